@@ -80,8 +80,8 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "version") return print(VERSION);
     if (command === "demo") return await runDemo(options);
     if (command === "bandwidth") return await runBandwidth(options);
-    if (command === "calibrate") return runCalibrate(options);
-    return runDoctor(options);
+    if (command === "calibrate") return await runCalibrate(options);
+    return await runDoctor(options);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}, see --help`, 2);
     if (isOfSystem(error)) return complain(`Cannot write the output: ${error.message}`, 1);

@@ -2,6 +2,7 @@
 // reported once for each place, since a forgotten line in a loop would otherwise fill the console.
 
 import { formatBytes } from "../words/format.ts";
+import { warn } from "../words/warning.ts";
 
 /** A block that was collected. */
 export interface LostBlock {
@@ -52,8 +53,8 @@ export class Undisposed {
     const hint = origin === undefined
       ? `; open the device with { origins: "line" } to see where`
       : "";
-    console.warn(
-      `vramkit: ${name} (${formatBytes(byteLength)} of ${kind} memory)${made} was ` +
+    warn(
+      `${name} (${formatBytes(byteLength)} of ${kind} memory)${made} was ` +
         `garbage-collected, not disposed; use "using", dispose() or gpu.scope()${hint}`,
     );
   }

@@ -46,19 +46,35 @@ export function isHostMemory<M extends ArrayBufferView | ArrayBuffer | SharedArr
  * @throws TypeError when a value is of the wrong JavaScript type.
  */
 export function packValues(values: HostValues, dtype: DType): PackedValues {
-  const list = listOf(values);
+  if (values instanceof TYPED_ARRAY) {
+    throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
+  }
+  const list = listOf(values, 1);
   const shape = shapeOf(list);
   const flat: HostValue[] = [];
   flatten(list, { shape, into: flat });
   return { array: elementsOf(dtype, flat), shape, values: flat };
 }
 
+/** The class that all typed arrays share. */
+const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array) as new () => object;
+
+/** The most axes that nested arrays give; numpy's limit. */
+const MOST_AXES = 64;
+
 /**
  * Converts iterables to nested arrays; walks each one once, because some can be walked only once.
  */
-function listOf(values: HostValues): readonly unknown[] {
+function listOf(values: HostValues, depth: number): readonly unknown[] {
+  if (depth > MOST_AXES) {
+    throw new RangeError(
+      `Cannot upload nested arrays: they are nested deeper than ${MOST_AXES} axes, or one contains itself`,
+    );
+  }
   const list: readonly unknown[] = Array.isArray(values) ? values : [...values];
-  return list.some(isNested) ? list.map((value) => isNested(value) ? listOf(value) : value) : list;
+  return list.some(isNested)
+    ? list.map((value) => isNested(value) ? listOf(value, depth + 1) : value)
+    : list;
 }
 
 function isNested(value: unknown): value is HostValues {

@@ -8,6 +8,7 @@ import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { Parts } from "../words/parts.ts";
+import { warn } from "../words/warning.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
 import {
   ALLOCATE_LIKE,
@@ -133,8 +134,8 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     const bytes = hostBytesOf(this);
     if (warned.has(bytes)) return;
     warned.add(bytes);
-    console.warn(
-      `vramkit: ${this} is write-combined memory: reading its array on the CPU is many times slower ` +
+    warn(
+      `${this} is write-combined memory: reading its array on the CPU is many times slower ` +
         `than writing it; write with set(), read with download()`,
     );
   }

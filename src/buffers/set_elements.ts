@@ -88,7 +88,8 @@ export function writeElements(
   const { dtype } = buffer;
   const length = end - start;
   const { memory, convert = () => memory } = hostSource({ dtype, length }, values, "set elements");
-  const { buffer: to, byteOffset } = buffer.array;
+  const { buffer: to, byteOffset, length: shownLength } = buffer.array;
+  if (shownLength < buffer.length) throw new DisposedError(buffer.toString()); // by what gave values
   const bytes = convert();
   new Uint8Array(to, byteOffset + start * elementBytes(dtype), bytes.byteLength).set(bytes);
 }

@@ -52,9 +52,6 @@ export function uploadSource<D extends DType>(
   return { array: array as Uploadable<D>, dtype, shape: wanted };
 }
 
-/** The class that all typed arrays share. */
-const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array) as new () => object;
-
 /** The type of plain numbers that come without one: what GPUs compute with most. */
 const PLAIN_DTYPE: DType = "float32";
 
@@ -102,9 +99,6 @@ function isBytes(
 }
 
 function iterableOf(source: HostValues): HostValues {
-  if (source instanceof TYPED_ARRAY) {
-    throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
-  }
   if (looksLikeBuffer(source)) {
     throw new TypeError(
       `Cannot upload ${describeValue(source)}: it is no memory of the host; slice() copies it, ` +

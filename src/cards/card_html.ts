@@ -1,6 +1,7 @@
 // A card as HTML that needs neither scripts nor style sheets, so that it looks the same in a notebook
 // that is not trusted. It takes the page's text colour, and is a heading with tables without styles.
 
+import { visibleText } from "../words/format.ts";
 import type { BarSegment, Card, CardPart, CardRow } from "./card.ts";
 import { FILL, STYLE } from "./card_style.ts";
 import { valuesText } from "./card_text.ts";
@@ -12,8 +13,8 @@ type Part<T extends CardPart["type"]> = Extract<CardPart, { type: T }>;
 export function cardHtml(card: Card): string {
   const { title, kind, state, summary, parts } = card;
   const mark = state === undefined ? "" : styled("span", STYLE[state], state);
-  const what = kind === "" ? "" : styled("span", STYLE.kind, escapeHtml(kind));
-  const label = escapeHtml(`${kind} ${title}`.trim());
+  const what = kind === "" ? "" : styled("span", STYLE.kind, escapeLine(kind));
+  const label = escapeLine(`${kind} ${title}`.trim());
   return `<div class="vk-card" style="${STYLE.card}" role="group" aria-label="${label}">
 <div>${styled("b", STYLE.title, breakable(title))}
 ${what}${mark}</div>
@@ -50,12 +51,12 @@ function styled(tag: string, style: string, contents: string): string {
 
 /** Writes an element that shows something, with the words for people who cannot see it. */
 function drawn(style: string, words: string, contents: string): string {
-  return `<div style="${style}" role="img" aria-label="${escapeHtml(words)}">${contents}</div>`;
+  return `<div style="${style}" role="img" aria-label="${escapeLine(words)}">${contents}</div>`;
 }
 
 function factsHtml({ facts }: Part<"facts">): string {
   const items = facts.map(([name, value]) => {
-    const shown = styled("span", STYLE.name, escapeHtml(name));
+    const shown = styled("span", STYLE.name, escapeLine(name));
     return styled("div", STYLE.fact, `${shown} <span>${breakable(value)}</span>`);
   });
   return styled("div", STYLE.facts, items.join("\n"));
@@ -79,17 +80,17 @@ function segmentHtml({ amount, fill }: BarSegment, total: number): string {
 
 function legendHtml({ name, text, fill }: BarSegment): string {
   const swatch = styled("i", `${STYLE.swatch};${FILL[fill]}`, "");
-  return styled("span", STYLE.entry, `${swatch}${escapeHtml(name)} <b>${escapeHtml(text)}</b>`);
+  return styled("span", STYLE.entry, `${swatch}${escapeLine(name)} <b>${escapeLine(text)}</b>`);
 }
 
 function tableHtml({ header, align, rows }: Part<"table">): string {
   const hasBars = rows.some(({ share }) => share !== undefined);
   const isRight = (column: number): boolean => align[column] === "right";
   const heading = (text: string, column: number): string =>
-    styled("th", isRight(column) ? STYLE.headingRight : STYLE.headingLeft, escapeHtml(text));
+    styled("th", isRight(column) ? STYLE.headingRight : STYLE.headingLeft, escapeLine(text));
   const cell = (text: string, column: number): string =>
     isRight(column)
-      ? styled("td", STYLE.right, escapeHtml(text))
+      ? styled("td", STYLE.right, escapeLine(text))
       : styled("td", STYLE.left, breakable(text));
   const bar = (share: number): string =>
     styled("td", STYLE.track, styled("i", `${STYLE.trackBar};${cssWidth(share)}`, ""));
@@ -119,7 +120,7 @@ ${endsHtml(STYLE.ends, lowest, highest)}`;
 
 function pictureHtml({ source, width, height, words }: Part<"picture">): string {
   const size = `width="${width}" height="${height}"`;
-  return `<img src="${source}" alt="${escapeHtml(words)}" ${size} style="${STYLE.picture}">`;
+  return `<img src="${source}" alt="${escapeLine(words)}" ${size} style="${STYLE.picture}">`;
 }
 
 function captionHtml(caption: string | undefined): string {
@@ -138,6 +139,11 @@ function endsHtml(style: string, lowest: string, highest: string): string {
   return styled("div", style, ends.join(""));
 }
 
+/** Escapes a text of one line, with control characters written out as in the card's text. */
+function escapeLine(text: string): string {
+  return escapeHtml(visibleText(text));
+}
+
 /**
  * Escapes a text whose long names may break after a dot, a slash or an underscore; the number of a cell
  * stays on the line of its word.
@@ -145,7 +151,7 @@ function endsHtml(style: string, lowest: string, highest: string): string {
 function breakable(text: string): string {
   return text.split(" ").map((word) =>
     /^[a-z_]/i.test(word)
-      ? escapeHtml(word).replaceAll(/([./_])(?=\w)/g, "$1<wbr>")
-      : escapeHtml(word)
+      ? escapeLine(word).replaceAll(/([./_])(?=\w)/g, "$1<wbr>")
+      : escapeLine(word)
   ).join(" ").replaceAll(/\bcell (?=\d)/g, "cell&nbsp;");
 }

@@ -118,6 +118,11 @@ function readOptions(values: Values): CliOptions {
   if (!/^\d+$/.test(device)) {
     throw new UsageError(`Cannot use --device ${device}: expected a number from 0`);
   }
+  if (out === "") throw new UsageError('Cannot use --out "": expected a folder');
+  if (compare === "") throw new UsageError('Cannot use --compare "": expected a file');
+  if (values.full && values.largest !== undefined) {
+    throw new UsageError("Cannot use --full with --largest: each names a size");
+  }
   const largestBytes = readLargest(values);
   return {
     largestBytes,

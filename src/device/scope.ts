@@ -3,7 +3,15 @@
 
 import { DisposedError } from "../words/errors.ts";
 import { messageOf } from "../words/format.ts";
-import { isPromiseLike, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import {
+  CALLBACK,
+  isPromiseLike,
+  type OptionKind,
+  OptionSet,
+  requireKind,
+  TEXT,
+  warnOfFailure,
+} from "../words/options.ts";
 
 /** Collects disposables while a function runs, as {@link CudaDevice.scope} passes it. */
 export interface Scope {
@@ -52,17 +60,25 @@ export function runScope<T>(body: (scope: Scope) => T): T {
   const scope: Scope = {
     use: (value) => {
       requireKind(value, DISPOSABLE, "scope.use");
-      return open().use(value);
+      const dispose = value?.[Symbol.dispose];
+      const stack = open();
+      if (dispose !== undefined) stack.defer(() => watch(dispose.call(value)));
+      return value;
     },
-    defer: (onDispose) => open().defer(onDispose),
+    defer: (onDispose) => {
+      requireKind(onDispose, CALLBACK, "scope.defer");
+      open().defer(() => watch(onDispose()));
+    },
   };
   let result: T;
+  let isLater: boolean;
   try {
     result = body(scope);
+    isLater = isPromiseLike(result);
   } catch (error) {
     throw endAfter(error, stack);
   }
-  if (!isPromiseLike(result)) {
+  if (!isLater) {
     stack.dispose();
     return result;
   }
@@ -72,6 +88,11 @@ export function runScope<T>(body: (scope: Scope) => T): T {
   }, (error) => {
     throw endAfter(error, stack);
   }) as T;
+}
+
+/** The scope does not wait for what is async. */
+function watch(returned: unknown): void {
+  warnOfFailure(returned, "what a scope disposes failed after it had returned");
 }
 
 /** Disposes all after a failure; returns it, or what `using` would throw when that fails, too. */

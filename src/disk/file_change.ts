@@ -2,6 +2,7 @@
 // failure the file has its former size; overwritten bytes are lost.
 
 import { messageOf } from "../words/format.ts";
+import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsOf, type FileFacts } from "./file_facts.ts";
 import { folderOf, requireAccess } from "./file_path.ts";
@@ -135,8 +136,8 @@ export class FileChange implements FileWrite {
       const isOurs = byteLength <= this.#end; // more was written by others
       if (byteLength > this.#byteLength && isOurs) file.resize(this.#byteLength);
     } catch (error) {
-      console.warn(
-        `vramkit: ${file.path} could not be cut to its former size: ${messageOf(error)}`,
+      warn(
+        `${file.path} could not be cut to its former size: ${messageOf(error)}`,
       );
     }
   }

@@ -4,7 +4,7 @@
 import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
-import { describeValue } from "../words/format.ts";
+import { describeValue, messageOf } from "../words/format.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Path of a file: a string, or a `file:` URL. */
@@ -12,6 +12,9 @@ export type FilePath = string | URL;
 
 /** Access of a program to a file. */
 export type FileAccess = "read" | "write";
+
+/** Starts of addresses as text, which `resolve()` would make folders of the current one. */
+const ADDRESS = /^(https?:\/\/|blob:)/i;
 
 /** Number of links that the system follows at most. */
 const MOST_LINKS = 40;
@@ -34,6 +37,17 @@ export function pathOf(path: FilePath): string {
       `Cannot use ${path} as a path: it is a URL as text; pass new URL(path)`,
     );
   }
+  if (ADDRESS.test(path)) {
+    throw new TypeError(
+      `Cannot use ${path} as a path: it is an address of the web, expected a file; download it first`,
+    );
+  }
+  if (!path.isWellFormed()) {
+    // The system would get U+FFFD instead, which other names become as well.
+    throw new TypeError(
+      `Cannot use ${describeValue(path)} as a path: it has half of a surrogate pair`,
+    );
+  }
   return builtin("node:path").resolve(path);
 }
 
@@ -51,8 +65,16 @@ function fromUrl(url: URL): string {
   try {
     return pathOf(builtin("node:url").fileURLToPath(url));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TypeError(`Cannot use ${url} as a path: ${reason}`, { cause });
+    throw new TypeError(`Cannot use ${textOf(url)} as a path: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** A Proxy of a URL has no text. */
+function textOf(url: URL): string {
+  try {
+    return url.href;
+  } catch {
+    return "a Proxy of a URL";
   }
 }
 

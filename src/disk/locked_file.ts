@@ -4,6 +4,7 @@
 
 import { ERRNO, LOCK } from "../../ffi/host.ts";
 import { messageOf } from "../words/format.ts";
+import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
 import { lastErrno, openSystem } from "./system_error.ts";
@@ -94,7 +95,7 @@ export class LockedFile implements Disposable {
     try {
       this.remove();
     } catch (error) {
-      console.warn(`vramkit: ${this.#path} is left: ${messageOf(error)}`);
+      warn(`${this.#path} is left: ${messageOf(error)}`);
     }
   }
 

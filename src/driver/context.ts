@@ -9,7 +9,7 @@ import {
 } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { type CopyEnds, Ledger } from "../accounting/ledger.ts";
-import { isRefusal } from "../words/errors.ts";
+import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
@@ -153,11 +153,23 @@ export class Context {
   }
 
   /**
+   * Checks that somebody still uses the context, before a call that comes after an await.
+   *
+   * @throws DisposedError when the device and all that was made on it were disposed.
+   * @ignore
+   */
+  requireLive(): void {
+    if (this.released) throw new DisposedError(`device ${this.ordinal}`);
+  }
+
+  /**
    * Retains the context for one more user.
    *
+   * @throws DisposedError when its last user has released it: it would be released twice.
    * @ignore
    */
   retain(): this {
+    this.requireLive();
     this.#references++;
     return this;
   }

@@ -2,6 +2,7 @@
 // affects nothing else and hides no error that is being thrown.
 
 import { messageOf } from "../words/format.ts";
+import { warn } from "../words/warning.ts";
 import type { Driver } from "./driver.ts";
 
 /** Releases one thing; throws on failure. */
@@ -47,5 +48,5 @@ export function reportLost(driver: Driver, what: string, error: unknown): void {
   const isBroken = driver.firstSticky !== undefined;
   if (isBroken) told.add(driver);
   const rest = isBroken ? "; nor can what is disposed from here on" : "";
-  console.warn(`vramkit: ${what} could not be given back: ${messageOf(error)}${rest}`);
+  warn(`${what} could not be given back: ${messageOf(error)}${rest}`);
 }

@@ -36,6 +36,7 @@ import {
   NUMBER,
   type OptionKind,
   OptionSet,
+  refusePromise,
   SIZE,
   TEXT,
 } from "../words/options.ts";
@@ -206,8 +207,9 @@ function withFaults(
 function statusOf(status: DriverStatus): number {
   const code = Object.hasOwn(CUresult, status) ? CUresult[status as keyof typeof CUresult] : 0;
   if (code !== 0) return code;
-  throw new TypeError(
-    `Cannot fail a call with ${describeValue(status)}: expected the name of a status, such as ` +
-      `"CUDA_ERROR_OUT_OF_MEMORY"`,
-  );
+  const words =
+    `Cannot fail a call with ${describeValue(status)}: expected the name of a status, ` +
+    `such as "CUDA_ERROR_OUT_OF_MEMORY"`;
+  refusePromise(status, words);
+  throw new TypeError(words);
 }

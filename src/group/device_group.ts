@@ -21,6 +21,7 @@ import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { warn } from "../words/warning.ts";
 import {
   allGather,
   allReduce,
@@ -461,7 +462,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const streams = this.#communicators.streams.filter(({ disposed }) => !disposed);
     if (this.failure === undefined) {
       const work = this.#workOn(streams, "dispose", {});
-      await work.catch((error) => console.warn(`vramkit: ${messageOf(error)}`));
+      await work.catch((error) => warn(messageOf(error)));
     }
     this.dispose();
     await this.#communicators.over();

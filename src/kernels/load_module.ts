@@ -47,6 +47,7 @@ export async function loadModule(
   if (source.length === 0) throw new TypeError("Cannot link no code: name one piece at least");
   const codes = await Promise.all(Array.from(source, readCode));
   requireNoCapture("link a module");
+  context.requireLive();
   const name = label ?? codes.find(({ file }) => file !== undefined)?.file;
   const pieces = codes.map(({ image, file }, at) => ({ image, name: file ?? `piece ${at + 1}` }));
   return loadImage(context, linkImages(context, pieces, name ?? "a module"), name);

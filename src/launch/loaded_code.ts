@@ -53,8 +53,10 @@ export class LoadedCode implements KernelCode {
    *
    * @throws TypeError with the words of the driver's compiler for PTX with a mistake.
    * @throws CudaError when the image is not for this device, or for a newer driver.
+   * @throws DisposedError when the device was disposed while the code was read or compiled.
    */
   constructor(context: Context, image: ModuleImage, label?: string) {
+    context.requireLive();
     this.context = context;
     this.image = image;
     this.label = label;

@@ -1,6 +1,7 @@
 // The result of a bandwidth sweep, as plain data for JSON files, tables and plots.
 
-import { ANYTHING, LIST, OptionSet, RECORD, TEXT } from "../words/options.ts";
+import { describeValue } from "../words/format.ts";
+import { ANYTHING, LIST, oneOf, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
 
 /** Direction of copies. */
 export type CopyDirection = "host-to-device" | "device-to-host" | "device-to-device";
@@ -136,6 +137,40 @@ const RESULT = new OptionSet<BandwidthData>({
   latencies: LIST,
 });
 
+const DIRECTIONS = oneOf("host-to-device", "device-to-host", "device-to-device");
+const KINDS = oneOf("pageable", "pinned", "device");
+
+const POINT_NUMBERS = [
+  "byteLength",
+  "secondsPerCopy",
+  "gigabytesPerSecond",
+  "minGigabytesPerSecond",
+  "maxGigabytesPerSecond",
+] as const satisfies (keyof BandwidthPoint)[];
+
+const FIT_NUMBERS = [
+  "latencySeconds",
+  "gigabytesPerSecond",
+  "halfBandwidthBytes",
+] as const satisfies (keyof BandwidthFit)[];
+
+/** Checks a point or a fit, which may have more than this version knows. */
+function requireLine<T extends BandwidthPoint | BandwidthFit>(
+  line: T,
+  numbers: readonly (keyof T & string)[],
+): void {
+  const call = "new BandwidthResult";
+  requireKind(line, RECORD, call);
+  requireKind(line.direction, DIRECTIONS, call);
+  requireKind(line.kind, KINDS, call);
+  for (const name of numbers) {
+    if (typeof line[name] === "number") continue;
+    throw new TypeError(
+      `Cannot call ${call}() with ${describeValue(line[name])} as ${name}: expected a number`,
+    );
+  }
+}
+
 /**
  * The result of a bandwidth sweep, as {@link CudaDevice.bandwidth} returns it. It prints as a
  * table, and `JSON.stringify()` stores it.
@@ -163,6 +198,9 @@ export class BandwidthResult {
    */
   constructor(found: BandwidthData) {
     RESULT.read(found, "new BandwidthResult");
+    for (const lines of [found.points, found.fits]) requireKind(lines, LIST, "new BandwidthResult");
+    for (const point of found.points) requireLine(point, POINT_NUMBERS);
+    for (const fit of found.fits) requireLine(fit, FIT_NUMBERS);
     this.provenance = found.provenance;
     this.busName = found.busName;
     this.theoreticalGigabytesPerSecond = found.theoreticalGigabytesPerSecond;

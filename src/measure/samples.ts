@@ -17,15 +17,19 @@ export function spreadOf(samples: readonly number[]): Spread {
   return { middle: sorted[sorted.length >> 1] ?? 0, least, most: sorted.at(-1) ?? 0 };
 }
 
+/** The most samples of a measurement; each takes some memory until the median is known. */
+const MOST_SAMPLES = 1_000_000;
+
 /**
  * Checks a number of samples.
  *
- * @throws RangeError when it is not a whole number above 0.
+ * @throws RangeError when it is not a whole number from 1 to a million.
  */
 export function checkSampleCount(sampleCount: number): void {
-  if (Number.isInteger(sampleCount) && sampleCount > 0) return;
+  if (Number.isInteger(sampleCount) && sampleCount > 0 && sampleCount <= MOST_SAMPLES) return;
   throw new RangeError(
-    `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1`,
+    `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1, and at most ` +
+      `${MOST_SAMPLES}`,
   );
 }
 

@@ -12,6 +12,7 @@ import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress, formatBytes } from "../words/format.ts";
+import { warn } from "../words/warning.ts";
 import { capturedMemory, isPostponed } from "./captured_memory.ts";
 import {
   allocateFrom,
@@ -409,8 +410,8 @@ export class Allocation implements LedgerEntry, Owner {
   /** Keeps memory that may still be seen, and the context that would free it. */
   #keepForEver(): void {
     LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
-    console.warn(
-      `vramkit: ${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory) is ` +
+    warn(
+      `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory) is ` +
         `lost: its array was moved away (transferred, or posted to a worker) and may still be ` +
         `used there; copy it with slice() instead`,
     );

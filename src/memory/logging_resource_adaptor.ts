@@ -9,6 +9,7 @@ import {
 import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
 import { CALLBACK, OptionSet, warnOfFailure } from "../words/options.ts";
+import { warn } from "../words/warning.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
@@ -69,7 +70,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     try {
       this.#writeLine(formatAllocationRow(row));
     } catch (error) {
-      console.warn(`vramkit: ${UNLOGGED}: ${messageOf(error)}`);
+      warn(`${UNLOGGED}: ${messageOf(error)}`);
     }
   }
 

@@ -4,6 +4,7 @@ import { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue, formatAddress, messageOf } from "../words/format.ts";
 import { type OptionKind, refusePromise } from "../words/options.ts";
+import { warn } from "../words/warning.ts";
 
 /** Every resource aligns to 256 bytes: these bits of an address are zero. */
 const ALIGNMENT_BITS = 8;
@@ -54,9 +55,9 @@ export const RESOURCE: OptionKind = {
  */
 export function requireResource(value: MemoryResource, action: string): void {
   if (RESOURCE.accepts(value)) return;
-  throw new TypeError(
-    `Cannot ${action} ${describeValue(value)}: expected ${RESOURCE.expected}`,
-  );
+  const words = `Cannot ${action} ${describeValue(value)}: expected ${RESOURCE.expected}`;
+  refusePromise(value, words);
+  throw new TypeError(words);
 }
 
 /**
@@ -131,8 +132,8 @@ function refusal(
   try {
     deallocateTo(resource, { address, byteLength, stream });
   } catch (error) {
-    console.warn(
-      `vramkit: ${formatAddress(address)} of ${name} could not be given back: ${messageOf(error)}`,
+    warn(
+      `${formatAddress(address)} of ${name} could not be given back: ${messageOf(error)}`,
     );
   }
   return new TypeError(

@@ -4,6 +4,7 @@
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../driver/context.ts";
 import { builtin } from "../words/builtin.ts";
+import { warn } from "../words/warning.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 import { requireHostMemory } from "./host_bytes.ts";
@@ -87,8 +88,8 @@ export function defaultDeviceResource({ context }: ContextOwner): MemoryResource
   }
   if (!told.has(context)) {
     told.add(context);
-    console.warn(
-      `vramkit: device ${context.ordinal} has no stream-ordered memory pools, so each allocation ` +
+    warn(
+      `device ${context.ordinal} has no stream-ordered memory pools, so each allocation ` +
         `is a cuMemAlloc, which is slower; new CachingResourceAdaptor() over it makes up for that`,
     );
   }

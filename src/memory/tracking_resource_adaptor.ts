@@ -4,6 +4,7 @@ import { OriginFinder } from "../accounting/origin.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
+import { warn } from "../words/warning.ts";
 import { describeResource } from "./describe_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
@@ -67,8 +68,8 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
     const known = this.#live.get(address);
     if (known?.byteLength !== byteLength) {
       const size = known === undefined ? "was not allocated here" : `has ${known.byteLength} bytes`;
-      console.warn(
-        `vramkit: ${formatAddress(address)} was given back with ${byteLength} bytes, but it ` +
+      warn(
+        `${formatAddress(address)} was given back with ${byteLength} bytes, but it ` +
           `${size}`,
       );
     }

@@ -6,6 +6,7 @@ import { formatCount, messageOf } from "../words/format.ts";
 import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
 import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
+import { plainFigure } from "./plain_figure.ts";
 import { GRID_COLOR } from "./plot_frame.ts";
 import { givePlotlyToPage } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
@@ -23,7 +24,10 @@ const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
 
 /** The parts of a {@link Figure}. */
 export interface FigureOptions {
-  /** The traces, as plotly.js takes them. */
+  /**
+   * The traces, as plotly.js takes them; typed arrays, as {@link GpuBuffer.download} gives them, are
+   * drawn like lists, and BigInts like numbers.
+   */
   readonly data: Trace[];
   /** Everything around the traces, with titles as `{ text }`; colours have defaults. */
   readonly layout?: PlotLayout | undefined;
@@ -115,9 +119,10 @@ export class Figure {
    * that draw it, and the words. What cannot be loaded is said in words.
    */
   async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
-    const { data, layout, config } = this;
+    const parts = this.#parts();
+    const { data, layout, config } = parts;
     return {
-      "text/html": figureFragment(this.#parts(), await this.#stand()),
+      "text/html": figureFragment(parts, await this.#stand()),
       "application/vnd.plotly.v1+json": { data, layout, config },
       "text/plain": this.#description,
     };
@@ -145,7 +150,7 @@ export class Figure {
 
   #parts(): FigureParts {
     const { data, layout, config } = this;
-    return { data, layout, config, description: this.#description };
+    return plainFigure({ data, layout, config, description: this.#description });
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { displayInCell } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/show_card.ts";
+import { warn } from "../words/warning.ts";
 
 /** One output that can be redrawn, also while other cells run. */
 export class LiveDisplay {
@@ -18,5 +19,5 @@ export class LiveDisplay {
 }
 
 function reportFailure(error: unknown): void {
-  console.warn(`vramkit: an output could not be updated: ${error}`);
+  warn(`an output could not be updated: ${error}`);
 }

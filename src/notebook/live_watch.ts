@@ -2,8 +2,9 @@
 
 import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
-import { NUMBER, type OptionKind, OptionSet } from "../words/options.ts";
+import { NUMBER, type OptionKind, OptionSet, warnOfFailure } from "../words/options.ts";
 import { timerMilliseconds } from "../words/timer.ts";
+import { warn } from "../words/warning.ts";
 import { requireDevice } from "./plot_input.ts";
 
 const watches = new Map<string, LiveWatch>();
@@ -35,10 +36,10 @@ export const WATCH_OPTIONS: OptionSet<ShownWatchOptions> = new OptionSet({
 export interface WatchTask extends WatchOptions {
   /** Name; starting another watch of the same name on the same device ends this one. */
   readonly name: string;
-  /** Looks once. */
-  readonly look: () => void;
+  /** Looks once; returns a promise when a display of the program's shows the result later. */
+  readonly look: () => unknown;
   /** Called when the device was disposed, instead of a last look. */
-  readonly end?: () => void;
+  readonly end?: () => unknown;
 }
 
 /** A task that repeats; it ends by itself when its device is disposed or the task fails. */
@@ -73,15 +74,15 @@ export class LiveWatch implements Disposable {
     const key = `${task.name} ${gpu.ordinal} ${gpu.info.uuid}`;
     watches.get(key)?.stop();
     const watch = new LiveWatch(task.name, key);
-    task.look();
+    const failed = `${task.name}: its display failed`;
+    warnOfFailure(task.look(), failed);
     const step = (): void => {
       if (gpu.disposed) watch.stop();
       try {
-        if (gpu.disposed) task.end?.();
-        else task.look();
+        warnOfFailure(gpu.disposed ? task.end?.() : task.look(), failed);
       } catch (error) {
         // An error thrown by a timer while a cell waits would stop the kernel from answering.
-        console.warn(`vramkit: ${task.name} ended: ${error}`);
+        warn(`${task.name} ended: ${error}`);
         watch.stop();
       }
     };

@@ -1,9 +1,16 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import { formatBytes, formatSeconds, formatSpeed, visibleText } from "../words/format.ts";
-import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT } from "../words/options.ts";
+import {
+  formatBytes,
+  formatSeconds,
+  formatSpeed,
+  messageOf,
+  visibleText,
+} from "../words/format.ts";
+import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT, warnOfFailure } from "../words/options.ts";
 import { timerMilliseconds } from "../words/timer.ts";
+import { warn } from "../words/warning.ts";
 import {
   type ProgressState,
   type ProgressSurface,
@@ -35,20 +42,25 @@ export class ProgressBar {
     const now = performance.now();
     if (now - this.#drawnAt < this.#surface.pauseMilliseconds) return;
     this.#drawnAt = now;
-    this.#surface.draw(this.#last);
+    watch(this.#surface.draw(this.#last));
   }
 
   /** Draws the last state with other words at once, for a job that does not go on. */
   stop(words: string): void {
     this.#last = { title: this.#title, done: 0, total: Infinity, ...this.#last, words };
-    if (this.#surface.stop === undefined) this.#surface.draw(this.#last);
-    else this.#surface.stop(this.#last);
+    const { draw, stop = draw } = this.#surface;
+    watch(stop.call(this.#surface, this.#last));
   }
 
   /** Draws the last state, and leaves a terminal's line. */
   finish(): void {
-    if (this.#last !== undefined) this.#surface.finish(this.#last);
+    if (this.#last !== undefined) watch(this.#surface.finish(this.#last));
   }
+}
+
+/** A surface that draws later may fail later. */
+function watch(returned: unknown): void {
+  warnOfFailure(returned, "a progress bar could not be drawn");
 }
 
 /** Options for {@link progress}. */
@@ -104,6 +116,14 @@ export function progress(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let last = { done: 0, total: Infinity };
   let isStopped = false; // what was under way may still report
+  const say = (words: string): void => {
+    try {
+      bar.stop(words);
+    } catch (error) {
+      // Listeners and timers have no caller: what they throw ends the program.
+      warn(`a progress bar could not be drawn: ${messageOf(error)}`);
+    }
+  };
   const end = (): void => {
     clearTimeout(timer);
     signal?.removeEventListener("abort", sayStopped);
@@ -111,10 +131,10 @@ export function progress(
   const sayStopped = (): void => {
     isStopped = true;
     end();
-    bar.stop(`stopped at ${amountWords(last, unit)}`);
+    say(`stopped at ${amountWords(last, unit)}`);
   };
   const sayStalled = (): void => {
-    bar.stop(`${amountWords(last, unit)}, nothing came for ${formatSeconds(stallSeconds)}`);
+    say(`${amountWords(last, unit)}, nothing came for ${formatSeconds(stallSeconds)}`);
   };
   signal?.addEventListener("abort", sayStopped);
   return (done, total, found) => {

@@ -5,6 +5,7 @@ import type { BarSegment } from "../cards/card.ts";
 import { showCard } from "../cards/show_card.ts";
 import { cut } from "../words/format.ts";
 import type { OptionKind } from "../words/options.ts";
+import { printOrLose } from "../words/warning.ts";
 import { LiveDisplay } from "./live_display.ts";
 
 /** The state of a job. */
@@ -113,7 +114,7 @@ export class LogSurface implements ProgressSurface {
     const tenth = total > 0 ? Math.floor(10 * done / total) : 10;
     if (tenth === this.#lastTenth) return;
     this.#lastTenth = tenth;
-    console.error(`${title}: ${tenth * 10} %`);
+    printOrLose(() => console.error(`${title}: ${tenth * 10} %`));
   }
 
   finish(state: ProgressState): void {
@@ -121,10 +122,11 @@ export class LogSurface implements ProgressSurface {
   }
 
   stop({ title, words }: ProgressState): void {
-    console.error(`${title}: ${words}`);
+    printOrLose(() => console.error(`${title}: ${words}`));
   }
 }
 
+/** A job goes on where the terminal is gone. */
 function write(text: string): void {
-  Deno.stderr.writeSync(new TextEncoder().encode(text));
+  printOrLose(() => Deno.stderr.writeSync(new TextEncoder().encode(text)));
 }

@@ -53,7 +53,7 @@ export function warnOfReruns(
       // Running a cell again takes its outputs away, the former warning with them.
       if (!found.isSubsetOf(shown) && surface instanceof MovingDisplay) surface.move();
       shown = found;
-      surface.show(groups.length === 0 ? SETTLED : showCard(() => rerunCard(groups)));
+      return surface.show(groups.length === 0 ? SETTLED : showCard(() => rerunCard(groups)));
     },
   });
 }

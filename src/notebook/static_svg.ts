@@ -2,6 +2,7 @@
 // Text boxes are estimated instead, and the few browser parts that plotly asks for are stood in.
 
 import { escapeHtml } from "../cards/html.ts";
+import { describeNumber } from "../words/format.ts";
 import type { FigureParts } from "./figure_html.ts";
 import { withinSeconds } from "./package_loading.ts";
 import { plotlySource } from "./plotly.ts";
@@ -46,12 +47,17 @@ interface TextMeasures {
   getComputedTextLength: () => number;
 }
 
+/** The longest side of a picture, in CSS pixels, which browsers draw. */
+const MOST_PIXELS = 65_535;
+
 /** Draws a figure as an SVG document whose title element holds the description. */
 export async function staticSvg(
   figure: FigureParts,
   size: Partial<PictureSize> = {},
 ): Promise<string> {
   const { width = figure.layout.width ?? 800, height = figure.layout.height ?? 450 } = size;
+  requirePixels(width);
+  requirePixels(height);
   const window = await openPlotWindow();
   try {
     const host = window.document.getElementById("host");
@@ -67,6 +73,16 @@ export async function staticSvg(
   } finally {
     window.close();
   }
+}
+
+/** The width and height that plotly.js draws. */
+function requirePixels(size: unknown): void {
+  if (typeof size === "number" && size >= 1 && size <= MOST_PIXELS) return;
+  throw new RangeError(
+    `Cannot draw a picture with a side of ${
+      describeNumber(size)
+    }: expected 1 to ${MOST_PIXELS} pixels`,
+  );
 }
 
 async function openPlotWindow(): Promise<PlotWindow> {

@@ -8,7 +8,7 @@ import { FileReplacement } from "../disk/file_replacement.ts";
 import { FileTurn } from "../disk/file_turns.ts";
 import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
-import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
 
 /** Options for writing a file. */
 export interface WritingOptions {
@@ -58,8 +58,18 @@ export async function produceFile(
   fill: (file: DiskFile) => Iterable<Step>,
 ): Promise<void> {
   const { uses, signal } = target;
-  await new SteppedWork({ uses, signal, steps: stepsOf(orderWrite(target), { fill, signal }) })
-    .promise;
+  const ordered = orderWrite(target);
+  await workOf(ordered, { uses, signal, steps: stepsOf(ordered, { fill, signal }) }).promise;
+}
+
+/** Orders the work; when that fails, the turn does not hold up later writes for ever. */
+function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
+  try {
+    return new SteppedWork(plan);
+  } catch (error) {
+    turn[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** A write that has its place in the order of calls, and its turn. */

@@ -185,8 +185,8 @@ function foreignWords(value: { readonly context?: { readonly [COPY]?: object } }
   return copy === undefined || copy === THIS_COPY ? "" : ", which another copy of vramkit has made";
 }
 
-/** Characters that a terminal does not show but obeys or hides. */
-const UNSEEN = /[\p{Cc}\u2028-\u202e\u2066-\u2069]/gu;
+/** Characters that a terminal does not show but obeys or hides, and halves of surrogate pairs. */
+const UNSEEN = /[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/gu;
 
 /** Returns a foreign text on one line, with control characters written as `\u001b`. */
 export function visibleText(text: string): string {

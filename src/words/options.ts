@@ -2,6 +2,7 @@
 // here, so that a wrong option gives the same message everywhere.
 
 import { describeValue, isGenerator, messageOf } from "./format.ts";
+import { warn } from "./warning.ts";
 
 /** The kind of values that an option accepts. */
 export interface OptionKind {
@@ -90,7 +91,8 @@ export function oneOf(...texts: readonly string[]): OptionKind {
 
 /** A list of values of one kind. */
 export function listOf(kind: OptionKind): OptionKind {
-  const accepts = (value: unknown) => Array.isArray(value) && value.every(kind.accepts);
+  // Spread, because every() passes over the holes of a list.
+  const accepts = (value: unknown) => Array.isArray(value) && [...value].every(kind.accepts);
   const describe = (value: unknown) => {
     if (!Array.isArray(value)) return describeValue(value);
     return `a list with ${describeValue(value.find((each) => !kind.accepts(each)))}`;
@@ -230,7 +232,7 @@ export function refusePromise(returned: unknown, message: string, options?: Erro
 /** Prints what a promise fails with that a program's function returned where nothing waits for it. */
 export function warnOfFailure(returned: unknown, failed: string): void {
   if (!isPromiseLike(returned)) return;
-  returned.then(undefined, (error) => console.warn(`vramkit: ${failed}: ${messageOf(error)}`));
+  returned.then(undefined, (error) => warn(`${failed}: ${messageOf(error)}`));
 }
 
 /**

@@ -7,7 +7,9 @@ import {
   assertMatch,
   assertNotMatch,
   assertObjectMatch,
+  assertRejects,
   assertStringIncludes,
+  assertThrows,
 } from "@std/assert";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { Figure } from "../../src/notebook/figure.ts";
@@ -48,6 +50,47 @@ Deno.test("Figure.toSVG() draws a grid that reads on light and dark pages, unles
   const figure = twoLines();
   figure.layout.xaxis = { gridcolor: "#123456" };
   assertEquals(gridOf(await figure.toSVG()), "rgb(18, 52, 86)");
+});
+
+Deno.test("Figure draws typed arrays and BigInts as numbers, wherever it is drawn", async () => {
+  const y = Float32Array.of(1, 4, NaN);
+  const z = [BigInt64Array.of(5n, -6n)];
+  const data = [{ type: "scatter", x: [1n, 2n, 3n], y, z }];
+  const figure = new Figure({ data, description: "three points" });
+  const drawn = [{ type: "scatter", x: [1, 2, 3], y: [1, 4, NaN], z: [[5, -6]] }];
+  assertEquals((await bundleOf(figure))["application/vnd.plotly.v1+json"], {
+    data: drawn,
+    layout: figure.layout,
+    config: figure.config,
+  });
+  assertStringIncludes(figure.toHTML(), `"data":${JSON.stringify(drawn)}`);
+  assertMatch(await figure.toSVG(), /class="js-line"/);
+  assert(figure.data === data && figure.data[0]?.y === y, "the figure's own data was changed");
+});
+
+Deno.test("Figure says what it cannot draw", async () => {
+  const self: Record<string, unknown> = {};
+  self.self = self;
+  const wrong: readonly [y: unknown, words: string][] = [
+    [
+      Promise.resolve([1]),
+      "Cannot draw a figure with a promise, which has to be awaited: expected",
+    ],
+    [{ [Symbol.dispose]: () => {} }, "Cannot draw a figure with an object: expected numbers"],
+    [self, "Cannot draw a figure: a part contains itself"],
+  ];
+  for (const [y, words] of wrong) {
+    const figure = new Figure({ data: [{ type: "scatter", y }], description: "" });
+    assertThrows(() => figure.toHTML(), TypeError, words);
+    await assertRejects(() => figure.toSVG(), TypeError, words);
+  }
+});
+
+Deno.test("Figure.toSVG() says which sizes there are", async () => {
+  for (const width of [0, -5, NaN, Infinity, 1e9]) {
+    const words = `Cannot draw a picture with a side of ${width}: expected 1 to 65535 pixels`;
+    await assertRejects(() => twoLines().toSVG({ width }), RangeError, words);
+  }
 });
 
 Deno.test("Figure.describe() says what it was told to", () => {

@@ -9,7 +9,7 @@ import { memoryMeter } from "../../src/notebook/memory_meter.ts";
 import { systemMeter } from "../../src/notebook/system_meter.ts";
 import { heldByEarlierRuns, warnOfReruns } from "../../src/notebook/reruns.ts";
 import { openTestDevice } from "../support/driver.ts";
-import { captureWarnings } from "../support/warnings.ts";
+import { captureWarnings, CaughtWarnings } from "../support/warnings.ts";
 import { withDevice } from "../support/with_device.ts";
 
 /** Keeps what it is told to show. */
@@ -105,6 +105,21 @@ Deno.test("memoryMeter() says that it has ended when its device is disposed", as
   gpu.dispose();
   while (meter.isRunning) await wait(5);
   assertStringIncludes(display.texts.at(-1) ?? "", "this memory meter has ended");
+});
+
+Deno.test("memoryMeter() tells of a display that fails later, and goes on", async () => {
+  using warnings = new CaughtWarnings();
+  using gpu = openTestDevice();
+  let count = 0;
+  const show = async () => {
+    count++;
+    await undefined;
+    throw new Error("the page is gone");
+  };
+  using _meter = memoryMeter(gpu, { intervalSeconds: 0.005, display: { show } });
+  while (count < 3) await wait(5);
+  const told = "vramkit: memory meter: its display failed: the page is gone";
+  assertEquals(warnings.texts.slice(0, 2), [told, told]);
 });
 
 Deno.test("LiveWatch ends, and throws nothing, when looking fails", async () => {

@@ -8,6 +8,7 @@ import {
   type ProgressSurface,
   TerminalSurface,
 } from "../../src/notebook/progress_surfaces.ts";
+import { CaughtWarnings } from "../support/warnings.ts";
 import { withDevice } from "../support/with_device.ts";
 
 /** Keeps what it is told to draw. */
@@ -193,4 +194,32 @@ Deno.test("progress() says that nothing comes any more, and goes on when somethi
   assertEquals(patient.drawn.length, 1);
   slow(2, 2);
   assertThrows(() => progress("weights", { stallSeconds: 0 }), RangeError, "above 0");
+});
+
+Deno.test("progress() tells of a surface that fails where nobody calls it, and of one that fails later", async () => {
+  using warnings = new CaughtWarnings();
+  const controller = new AbortController();
+  const late = async () => {
+    await undefined;
+    throw new Error("late");
+  };
+  const surface = {
+    pauseMilliseconds: 0,
+    draw: late,
+    finish: late,
+    stop: () => {
+      throw new Error("at once");
+    },
+  };
+  const report = progress("weights", { surface, signal: controller.signal, stallSeconds: 0.001 });
+  report(1, 10);
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  report(10, 10);
+  progress("weights", { surface, signal: controller.signal })(1, 10);
+  controller.abort();
+  await new Promise((resolve) => setTimeout(resolve));
+  const count = (why: string) =>
+    warnings.texts.filter((text) => text === `vramkit: a progress bar could not be drawn: ${why}`)
+      .length;
+  assertEquals([count("late"), count("at once"), warnings.texts.length], [4, 2, 6]);
 });

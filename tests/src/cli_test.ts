@@ -67,6 +67,15 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "a size that is none": [["demo", "--largest", "64k"], 'Cannot read --largest "64k"'],
   "a size below the smallest": [["demo", "--largest", "1 KiB"], "expected at least 4 KiB"],
   "an option without its value": [["demo", "--out"], "Cannot use --out: it needs a value"],
+  "a folder without a name": [["demo", "--out="], 'Cannot use --out "": expected a folder'],
+  "a file without a name": [
+    ["bandwidth", "--compare="],
+    'Cannot use --compare "": expected a file',
+  ],
+  "two sizes": [
+    ["demo", "--full", "--largest", "4 KiB"],
+    "--full with --largest: each names a size",
+  ],
 };
 
 for (const [name, [args, message]] of Object.entries(WRONG)) {
@@ -137,6 +146,16 @@ Deno.test("cli.ts bandwidth with cuda ends with exit code 1 where there is no GP
   const { code, stderr } = await runCli(["bandwidth", "--driver", "cuda"]);
   assertEquals(code, 1);
   assertStringIncludes(stderr, "Cannot open the CUDA driver");
+});
+
+Deno.test("cli.ts calibrate says in a sentence that there is no GPU, or no such device", async () => {
+  const [noGpu, noDevice] = await Promise.all([
+    runCli(["calibrate", "--driver", "cuda"]),
+    runCli(["calibrate", "--driver", "simulated", "--device", "7"]),
+  ]);
+  assertEquals([noGpu.code, noDevice.code], [1, 1]);
+  assertMatch(noGpu.stderr, /^Cannot open the CUDA driver: [^\n]+\n$/);
+  assertEquals(noDevice.stderr, "Cannot open device 7: this machine has 2 (0 to 1)\n");
 });
 
 Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { CU_MEMHOSTALLOC, CUdevice_attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
+import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -75,6 +75,14 @@ Deno.test("MappedBuffer.set() takes what set() of other buffers takes", () =>
     assertThrows(() => bytes.set([300]), RangeError, "Cannot use 300 as uint8");
     assertThrows(() => bytes.set(new Float32Array(1) as never), TypeError, "does not hold uint8");
     assertThrows(() => bytes.set([3], -1), RangeError, "from -1 on");
+    using ends = gpu.mapped("uint8", 2, { label: "ends" });
+    const values = {
+      *[Symbol.iterator]() {
+        ends.dispose();
+        yield 1;
+      },
+    };
+    assertThrows(() => ends.set(values), DisposedError, "MappedBuffer(ends");
     assertThrows(() => bytes.set(null as never), TypeError, "expected a typed array");
     using wide = gpu.mapped("int64", 1);
     assertThrows(() => wide.set([3]), TypeError, "expected a bigint");

@@ -70,6 +70,16 @@ Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
     await refuse(5, "an array or an iterable of numbers");
     await refuse(null, "an array or an iterable of numbers");
     await refuse(new Proxy(new Uint8Array(1), {}), "a Proxy of a typed array");
+    const circle: unknown[] = [];
+    circle.push(circle);
+    await refuse(circle, "nested deeper than 64 axes, or one contains itself");
+    const deep = Array(65).fill(0).reduce((inner) => [inner], 1);
+    await refuse(deep, "nested deeper than 64 axes");
+    using most = await gpu.upload(deep[0], { dtype: "uint8" });
+    assertEquals(most.shape.length, 64);
+    const proxy = new Proxy(new Uint8Array(1), {});
+    await assertRejects(() => most.set(proxy), TypeError, "a Proxy of a typed array");
+    most.dispose();
     assertEquals(gpu.live().count, 0);
   }));
 

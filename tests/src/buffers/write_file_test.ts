@@ -268,3 +268,19 @@ Deno.test({
     );
   },
 });
+
+Deno.test("GpuBuffer.writeFile() holds up no later write when it fails before it begins", async () => {
+  using folder = new TemporaryFolder();
+  using gpu = openTestDevice();
+  using x = await gpu.upload(new Uint8Array([1, 2, 3]));
+  const path = folder.pathOf("file");
+  let reads = 0;
+  const options = {
+    get signal() {
+      return reads++ === 0 ? undefined : {};
+    },
+  };
+  await assertRejects(() => x.writeFile(path, options as never), TypeError);
+  await x.writeFile(path);
+  assertEquals(Deno.readFileSync(path), new Uint8Array([1, 2, 3]));
+});

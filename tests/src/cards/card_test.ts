@@ -51,6 +51,24 @@ Deno.test("showCard() escapes every text that it is given", () => {
   assert(!html.includes("<script>"));
 });
 
+Deno.test("showCard() writes control characters and halves of surrogate pairs out, as its text does", () => {
+  const evil = "a\u0000\u001b[31m\u202e\ud800b";
+  const bundle = showCard(() =>
+    cardWith([
+      { type: "facts", facts: [[evil, evil]] },
+      { type: "bar", segments: [{ ...SEGMENTS[0], name: evil }] },
+      { type: "table", header: [evil], align: [], rows: [{ cells: [evil] }] },
+    ], { title: evil })
+  );
+  const written = /\\u0000\\u001b\[31m\\u202e\\ud800b/g;
+  for (const [form, count] of [["text/html", 8], ["text/plain", 6]] as const) {
+    const shown = bundle[form];
+    assertEquals(shown.match(written)?.length, count);
+    for (const raw of ["\u0000", "\u001b", "\u202e"]) assert(!shown.includes(raw), shown);
+    assert(shown.isWellFormed());
+  }
+});
+
 Deno.test("showCard() says a state in words", () => {
   const bundle = showCard(() => cardWith([], { state: "disposed" }));
   assertStringIncludes(bundle["text/plain"], "[disposed]");

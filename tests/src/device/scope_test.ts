@@ -1,8 +1,9 @@
 // Checks when a scope disposes what it was given.
 
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import { runScope } from "../../../src/device/scope.ts";
+import { runScope, type Scope } from "../../../src/device/scope.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 
 function disposable(name: string, log: string[]): Disposable {
   return { [Symbol.dispose]: () => void log.push(name) };
@@ -54,6 +55,37 @@ Deno.test("runScope() disposes when the function throws, and throws that error",
     "inside",
   );
   assertEquals(log, ["x"]);
+});
+
+Deno.test("runScope() disposes when what the function returned cannot be looked at", () => {
+  const log: string[] = [];
+  const returned = {
+    get then() {
+      throw new RangeError("not now");
+    },
+  };
+  const body = (scope: Scope) => {
+    scope.use(disposable("x", log));
+    return returned;
+  };
+  assertThrows(() => runScope(body), RangeError, "not now");
+  assertEquals(log, ["x"]);
+});
+
+Deno.test("runScope() tells of what fails after it was disposed", async () => {
+  using warnings = new CaughtWarnings();
+  const fail = async () => {
+    await undefined;
+    throw new Error("too late");
+  };
+  runScope((scope) => {
+    scope.defer(fail);
+    scope.use({ [Symbol.dispose]: fail });
+    assertThrows(() => scope.defer(5 as never), TypeError, "Cannot call scope.defer() with");
+  });
+  await new Promise((resolve) => setTimeout(resolve));
+  const told = "vramkit: what a scope disposes failed after it had returned: too late";
+  assertEquals(warnings.texts, [told, told]);
 });
 
 Deno.test("runScope() disposes when the promise of the function settles, and not before", async () => {

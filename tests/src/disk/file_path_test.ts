@@ -27,6 +27,10 @@ Deno.test("pathOf() names what is no path", () => {
     [new URL("file:///a%FF"), "Cannot use file:///a%FF as a path: "],
     [new URL("file://host/a"), "Cannot use file://host/a as a path: "],
     [new URL("https://host/a"), "Cannot use https://host/a as a path: "],
+    ["https://host/a", "Cannot use https://host/a as a path: it is an address of the web"],
+    ["blob:null/5", "Cannot use blob:null/5 as a path: it is an address of the web"],
+    ["/a\ud800", 'Cannot use "/a\\ud800" as a path: it has half of a surrogate pair'],
+    [new Proxy(new URL("file:///a"), {}), "Cannot use a Proxy of a URL as a path: "],
   ];
   for (const [given, message] of wrong) {
     assertThrows(() => pathOf(given as FilePath), TypeError, message);

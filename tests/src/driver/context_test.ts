@@ -14,7 +14,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { Context } from "../../../src/driver/context.ts";
 import { Driver } from "../../../src/driver/driver.ts";
-import { CudaError } from "../../../src/words/errors.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
@@ -43,6 +43,20 @@ Deno.test("Context.retain() shares one context of a device", () => {
   assertFalse(first.released);
   first.release();
   assert(first.released);
+});
+
+Deno.test("Context.retain() refuses a context that was let go, which would let it go twice", () => {
+  let releaseCount = 0;
+  const api = testDriver();
+  const cuDevicePrimaryCtxRelease_v2 = (device: number) => {
+    releaseCount++;
+    return api.cuDevicePrimaryCtxRelease_v2(device);
+  };
+  const context = Context.retain(Driver.open({ ...api, cuDevicePrimaryCtxRelease_v2 }), 0);
+  context.release();
+  assertThrows(() => context.retain(), DisposedError, "Cannot use device 0: it was disposed");
+  assert(context.released);
+  assertEquals(releaseCount, 1);
 });
 
 Deno.test("Context names itself on a console, also inside of what belongs to it", () => {

@@ -78,6 +78,16 @@ Deno.test("simulateDriver() rejects a fault that names no error", () => {
   );
 });
 
+Deno.test("simulateDriver() refuses an async fault, whose own failure ends nothing", async () => {
+  const fault = async () => {
+    await undefined;
+    throw new Error("nobody waits for this");
+  };
+  const driver = simulateDriver({ fault: fault as never });
+  assertThrows(() => CudaDevice.count({ driver }), TypeError, "Cannot fail a call with a promise");
+  await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
+});
+
 Deno.test("SimulationError names the call and the rule", () => {
   using gpu = CudaDevice.open(0, { driver: simulateDriver() });
   using x = gpu.alloc("uint8", 8);

@@ -1,13 +1,14 @@
 // Launches: arguments, shapes, order with transfers and streams, graphs, and what outlives a module.
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type CudaDevice, type CudaStream, DisposedError, type GpuBuffer } from "../../../mod.ts";
+import { CudaDevice, type CudaStream, DisposedError, type GpuBuffer } from "../../../mod.ts";
 import { type CudaKernel, f32, i32, i64, readOnly, u32, u8 } from "../../../src/entries/kernels.ts";
 import { CudaAsyncMemoryResource } from "../../../src/entries/memory.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
-import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
+import { IOTA_PTX, kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { Random } from "../../support/random.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** CUDA versions with libraries and parameter sizes, with libraries alone, and with neither. */
@@ -472,3 +473,20 @@ async function runProgram(
 function isEqual(one: Uint8Array, other: Uint8Array | undefined): boolean {
   return one.length === other?.length && one.every((byte, index) => byte === other[index]);
 }
+
+Deno.test("CudaDevice.loadModule() lets the context go once when the device is disposed meanwhile", async () => {
+  const api = kernelDriver();
+  for (const source of [IOTA_PTX, [IOTA_PTX]]) {
+    using warnings = new CaughtWarnings();
+    let releaseCount = 0;
+    const cuDevicePrimaryCtxRelease_v2 = (device: number) => {
+      releaseCount++;
+      return api.cuDevicePrimaryCtxRelease_v2(device);
+    };
+    const gpu = CudaDevice.open(0, { driver: { ...api, cuDevicePrimaryCtxRelease_v2 } });
+    const loading = gpu.loadModule(source);
+    gpu.dispose();
+    await assertRejects(() => loading, DisposedError, "Cannot use device 0: it was disposed");
+    assertEquals([releaseCount, warnings.texts], [1, []]);
+  }
+});

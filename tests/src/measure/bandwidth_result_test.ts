@@ -1,7 +1,13 @@
 // Checks the line through a sweep's points on lines that are known.
 
-import { assertAlmostEquals, assertEquals } from "@std/assert";
-import { type BandwidthPoint, fitLine, fitLines } from "../../../src/measure/bandwidth_result.ts";
+import { assertAlmostEquals, assertEquals, assertThrows } from "@std/assert";
+import {
+  type BandwidthPoint,
+  BandwidthResult,
+  fitLine,
+  fitLines,
+} from "../../../src/measure/bandwidth_result.ts";
+import { bandwidthResult } from "../../support/bandwidth_result.ts";
 
 function points(
   latencySeconds: number,
@@ -57,4 +63,26 @@ Deno.test("fitLines() fits one line for each direction and kind", () => {
     "host-to-device pinned",
     "device-to-host pinned",
   ]);
+});
+
+Deno.test("new BandwidthResult() says which part of its data is none", () => {
+  const data = JSON.parse(JSON.stringify(bandwidthResult()));
+  const wrong: readonly [part: "points" | "fits", change: object | null, words: string][] = [
+    ["points", null, "Cannot call new BandwidthResult() with null: expected an object"],
+    ["points", { direction: "up" }, 'with "up": expected "host-to-device"'],
+    ["points", { kind: undefined }, 'with undefined: expected "pageable"'],
+    ["points", { gigabytesPerSecond: null }, "with null as gigabytesPerSecond: expected a number"],
+    ["points", { byteLength: "4 KiB" }, 'with "4 KiB" as byteLength: expected a number'],
+    ["fits", { latencySeconds: null }, "with null as latencySeconds: expected a number"],
+  ];
+  assertThrows(() => new BandwidthResult({} as never), TypeError, "expected a list");
+  for (const [part, change, words] of wrong) {
+    const [first, ...rest] = data[part];
+    const changed = { ...data, [part]: [change && { ...first, ...change }, ...rest] };
+    assertThrows(() => new BandwidthResult(changed), TypeError, words);
+  }
+  assertEquals(
+    new BandwidthResult({ ...data, points: [{ ...data.points[0], more: 5 }] }).points.length,
+    1,
+  );
 });

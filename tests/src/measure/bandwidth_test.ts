@@ -8,6 +8,7 @@ import { sizesUpTo } from "../../../src/measure/bandwidth.ts";
 import { BandwidthResult } from "../../../src/measure/bandwidth_result.ts";
 import { formatBandwidth } from "../../../src/cards/bandwidth_card.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
+import { openTestDevice } from "../../support/driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SMALL = { sizes: [4096, "16 KiB"], sampleCount: 1 } as const;
@@ -118,11 +119,12 @@ for (
     "a negative size": { sizes: [-1] },
     "no samples": { sizes: [4096], sampleCount: 0 },
     "half a sample": { sizes: [4096], sampleCount: 1.5 },
+    "more samples than an array holds": { sizes: [4096], sampleCount: 2 ** 40 },
   })
 ) {
   Deno.test(`CudaDevice.bandwidth() refuses ${name}`, () =>
     withDevice(async (gpu) => {
-      await assertRejects(() => gpu.bandwidth(options), RangeError);
+      await assertRejects(() => gpu.bandwidth(options), RangeError, "Cannot ");
       assertEquals(gpu.live().count, 0);
     }));
 }
@@ -138,3 +140,17 @@ Deno.test("sizesUpTo() lists powers of four and ends with the largest size", () 
   assertEquals(sizesUpTo(70_000), [4096, 16384, 65536, 70_000]);
   assertEquals(sizesUpTo(4096), [4096]);
 });
+
+for (const name of ["host_to_device_memcpy_ce", "host_device_latency_sm"] as const) {
+  Deno.test(`CudaDevice.bandwidth() says that the device was disposed before ${name}`, async () => {
+    const gpu = openTestDevice();
+    const measuring = gpu.bandwidth({
+      sizes: [4096],
+      cases: [name],
+      caseSize: "64 KiB",
+      sampleCount: 1,
+    });
+    gpu.dispose();
+    await assertRejects(() => measuring, DisposedError);
+  });
+}

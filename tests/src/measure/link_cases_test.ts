@@ -9,9 +9,11 @@ import {
   assertStringIncludes,
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { LinkBandwidthResult } from "../../../src/measure/link_bandwidth_result.ts";
 import { LINK_CASES } from "../../../src/measure/link_cases.ts";
 import { nvbandwidthDocument, parseNvbandwidth } from "../../../src/measure/nvbandwidth.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { cardOf } from "../../support/display.ts";
 import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
 import { withDevices } from "../../support/parts_scene.ts";
@@ -66,6 +68,13 @@ Deno.test("gpus.bandwidth() waives pairs that do not reach each other", async ()
     assertEquals(testcases.map(({ status }) => status), ["Waived", "Waived", "Passed"]);
     assertEquals(testcases[0]?.bandwidth_matrix, [["N/A", "N/A"], ["N/A", "N/A"]]);
   }, { driver });
+});
+
+Deno.test("gpus.bandwidth() says that a device was disposed meanwhile", async () => {
+  const gpus = CudaDevice.all({ driver: simulateDriver() });
+  const measuring = gpus.bandwidth(SMALL);
+  gpus.dispose();
+  await assertRejects(() => measuring, DisposedError);
 });
 
 Deno.test("gpus.bandwidth() tells a case whose bytes are wrong", async () => {

@@ -105,3 +105,13 @@ Deno.test("CudaDevice.open() falls back to cuMemAlloc without pools, and says so
   assertEquals(warnings.length, 1);
   assertStringIncludes(warnings[0] ?? "", "has no stream-ordered memory pools");
 });
+
+Deno.test("CudaDevice.open() refuses an async resource, whose own failure ends nothing", async () => {
+  const resource = async () => {
+    await undefined;
+    throw new Error("nobody waits for this");
+  };
+  const options = { driver: testDriver(), resource: resource as never };
+  assertThrows(() => CudaDevice.open(0, options), TypeError, "Cannot use a promise");
+  await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
+});

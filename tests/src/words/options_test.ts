@@ -105,6 +105,12 @@ Deno.test("listOf() names the value of a list that it does not accept", () => {
     `Cannot call run() with a list with "slwo": ${expected}`,
   );
   assertThrows(() => requireKind(3, list, "run"), TypeError, `with the number 3: ${expected}`);
+  const holes = ["fast", , "slow"];
+  assertThrows(
+    () => requireKind(holes, list, "run"),
+    TypeError,
+    `a list with undefined: ${expected}`,
+  );
   assertThrows(
     () => new OptionSet<{ ways: string[] }>({ ways: list }).read({ ways: ["slwo"] }, "run"),
     TypeError,
