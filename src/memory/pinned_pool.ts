@@ -1,5 +1,5 @@
-// Freed blocks of page-locked memory, kept by their exact size: pinning a GiB takes a quarter of a
-// second, so a block is worth keeping, and so much memory that rounding it up would waste too much.
+// Freed blocks of page-locked memory, kept for requests of about their size: pinning a GiB takes a
+// quarter of a second, so a block is worth keeping, and too much memory to pin more than was asked for.
 
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -19,6 +19,9 @@ const PAGE_BYTES = 4096;
 
 /** Page-locked memory is taken from all other programs, so a context's pool does not keep all. */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
+
+/** A kept block serves requests that it exceeds by this factor at most: sizes that vary share a few. */
+const MOST_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();
 
@@ -69,7 +72,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     return pool;
   }
 
-  /** Bytes handed out, in whole pages. */
+  /** Bytes of the blocks handed out. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
@@ -84,11 +87,12 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     return this.#released;
   }
 
-  /** Hands out a block of that size, a kept one when there is one. */
+  /** Hands out a block of at least that size, a kept one when one is little larger. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
     this.context.sweep();
-    const size = Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES;
+    const wanted = Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES;
+    const size = this.#fitFor(wanted) ?? wanted;
     const address = this.#takeFree(size) ?? this.#pin(size, stream);
     this.#sizes.set(address, size);
     this.#usedBytes += size;
@@ -150,9 +154,20 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     if (!this.#isContextOwned) this.context.release();
   }
 
+  /** Returns the smallest size of free blocks that serve a request. */
+  #fitFor(wanted: number): number | undefined {
+    if (this.#free.has(wanted)) return wanted;
+    let fit = Infinity;
+    for (const size of this.#free.keys()) if (size > wanted && size < fit) fit = size;
+    return fit <= wanted * MOST_LARGER ? fit : undefined;
+  }
+
   #takeFree(size: number): bigint | undefined {
-    const address = this.#free.get(size)?.pop();
-    if (address !== undefined) this.#freeBytes -= size;
+    const addresses = this.#free.get(size);
+    const address = addresses?.pop();
+    if (address === undefined) return undefined;
+    if (addresses?.length === 0) this.#free.delete(size);
+    this.#freeBytes -= size;
     return address;
   }
 

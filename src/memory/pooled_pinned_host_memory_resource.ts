@@ -1,4 +1,4 @@
-// Page-locked host memory that is kept for reuse, in exactly the sizes that were asked for.
+// Page-locked host memory that is kept for reuse by requests of about the same size.
 
 import { unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -19,8 +19,8 @@ const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keepSize: SIZE });
 
 /**
  * Page-locked host memory from a pool: pinning costs 0.1 ms or more for each MiB, handing a block
- * out again nearly nothing. A block serves requests of the same number of pages of 4 KiB. It is
- * handed out again once the copies that used it are done.
+ * out again nearly nothing. A kept block serves requests of its size, in whole pages of 4 KiB, and
+ * of down to four fifths of it. It is handed out again once the copies that used it are done.
  */
 export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements Disposable {
   readonly #pool: PinnedPool;
@@ -44,7 +44,7 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
     this.#pool.deallocate(address, byteLength, stream);
   }
 
-  /** Bytes handed out, in whole pages. */
+  /** Bytes of the blocks handed out, in whole pages. */
   get usedBytes(): number {
     return this.#pool.usedBytes;
   }

@@ -1,17 +1,51 @@
-// Page-locked memory is reused in its own size only, after the copies that need it, and unpinned.
+// Page-locked memory is reused for about its own size, after the copies that need it, and unpinned.
 
-import { assertEquals, assertNotEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertLess, assertNotEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
+import { Random } from "../../support/random.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
-Deno.test("PooledPinnedHostMemoryResource.allocate() reuses a block of the same pages only", () =>
+Deno.test("PooledPinnedHostMemoryResource.allocate() takes the smallest block that is little larger", () =>
+  withDevice((gpu) => {
+    using pool = new PooledPinnedHostMemoryResource(gpu);
+    const sizes = [96, 100, 104, 100].map((pages) => pages * 4096);
+    const blocks = sizes.map((size) => pool.allocate(size, gpu.stream));
+    for (const [at, block] of blocks.entries()) {
+      pool.deallocate(block, sizes[at] ?? 0, gpu.stream);
+    }
+    const taken = [98, 99, 99, 95, 83].map((pages) => pool.allocate(pages * 4096, gpu.stream));
+    assertEquals(new Set(taken.slice(0, 2)), new Set([blocks[1], blocks[3]]));
+    assertEquals(taken.slice(2, 4), [blocks[2], blocks[0]]);
+    assertEquals([pool.usedBytes, pool.cachedBytes], [(96 + 100 + 104 + 100 + 83) * 4096, 0]);
+    for (const each of taken) pool.deallocate(each, 1, gpu.stream);
+    assertEquals(pool.cachedBytes, (96 + 100 + 104 + 100 + 83) * 4096);
+    const small = pool.allocate(66 * 4096, gpu.stream); // 83 is more than 1.25 times as large
+    assertEquals(taken.includes(small), false);
+    pool.deallocate(small, 1, gpu.stream);
+  }));
+
+Deno.test("downloadPinned() keeps little page-locked memory after downloads of many sizes", () =>
+  withDevice(async (gpu) => {
+    const random = new Random(11);
+    const most = 6 * 2 ** 20;
+    using buffer = gpu.zeros("uint8", most);
+    for (let round = 0; round < 300; round++) {
+      using part = await gpu.downloadPinned(buffer.subarray(0, 1 + random.below(most)));
+      assertEquals(part.array.at(-1), 0);
+    }
+    // Blocks of their own would take some 150 times the largest.
+    assertLess(PinnedPool.of(gpu.context).byteLength, 20 * most);
+  }));
+
+Deno.test("PooledPinnedHostMemoryResource.allocate() leaves blocks that are much larger", () =>
   withDevice((gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);
     const first = pool.allocate(10_000, gpu.stream);
