@@ -41,7 +41,7 @@ Deno.test("downloadPinned() keeps little page-locked memory after downloads of m
       using part = await gpu.downloadPinned(buffer.subarray(0, 1 + random.below(most)));
       assertEquals(part.array.at(-1), 0);
     }
-    // Blocks of their own would take some 150 times the largest.
+    // Blocks of their own would take some 130 times the largest.
     assertLess(PinnedPool.of(gpu.context).byteLength, 20 * most);
   }));
 
