@@ -97,13 +97,9 @@ async function checkPoints(points: readonly Point[]): Promise<void> {
 /** Runs a point until its call is made: how often streams are made, say, depends on what is under way. */
 async function runUntilFired(point: Point, folder: string): Promise<Outcome> {
   let outcome = await run(point, folder);
-  for (let tries = 1; tries < MOST_TRIES && isQuiet(outcome); tries++) {
+  for (let tries = 1; tries < MOST_TRIES; tries++) {
+    if (outcome.hasFired || outcome.defects.length > 0) break;
     outcome = await run(point, folder);
   }
   return outcome;
-}
-
-/** Whether the call was not made, and nothing else is wrong. */
-function isQuiet({ hasFired, defects }: Outcome): boolean {
-  return !hasFired && defects.length === 0;
 }
