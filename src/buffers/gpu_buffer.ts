@@ -16,7 +16,7 @@ import type { Context } from "../driver/context.ts";
 import { type ArrayOf, DTYPE, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { saveNpyFile } from "../numpy/save_npy.ts";
@@ -1042,19 +1042,4 @@ function checkTarget(into: GpuBuffer, { name, shape }: NamedLayout, dtype: DType
   }
   if (into.shape.join() === shape.join()) return;
   throw new RangeError(`Cannot convert ${name} into ${into}: shapes differ`);
-}
-
-/** Words for a message about a transfer, put together only when something is wrong. */
-class Moving {
-  readonly #verb: string;
-  readonly #buffer: GpuBuffer;
-
-  constructor(verb: string, buffer: GpuBuffer) {
-    this.#verb = verb;
-    this.#buffer = buffer;
-  }
-
-  toString(): string {
-    return `${this.#verb} ${this.#buffer}`;
-  }
 }

@@ -3,7 +3,7 @@
 
 import type { ArrayOf, DType, HostArray } from "../dtype.ts";
 import { dtypeOf, elementBytes } from "../dtype.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
@@ -136,8 +136,7 @@ export async function downloadAll<const B extends readonly GpuBuffer[]>(
   const into = options.into === undefined ? undefined : [...options.into];
   if (into !== undefined) checkCount(into.length, buffers.length, "download");
   const hosts = buffers.map((buffer, index): HostDestination => {
-    const action = { toString: () => `download from ${buffer}` };
-    return hostDestination(buffer, into?.[index], action);
+    return hostDestination(buffer, into?.[index], new Moving("download from", buffer));
   });
   const items = hosts.flatMap((host, index): PackItem[] => {
     const buffer = buffers[index];
@@ -149,7 +148,7 @@ export async function downloadAll<const B extends readonly GpuBuffer[]>(
 }
 
 function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
-  const action = { toString: () => `upload to ${buffer}` };
+  const action = new Moving("upload to", buffer);
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
   return { buffer, host: hostSource(buffer, array, action) };
 }

@@ -2,7 +2,7 @@
 
 import { type DType, elementBytes, type HostArray } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
-import type { HostMemory } from "../memory/host_memory.ts";
+import { type HostMemory, Moving } from "../memory/host_memory.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber, describeValue } from "../words/format.ts";
@@ -60,7 +60,7 @@ function checkedSetting(
   { source, offset }: ElementSetting,
 ): CheckedSetting {
   if (buffer.disposed) throw new DisposedError(buffer.toString());
-  const action = { toString: () => `set elements of ${buffer}` };
+  const action = new Moving("set elements of", buffer);
   if (isKernelMemory(source)) {
     throw new TypeError(`Cannot ${action} to ${source}: use x.subarray(offset, end).copyFrom(y)`);
   }

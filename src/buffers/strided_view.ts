@@ -18,7 +18,7 @@ import {
 import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
-import type { HostMemory } from "../memory/host_memory.ts";
+import { type HostMemory, Moving } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
@@ -293,7 +293,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const { onProgress, signal } = TRANSFER_CHOICE.read(options, "upload");
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
-    const host = hostSource(this, source, { toString: () => `upload to ${this}` });
+    const host = hostSource(this, source, new Moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
     const [use] = usesOf(copy);
     let copied: Fence | undefined;
@@ -313,7 +313,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     }
   }
 
-  /** Copies host memory into the elements and blocks until they are there; see {@link StridedView.upload}. */
+  /**
+   * Copies host memory into the elements and blocks until they are there; see {@link
+   * StridedView.upload}.
+   */
   uploadSync(
     this: StridedView<D, GpuBuffer<D>>,
     source: Uploadable<D>,
@@ -322,7 +325,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     STREAM_CHOICE.read(options, "uploadSync");
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
-    const host = hostSource(this, source, { toString: () => `upload to ${this}` });
+    const host = hostSource(this, source, new Moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
     transferSync({ direction: "upload", stream, span: packed.span, host });
     queueShapedCopy(copy);
@@ -356,20 +359,26 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   ): Promise<HostMemory> {
     const { onProgress, signal } = TRANSFER_CHOICE.read(options, "download");
     const stream = streamOn(this.context, options, this);
-    const host = hostDestination(this, destination, { toString: () => `download from ${this}` });
+    const host = hostDestination(this, destination, new Moving("download from", this));
     using packed = this.contiguous({ stream });
     const { span } = packed;
     await transfer({ direction: "download", stream, span, host, onProgress, signal });
     return host.result();
   }
 
-  /** Copies the elements, in the order of the view, into a new typed array and blocks until they are there. */
+  /**
+   * Copies the elements, in the order of the view, into a new typed array and blocks until they are
+   * there.
+   */
   downloadSync(
     this: StridedView<D, GpuBuffer<D>>,
     destination?: undefined,
     options?: StreamChoice,
   ): ArrayOf<D>;
-  /** Copies the elements into memory of yours and blocks until they are there; see {@link StridedView.download}. */
+  /**
+   * Copies the elements into memory of yours and blocks until they are there; see {@link
+   * StridedView.download}.
+   */
   downloadSync<T extends Uploadable<D>>(
     this: StridedView<D, GpuBuffer<D>>,
     destination: T,
@@ -382,7 +391,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   ): HostMemory {
     STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
-    const host = hostDestination(this, destination, { toString: () => `download from ${this}` });
+    const host = hostDestination(this, destination, new Moving("download from", this));
     using packed = this.contiguous({ stream });
     transferSync({ direction: "download", stream, span: packed.span, host });
     return host.result();

@@ -136,9 +136,7 @@ export class FileChange implements FileWrite {
       const isOurs = byteLength <= this.#end; // more was written by others
       if (byteLength > this.#byteLength && isOurs) file.resize(this.#byteLength);
     } catch (error) {
-      warn(
-        `${file.path} could not be cut to its former size: ${messageOf(error)}`,
-      );
+      warn(`${file.path} could not be cut to its former size: ${messageOf(error)}`);
     }
   }
 }

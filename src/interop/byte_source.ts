@@ -61,8 +61,7 @@ function openBody({ body, bodyUsed, headers }: Response | Request, name: string)
 /** Names the call for a value of another kind: a Node stream, a generator, an array. */
 function fixFor(value: unknown): string {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return "; upload() takes arrays";
-  const isAsync = typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-  return isAsync ? "; ReadableStream.from() makes one of it" : "";
+  return Symbol.asyncIterator in Object(value) ? "; ReadableStream.from() makes one of it" : "";
 }
 
 /**

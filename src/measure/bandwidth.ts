@@ -11,14 +11,15 @@ import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
-import type {
-  BandwidthPoint,
-  CaseLatency,
-  CaseSpeed,
-  CopyCase,
-  CopyDirection,
-  HostKind,
-  LatencyCase,
+import {
+  type BandwidthPoint,
+  type CaseLatency,
+  type CaseSpeed,
+  type CopyCase,
+  type CopyDirection,
+  DIRECTIONS,
+  type HostKind,
+  type LatencyCase,
 } from "./bandwidth_result.ts";
 import {
   type BandwidthMemory,
@@ -61,7 +62,7 @@ export interface BandwidthOptions {
 export const BANDWIDTH_OPTIONS: OptionSet<BandwidthOptions> = new OptionSet({
   sizes: listOf(SIZE),
   kinds: listOf(oneOf("pageable", "pinned")),
-  directions: listOf(oneOf("host-to-device", "device-to-host", "device-to-device")),
+  directions: listOf(DIRECTIONS),
   cases: listOf(oneOf(...COPY_CASES, ...LATENCY_CASES)),
   caseSize: SIZE,
   sampleCount: NUMBER,

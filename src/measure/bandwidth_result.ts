@@ -1,7 +1,16 @@
 // The result of a bandwidth sweep, as plain data for JSON files, tables and plots.
 
 import { describeValue } from "../words/format.ts";
-import { ANYTHING, LIST, oneOf, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
+import {
+  ANYTHING,
+  LIST,
+  oneOf,
+  type OptionKind,
+  OptionSet,
+  RECORD,
+  requireKind,
+  TEXT,
+} from "../words/options.ts";
 
 /** Direction of copies. */
 export type CopyDirection = "host-to-device" | "device-to-host" | "device-to-device";
@@ -137,7 +146,8 @@ const RESULT = new OptionSet<BandwidthData>({
   latencies: LIST,
 });
 
-const DIRECTIONS = oneOf("host-to-device", "device-to-host", "device-to-device");
+/** The directions of a sweep. */
+export const DIRECTIONS: OptionKind = oneOf("host-to-device", "device-to-host", "device-to-device");
 const KINDS = oneOf("pageable", "pinned", "device");
 
 const POINT_NUMBERS = [

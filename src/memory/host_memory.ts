@@ -14,6 +14,23 @@ export interface Action {
   toString(): string;
 }
 
+/** An action on a buffer or the like, such as "upload to x"; becomes words only when something is wrong. */
+export class Moving implements Action {
+  readonly #verb: string;
+  readonly #place: object;
+
+  /** Keeps the words and what is moved. */
+  constructor(verb: string, place: object) {
+    this.#verb = verb;
+    this.#place = place;
+  }
+
+  /** Returns the words. */
+  toString(): string {
+    return `${this.#verb} ${this.#place}`;
+  }
+}
+
 /**
  * The bytes of host memory: an address and a size. The size becomes 0 when the array is transferred
  * away.

@@ -15,7 +15,7 @@ import { ResourceAdaptor } from "./resource_adaptor.ts";
 import { whenPassed } from "./when_passed.ts";
 
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
-const PAGE_BYTES = 4096;
+export const PAGE_BYTES = 4096;
 
 /** Page-locked memory is taken from all other programs, so a context's pool does not keep all. */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
@@ -163,11 +163,10 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   }
 
   #takeFree(size: number): bigint | undefined {
-    const addresses = this.#free.get(size);
-    const address = addresses?.pop();
-    if (address === undefined) return undefined;
-    if (addresses?.length === 0) this.#free.delete(size);
-    this.#freeBytes -= size;
+    const addresses = this.#free.get(size) ?? [];
+    const address = addresses.pop();
+    if (addresses.length === 0) this.#free.delete(size);
+    if (address !== undefined) this.#freeBytes -= size;
     return address;
   }
 

@@ -58,9 +58,11 @@ export class ProgressBar {
   }
 }
 
+const UNDRAWN = "a progress bar could not be drawn";
+
 /** A surface that draws later may fail later. */
 function watch(returned: unknown): void {
-  warnOfFailure(returned, "a progress bar could not be drawn");
+  warnOfFailure(returned, UNDRAWN);
 }
 
 /** Options for {@link progress}. */
@@ -121,7 +123,7 @@ export function progress(
       bar.stop(words);
     } catch (error) {
       // Listeners and timers have no caller: what they throw ends the program.
-      warn(`a progress bar could not be drawn: ${messageOf(error)}`);
+      warn(`${UNDRAWN}: ${messageOf(error)}`);
     }
   };
   const end = (): void => {

@@ -79,9 +79,8 @@ export async function staticSvg(
 function requirePixels(size: unknown): void {
   if (typeof size === "number" && size >= 1 && size <= MOST_PIXELS) return;
   throw new RangeError(
-    `Cannot draw a picture with a side of ${
-      describeNumber(size)
-    }: expected 1 to ${MOST_PIXELS} pixels`,
+    `Cannot draw a picture with a side of ${describeNumber(size)}: expected 1 to ${MOST_PIXELS} ` +
+      "pixels",
   );
 }
 

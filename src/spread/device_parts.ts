@@ -5,7 +5,7 @@ import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import { hostDestination, hostSource } from "../buffers/host_elements.ts";
 import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape.ts";
 import { allocateBits, type ArrayOf, type DType, elementBytes, fromBfloat16 } from "../dtype.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -274,20 +274,5 @@ export class DeviceParts<D extends DType = DType>
 
   #requireUsable(): void {
     if (this.#disposed) throw new DisposedError(this.toString());
-  }
-}
-
-/** An action on parts; becomes words only when something is wrong. */
-class Moving {
-  readonly #verb: string;
-  readonly #parts: DeviceParts;
-
-  constructor(verb: string, parts: DeviceParts) {
-    this.#verb = verb;
-    this.#parts = parts;
-  }
-
-  toString(): string {
-    return `${this.#verb} ${this.#parts}`;
   }
 }

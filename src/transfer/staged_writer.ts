@@ -5,7 +5,7 @@ import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
-import { PinnedPool } from "../memory/pinned_pool.ts";
+import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
@@ -13,9 +13,6 @@ import { arraysBefore } from "./array_uses.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;
-
-/** The driver pins whole pages. */
-const PAGE_BYTES = 4096;
 
 /** Device memory that a stream of bytes goes into. */
 export interface StreamTarget {
@@ -153,8 +150,8 @@ export class StagedWriter {
 }
 
 /**
- * Returns the next power of two: the pool keeps blocks by their size, and streams of any lengths, such
- * as a server's requests, are to share the same few.
+ * Returns the next power of two: the pool hands out blocks that are little larger than a request, and
+ * streams of any lengths, such as a server's requests, are to share fewer than it would keep for them.
  */
 function blockSizeFor(byteLength: number): number {
   return 2 ** Math.ceil(Math.log2(Math.max(byteLength, PAGE_BYTES)));

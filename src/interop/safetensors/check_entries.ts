@@ -105,8 +105,7 @@ function isRecord(value: unknown): value is object {
 function adviceForBuffer(value: unknown): string {
   if (value instanceof StridedView) return ": contiguous() makes one";
   if (ArrayBuffer.isView(value) || Array.isArray(value)) return ": await gpu.upload() makes one";
-  const hasSome = typeof value === "object" && value !== null && "buffers" in value;
-  return hasSome ? ": save each of its buffers" : "";
+  return "buffers" in Object(value) ? ": save each of its buffers" : "";
 }
 
 function adviceForText(value: unknown): string {
