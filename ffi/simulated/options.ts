@@ -23,9 +23,9 @@ export interface SimulatedLaunch {
   /** Values of the parameters, as they were when the launch was queued. */
   readonly parameters: readonly DataView[];
   /** Reads device memory into a new array. */
-  read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer>;
+  readonly read: (address: bigint, byteLength: number) => Uint8Array<ArrayBuffer>;
   /** Writes an array to device memory. */
-  write(address: bigint, bytes: Uint8Array): void;
+  readonly write: (address: bigint, bytes: Uint8Array) => void;
 }
 
 /** Options of `simulateDriver()`. */

@@ -85,11 +85,11 @@ export class OverlapRecorder implements Disposable {
 
   /**
    * Queues a piece of work on a stream between two events. The time includes waiting for a copy
-   * engine that another stream keeps busy.
+   * engine that another stream keeps busy. Bound: `traceOverlap(({ run }) => ...)` works as well.
    *
    * @throws The error of `work`; the piece is left out then.
    */
-  run<T>(name: string, stream: CudaStream, work: () => T): T {
+  readonly run = <T>(name: string, stream: CudaStream, work: () => T): T => {
     requireKind(name, TEXT, "run");
     requireKind(stream, STREAM, "run");
     requireKind(work, CALLBACK, "run");
@@ -104,7 +104,7 @@ export class OverlapRecorder implements Disposable {
       start.dispose();
       throw error;
     }
-  }
+  };
 
   /** Waits for all pieces and returns their times. */
   async finish(device: string): Promise<OverlapTrace> {

@@ -15,6 +15,9 @@ export class Launch implements SimulatedLaunch {
   readonly block: Dimensions;
   readonly sharedBytes: number;
   readonly parameters: readonly DataView[];
+  /** Bound, so that a kernel may take it out of its launch: `run({ parameters, read, write })`. */
+  readonly read: SimulatedLaunch["read"] = (address, byteLength) => this.#read(address, byteLength);
+  readonly write: SimulatedLaunch["write"] = (address, bytes) => this.#write(address, bytes);
   #machine: Machine;
   #stream: Stream;
   #moment: Moment;
@@ -36,7 +39,7 @@ export class Launch implements SimulatedLaunch {
     this.#moment = fields.moment;
   }
 
-  read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
+  #read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
     const result = new Uint8Array(byteLength);
     if (byteLength === 0) return result;
     const region = this.#open(address, { byteLength, write: false });
@@ -49,7 +52,7 @@ export class Launch implements SimulatedLaunch {
     return result;
   }
 
-  write(address: bigint, bytes: Uint8Array): void {
+  #write(address: bigint, bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
     const region = this.#open(address, { byteLength: bytes.byteLength, write: true });
     for (let done = 0; done < bytes.byteLength;) {

@@ -56,6 +56,22 @@ Deno.test("cuLaunchKernel() runs in stream order with the parameters of the laun
   assertEquals([...gpu.read(address, 4)], [5, 5, 5, 5]);
 });
 
+Deno.test("a kernel may take read() and write() out of its launch", () => {
+  const setToSeven: SimulatedKernel = {
+    parameterBytes: [8, 4],
+    run({ parameters: [address, count], read, write }) {
+      const start = address?.getBigUint64(0, true) ?? 0n;
+      write(start, read(start, count?.getUint32(0, true) ?? 0).fill(7));
+    },
+  };
+  const gpu = new SimulatedGpu({ kernels: { setToSeven } });
+  const [kernel, address, stream] = [load(gpu, "setToSeven"), gpu.alloc(4), gpu.stream()];
+  gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
+  assertEquals(launch(gpu, kernel, { address, count: 4, stream }), 0);
+  gpu.api.cuStreamSynchronize(stream);
+  assertEquals([...gpu.read(address, 4)], [7, 7, 7, 7]);
+});
+
 Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
   const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];

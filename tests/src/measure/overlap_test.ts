@@ -33,6 +33,16 @@ Deno.test("CudaDevice.traceOverlap() records name, stream and bytes of each piec
   });
 });
 
+Deno.test("OverlapRecorder.run() may be taken out of the recorder", async () => {
+  await withDevice(async (gpu) => {
+    using target = gpu.alloc("uint8", 4096);
+    const { spans } = await gpu.traceOverlap(({ run }) => {
+      run("fill", gpu.stream, () => target.fill(1));
+    });
+    assertEquals(spans.map(({ name }) => name), ["fill"]);
+  });
+});
+
 Deno.test("CudaDevice.traceOverlap() of nothing is empty", async () => {
   await withDevice(async (gpu) => {
     const { spans, activeSeconds, parallelism } = await gpu.traceOverlap(() => {});
