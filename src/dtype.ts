@@ -112,7 +112,10 @@ export type DTypeOf<A extends HostArray> = A extends Uint8ClampedArray<ArrayBuff
   : never;
 
 /** One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. */
-export type ScalarOf<D extends DType> = D extends "int64" | "uint64" ? bigint : number;
+export type ScalarOf<D extends DType> = Scalars[D];
+
+/** A table and no condition, so that functions over several types may pass a number for their `D`. */
+type Scalars = { readonly [D in DType]: D extends "int64" | "uint64" ? bigint : number };
 
 /** Names of all element types. */
 export const DTYPE_NAMES: readonly DType[] = Object.keys(DTYPES) as DType[];

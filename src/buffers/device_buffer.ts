@@ -1,6 +1,6 @@
 // Typed memory on the GPU: the buffer that most programs use for everything.
 
-import type { DType } from "../dtype.ts";
+import type { DType, ScalarOf } from "../dtype.ts";
 import { GraphAllocation } from "../graph/graph_allocation.ts";
 import { GraphMemoryResource, resourceFor } from "../graph/graph_memory_resource.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -19,7 +19,7 @@ import {
   type LikeOptions,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape, type Shape } from "./shape.ts";
 
@@ -90,7 +90,7 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * ```
    */
   async set(
-    source: Uploadable<D> | HostValues,
+    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
     offset: number = 0,
     options: TransferChoice = {},
   ): Promise<this> {

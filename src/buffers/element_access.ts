@@ -6,6 +6,7 @@ import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { elementOf, scalarOf } from "./element.ts";
+import type { HostValue } from "./host_values.ts";
 
 /** One element of a buffer. */
 export interface ElementPlace<D extends DType> {
@@ -34,7 +35,7 @@ export async function readElement<D extends DType>(place: ElementPlace<D>): Prom
  */
 export async function writeElement<D extends DType>(
   place: ElementPlace<D>,
-  value: ScalarOf<D> | boolean,
+  value: ScalarOf<D> | HostValue<D>,
 ): Promise<void> {
   const { dtype, stream } = place;
   const memory = elementOf(dtype, value);

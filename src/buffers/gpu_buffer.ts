@@ -53,6 +53,7 @@ import type { DeviceBufferRequest } from "./device_buffer.ts";
 import { elementOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
+import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
@@ -677,7 +678,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws TypeError when the value is of another kind, such as a number for 64-bit integers.
    * @throws RangeError when the element type does not hold it, such as 300 or 0.5 for uint8.
    */
-  fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
+  fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     STREAM_CHOICE.read(options, "fill");
     queueFill(this.span, elementOf(this.dtype, value), fillStreamFor(this, options));
     return this;
@@ -763,7 +764,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async setAt(
     index: number,
-    value: ScalarOf<D> | boolean,
+    value: ScalarOf<D> | HostValue<D>,
     options: StreamChoice = {},
   ): Promise<this> {
     STREAM_CHOICE.read(options, "setAt");

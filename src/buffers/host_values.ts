@@ -1,12 +1,17 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import type { DType, HostArray } from "../dtype.ts";
+import type { DType, HostArray, ScalarOf } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
-/** One number of a plain array. */
-export type HostValue = number | bigint | boolean;
+/** A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool. */
+export type HostValue<D extends DType = DType> = HostValueTable[D];
+
+/** A table and no condition, so that functions over several types may pass a number for their `D`. */
+type HostValueTable = {
+  readonly [D in DType]: D extends "bool" ? number | boolean : ScalarOf<D>;
+};
 
 /**
  * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings are
@@ -15,11 +20,11 @@ export type HostValue = number | bigint | boolean;
 export type HostValues<V extends HostValue = HostValue> = Iterable<V | HostValues<V>> & object;
 
 /** Bytes or plain numbers: unlike typed arrays they do not tell their element type. */
-export type UntypedSource =
+export type UntypedSource<D extends DType = DType> =
   | ArrayBuffer
   | SharedArrayBuffer
   | DataView
-  | HostValues & { readonly BYTES_PER_ELEMENT?: never };
+  | HostValues<HostValue<D>> & { readonly BYTES_PER_ELEMENT?: never };
 
 /** Values in a typed array, bit for bit. */
 export interface PackedValues {

@@ -34,6 +34,7 @@ import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
+import type { HostValue } from "./host_values.ts";
 import { sharesElement } from "./overlap.ts";
 import {
   countOf,
@@ -229,7 +230,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * @throws TypeError when the value is of another kind than the elements.
    * @throws RangeError when the element type does not hold it.
    */
-  fill(value: ScalarOf<D> | boolean, options: StreamChoice = {}): this {
+  fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     this.#checkUsable();
     const stream = streamOn(this.context, STREAM_CHOICE.read(options, "fill"), this);
     const bytes = elementBytes(this.dtype);

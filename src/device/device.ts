@@ -524,12 +524,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Allocates device memory and copies numbers or bytes into it. Resolves when the copy is done.
    */
   upload<D extends DType>(
-    source: UntypedSource,
+    source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
   /** Allocates device memory and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never } | Float32Array,
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
   async upload<D extends DType>(
@@ -561,12 +561,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): DeviceBuffer<DTypeOf<A>>;
   /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */
   uploadSync<D extends DType>(
-    source: UntypedSource,
+    source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
   /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
   uploadSync(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never } | Float32Array,
     options?: UploadOptions<"float32">,
   ): DeviceBuffer<"float32">;
   uploadSync<D extends DType>(

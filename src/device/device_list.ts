@@ -164,12 +164,12 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   ): Promise<DeviceParts<DTypeOf<A>>>;
   /** Allocates memory on all devices and copies numbers or bytes into it. */
   upload<D extends DType>(
-    source: UntypedSource,
+    source: UntypedSource<D> | Uploadable<D>,
     options: UploadPartsOptions<D> & { readonly dtype: D },
   ): Promise<DeviceParts<D>>;
   /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never } | Float32Array,
     options?: UploadPartsOptions<"float32">,
   ): Promise<DeviceParts<"float32">>;
   async upload<D extends DType>(

@@ -7,7 +7,8 @@ import { contextOf, type ContextOwner, type MemoryResource } from "./memory_reso
 
 /**
  * The base of all memory resources of the kit. The GPU alone can use its memory, unless the
- * constructor is told otherwise.
+ * constructor is told otherwise. A resource of your own extends {@link ResourceAdaptor}, or is any
+ * object that follows {@link MemoryResource}; of this class only the type is exported.
  */
 export abstract class BaseMemoryResource implements MemoryResource {
   readonly context: Context;

@@ -7,7 +7,8 @@ import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /**
  * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what
- * its upstream gave, throws, and changes nothing.
+ * its upstream gave, throws, and changes nothing. One of your own extends this class with `allocate()`
+ * and `deallocate()`.
  */
 export abstract class ResourceAdaptor extends BaseMemoryResource {
   /** The resource that it wraps. */

@@ -6,7 +6,8 @@ import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const HEAD = `import {
-  CudaDevice, type DeviceBuffer, type DType, type DTypeOf, type GpuBuffer, type HostArray, type StridedView,
+  CudaDevice, type DeviceBuffer, type DType, type DTypeOf, type GpuBuffer, type HostArray, type ScalarOf,
+  type StridedView,
 } from "MOD";
 const gpu = CudaDevice.open(0, { driver: "simulated" });
 const floats = gpu.alloc("float32", [2, 3]);
@@ -56,6 +57,12 @@ const FITTING = [
   "{ const a = await b.download(); await b.upload(a); b.downloadSync(a); " +
   "return await gpu.upload(a, { dtype: b.dtype }); }; again;",
   "const turn = async <D extends DType>(v: StridedView<D>) => v.upload(await v.download()); turn;",
+  "const some = [1] as number[] | Float32Array; const at: DeviceBuffer<'float32'> = " +
+  "await gpu.upload(some); gpu.upload(some, { dtype: 'float32' }); at;",
+  "const raws = new Uint8Array(4) as ArrayBuffer | Uint8Array; gpu.uploadSync(raws, { dtype: 'uint8' });",
+  "const set = <D extends 'float32' | 'int8'>(b: DeviceBuffer<D>) => b.fill(1).set([1, 2]); set;",
+  "const all = <D extends DType>(b: GpuBuffer<D>, v: ScalarOf<D>) => b.fill(v).setAt(0, v); all;",
+  "flags.fill(true).fill(1); gpu.upload([true, 0], { dtype: 'bool' }); flags.set([false]);",
   "gpu.upload([1, 2] as const); gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)]);",
 ];
 
@@ -68,7 +75,7 @@ const REFUSED: Readonly<Record<string, string>> = {
   "floats.transpose().upload([1, 2]);": `parameter of type 'Uploadable<"float32">'`,
   "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
   "gpu.upload('12', { dtype: 'float32' });":
-    "type 'string' is not assignable to parameter of type 'Iterable<",
+    "of type 'string' is not assignable to parameter of type",
   "gpu.upload([1n, 2n]);": "Type 'bigint' is not assignable to type",
   "gpu.uploadSync([[true, false]]);": "boolean",
   "const mixed = new Float32Array(2) as Float32Array | Int32Array; gpu.upload(mixed, { dtype: 'int32' });":
@@ -77,6 +84,10 @@ const REFUSED: Readonly<Record<string, string>> = {
     `'Float32Array<ArrayBuffer>' is not assignable to parameter of type`,
   "gpu.uploadSync(new Uint8Array(6), { dtype: 'float32' });":
     `'Uint8Array<ArrayBuffer>' is not assignable to parameter of type`,
+  "gpu.upload([1, 2], { dtype: 'int64' });": "Type 'number' is not assignable",
+  "longs.set([1, 2]);": "Type 'number' is not assignable",
+  "floats.fill(true);": "'boolean' is not assignable to parameter of type 'number'",
+  "floats.setAt(0, 1n);": "'bigint' is not assignable to parameter of type 'number'",
   "gpu.upload(['1', '2'], { dtype: 'float32' });": "Type 'string' is not assignable",
   "gpu.alloc('float23', 6);": `'"float23"' is not assignable to parameter of type 'DType'`,
   "const doubles: DeviceBuffer<'float64'> = buffers[0]; doubles;":
