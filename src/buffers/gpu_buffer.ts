@@ -68,6 +68,7 @@ import {
   rejectAxes,
   reshaped,
   rowAt,
+  rowsOf,
   shapeAs,
   type ViewPlace,
 } from "./views.ts";
@@ -516,6 +517,26 @@ export abstract class GpuBuffer<D extends DType = DType>
   view(index: number, second?: unknown): this {
     if (second !== undefined) rejectAxes(this, "view", [index, second]);
     return this.#show(rowAt(this, index));
+  }
+
+  /**
+   * Shows rows `start` to `end` along the outermost axis, without a copy, by TypedArray.subarray's
+   * rules: `x.rows(32, 64)` is Python's `x[32:64]`. Parts of other axes are `strided().range()`.
+   *
+   * @throws RangeError when the buffer has no axis.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using x = gpu.iota("float32", [5, 2]);
+   * const batch = x.rows(1, 3);
+   * console.log(batch.shape, await batch.download()); // [ 2, 2 ] Float32Array(4) [ 2, 3, 4, 5 ]
+   * ```
+   */
+  rows(start?: number, end?: number): this {
+    return this.#show(rowsOf(this, { start, end }));
   }
 
   /** Shows elements `start` to `end` of the flat buffer, by TypedArray.subarray's rules; no copy. */

@@ -84,6 +84,20 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
 }
 
 /**
+ * Returns the place of the rows `start` to `end` along the outermost axis, clamped to the buffer as by
+ * TypedArray.subarray.
+ *
+ * @throws RangeError when the buffer has no axis.
+ */
+export function rowsOf(viewed: Viewed, range: ElementRange): ViewPlace {
+  const [rowCount, ...rest] = viewed.shape;
+  if (rowCount === undefined) throw new RangeError(`Cannot view rows of ${viewed}: it has no axis`);
+  const { start, end } = resolveRange(rowCount, range);
+  const byteOffset = byteOffsetOf(viewed, start * countOf(rest));
+  return { byteOffset, shape: Object.freeze([end - start, ...rest]) };
+}
+
+/**
  * Returns the place of the elements `start` to `end`, clamped to the buffer as by
  * TypedArray.subarray.
  */

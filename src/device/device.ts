@@ -520,6 +520,16 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A,
     options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
   ): Promise<DeviceBuffer<DTypeOf<A>>>;
+  /** Allocates device memory and copies numbers of either sort into it as `"float32"`. */
+  upload(
+    source: UntypedSource<"float32"> & HostValues<number> | Float32Array,
+    options?: UploadOptions<"float32">,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies numbers into it as `"float32"`. */
+  upload(
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadOptions<"float32">,
+  ): Promise<DeviceBuffer<"float32">>;
   /**
    * Allocates device memory and copies numbers or bytes into it. Resolves when the copy is done.
    */
@@ -527,11 +537,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
-  /** Allocates device memory and copies numbers into it as `"float32"`. */
-  upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never } | Float32Array,
-    options?: UploadOptions<"float32">,
-  ): Promise<DeviceBuffer<"float32">>;
   async upload<D extends DType>(
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
@@ -559,16 +564,21 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A,
     options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
   ): DeviceBuffer<DTypeOf<A>>;
+  /** Allocates device memory and copies numbers of either sort into it; blocks until it is done. */
+  uploadSync(
+    source: UntypedSource<"float32"> & HostValues<number> | Float32Array,
+    options?: UploadOptions<"float32">,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
+  uploadSync(
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadOptions<"float32">,
+  ): DeviceBuffer<"float32">;
   /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */
   uploadSync<D extends DType>(
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
-  /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
-  uploadSync(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never } | Float32Array,
-    options?: UploadOptions<"float32">,
-  ): DeviceBuffer<"float32">;
   uploadSync<D extends DType>(
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},

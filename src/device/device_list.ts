@@ -162,16 +162,16 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     source: A,
     options?: UploadPartsOptions<DTypeOf<A>> & { readonly dtype?: undefined },
   ): Promise<DeviceParts<DTypeOf<A>>>;
+  /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
+  upload(
+    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    options?: UploadPartsOptions<"float32">,
+  ): Promise<DeviceParts<"float32">>;
   /** Allocates memory on all devices and copies numbers or bytes into it. */
   upload<D extends DType>(
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadPartsOptions<D> & { readonly dtype: D },
   ): Promise<DeviceParts<D>>;
-  /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
-  upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never } | Float32Array,
-    options?: UploadPartsOptions<"float32">,
-  ): Promise<DeviceParts<"float32">>;
   async upload<D extends DType>(
     source: HostMemory | HostValues,
     options: UploadPartsOptions<D> = {},

@@ -33,7 +33,11 @@ export interface PoolReuse {
 
 /** Options of a new pool. */
 export interface PoolOptions {
-  /** Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. */
+  /**
+   * Most bytes it takes from the device; the device's memory by default. Needs CUDA 12.2. The driver
+   * rounds it up to the steps in which it takes memory, of up to 32 MiB: a LimitingResourceAdaptor
+   * around the pool holds a limit to the byte.
+   */
   readonly maxSize?: ByteSize | undefined;
   /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
   readonly releaseThresholdSize?: ByteSize | undefined;

@@ -57,6 +57,11 @@ export function looksLikeBuffer(value: unknown): boolean {
   return typeof Object(value).copyFrom === "function";
 }
 
+/** Whether a value may be the options of a transfer, given in an array's place. */
+function looksLikeOptions(value: object): boolean {
+  return ["stream", "signal", "onProgress"].some((name) => Object.hasOwn(Object(value), name));
+}
+
 /**
  * Checks host memory and returns it as bytes, without a copy.
  *
@@ -74,6 +79,8 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
       ? ", such as new Float32Array(list)"
       : looksLikeBuffer(memory)
       ? "; copyFrom() and copyTo() copy between buffers"
+      : looksLikeOptions(memory)
+      ? "; options come second, as in download(undefined, { stream })"
       : "";
     throw new TypeError(
       `Cannot ${action}: it was given ${describeValue(memory)}, expected a typed array or an ` +

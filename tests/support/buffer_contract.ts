@@ -158,6 +158,19 @@ export function testBuffer(subject: BufferSubject): void {
     for (const row of [3, -4, 0.5, NaN]) assertThrows(() => buffer.view(row), RangeError);
   });
 
+  testWith("rows() shows rows in their shape, by the rules of typed arrays", (gpu) => {
+    using buffer = makeNumbers(gpu, [4, 1, 2]);
+    const rows = [0, 1, 2, 3].map((row) => [2 * row, 2 * row + 1]);
+    for (const [start, end] of [[], [1], [1, 3], [-2], [-3, -1], [3, 1], [0, 9], [4], [1.9, 3.2]]) {
+      const part = rows.slice(start, end);
+      const shown = buffer.rows(start, end);
+      assertEquals(shown.shape, [part.length, 1, 2]);
+      assertEquals(numbersOf(shown), part.flat(), `${start}, ${end}`);
+    }
+    assertEquals(numbersOf(buffer.rows(1).rows(1).view(-1)), [6, 7]);
+    assertThrows(() => buffer.view(0).view(0).view(0).rows(), RangeError, "it has no axis");
+  });
+
   testWith("subarray() follows the rules of typed arrays", (gpu) => {
     using buffer = makeNumbers(gpu, 10);
     const reference = Array.from({ length: 10 }, (_, index) => index);

@@ -139,6 +139,16 @@ Deno.test("bytesOf() says what to make of a list of numbers", () => {
   assertThrows(() => bytesOf([1, 2] as never, "upload"), TypeError, words);
 });
 
+Deno.test("bytesOf() says where options go, when it is given some", () => {
+  const words =
+    "given an object, expected a typed array or an ArrayBuffer; options come second, as";
+  for (const options of [{ stream: 1 }, { signal: undefined }, { onProgress: () => {} }]) {
+    assertThrows(() => bytesOf(options as never, "download"), TypeError, words);
+  }
+  const error = assertThrows(() => bytesOf({} as never, "download"), TypeError);
+  assertEquals(error.message.includes("options"), false);
+});
+
 Deno.test("bytesOf() says how buffers are copied, when it is given one", () =>
   withDevice((gpu) => {
     using x = gpu.zeros("float32", 2, { label: "x" });
