@@ -691,11 +691,18 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     ticket: MemoryTicket<D>,
     options?: OpenTicketOptions,
   ): Promise<DeviceBuffer<D>>;
-  /** Opens memory of another process by a ticket in JSON. */
-  open(ticket: string, options?: OpenTicketOptions): Promise<DeviceBuffer>;
+  /**
+   * Opens memory of another process by a ticket in JSON. With `dtype` the buffer has that element type.
+   *
+   * @throws TypeError when the elements are not of `dtype`.
+   */
+  open<D extends DType = DType>(
+    ticket: string | MemoryTicket,
+    options?: OpenTicketOptions & { readonly dtype?: D | undefined },
+  ): Promise<DeviceBuffer<D>>;
   async open(
     ticket: string | MemoryTicket,
-    options: OpenTicketOptions = {},
+    options: OpenTicketOptions & { readonly dtype?: DType | undefined } = {},
   ): Promise<DeviceBuffer> {
     OPEN_TICKET_OPTIONS.read(options, "open");
     return await openTicket(this.context, ticket, options);
@@ -803,7 +810,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Fortran order come in C order, put right by the GPU; big-endian ones are turned around by the host.
    * Needs `--allow-read`; `loadNpz()` of `vramkit/numpy` loads archives.
    *
+   * With `dtype` the result has that element type, for the compiler as well.
+   *
    * @throws NumpyError when it is not such a file, was cut off, or holds objects, texts and the like.
+   * @throws TypeError when its elements are not of `dtype`.
    *
    * @example
    * ```ts
@@ -813,12 +823,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * using x = gpu.iota("float32", [2, 3]);
    * const path = await Deno.makeTempFile({ suffix: ".npy" });
    * await x.saveNpy(path);
-   * using y = await gpu.loadNpy(path);
-   * console.log(y.dtype, y.shape, await x.equals(y.as("float32").reshape([2, 3]))); // float32 [ 2, 3 ] true
+   * using y = await gpu.loadNpy(path, { dtype: "float32" });
+   * console.log(y.dtype, y.shape, await x.equals(y)); // float32 [ 2, 3 ] true
    * await Deno.remove(path);
    * ```
    */
-  loadNpy(path: FilePath, options: LoadNpyOptions = {}): Promise<DeviceBuffer> {
+  loadNpy<D extends DType = DType>(
+    path: FilePath,
+    options: LoadNpyOptions & { readonly dtype?: D | undefined } = {},
+  ): Promise<DeviceBuffer<D>> {
     return loadNpy(path, this, options);
   }
 

@@ -2,7 +2,7 @@
 
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Context } from "../driver/context.ts";
-import type { DType } from "../dtype.ts";
+import { DTYPE, type DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
@@ -25,8 +25,12 @@ export interface OpenTicketOptions extends StreamChoice {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of a ticket whose element type may be expected. */
+type OpenTypedOptions = OpenTicketOptions & { readonly dtype?: DType | undefined };
+
 /** Checks the options above. */
-export const OPEN_TICKET_OPTIONS: OptionSet<OpenTicketOptions> = new OptionSet({
+export const OPEN_TICKET_OPTIONS: OptionSet<OpenTypedOptions> = new OptionSet({
+  dtype: DTYPE,
   stream: STREAM,
   label: TEXT,
   timeoutSeconds: NUMBER,
@@ -55,18 +59,22 @@ const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false };
  *
  * @throws TicketError when it is not a ticket, is one of another device or of this process, or nothing is
  *   there.
+ * @throws TypeError when its elements are not of the type that is expected.
  */
 export async function openTicket(
   context: Context,
   given: string | MemoryTicket,
-  options: OpenTicketOptions,
+  options: OpenTypedOptions,
 ): Promise<DeviceBuffer> {
-  const { timeoutSeconds = TIMEOUT_SECONDS, signal, label } = options;
+  const { timeoutSeconds = TIMEOUT_SECONDS, signal, label, dtype } = options;
   if (!(timeoutSeconds >= 0)) {
     throw new RangeError(`Cannot wait ${timeoutSeconds} seconds: expected 0 or more`);
   }
   requireNoCapture("open a ticket");
   const ticket = readMemoryTicket(given);
+  if (dtype !== undefined && ticket.dtype !== dtype) {
+    throw new TypeError(`Cannot open the ticket as ${dtype}: its memory is ${ticket.dtype}`);
+  }
   const stream = streamOn(context, options, "memory");
   context.retain(); // the device may be closed while this waits
   try {

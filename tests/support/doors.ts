@@ -116,6 +116,7 @@ const PARTS = { onProgress: "callback", signal: "signal" } as const;
 const SHARDED = { ...PARTS, place: "list", filter: "callback", label: "text" } as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
+const LOAD_ONE = { ...ALLOCATE, ...TRANSFER, dtype: "dtype" } as const;
 const COLLECTIVE = { streams: "list", timeoutSeconds: "number", signal: "signal" } as const;
 const GROUP = { timeoutSeconds: "number", label: "text" } as const;
 const REDUCE = { ...COLLECTIVE, op: "word", into: "list" } as const;
@@ -236,7 +237,7 @@ export const DOORS: Readonly<Record<string, Door>> = {
   ),
   "CudaDevice#open": door(
     "open",
-    { ...PLACE, timeoutSeconds: "number", signal: "signal" },
+    { ...PLACE, dtype: "dtype", timeoutSeconds: "number", signal: "signal" },
     ({ gpu }, o) => gpu.open(strangeTicket(gpu), o),
   ),
   "CudaDevice#openEvent": door(
@@ -260,10 +261,10 @@ export const DOORS: Readonly<Record<string, Door>> = {
     { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.from(BLOB, o),
   ),
-  "CudaDevice#loadNpy": door("loadNpy", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+  "CudaDevice#loadNpy": door("loadNpy", LOAD_ONE, ({ gpu, folder }, o) => {
     return gpu.loadNpy(`${folder}/there.npy`, o);
   }),
-  "loadNpy": door("loadNpy", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+  "loadNpy": door("loadNpy", LOAD_ONE, ({ gpu, folder }, o) => {
     return loadNpy(`${folder}/there.npy`, gpu, o);
   }),
   "loadNpz": door("loadNpz", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {

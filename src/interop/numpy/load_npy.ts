@@ -12,7 +12,7 @@ import { toShape } from "../../buffers/shape.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { fileNameOf, type FilePath } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
-import { type DType, elementBytes } from "../../dtype.ts";
+import { DTYPE, type DType, elementBytes } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import {
@@ -39,35 +39,48 @@ export const LOAD_NPY_OPTIONS: OptionSet<LoadNpyOptions> = new OptionSet({
   ...TRANSFER_KINDS,
 });
 
+/** Options of a file with one array, whose element type may be expected. */
+type LoadOneOptions<D extends DType> = LoadNpyOptions & { readonly dtype?: D | undefined };
+
+const LOAD_ONE_OPTIONS = new OptionSet<LoadOneOptions<DType>>({
+  ...ALLOCATE_KINDS,
+  ...TRANSFER_KINDS,
+  dtype: DTYPE,
+});
+
 /** Bytes read at a time, between turns of the event loop. */
 const PIECE_BYTES = 8 << 20;
 
 /**
- * Loads an array into new device memory, in C order.
+ * Loads an array into new device memory, in C order. With `dtype` the result has that element type.
  *
  * @throws NumpyError when it is not such a file, was cut off, or holds elements without a type here.
+ * @throws TypeError when its elements are not of `dtype`.
  */
-export async function loadNpy(
+export async function loadNpy<D extends DType = DType>(
   path: FilePath,
   gpu: DeviceAllocator,
-  options: LoadNpyOptions = {},
-): Promise<DeviceBuffer> {
-  const { onProgress, signal } = LOAD_NPY_OPTIONS.read(options, "loadNpy");
+  options: LoadNpyOptions & { readonly dtype?: D | undefined } = {},
+): Promise<DeviceBuffer<D>> {
+  const { dtype, onProgress, signal } = LOAD_ONE_OPTIONS.read(options, "loadNpy");
   const stream = streamOn(contextOf(gpu, "load an array onto"), options, "memory");
   using reading = new FileReading(path);
   const { file, byteLength } = await reading.opened(signal);
   const header = readHeader(file, byteLength);
+  if (dtype !== undefined && header.dtype !== dtype) {
+    throw new TypeError(`Cannot load ${file.path} as ${dtype}: it is ${header.dtype}`);
+  }
   const fileOffset = header.byteLength;
   const label = options.label ?? fileNameOf(file.path);
   const request = { gpu, header, stream, options: { ...options, label } };
   if (header.isBigEndian) {
     const bytes = await readBytes(file, { fileOffset, byteLength: dataBytesOf(header), signal });
-    return await toDevice(bytes, request);
+    return await toDevice(bytes, request) as DeviceBuffer<D>;
   }
   return await filled(request, async (buffer) => {
     const { span } = buffer;
     await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
-  });
+  }) as DeviceBuffer<D>;
 }
 
 /** An array on its way to the GPU. */

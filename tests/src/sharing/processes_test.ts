@@ -77,7 +77,7 @@ for (const way of WAYS) {
       await peer.tell({ do: "alloc", way, byteLength: LARGE_BYTES, value: 9 });
       const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
       assertEquals(ticket.pid, peer.pid);
-      using y = await gpu.open(ticket, { label: "theirs" });
+      using y = await gpu.open(ticket, { label: "theirs", dtype: "uint8" });
       assertEquals([y.dtype, y.kind, y.label], ["uint8", "imported", "theirs"]);
       assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
       y.fill(4);

@@ -53,6 +53,19 @@ Deno.test("share() refuses every other kind of memory with the same ways", () =>
   }));
 
 Deno.test(
+  "open() refuses a ticket of another element type than is expected",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      using x = gpu.zeros("float32", 4, { shareable: true });
+      const ticket = JSON.stringify(await x.share());
+      const words = "Cannot open the ticket as int8: its memory is float32";
+      await assertRejects(() => gpu.open(ticket, { dtype: "int8" }), TypeError, words);
+      await assertRejects(() => gpu.open(ticket, { dtype: "float32" }), TicketError);
+    }),
+);
+
+Deno.test(
   "share() refuses a buffer that was disposed, also while it waits",
   linux,
   () =>

@@ -45,11 +45,22 @@ Deno.test("saveNpy() and loadNpy() bring every type and shape back", () =>
           await bytes.upload(Uint8Array.from({ length: bytes.length }, (_, i) => i & 1));
         }
         await x.saveNpy(path);
-        using y = await gpu.loadNpy(path);
+        using y = await gpu.loadNpy(path, { dtype });
         assertEquals([y.dtype, y.shape], [dtype, shape]);
-        assert(await x.equals(y as DeviceBuffer<typeof dtype>));
+        assert(await x.equals(y));
       }
     }
+  }));
+
+Deno.test("loadNpy() refuses a file of another element type than is expected", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = `${folder.path}/x.npy`;
+    using x = gpu.zeros("float64", 4);
+    await x.saveNpy(path);
+    const words = `Cannot load ${path} as float32: it is float64`;
+    await assertRejects(() => gpu.loadNpy(path, { dtype: "float32" }), TypeError, words);
+    assertEquals(gpu.live().count, 1);
   }));
 
 Deno.test("saveNpy() replaces a file when the new one is whole, after calls that nobody awaited", () =>
