@@ -439,11 +439,12 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk of 1 MiB
-   * is copied when it is asked for, with the contents of that moment.
+   * is copied when it is asked for, with the contents of that moment. When the buffer is disposed
+   * meanwhile, its memory stays until the stream ends, is cancelled or is collected.
    */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
     this.#requireUsable();
-    return readableFrom(this, streamFor(this, {}));
+    return readableFrom(this, this.#allocation, streamFor(this, {}));
   }
 
   /**

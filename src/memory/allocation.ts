@@ -114,6 +114,9 @@ export class Allocation implements LedgerEntry, Owner {
   /** The number of its holders that keep the lender's memory, too. */
   #lentHolders = 0;
   #freeWith: CudaStream | undefined;
+  /** Streams that read the block and keep it from its release on. */
+  #readerCount = 0;
+  #isKeptByReaders = false;
 
   /**
    * Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it.
@@ -254,10 +257,10 @@ export class Allocation implements LedgerEntry, Owner {
    * Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile;
    * each call needs one {@link Allocation.letGo}.
    *
-   * @throws DisposedError when it was released before.
+   * @throws DisposedError when it was released before, and nothing keeps it.
    */
   keep(): void {
-    if (this.#released) throw new DisposedError(nameOf(this));
+    if (this.#released && this.#holders === 0) throw new DisposedError(nameOf(this));
     this.#holders++;
     if (this.#lender?.released !== false) return;
     this.#lender.keep();
@@ -280,6 +283,20 @@ export class Allocation implements LedgerEntry, Owner {
   hold(): Disposable {
     this.keep();
     return { [Symbol.dispose]: () => this.letGo() };
+  }
+
+  /**
+   * Notes a reader that comes back for more until the result is called: it hinders nobody while the
+   * block is there, and keeps the memory when it is released meanwhile.
+   */
+  addReader(): () => void {
+    this.#readerCount++;
+    return () => {
+      this.#readerCount--;
+      if (this.#readerCount > 0 || !this.#isKeptByReaders) return;
+      this.#isKeptByReaders = false;
+      this.letGo();
+    };
   }
 
   /** Checks for those that borrow the memory that it is there: not given back, or kept meanwhile. */
@@ -322,6 +339,10 @@ export class Allocation implements LedgerEntry, Owner {
   release(stream: CudaStream = this.#stream): void {
     if (this.#released) return;
     this.#isGivenBack = true;
+    if (this.#readerCount > 0) {
+      this.keep();
+      this.#isKeptByReaders = true;
+    }
     this.#leave();
     this.#companion?.release(stream);
     this.#freeWith = stream;

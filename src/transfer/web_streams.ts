@@ -1,9 +1,12 @@
 // Device memory as the ends of web streams: bytes come and go in chunks, as fast as both sides can.
 
 import type { MemorySpan } from "../copies/copy.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
+import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
+import { DisposedError } from "../words/errors.ts";
 import { within } from "../words/timer.ts";
 import { transfer } from "./host_transfer.ts";
 import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
@@ -14,42 +17,101 @@ const CHUNK_BYTES = 2 ** 20;
 /** Time that a source has to end: longer than one that closes a connection needs. */
 const CANCEL_MILLISECONDS = 1000;
 
+/** What a web stream that reads does with the block: see {@link Allocation.addReader}. */
+class Reading implements Owner {
+  readonly #end: () => void;
+  #isOver = false;
+
+  constructor(allocation: Allocation) {
+    this.#end = allocation.addReader();
+  }
+
+  /** Whether it is over. */
+  get released(): boolean {
+    return this.#isOver;
+  }
+
+  /** Lets go of the block; a second call does nothing. */
+  end(): void {
+    if (this.#isOver) return;
+    unwatch(this);
+    this.lose();
+  }
+
+  /** The same for a stream that nobody read to its end, when it is collected. */
+  lose(): void {
+    this.#isOver = true;
+    this.#end();
+  }
+}
+
 /** Memory that a web stream reads or fills: a buffer. */
 export interface StreamedMemory {
-  /** The memory; checked on every use, so that a disposed buffer ends its streams. */
+  /** The memory; checked on every use. */
   readonly span: MemorySpan;
+  /** Whether it was disposed. */
+  readonly disposed: boolean;
+  /** Where it begins in its block, in bytes. */
+  readonly byteOffset: number;
   /** Its size in bytes. */
   readonly byteLength: number;
   /** Names it, for messages. */
   toString(): string;
 }
 
-/** Reads memory from its first byte to its last; each chunk is copied when it is asked for. */
+/**
+ * Reads memory from its first byte to its last; each chunk is copied when it is asked for. A block that
+ * is released meanwhile is kept until the stream ends, is cancelled or is collected.
+ */
 export function readableFrom(
   memory: StreamedMemory,
+  allocation: Allocation,
   stream: CudaStream,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reading = new Reading(allocation);
   let offset = 0;
   let copying: Promise<Uint8Array<ArrayBuffer>> | undefined;
   async function copyNext(): Promise<Uint8Array<ArrayBuffer>> {
     await nextTurn(); // a reader that only awaits chunks would starve timers
-    const { span } = memory;
+    const span = memory.disposed ? keptSpan(memory, allocation) : memory.span;
     const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(0, span.byteLength - offset)));
     await downloadPart({ span, offset, bytes, stream });
     return bytes;
   }
-  return new ReadableStream({
+  const readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
-      copying = copyNext();
-      const bytes = await copying;
-      offset += bytes.byteLength;
-      if (bytes.byteLength > 0) controller.enqueue(bytes);
-      if (offset >= memory.byteLength) controller.close();
+      try {
+        copying = copyNext();
+        const bytes = await copying;
+        offset += bytes.byteLength;
+        if (bytes.byteLength > 0) controller.enqueue(bytes);
+        if (offset < memory.byteLength) return;
+        controller.close();
+        reading.end();
+      } catch (error) {
+        reading.end();
+        throw error;
+      }
     },
     async cancel() {
       await Promise.allSettled([copying]); // nothing is under way any more
+      reading.end();
     },
   });
+  watch(readable, reading);
+  return readable;
+}
+
+/**
+ * The memory of a buffer that was disposed, while its streams keep it.
+ *
+ * @throws DisposedError for memory that was never taken.
+ */
+function keptSpan(memory: StreamedMemory, allocation: Allocation): MemorySpan {
+  const { byteLength, byteOffset } = memory;
+  if (byteLength === 0) return { allocation, address: 0n, byteLength };
+  if (allocation.address === 0n) throw new DisposedError(`${memory}`);
+  return { allocation, address: allocation.address + BigInt(byteOffset), byteLength };
 }
 
 /** Options for reading a stream to its end. */

@@ -1,8 +1,12 @@
 // Buffers as the ends of web streams: every byte in its place, two blocks of host memory, no leftovers.
 
 import { assertEquals, assertGreaterOrEqual, assertLessOrEqual, assertRejects } from "@std/assert";
+import { KeptMemory } from "../../../src/accounting/kept_memory.ts";
+import type { LiveKind } from "../../../src/accounting/ledger.ts";
+import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
+import { runWithCollector } from "../../support/collector_program.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -192,15 +196,99 @@ Deno.test("readable and writable leave other work its turn", () =>
     }
   }));
 
-Deno.test("readable fails when the buffer is disposed meanwhile", () =>
+const READ_BYTES = 4 * 2 ** 20;
+
+/** Buffers of which a handler of a server disposes what it made when it returns the response. */
+const DISPOSED: Readonly<Record<string, (gpu: CudaDevice) => { b: GpuBuffer; owner: Disposable }>> =
+  {
+    "a device buffer": (gpu) => {
+      const b = gpu.alloc("uint8", READ_BYTES).fillPattern(Uint8Array.of(1, 2, 3, 4));
+      return { b, owner: b };
+    },
+    "a view": (gpu) => {
+      const owner = gpu.alloc("uint8", 2 * READ_BYTES).fillPattern(Uint8Array.of(1, 2, 3, 4));
+      return { b: owner.subarray(READ_BYTES), owner };
+    },
+    "page-locked memory": (gpu) => {
+      const b = gpu.pinned("uint8", READ_BYTES);
+      b.array.forEach((_, i, array) => array[i] = 1 + i % 4);
+      return { b, owner: b };
+    },
+    "a growable buffer": (gpu) => {
+      const b = gpu.growable("uint8", { reserveSize: "64 MiB", shape: READ_BYTES });
+      return { b: b.fillPattern(Uint8Array.of(1, 2, 3, 4)), owner: b };
+    },
+  };
+
+for (const [name, make] of Object.entries(DISPOSED)) {
+  Deno.test(`readable of ${name} that is disposed meanwhile has every byte, and gives them back`, () =>
+    withDevice(async (gpu) => {
+      const { b, owner } = make(gpu);
+      const { readable, kind } = b;
+      b.dispose();
+      owner[Symbol.dispose]();
+      assertEquals([gpu.live().count, keptBytes(gpu, kind) > 0], [0, true]);
+      using other = gpu.alloc("uint8", 2 * READ_BYTES).fill(9); // not in the same place
+      const bytes = await new Response(readable).bytes();
+      assertEquals(bytes.byteLength, READ_BYTES);
+      assertEquals(bytes.every((byte, i) => byte === 1 + i % 4), true);
+      assertEquals(await other.at(-1), 9);
+      assertEquals(keptBytes(gpu, kind), 0);
+    }));
+}
+
+Deno.test("readable that is cancelled gives back a buffer that was disposed", () =>
   withDevice(async (gpu) => {
-    const buffer = gpu.zeros("uint8", 4 * 2 ** 20);
+    const buffer = gpu.zeros("uint8", READ_BYTES);
     const reader = buffer.readable.getReader();
     await reader.read();
     buffer.dispose();
+    assertEquals(keptBytes(gpu), READ_BYTES);
+    await reader.cancel();
+    assertEquals(keptBytes(gpu), 0);
+  }));
+
+Deno.test("readable that nobody reads gives back a buffer that was disposed, when it is collected", async () => {
+  const { result, warnings } = await runWithCollector(`
+    const kept = () => gpu.memory.cachedBytes - cachedBefore;
+    const cachedBefore = gpu.memory.cachedBytes;
+    function forget() {
+      const buffer = gpu.zeros("uint8", 4 * 2 ** 20, { resource });
+      void buffer.readable;
+      buffer.dispose();
+      return kept();
+    }
+    const whileOpen = forget();
+    await collect();
+    return [whileOpen, kept(), lost()];
+  `);
+  assertEquals({ result, warnings }, { result: [4 * 2 ** 20, 0, 0], warnings: [] });
+});
+
+Deno.test("readable hinders nobody while its buffer is there", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 3 * READ_BYTES });
+    buffer.fill(1);
+    const { readable } = buffer;
+    buffer.shrink(READ_BYTES);
+    assertEquals((await new Response(readable).bytes()).byteLength, 2 * READ_BYTES);
+    using given = gpu.zeros("uint8", READ_BYTES);
+    const reader = given.readable.getReader();
+    await reader.read();
+    const { memoryResource } = given;
+    const address = given.release();
     await assertRejects(async () => {
       while (!(await reader.read()).done);
     }, DisposedError);
+    using _again = gpu.fromHandle(address, READ_BYTES, { resource: memoryResource });
+  }));
+
+Deno.test("readable of a lazy buffer that was disposed before its first use fails", () =>
+  withDevice(async (gpu) => {
+    const buffer = gpu.lazy("uint8", READ_BYTES, { label: "x" });
+    const { readable } = buffer;
+    buffer.dispose();
+    await assertRejects(() => new Response(readable).bytes(), DisposedError, "x");
   }));
 
 Deno.test("readable of one buffer fills another through a compressor", () =>
@@ -236,6 +324,11 @@ Deno.test("GrowableBuffer.writable of half an element leaves the former elements
     );
     assertEquals(buffer.length, 2);
   }));
+
+/** Bytes of released blocks that something keeps. */
+function keptBytes(gpu: CudaDevice, kind: LiveKind = "device"): number {
+  return KeptMemory.of(gpu.context.ledger, kind).byteLength;
+}
 
 /** Page-locked bytes that something holds. */
 function pinnedBytes(gpu: CudaDevice): number {
