@@ -783,7 +783,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Allocates device memory and fills it from a response, a server's request, a stream or a blob, in
    * constant host memory. Resolves when the bytes are on the device. Allocates once when `shape` or the
-   * source tells the length, and grows the memory otherwise.
+   * source tells the length, and grows the memory otherwise. A server's request whose memory could not
+   * be allocated is not read, so the call may be made again with it.
    *
    * @throws RangeError when the source gives fewer or more bytes than expected.
    *

@@ -15,6 +15,7 @@ import { streamOn } from "../order/stream_choice.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { drainInto, letGo, wholeOf } from "../transfer/web_streams.ts";
+import { OutOfMemoryError } from "../words/errors.ts";
 import { OptionSet, SHAPE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
@@ -60,8 +61,10 @@ export async function bufferFromSource<D extends DType = "uint8">(
     if (shape === undefined) return await readGrowing(opened, reading);
     return await readKnown(opened, { ...reading, shape });
   } catch (error) {
-    // Ends a source that was not read at all; one that was read is over already.
-    if (!opened.readable.locked) await letGo(opened.readable, error);
+    // Ends a source that was not read at all; one that was read is over already. A server's request ends
+    // with its answer, so what failed for want of memory may be called again with it.
+    const mayComeAgain = source instanceof Request && error instanceof OutOfMemoryError;
+    if (!opened.readable.locked && !mayComeAgain) await letGo(opened.readable, error);
     throw error;
   }
 }

@@ -5,6 +5,7 @@ import { assertEquals, assertLessOrEqual, assertRejects, assertStrictEquals } fr
 import { Readable } from "node:stream";
 import type { ByteSource } from "../../../src/interop/byte_source.ts";
 import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
+import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
 import { Random } from "../../support/random.ts";
@@ -29,6 +30,22 @@ Deno.test("gpu.from() allocates once for a response with a content-length", () =
     using buffer = await gpu.from(responseOf(bytes, { "content-length": `${5 * MIB}` }));
     assertEquals([track.totalCount, track.peakBytes], [1, bytes.byteLength]);
     assertSameBytes(readBytes(buffer), bytes);
+  }));
+
+Deno.test("gpu.from() leaves a request whose memory ran out for another call", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(2 * MIB);
+    const headers = { "content-length": `${bytes.byteLength}` };
+    const request = new Request("http://localhost/x", { method: "PUT", body: bytes, headers });
+    const response = responseOf(bytes, headers);
+    gpu.limit("1 MiB");
+    await assertRejects(() => gpu.from(request), OutOfMemoryError);
+    await assertRejects(() => gpu.from(response), OutOfMemoryError);
+    gpu.limit(undefined);
+    using buffer = await gpu.from(request);
+    assertSameBytes(readBytes(buffer), bytes);
+    // A response that nobody reads would keep its connection.
+    assertEquals((await response.body?.getReader().read())?.done, true);
   }));
 
 Deno.test("gpu.from() allocates once for a stream with a shape", () =>
