@@ -6,8 +6,11 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
 
-/** Size of the first block: enough for small files, so that they never move. */
-const FIRST_BYTES = 4 * 2 ** 20;
+/** Size of the first block: a server has hundreds of short streams at a time. */
+const FIRST_BYTES = 64 * 2 ** 10;
+
+/** Up to this size blocks become four times as large, to move seldom, and then twice. */
+const FAST_BYTES = 4 * 2 ** 20;
 
 /** Bytes on the device that grow with a stream. */
 export class GrowingBytes implements StreamTarget, Disposable {
@@ -42,7 +45,9 @@ export class GrowingBytes implements StreamTarget, Disposable {
   spanFor(endBytes: number, queuedBytes: number): MemorySpan {
     const former = this.#buffer;
     if (former !== undefined && endBytes <= former.byteLength) return former.span;
-    const byteLength = Math.max(endBytes, FIRST_BYTES, 2 * (former?.byteLength ?? 0));
+    const formerBytes = former?.byteLength ?? 0;
+    const growth = formerBytes < FAST_BYTES ? 4 : 2;
+    const byteLength = Math.max(endBytes, FIRST_BYTES, growth * formerBytes);
     const grown = this.#gpu.alloc("uint8", byteLength, this.#options);
     if (former !== undefined) this.#move(former.subarray(0, queuedBytes), grown);
     former?.dispose();

@@ -14,6 +14,12 @@ import { arraysBefore } from "./array_uses.ts";
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;
 
+/** A stream that does not tell its length begins small: a server has hundreds of short ones at a time. */
+const FIRST_BLOCK_BYTES = 64 * 2 ** 10;
+
+/** How much larger the next block of such a stream is. */
+const GROWTH = 4;
+
 /** Device memory that a stream of bytes goes into. */
 export interface StreamTarget {
   /** On which stream it is written. */
@@ -53,11 +59,14 @@ export class StagedWriter {
   #emptying: StagingBlock | undefined;
   #filledBytes = 0;
   #queuedBytes = 0;
+  #nextBlockBytes: number;
 
   /** Starts at the target's first byte; `onProgress` hears how many bytes are in place. */
   constructor(target: StreamTarget, onProgress?: (doneBytes: number) => void) {
     this.#target = target;
     this.#onProgress = onProgress;
+    const { expectedBytes = FIRST_BLOCK_BYTES } = target;
+    this.#nextBlockBytes = Math.min(BLOCK_BYTES, blockSizeFor(expectedBytes));
   }
 
   /** Takes a chunk; resolves when there is room for more. After a failure nothing is kept. */
@@ -95,7 +104,7 @@ export class StagedWriter {
     const end = this.#queuedBytes + this.#filledBytes + chunk.byteLength;
     this.#target.spanFor(end, this.#queuedBytes);
     for (let offset = 0; offset < chunk.byteLength;) {
-      const { bytes, allocation } = this.#filling ??= this.#makeBlock();
+      const { bytes, allocation } = this.#filling ??= this.#makeBlock(chunk.byteLength - offset);
       allocation.checkUse("write"); // the program may have given back all that is live
       const room = bytes.byteLength - this.#filledBytes;
       const part = chunk.subarray(offset, offset + room);
@@ -122,6 +131,7 @@ export class StagedWriter {
     this.#queuedBytes = end;
     this.#filledBytes = 0;
     [this.#filling, this.#emptying] = [this.#emptying, block];
+    this.#replaceSmall();
     await nextTurn(); // a source that has all its chunks at hand would starve timers
   }
 
@@ -132,9 +142,21 @@ export class StagedWriter {
     this.#onProgress?.(this.#queuedBytes);
   }
 
-  #makeBlock(): StagingBlock {
-    const { stream, expectedBytes = BLOCK_BYTES } = this.#target;
-    const byteLength = Math.min(BLOCK_BYTES, blockSizeFor(expectedBytes));
+  /** Gives back the block to fill next when the stream has grown beyond its size. */
+  #replaceSmall(): void {
+    const block = this.#filling;
+    if (block === undefined || block.bytes.byteLength >= this.#nextBlockBytes) return;
+    this.#filling = undefined;
+    block.allocation.release();
+  }
+
+  #makeBlock(chunkBytes: number): StagingBlock {
+    const { stream, expectedBytes } = this.#target;
+    let byteLength = this.#nextBlockBytes;
+    if (expectedBytes === undefined) {
+      byteLength = Math.min(BLOCK_BYTES, Math.max(byteLength, blockSizeFor(chunkBytes)));
+      this.#nextBlockBytes = Math.min(BLOCK_BYTES, GROWTH * byteLength);
+    }
     const resource = PinnedPool.of(stream.context);
     const label = "stream staging";
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });

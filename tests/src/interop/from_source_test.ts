@@ -185,8 +185,29 @@ Deno.test("gpu.from() reports progress up to the end", () =>
     assertEquals(known.at(-1), [6 * MIB, 6 * MIB]);
     const unknown: [number, number][] = [];
     using _b = await gpu.from(streamOf(bytes), { onProgress: (...now) => unknown.push(now) });
-    assertEquals(unknown.at(0), [4 * MIB, Infinity]);
+    assertEquals(unknown.at(0), [MIB / 16, Infinity]);
     assertEquals(unknown.at(-1), [6 * MIB, 6 * MIB]);
+  }));
+
+Deno.test("gpu.from() of many short streams at a time takes little memory", () =>
+  withDevice(async (gpu) => {
+    using track = gpu.track("from");
+    const sources = Array.from({ length: 50 }, (_, i) => patternBytes(4000 + i));
+    const buffers = await Promise.all(sources.map((bytes) => gpu.from(streamOf(bytes))));
+    for (const [i, buffer] of buffers.entries()) {
+      assertSameBytes(readBytes(buffer), sources[i] ?? new Uint8Array(0));
+      buffer.dispose();
+    }
+    assertLessOrEqual(track.peakBytes, 50 * MIB / 8);
+    assertLessOrEqual(PinnedPool.of(gpu.context).byteLength, 50 * MIB / 16);
+  }));
+
+Deno.test("gpu.from() of a long stream grows to two blocks of 4 MiB, and keeps little beside", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(23 * MIB + 5);
+    using buffer = await gpu.from(streamOf(bytes));
+    assertSameBytes(readBytes(buffer), bytes);
+    assertEquals(PinnedPool.of(gpu.context).byteLength, 2 * 4 * MIB + MIB + MIB / 4 + MIB / 16);
   }));
 
 const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
