@@ -58,7 +58,7 @@ export function bufferCard(buffer: GpuBuffer): Card {
     type: "facts",
     facts: [
       ["elements", length.toLocaleString("en-US")],
-      ["address", addressWords(block, byteOffset)],
+      ["address", addressWords(buffer, block)],
       ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
       ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
       ["from", buffer.memoryResource.constructor.name],
@@ -118,8 +118,10 @@ function cardOf(
   };
 }
 
-function addressWords({ address, byteLength }: Allocation, byteOffset: number): string {
-  return byteLength === 0 ? "none yet" : formatAddress(address + BigInt(byteOffset));
+/** The address; memory that comes at its first use, or grows, has none before. */
+function addressWords(buffer: GpuBuffer, { address, byteLength }: Allocation): string {
+  if (byteLength > 0) return formatAddress(address + BigInt(buffer.byteOffset));
+  return buffer.totalByteLength === 0 && buffer.kind !== "virtual" ? "none" : "none yet";
 }
 
 /** Draws the part of a block that a view shows. */

@@ -182,6 +182,7 @@ const MOST_WHOLE = 1e9;
 /** Formats a number with six significant digits, in scientific form where it would be long. */
 export function textOf(value: number | bigint | boolean): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
+  if (Object.is(value, -0)) return "-0";
   if (Number.isInteger(value) && Math.abs(value) < MOST_WHOLE) return String(value);
   const short = Number(value.toPrecision(6));
   return Math.abs(short) < MOST_WHOLE ? String(short) : short.toExponential();

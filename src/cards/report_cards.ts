@@ -39,5 +39,6 @@ export function trackCard(track: MemoryTrack): Card {
 
 /** Makes the card of a timeline. */
 export function timelineCard(timeline: Timeline): Card {
-  return { title: "Timeline", kind: "", summary: timeline.state, parts: [] };
+  const text = "plotMemoryTimeline(gpu) of vramkit/notebook draws it; iterating gives the events";
+  return { title: "Timeline", kind: "", summary: timeline.state, parts: [{ type: "note", text }] };
 }

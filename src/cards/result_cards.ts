@@ -66,7 +66,8 @@ export function summaryCard(summary: BufferSummary): Card {
       `evenly spread`;
   const card = { title: name, kind: "BufferSummary", summary: `${type}, ${seen}` };
   if (lowest === null || highest === null || mean === null || quartiles === null) {
-    return { ...card, parts: [{ type: "note", text: `${nonFiniteCount} NaN or infinite` }] };
+    const text = length === 0 ? "no values" : `${nonFiniteCount} NaN or infinite`;
+    return { ...card, parts: [{ type: "note", text }] };
   }
   const facts: [string, string][] = [
     ["lowest", textOf(lowest)],

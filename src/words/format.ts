@@ -87,9 +87,24 @@ export function formatSeconds(seconds: number): string {
   return `${digits(seconds / size)} ${unit}`;
 }
 
-/** Formats a speed of 10^9 bytes per second: `"0.79 GB/s"`, `"55.6 GB/s"`, `"2100 GB/s"`. */
+/** Units of speed in GB/s, and from where each is used: two digits after the point are read at once. */
+const SPEED_UNITS = [
+  { unit: "B/s", size: 1e-9, from: 0 },
+  { unit: "kB/s", size: 1e-6, from: 1e-6 },
+  { unit: "MB/s", size: 1e-3, from: 1e-3 },
+  { unit: "GB/s", size: 1, from: 0.01 },
+] as const;
+
+/**
+ * Formats a speed of 10^9 bytes per second: `"0.79 GB/s"`, `"55.6 GB/s"`, `"2100 GB/s"`. What comes over
+ * a network can be slow: `"1.8 MB/s"`, `"45.0 kB/s"`.
+ */
 export function formatSpeed(gigabytesPerSecond: number): string {
-  return `${digits(gigabytesPerSecond)} GB/s`;
+  const fitting = SPEED_UNITS.findLast(({ from }) => gigabytesPerSecond >= from);
+  const { unit, size } = gigabytesPerSecond === 0 || fitting === undefined
+    ? SPEED_UNITS[3]
+    : fitting;
+  return `${digits(gigabytesPerSecond / size)} ${unit}`;
 }
 
 /** Formats a number of things whose plural ends in s: `"1 block"`, `"2 blocks"`. */

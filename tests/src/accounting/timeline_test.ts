@@ -127,5 +127,7 @@ Deno.test("Timeline says whether it records and how many events it holds", async
   timeline.start({ eventCount: 2 });
   for (let i = 0; i < 3; i++) timeline.record(RECORD);
   assertEquals(String(timeline), "Timeline: recording, 2 events, 1 dropped");
-  assertEquals((await cardOf(timeline)).text, String(timeline));
+  const [first, hint] = (await cardOf(timeline)).text.split("\n");
+  assertEquals(first, String(timeline));
+  assert(hint?.includes("plotMemoryTimeline(gpu)"));
 });

@@ -42,6 +42,23 @@ Deno.test("BufferSummary says in a text what its card says", async () => {
   });
 });
 
+Deno.test("cards of buffers without elements promise no address and no values", async () => {
+  await withDevice(async (gpu) => {
+    using empty = gpu.alloc("float32", [0, 5]);
+    using planned = gpu.lazy("float32", 4);
+    assertMatch((await cardOf(empty)).text, /address: none\n/);
+    assertMatch((await cardOf(planned)).text, /address: none yet\n/);
+    assertStringIncludes((await cardOf(await empty.describe())).text, "no values");
+  });
+});
+
+Deno.test("a buffer's card shows NaN, infinities and the sign of zero", async () => {
+  await withDevice(async (gpu) => {
+    using x = await gpu.upload([NaN, Infinity, -Infinity, -0, 0], { dtype: "bfloat16" });
+    assertMatch((await cardOf(x)).text, /NaN +Infinity +-Infinity +-0 +0$/m);
+  });
+});
+
 Deno.test("every memory resource has a card", () => {
   const without = Object.entries({ ...mod, ...memory }).filter(([, value]) => {
     if (typeof value !== "function" || !value.prototype) return false;

@@ -109,6 +109,17 @@ Deno.test("formatSpeed() keeps digits that mean something", () => {
   ]);
 });
 
+Deno.test("formatSpeed() has smaller units for slow sources", () => {
+  assertEquals([0, 0.01, 0.0099, 0.0000181, 1.8e-7, 5e-9].map(formatSpeed), [
+    "0 GB/s",
+    "0.01 GB/s",
+    "9.9 MB/s",
+    "18.1 kB/s",
+    "180 B/s",
+    "5.0 B/s",
+  ]);
+});
+
 Deno.test("formatCount() leaves the s out for one thing", () => {
   assertEquals([0, 1, 2].map((count) => formatCount(count, "block")), [
     "0 blocks",
