@@ -250,13 +250,43 @@ export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<A
   return new Float32Array(words.buffer);
 }
 
+/** Names of other libraries and languages without a size of their own in them. */
+const OTHER_NAMES: Readonly<Record<string, DType>> = {
+  half: "float16",
+  float: "float32",
+  double: "float64",
+  int: "int32",
+  long: "int64",
+  byte: "uint8",
+  boolean: "bool",
+};
+
+const LETTERS: Readonly<Record<string, string>> = { f: "float", i: "int", u: "uint", bf: "bfloat" };
+
+/** The element type that somebody means by `"f32"`, `"Float32"`, `"<f4"`, `"torch.float32"` or `"half"`. */
+function meantType(given: unknown): DType | undefined {
+  if (typeof given !== "string") return undefined;
+  const text = given.toLowerCase().replace(/^.*\./, "");
+  const bits = /^(bf|f|i|u)(8|16|32|64)$/.exec(text);
+  const bytes = /^[<|=](f|i|u)([1248])$/.exec(text);
+  const name = bits !== null
+    ? `${LETTERS[bits[1] ?? ""]}${bits[2]}`
+    : bytes !== null
+    ? `${LETTERS[bytes[1] ?? ""]}${8 * Number(bytes[2])}`
+    : OTHER_NAMES[text] ?? text;
+  return DTYPE_NAMES.find((known) => known === name);
+}
+
 function describe(dtype: DType): ElementType {
   const found = typeof dtype === "string" && Object.hasOwn(DTYPES, dtype)
     ? DTYPES[dtype]
     : undefined;
   if (found === undefined) {
+    const meant = meantType(dtype);
+    const hint = meant === undefined ? "" : ` (did you mean "${meant}"?)`;
     throw new TypeError(
-      `Cannot use element type ${describeValue(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
+      `Cannot use element type ${describeValue(dtype)}${hint}: expected one of ` +
+        DTYPE_NAMES.join(", "),
     );
   }
   return found as ElementType;

@@ -547,11 +547,13 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Copies elements `start` to `end` of the flat buffer into a new buffer of the same kind, by
-   * TypedArray.slice's rules. The copy is queued; the buffer is the caller's to dispose.
+   * TypedArray.slice's rules; without a range all of it, in its shape. The copy is queued; the buffer
+   * is the caller's to dispose.
    */
   slice(start?: number, end?: number, options: LikeOptions = {}): this {
     const { stream } = LIKE_OPTIONS.read(options, "slice");
-    const part = this.subarray(start, end);
+    const isWhole = start === undefined && end === undefined;
+    const part = isWhole ? this : this.subarray(start, end);
     const copy = this.allocateLike(part.shape, options);
     try {
       return copy.copyFrom(part, { stream });

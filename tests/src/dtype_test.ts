@@ -82,6 +82,31 @@ for (const name of ["float", "toString", "__proto__", "", undefined]) {
   });
 }
 
+const MEANT: Readonly<Record<string, DType>> = {
+  "f32": "float32",
+  "bf16": "bfloat16",
+  "u8": "uint8",
+  "I64": "int64",
+  "<f4": "float32",
+  "|u1": "uint8",
+  "torch.float16": "float16",
+  "Float64": "float64",
+  "float": "float32",
+  "double": "float64",
+  "half": "float16",
+};
+
+Deno.test("elementBytes() names the type that is called otherwise elsewhere", () => {
+  for (const [name, meant] of Object.entries(MEANT)) {
+    const words = `Cannot use element type "${name}" (did you mean "${meant}"?): expected one of`;
+    assertThrows(() => elementBytes(name as DType), TypeError, words);
+  }
+  for (const name of ["complex64", "f8", "<f1", "", "float23", "__proto__", {}]) {
+    const error = assertThrows(() => elementBytes(name as DType), TypeError);
+    assertEquals(error.message.includes("did you mean"), false);
+  }
+});
+
 Deno.test("toBfloat16() keeps what fits into eight bits of precision", () => {
   const exact = [0, 1, -1, 0.5, 2, 256, -3.140625, 2 ** 127, 2 ** -126];
   assertEquals([...fromBfloat16(toBfloat16(exact))], exact);

@@ -16,6 +16,16 @@ Deno.test("GpuBuffer.slice() copies a range that later writes leave alone", () =
     assertEquals(copy.isView, false);
   }));
 
+Deno.test("GpuBuffer.slice() without a range keeps the shape, also of a view", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.iota("float32", [3, 2]);
+    using copy = buffer.slice();
+    using rows = buffer.rows(1).slice(undefined, undefined, { label: "rows" });
+    assertEquals([copy.shape, rows.shape, rows.isView], [[3, 2], [2, 2], false]);
+    assertEquals([...await rows.download()], [2, 3, 4, 5]);
+    assertEquals(await copy.equals(buffer), true);
+  }));
+
 Deno.test("GpuBuffer.slice() clamps its range as TypedArray.slice does", () =>
   withDevice(async (gpu) => {
     const values = new Int32Array([1, 2, 3, 4]);

@@ -1,7 +1,6 @@
 // What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays, bytes.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import type { CudaDevice } from "../../../src/device/device.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("CudaDevice.upload() takes a plain array", () =>
