@@ -111,11 +111,13 @@ export type DTypeOf<A extends HostArray> = A extends Uint8ClampedArray<ArrayBuff
     }[Exclude<DType, "bfloat16" | "bool">]
   : never;
 
-/** One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. */
-export type ScalarOf<D extends DType> = Scalars[D];
-
-/** A table and no condition, so that functions over several types may pass a number for their `D`. */
-type Scalars = { readonly [D in DType]: D extends "int64" | "uint64" ? bigint : number };
+/**
+ * One element of `D` in JavaScript: bigint for 64-bit integers, number for the rest. It is a table and no
+ * condition, so that functions over several types may pass a number for their `D`.
+ */
+export type ScalarOf<D extends DType> = {
+  readonly [K in DType]: K extends "int64" | "uint64" ? bigint : number;
+}[D];
 
 /** Names of all element types. */
 export const DTYPE_NAMES: readonly DType[] = Object.keys(DTYPES) as DType[];

@@ -6,12 +6,9 @@ import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
 /** A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool. */
-export type HostValue<D extends DType = DType> = HostValueTable[D];
-
-/** A table and no condition, so that functions over several types may pass a number for their `D`. */
-type HostValueTable = {
-  readonly [D in DType]: D extends "bool" ? number | boolean : ScalarOf<D>;
-};
+export type HostValue<D extends DType = DType> = {
+  readonly [K in DType]: K extends "bool" ? number | boolean : ScalarOf<K>;
+}[D];
 
 /**
  * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings are

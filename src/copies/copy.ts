@@ -119,12 +119,18 @@ export function streamForCopy(
  * Checks that a copy's stream is alive and belongs to a device that has some of the memory.
  *
  * @throws DisposedError when the stream was disposed.
- * @throws TypeError when it belongs to another device.
+ * @throws TypeError when it belongs to another device, or the memory to two drivers.
  */
 export function checkRoute(route: CopyRoute): void {
   const { destination, source, stream } = route;
   if (stream.disposed) throw new DisposedError(stream.toString());
   if (stream.context === destination.context && stream.context === source.context) return;
+  if (destination.context.driver !== source.context.driver) {
+    throw new TypeError(
+      `Cannot copy between memory of two drivers: addresses of one mean nothing to the other; open ` +
+        `both devices with one { driver }, or copy through an array`,
+    );
+  }
   const ends = [destination, source];
   const onDevices = ends.every(isNear) ? ends : ends.filter((end) => !isNear(end));
   if (onDevices.some((end) => homeOf(end, stream) === stream.context)) return;

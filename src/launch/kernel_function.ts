@@ -271,6 +271,9 @@ export class KernelFunction {
 
   /** Checks memory of another device's context: only what lies on the host is within reach. */
   #checkReach(allocation: Allocation): void {
+    if (allocation.context.driver !== this.code.context.driver) {
+      throw new TypeError("it is memory of another driver; open both devices with one { driver }");
+    }
     if (reaches(this.code.context, allocation)) return;
     throw new TypeError(
       `it is memory of device ${allocation.context.ordinal}, the kernel runs on device ` +

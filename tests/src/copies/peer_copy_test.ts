@@ -20,6 +20,24 @@ for (const peerAccess of [true, false]) {
   });
 }
 
+Deno.test("copies between the memory of two drivers are refused, and nothing is queued", async () => {
+  using first = CudaDevice.open(0, { driver: simulateDriver() });
+  using second = CudaDevice.open(0, { driver: simulateDriver() });
+  using x = await first.upload(new Float32Array([1, 2, 3, 4]), { shape: [2, 2] });
+  using y = await second.upload(new Float32Array(4), { shape: [2, 2] });
+  using pinned = second.pinned("float32", [2, 2]);
+  const calls = {
+    "copyFrom()": () => y.copyFrom(x),
+    "copyFrom() of page-locked memory": () => x.copyFrom(pinned),
+    "copyTo() of a view with strides": () => x.transpose().copyTo(y),
+    "copyBatch()": () => first.copyBatch([{ source: x, destination: y }]),
+  };
+  for (const [name, call] of Object.entries(calls)) {
+    assertThrows(call, TypeError, "Cannot copy between memory of two drivers", name);
+  }
+  assertEquals([...await x.download(), ...await y.download()], [1, 2, 3, 4, 0, 0, 0, 0]);
+});
+
 testOnTwoDevices("GpuBuffer.copyFrom() crosses devices of the driver at hand", checkCrossing);
 
 async function checkCrossing(first: CudaDevice, second: CudaDevice): Promise<void> {

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { CudaDevice, type CudaStream, DisposedError, type GpuBuffer } from "../../../mod.ts";
 import { type CudaKernel, f32, i32, i64, readOnly, u32, u8 } from "../../../src/entries/kernels.ts";
 import { CudaAsyncMemoryResource } from "../../../src/entries/memory.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { IOTA_PTX, kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU } from "../../support/driver.ts";
@@ -488,5 +489,14 @@ Deno.test("CudaDevice.loadModule() lets the context go once when the device is d
     gpu.dispose();
     await assertRejects(() => loading, DisposedError, "Cannot use device 0: it was disposed");
     assertEquals([releaseCount, warnings.texts], [1, []]);
+  }
+});
+
+testKernels("CudaKernel.launch() refuses memory of another driver", (_gpu, { fill }) => {
+  using other = CudaDevice.open(0, { driver: simulateDriver() });
+  for (const memory of [other.zeros("uint8", 8), other.pinned("uint8", 8)]) {
+    using x = memory;
+    const launch = () => fill.launch({ ...ONE, args: [x, 1, 8] });
+    assertThrows(launch, TypeError, "it is memory of another driver");
   }
 });
