@@ -257,10 +257,10 @@ export class Allocation implements LedgerEntry, Owner {
    * Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile;
    * each call needs one {@link Allocation.letGo}.
    *
-   * @throws DisposedError when it was released before, and nothing keeps it.
+   * @throws DisposedError when it was released before, and no reader keeps it.
    */
   keep(): void {
-    if (this.#released && this.#holders === 0) throw new DisposedError(nameOf(this));
+    if (this.#released && !this.#isKeptByReaders) throw new DisposedError(nameOf(this));
     this.#holders++;
     if (this.#lender?.released !== false) return;
     this.#lender.keep();

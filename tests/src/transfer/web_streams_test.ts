@@ -237,6 +237,18 @@ for (const [name, make] of Object.entries(DISPOSED)) {
     }));
 }
 
+Deno.test("readable of a disposed buffer comes after the transfer that fills it", () =>
+  withDevice(async (gpu) => {
+    const bytes = patternBytes(40 * 2 ** 20);
+    const buffer = gpu.alloc("uint8", bytes.byteLength);
+    const uploading = buffer.upload(bytes);
+    const { readable } = buffer;
+    buffer.dispose();
+    assertSameBytes(await new Response(readable).bytes(), bytes);
+    await uploading;
+    assertEquals(keptBytes(gpu), 0);
+  }));
+
 Deno.test("readable that is cancelled gives back a buffer that was disposed", () =>
   withDevice(async (gpu) => {
     const buffer = gpu.zeros("uint8", READ_BYTES);
