@@ -2,6 +2,7 @@
 // end, with all amounts and the largest holders.
 
 import { lastId } from "../accounting/ids.ts";
+import { KeptMemory } from "../accounting/kept_memory.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -248,6 +249,16 @@ function isShortage(error: unknown): error is Shortage {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
 }
 
+/** Bytes in the place of a kind that were released, and are in use. */
+function keptBytesOf({ ledger }: Context, kind: LiveKind): number {
+  let keptBytes = 0;
+  for (const cache of ledger.caches) {
+    const isThere = cache instanceof KeptMemory && placeOf(cache.kind) === placeOf(kind);
+    if (isThere) keptBytes += cache.byteLength;
+  }
+  return keptBytes;
+}
+
 function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
   const { context, kind, byteLength: requestedBytes } = need;
   const { ledger, ordinal, totalBytes } = context;
@@ -266,6 +277,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     liveBytes,
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
+    keptBytes: keptBytesOf(context, kind),
     largest: ledger.largest(NAMED_BLOCKS, place).map((entry) => ({
       name: nameOf(entry),
       byteLength: entry.byteLength,

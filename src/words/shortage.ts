@@ -32,6 +32,8 @@ export interface MemoryAmounts {
   readonly liveCount: number;
   /** Bytes that caches still keep for reuse, after they were trimmed. */
   readonly cachedBytes?: number;
+  /** Bytes of these that were disposed while a transfer, a stream or a graph uses them. */
+  readonly keptBytes?: number;
   /** The largest live buffers, largest first. */
   readonly largest: readonly LiveBlock[];
 }
@@ -45,6 +47,7 @@ export function formatNeed({ requestedBytes, place, ordinal }: MemoryAmounts): s
 /** Describes the free memory and the holders of the rest. */
 export function formatHolders(amounts: MemoryAmounts): string {
   const { place, freeBytes, totalBytes, limitBytes, liveBytes, liveCount, largest } = amounts;
+  const { keptBytes = 0 } = amounts;
   const free = place === "host"
     ? []
     : [`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`];
@@ -54,7 +57,10 @@ export function formatHolders(amounts: MemoryAmounts): string {
   const held = liveCount === 0
     ? "no live buffers"
     : `${formatBytes(liveBytes)} in ${formatCount(liveCount, "live buffer")}${named}`;
-  return [...free, ...limit, held].join(", ");
+  const kept = keptBytes === 0
+    ? []
+    : [`${formatBytes(keptBytes)} disposed, but in use by a transfer, a stream or a graph`];
+  return [...free, ...limit, held, ...kept].join(", ");
 }
 
 /**

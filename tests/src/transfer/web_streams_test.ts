@@ -1,11 +1,17 @@
 // Buffers as the ends of web streams: every byte in its place, two blocks of host memory, no leftovers.
 
-import { assertEquals, assertGreaterOrEqual, assertLessOrEqual, assertRejects } from "@std/assert";
+import {
+  assertEquals,
+  assertGreaterOrEqual,
+  assertLessOrEqual,
+  assertRejects,
+  assertThrows,
+} from "@std/assert";
 import { KeptMemory } from "../../../src/accounting/kept_memory.ts";
 import type { LiveKind } from "../../../src/accounting/ledger.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { CudaError, DisposedError } from "../../../src/words/errors.ts";
+import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
@@ -247,6 +253,20 @@ Deno.test("readable of a disposed buffer comes after the transfer that fills it"
     assertSameBytes(await new Response(readable).bytes(), bytes);
     await uploading;
     assertEquals(keptBytes(gpu), 0);
+  }));
+
+Deno.test("readable of a disposed buffer is named where memory runs out", () =>
+  withDevice(async (gpu) => {
+    gpu.limit("6 MiB");
+    const buffer = gpu.zeros("uint8", READ_BYTES);
+    const { readable } = buffer;
+    buffer.dispose();
+    const words = "no live buffers, 4 MiB disposed, but in use by a transfer, a stream or a graph";
+    assertThrows(() => gpu.alloc("uint8", READ_BYTES), OutOfMemoryError, words);
+    await readable.cancel();
+    using again = gpu.alloc("uint8", READ_BYTES);
+    assertEquals(again.length, READ_BYTES);
+    gpu.limit(undefined);
   }));
 
 Deno.test("readable that is cancelled gives back a buffer that was disposed", () =>
