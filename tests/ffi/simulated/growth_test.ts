@@ -21,10 +21,6 @@ const STEPS = {
   "modules whose kernels are launched": `
     using module = await gpu.loadModule(IOTA_PTX);
     module.kernel("vramkit_iota_u32").launch({ grid: 1, block: 32, args: [x, 64n, 0n, 1n] });`,
-  "pools that end before their memory is freed": `
-    using pool = new kit.CudaAsyncMemoryResource(gpu, {});
-    using part = gpu.alloc("uint32", 64, { resource: pool });
-    part.fill(1);`,
 };
 
 for (const [name, step] of Object.entries(STEPS)) {
