@@ -36,15 +36,20 @@ export function fillSlot<T extends Held | Promise<Held>>(
   }
   const slot = new Slot();
   slots.set(name, slot);
-  const made = slot.making(make);
-  if (!(made instanceof Promise)) {
-    slot.hold(requireHeld(made, name));
-    return made;
-  }
-  return made.then((value) => {
+  const keep = (value: Held) => {
     slot.hold(requireHeld(value, name));
     return value;
-  }) as T;
+  };
+  const forgetEmpty = () => {
+    if (slot.isEmpty && slots.get(name) === slot) slots.delete(name);
+  };
+  let made: T | undefined;
+  try {
+    made = slot.making(make);
+    return (made instanceof Promise ? made.then(keep).finally(forgetEmpty) : keep(made)) as T;
+  } finally {
+    if (!(made instanceof Promise)) forgetEmpty();
+  }
 }
 
 /**
@@ -66,6 +71,11 @@ class Slot implements Disposable {
   #value: Held;
   #disposed = false;
   #isMaking = false;
+
+  /** Whether it has no value, or none yet. */
+  get isEmpty(): boolean {
+    return this.#value === undefined || this.#value === null;
+  }
 
   /** Whether the function that makes its value has been called and has not returned. */
   get isMaking(): boolean {
