@@ -2,7 +2,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { describeValue, visibleText } from "../words/format.ts";
-import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
+import { CALLBACK, isPromiseLike, requireKind, TEXT } from "../words/options.ts";
 
 /** A value for a slot; null and undefined empty it. */
 export type Held = Disposable | null | undefined;
@@ -43,12 +43,14 @@ export function fillSlot<T extends Held | Promise<Held>>(
   const forgetEmpty = () => {
     if (slot.isEmpty && slots.get(name) === slot) slots.delete(name);
   };
-  let made: T | undefined;
+  let isLate = false;
   try {
-    made = slot.making(make);
-    return (made instanceof Promise ? made.then(keep).finally(forgetEmpty) : keep(made)) as T;
+    const made: unknown = slot.making(make);
+    isLate = isPromiseLike(made); // of any realm
+    if (!isLate) return keep(made as Held) as T;
+    return Promise.resolve(made as Promise<Held>).then(keep).finally(forgetEmpty) as T;
   } finally {
-    if (!(made instanceof Promise)) forgetEmpty();
+    if (!isLate) forgetEmpty();
   }
 }
 

@@ -1,5 +1,6 @@
 // gpu.slot(): what it frees when a cell is run again, also when making the new value takes time or fails.
 
+import { runInNewContext } from "node:vm";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
@@ -35,6 +36,15 @@ Deno.test("CudaDevice.slot() returns what make() resolves to", async () => {
     gpu.slot("x", () => null);
   });
 });
+
+Deno.test("CudaDevice.slot() waits for promises of other realms", () =>
+  withDevice(async (gpu) => {
+    const foreign = runInNewContext("(value) => Promise.resolve(value)");
+    const made = gpu.slot("x", () => foreign(gpu.alloc("uint8", 4)));
+    assertEquals((await made).byteLength, 4);
+    gpu.slot("x", () => undefined);
+    assertEquals(gpu.live().count, 0);
+  }));
 
 Deno.test("CudaDevice.slot() disposes a value that comes after the slot was filled again", async () => {
   await withDevice(async (gpu) => {
