@@ -149,6 +149,8 @@ const ELSEWHERE = {
 
 /** The calls that files need around their bytes: names, permissions, the way to the disk. */
 const FILES = {
+  // int getrlimit(int resource, struct rlimit *rlim)
+  getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
   // int statx(int dirfd, const char *restrict pathname, int flags, unsigned int mask,
   //           struct statx *restrict statxbuf)
   statx: { parameters: ["i32", "buffer", "i32", "u32", "buffer"], result: "i32" },
@@ -373,6 +375,9 @@ export const ERRNO = {
   ECONNREFUSED: 111,
   EDQUOT: 122,
 } as const;
+
+/** The limit of the size of files that the process writes: `RLIMIT_FSIZE` of sys/resource.h. */
+export const RLIMIT_FSIZE = 1;
 
 /** Bytes of the longest path with its NUL: `PATH_MAX` of linux/limits.h. */
 export const PATH_MAX = 4096;

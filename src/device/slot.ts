@@ -2,7 +2,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { describeValue, visibleText } from "../words/format.ts";
-import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
+import { CALLBACK, isPromiseLike, requireKind, TEXT } from "../words/options.ts";
 
 /** A value for a slot; null and undefined empty it. */
 export type Held = Disposable | null | undefined;
@@ -36,15 +36,22 @@ export function fillSlot<T extends Held | Promise<Held>>(
   }
   const slot = new Slot();
   slots.set(name, slot);
-  const made = slot.making(make);
-  if (!(made instanceof Promise)) {
-    slot.hold(requireHeld(made, name));
-    return made;
-  }
-  return made.then((value) => {
+  const keep = (value: Held) => {
     slot.hold(requireHeld(value, name));
     return value;
-  }) as T;
+  };
+  const forgetEmpty = () => {
+    if (slot.isEmpty && slots.get(name) === slot) slots.delete(name);
+  };
+  let isLate = false;
+  try {
+    const made: unknown = slot.making(make);
+    isLate = isPromiseLike(made); // of any realm
+    if (!isLate) return keep(made as Held) as T;
+    return Promise.resolve(made as Promise<Held>).then(keep).finally(forgetEmpty) as T;
+  } finally {
+    if (!isLate) forgetEmpty();
+  }
 }
 
 /**
@@ -66,6 +73,11 @@ class Slot implements Disposable {
   #value: Held;
   #disposed = false;
   #isMaking = false;
+
+  /** Whether it has no value, or none yet. */
+  get isEmpty(): boolean {
+    return this.#value === undefined || this.#value === null;
+  }
 
   /** Whether the function that makes its value has been called and has not returned. */
   get isMaking(): boolean {

@@ -2,7 +2,7 @@
 // library's, so that copy lanes can use it; Deno has granted the path before.
 
 import { cString } from "../../ffi/c_strings.ts";
-import { ERRNO, O, O_OF_MACHINE, O_PATH } from "../../ffi/host.ts";
+import { ERRNO, O, O_OF_MACHINE, O_PATH, RLIMIT_FSIZE } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
@@ -11,6 +11,9 @@ import { lastErrno, openSystem, systemError } from "./system_error.ts";
 import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
 
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
+
+/** The soft and the hard limit of the size of files. */
+const LIMITS = new BigUint64Array(2);
 
 /**
  * Purpose of opening a file; a held file exists until it is closed, even when its name is removed.
@@ -127,6 +130,7 @@ export class DiskFile implements Disposable {
    */
   reserve(fileOffset: number, byteLength: number): void {
     if (byteLength === 0) return;
+    requireAllowed(fileOffset + byteLength, this.path);
     const { fallocate } = openSystem();
     if (fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength)) === 0) return;
     const errno = lastErrno();
@@ -204,4 +208,15 @@ export class DiskFile implements Disposable {
     }
     return true;
   }
+}
+
+/** Rejects a size at which the system would end the process, unless that ignores the signal. */
+function requireAllowed(byteLength: number, path: string): void {
+  if (openSystem().getrlimit(RLIMIT_FSIZE, LIMITS) !== 0) return;
+  const [limit = 0n] = LIMITS;
+  if (BigInt(byteLength) <= limit) return;
+  throw new Error(
+    `Cannot make ${path} ${formatBytes(byteLength)} long: this process may write ` +
+      `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
+  );
 }

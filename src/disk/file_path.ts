@@ -84,6 +84,9 @@ function textOf(url: URL): string {
  * @throws Deno.errors.NotCapable when it does not.
  */
 export function requireAccess(path: string, access: FileAccess): void {
+  // Deno keeps its answer for each path that it is asked about, as long as the program runs.
+  const everywhere = Deno.permissions.querySync({ name: access });
+  if (everywhere.state === "granted" && !everywhere.partial) return;
   const { state } = Deno.permissions.querySync({ name: access, path });
   if (state === "granted") return;
   if (Deno.permissions.requestSync({ name: access, path }).state === "granted") return;

@@ -6,6 +6,7 @@ import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
 import { type FilePath, pathOf, readLink, realPathOf, requireAccess } from "./file_path.ts";
 import { withCallers } from "../words/callers.ts";
 import { FileTurn } from "./file_turns.ts";
+import { openByDeno } from "./system_error.ts";
 
 /** A file that is open for reading, and its size at that moment. */
 export interface OpenedFile {
@@ -83,7 +84,7 @@ function openFile(path: string): OpenedFile {
   const facts = factsBehind(path);
   if (facts === undefined) throw notThere(path);
   checkRegular(path, facts); // opening a pipe would wait
-  Deno.openSync(path, { read: true }).close(); // says the last word, as for /proc
+  openByDeno(path, { read: true }); // says the last word, as for /proc
   const file = new DiskFile(path, "read", { followsLinks: true });
   try {
     const opened = factsOf(file.descriptor, path);

@@ -11,7 +11,7 @@ import { folderOf, requireAccess } from "./file_path.ts";
 import { copyPermissions } from "./file_permissions.ts";
 import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
-import { lastErrno, openSystem, reworded, systemReason } from "./system_error.ts";
+import { lastErrno, openByDeno, openSystem, reworded, systemReason } from "./system_error.ts";
 
 /** Suffix of every temporary file. */
 const SUFFIX = ".vramkit-saving";
@@ -60,7 +60,7 @@ export class FileReplacement implements FileWrite {
     requireWritable(this.#place);
     this.#target = factsAt(realPath);
     if (this.#target !== undefined) checkReplaceable(path, this.#target);
-    openByDeno(this.#place);
+    openTarget(this.#place);
     this.#temporary = this.#openTemporary();
     if (this.#temporary === undefined) return false;
     try {
@@ -209,9 +209,9 @@ function requireWritable({ path, realPath }: WrittenPlace): void {
 }
 
 /** Lets Deno open the file itself, which decides; a missing file stays missing. */
-function openByDeno({ path, realPath }: WrittenPlace): void {
+function openTarget({ path, realPath }: WrittenPlace): void {
   try {
-    Deno.openSync(realPath, { write: true }).close();
+    openByDeno(realPath, { write: true });
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
     throw path === realPath ? error : elsewhere({ path, realPath }, error);

@@ -4,14 +4,24 @@
 /** Use of a file by a call: it is read, a new file replaces it, or its own bytes change. */
 export type FileUse = "read" | "replace" | "change";
 
-/** Turns of each file, in the order in which they were taken; over ones are left out. */
-const lines = new Map<string, FileTurn[]>();
+/** The turns of a file, in the order in which they were taken; over ones are left out. */
+interface FileLine {
+  /** Those that are due; all others come after them. */
+  readonly due: Set<FileTurn>;
+  /** Those that are not; where one has to wait, so have all after it. */
+  readonly waiting: Set<FileTurn>;
+  /** Whether turns become due just now. */
+  isMoving: boolean;
+}
+
+/** The line of each file. */
+const lines = new Map<string, FileLine>();
 
 /** One use of a file, from the call to its end. */
 export class FileTurn implements Disposable {
   readonly #path: string;
   readonly #use: FileUse;
-  #isOver = false;
+  readonly #line: FileLine;
   /** Whether another file may replace this one already. */
   #isLingering = false;
   readonly #whenDue: (() => void)[] = [];
@@ -20,18 +30,15 @@ export class FileTurn implements Disposable {
   constructor(path: string, use: FileUse) {
     this.#path = path;
     this.#use = use;
-    const line = lines.get(path);
-    if (line === undefined) lines.set(path, [this]);
-    else line.push(this);
+    this.#line = lines.get(path) ?? { due: new Set(), waiting: new Set(), isMoving: false };
+    lines.set(path, this.#line);
+    this.#line.waiting.add(this);
+    this.#moveOn();
   }
 
   /** Whether all calls that it must come after are over. */
   get isDue(): boolean {
-    for (const turn of lines.get(this.#path) ?? []) {
-      if (turn === this) return true;
-      if (turn.#holdsUp(this)) return false;
-    }
-    return true;
+    return !this.#line.waiting.has(this);
   }
 
   /** Calls `action` when the turn is due, at once if it is; never when it ends before. */
@@ -61,22 +68,31 @@ export class FileTurn implements Disposable {
    */
   linger(): void {
     this.#isLingering = true;
-    this.#callNext();
+    this.#moveOn();
   }
 
   /** Ends the turn; later ones may become due. A second call does nothing. */
   [Symbol.dispose](): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    const line = lines.get(this.#path)?.filter((turn) => turn !== this) ?? [];
-    if (line.length === 0) lines.delete(this.#path);
-    else lines.set(this.#path, line);
-    this.#callNext();
+    const { due, waiting } = this.#line;
+    if (!due.delete(this) && !waiting.delete(this)) return;
+    if (due.size + waiting.size === 0) lines.delete(this.#path);
+    this.#moveOn();
   }
 
-  #callNext(): void {
-    for (const turn of lines.get(this.#path) ?? []) {
-      if (turn.isDue) { for (const action of turn.#whenDue.splice(0)) action(); }
+  /** Calls the actions of turns that have become due, in a loop: an action may let the next turn go. */
+  #moveOn(): void {
+    const line = this.#line;
+    if (line.isMoving) return;
+    line.isMoving = true;
+    try {
+      for (const turn of line.waiting) {
+        if (line.due.values().some((earlier) => earlier.#holdsUp(turn))) return;
+        line.waiting.delete(turn);
+        line.due.add(turn);
+        for (const action of turn.#whenDue.splice(0)) action();
+      }
+    } finally {
+      line.isMoving = false;
     }
   }
 

@@ -7,7 +7,7 @@ import { messageOf } from "../words/format.ts";
 import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
-import { lastErrno, openSystem } from "./system_error.ts";
+import { lastErrno, openByDeno, openSystem } from "./system_error.ts";
 
 /** Number of times that others may replace a file while it is opened. */
 const TRY_COUNT = 100;
@@ -55,14 +55,15 @@ export class LockedFile implements Disposable {
    * @throws Error as Deno does, and what `check` throws.
    */
   static tryOpen(path: string, options: LockedFileOptions): LockedFile | undefined {
-    const { check, mode, shownAs = path } = options;
+    const { check, mode = 0o666, shownAs = path } = options;
     let raced: unknown;
     for (let tries = 0; tries < TRY_COUNT; tries++) {
       const before = factsAt(path);
       if (before !== undefined) check(before);
       using opened = new DisposableStack();
       try {
-        grantByDeno(path, { createNew: before === undefined, mode });
+        const isThere = before !== undefined;
+        openByDeno(path, isThere ? { write: true } : { write: true, createNew: true, mode });
         const file = opened.use(new DiskFile(path, "write", { shownAs }));
         const isLocked = tryLock(file.descriptor);
         const facts = factsOf(file.descriptor, path);
@@ -108,14 +109,6 @@ export class LockedFile implements Disposable {
   async close(): Promise<void> {
     await this.file.close();
   }
-}
-
-/** Lets Deno open or create a file, which checks that the program may write it. */
-function grantByDeno(
-  path: string,
-  { createNew, mode = 0o666 }: { readonly createNew: boolean; readonly mode: number | undefined },
-): void {
-  Deno.openSync(path, createNew ? { write: true, createNew, mode } : { write: true }).close();
 }
 
 /**

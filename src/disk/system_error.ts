@@ -1,6 +1,7 @@
 // Errors of the C library, in words and as the class of error that Deno would throw.
 
 import { ERRNO, type HostApi, openHost } from "../../ffi/host.ts";
+import { messageOf } from "../words/format.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   [ERRNO.EPERM]: "the system does not permit it",
@@ -12,7 +13,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [ERRNO.ENOTDIR]: "a part of the path is not a folder",
   [ERRNO.EISDIR]: "it is a folder",
   [ERRNO.ENFILE]: "the system has too many files open",
-  [ERRNO.EMFILE]: "the program has too many files open",
+  [ERRNO.EMFILE]: "the program has too many files open; raise its limit (ulimit -n)",
   [ERRNO.EFBIG]: "files there cannot be so large",
   [ERRNO.ENOSPC]: "the disk is full",
   [ERRNO.ESPIPE]: "it cannot be written at a place of choice",
@@ -81,4 +82,19 @@ export function reworded(error: unknown, message: string): unknown {
   const Kind = error.constructor as ErrorClass;
   const isPlain = PLAIN_CLASSES.has(Kind) || Object.values(Deno.errors).includes(Kind as never);
   return isPlain ? new Kind(message, { cause: error }) : error;
+}
+
+/**
+ * Lets Deno open or create a file, which checks that the program may, and closes it.
+ *
+ * @throws Error of Deno's class, in the words of {@link systemError} where the system refuses it.
+ */
+export function openByDeno(path: string, options: Deno.OpenOptions): void {
+  try {
+    Deno.openSync(path, options).close();
+  } catch (error) {
+    const [, errno = ""] = /\(os error (\d+)\)/.exec(messageOf(error)) ?? [];
+    const reason = REASONS[Number(errno)];
+    throw reason === undefined ? error : reworded(error, `Cannot open ${path}: ${reason}`);
+  }
 }

@@ -83,6 +83,14 @@ export interface DriverPoolFields {
   readonly isShareable?: boolean;
 }
 
+/** The wait, by its number, after which a pool ended whose frees may still be queued. */
+const endedAt = new WeakMap<Context, number>();
+
+/** Whether a pool has ended since the GPU was last waited for: its memory comes with its last free. */
+export function hasEndedPool(context: Context): boolean {
+  return endedAt.get(context) === context.waitCount;
+}
+
 /** One memory pool of a device, known by its handle. */
 export class DriverPool implements MemoryCache {
   readonly name = "memory pool";
@@ -314,8 +322,10 @@ export class DriverPool implements MemoryCache {
   }
 
   #end(): void {
-    this.#context.ledger.caches.delete(this);
-    this.#context.giveBack("cuMemPoolDestroy", this.handle);
+    const context = this.#context;
+    context.ledger.caches.delete(this);
+    if (this.#freedBytes > 0) endedAt.set(context, this.#waitCount);
+    context.giveBack("cuMemPoolDestroy", this.handle);
   }
 
   #setReuse(reuse: PoolReuse): void {

@@ -17,6 +17,7 @@ import {
 import { withCallers } from "../words/callers.ts";
 import { Parts } from "../words/parts.ts";
 import type { MemoryAmounts } from "../words/shortage.ts";
+import { hasEndedPool } from "./driver_pool.ts";
 
 /** The five largest live buffers are named when memory runs out. */
 const NAMED_BLOCKS = 5;
@@ -237,9 +238,10 @@ function reclaim({ context, kind }: MemoryNeed): void {
 
 /** Blocks until the GPU has done what memory that was freed waits for; false when there is none. */
 function waitForFrees({ context, kind }: MemoryNeed): boolean {
-  const { ledger } = context;
   if (context.isCapturing) return false;
-  if (context.deferredCount === 0 && ledger.queuedBytes(placeOf(kind)) === 0) return false;
+  const isQueued = context.deferredCount > 0 || hasEndedPool(context) ||
+    context.ledger.queuedBytes(placeOf(kind)) > 0;
+  if (!isQueued) return false;
   context.waitForAll();
   trimCaches(context, kind);
   return true;

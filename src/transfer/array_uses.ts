@@ -12,29 +12,19 @@ export interface ArrayUse {
   readonly access: Access;
 }
 
-/** The uses of a transfer that is not over. */
-class PendingArrays {
+/** A use of memory by a transfer that is not over. */
+interface PendingUse {
+  readonly memory: HostBytes;
   readonly work: PendingWork;
-  readonly #arrays: readonly ArrayUse[];
-  #byMemory: Map<unknown, ArrayUse[]> | undefined;
-
-  /** Registers the uses of a transfer. */
-  constructor(work: PendingWork, arrays: readonly ArrayUse[]) {
-    this.work = work;
-    this.#arrays = arrays;
-  }
-
-  /** Returns whether any of these uses must come after one of the transfer's. */
-  collidesWith(arrays: readonly ArrayUse[]): boolean {
-    this.#byMemory ??= Map.groupBy(this.#arrays, ({ memory }) => identityOf(memory));
-    return arrays.some((use) => {
-      const others = this.#byMemory?.get(identityOf(use.memory)) ?? [];
-      return others.some((other) => collide(use, other));
-    });
-  }
 }
 
-const pending = new Set<PendingArrays>();
+/** The uses of one memory by transfers that are not over. */
+type MemoryUses = Readonly<Record<Access, Set<PendingUse>>>;
+
+const UNUSED: MemoryUses = { read: new Set(), write: new Set() };
+
+/** All uses by transfers that are not over, by the identity of the memory. */
+const pending = new Map<unknown, MemoryUses>();
 
 /** Returns whether no transfer under way uses any array. */
 export function noArrayIsPending(): boolean {
@@ -43,16 +33,30 @@ export function noArrayIsPending(): boolean {
 
 /** Returns the transfers under way that a use of arrays comes after. */
 export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
-  const earlier: PendingWork[] = [];
-  for (const uses of pending) if (uses.collidesWith(arrays)) earlier.push(uses.work);
-  return earlier;
+  if (pending.size === 0) return [];
+  const earlier = new Set<PendingWork>();
+  for (const { memory, access } of arrays) {
+    const { read, write } = pending.get(identityOf(memory)) ?? UNUSED;
+    for (const other of write) if (overlap(memory, other.memory)) earlier.add(other.work);
+    if (access === "read") continue; // thousands of calls may read one array
+    for (const other of read) if (overlap(memory, other.memory)) earlier.add(other.work);
+  }
+  return [...earlier];
 }
 
 /** Registers the arrays of a transfer until it is over. */
 export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): void {
-  const uses = new PendingArrays(work, arrays);
-  pending.add(uses);
-  work.whenOver(() => pending.delete(uses));
+  for (const { memory, access } of arrays) {
+    const identity = identityOf(memory);
+    const uses = pending.get(identity) ?? { read: new Set(), write: new Set() };
+    pending.set(identity, uses);
+    const use = { memory, work };
+    uses[access].add(use);
+    work.whenOver(() => {
+      uses[access].delete(use);
+      if (uses.read.size + uses.write.size === 0) pending.delete(identity);
+    });
+  }
 }
 
 /**
@@ -88,10 +92,8 @@ export class ArrayPlace extends PendingWork implements Disposable {
   }
 }
 
-/** Whether two uses of one memory share a byte, one of them a write. */
-function collide(one: ArrayUse, other: ArrayUse): boolean {
-  if (one.access === "read" && other.access === "read") return false;
-  const [a, b] = [one.memory, other.memory];
+/** Whether two parts of one memory share a byte. */
+function overlap(a: HostBytes, b: HostBytes): boolean {
   return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
 }
 

@@ -1,4 +1,4 @@
-// A disk that is full: the old file is there, untouched, and the message says so.
+// A disk that is full, and a limit for files: the old file is there, untouched, and the message says so.
 
 import { assert, assertEquals } from "@std/assert";
 import { PROJECT_ROOT } from "../support/project_files.ts";
@@ -15,6 +15,9 @@ const ON_SMALL_DISK = [
   "sh",
 ];
 
+const PROGRAM = new URL("tests/support/saving/full_disk_program.ts", PROJECT_ROOT).pathname;
+const PLAIN = { env: { NO_COLOR: "1" } };
+
 const canMount = await mountsSmallDisk();
 
 Deno.test({
@@ -23,21 +26,36 @@ Deno.test({
   ignore: !canMount,
   fn: async () => {
     using folder = new TemporaryFolder();
-    const program = new URL("tests/support/saving/full_disk_program.ts", PROJECT_ROOT).pathname;
-    const { code, stdout, stderr } = await new Deno.Command("unshare", {
-      args: [...ON_SMALL_DISK, folder.path, Deno.execPath(), "run", "-A", program, folder.path],
-      env: { NO_COLOR: "1" },
-    }).output();
-    assertEquals(code, 0, new TextDecoder().decode(stderr));
-    const reports: FullDiskReport[] = JSON.parse(new TextDecoder().decode(stdout));
-    assertEquals(reports.length, 7);
-    for (const { name, message, files, isOld } of reports) {
-      assertEquals({ name, files, isOld }, { name, files: { old: 2 ** 20 }, isOld: true });
-      const isSmall = name.startsWith("a small file");
-      assert(isSmall ? message === undefined : message?.endsWith("the disk is full"), message);
-    }
+    const { path } = folder;
+    const args = [...ON_SMALL_DISK, path, Deno.execPath(), "run", "-A", PROGRAM, path];
+    assertOldIsLeft(
+      await new Deno.Command("unshare", { args, ...PLAIN }).output(),
+      "the disk is full",
+    );
   },
 });
+
+Deno.test({
+  name: "saves of more than the process may write to a file leave the old file, and the process",
+  ignore: Deno.build.os !== "linux",
+  fn: async () => {
+    using folder = new TemporaryFolder();
+    const args = ["run", "-A", PROGRAM, folder.path, `${8 * 2 ** 20}`];
+    const output = await new Deno.Command(Deno.execPath(), { args, ...PLAIN }).output();
+    assertOldIsLeft(output, "8 MiB to a file; raise its limit (ulimit -f)");
+  },
+});
+
+function assertOldIsLeft({ code, stdout, stderr }: Deno.CommandOutput, reason: string): void {
+  assertEquals(code, 0, new TextDecoder().decode(stderr));
+  const reports: FullDiskReport[] = JSON.parse(new TextDecoder().decode(stdout));
+  assertEquals(reports.length, 7);
+  for (const { name, message, files, isOld } of reports) {
+    assertEquals({ name, files, isOld }, { name, files: { old: 2 ** 20 }, isOld: true });
+    const isSmall = name.startsWith("a small file");
+    assert(isSmall ? message === undefined : message?.endsWith(reason), message);
+  }
+}
 
 async function mountsSmallDisk(): Promise<boolean> {
   try {

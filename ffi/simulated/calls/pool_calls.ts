@@ -166,8 +166,11 @@ export function poolCalls(machine: Machine): PoolCalls {
         region: memory.resolve(allocation.address, byteLength),
         run() {
           memory.remove(allocation);
-          if (pending === undefined) allocation.device.discharge(byteLength);
-          else pool?.settle(pending);
+          if (pending === undefined || pool === undefined) {
+            return allocation.device.discharge(byteLength);
+          }
+          pool.settle(pending);
+          machine.forgetIfOver(pool);
         },
       });
       allocation.isFreed = true;
@@ -200,6 +203,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       pool.shared?.revoke();
       pool.trim(0);
       machine.forget(handle);
+      machine.forgetIfOver(pool);
     },
     cuMemPoolTrimTo(handle, keepBytes) {
       findPool(handle).trim(Number(keepBytes));

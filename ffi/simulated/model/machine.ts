@@ -189,12 +189,17 @@ export class Machine {
     this.settle(context);
   }
 
+  /** Forgets a destroyed pool once its last memory is freed. */
+  forgetIfOver(pool: MemoryPool): void {
+    if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
+  }
+
   /** Acts as the driver after a wait of the host: releases idle pool memory and drained streams. */
   settle(context: Context): void {
     for (const pool of this.pools) {
       if (pool.device !== context.device && !pool.device.isHost) continue;
       pool.trim(pool.isDestroyed ? 0 : pool.releaseThresholdBytes);
-      if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
+      this.forgetIfOver(pool);
     }
     const streams = this.streamsOf(context);
     for (const stream of streams) {

@@ -132,6 +132,7 @@ export class MemoryPool {
     if (!this.#pending.delete(pending)) return;
     this.#pendingBytes -= pending.byteLength;
     this.#usedBytes -= pending.byteLength;
+    if (this.isDestroyed) this.trim(0);
   }
 
   /** Frees bytes without a stream, and releases what is unused then. */

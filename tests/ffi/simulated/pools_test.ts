@@ -4,6 +4,8 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUmemPool_attribute as A } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { Machine } from "../../../ffi/simulated/model/machine.ts";
+import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { CUmemPoolProps } from "../../../ffi/structs.ts";
 import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
@@ -133,4 +135,24 @@ Deno.test("cuMemAllocAsync() memory used on another stream without order is a ra
     SimulationError,
     "race",
   );
+});
+
+Deno.test("cuMemPoolDestroy() keeps no pool whose memory is freed, also where nobody waits", () => {
+  const machine = new Machine(settingsOf({}));
+  const gpu = new SimulatedGpu(machine);
+  const before = gpu.freeBytes();
+  const [properties, event] = [
+    CUmemPoolProps.encode({ allocType: 1, location: { type: 1, id: 0 } }),
+    gpu.event(),
+  ];
+  for (const byteLength of [0n, 4096n]) {
+    const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
+    const address = out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, byteLength, pool, 0n));
+    gpu.api.cuMemFreeAsync(address, 0n);
+    assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
+    gpu.api.cuEventRecord(event, 0n);
+    while (gpu.api.cuEventQuery(event) !== 0);
+    assertEquals(machine.pools.size, machine.defaultPools.length);
+  }
+  assertEquals(gpu.freeBytes(), before);
 });

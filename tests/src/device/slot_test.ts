@@ -1,7 +1,9 @@
 // gpu.slot(): what it frees when a cell is run again, also when making the new value takes time or fails.
 
+import { runInNewContext } from "node:vm";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
+import { runWithCollector } from "../../support/collector_program.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("CudaDevice.slot() frees the former holder before it makes the next", async () => {
@@ -34,6 +36,15 @@ Deno.test("CudaDevice.slot() returns what make() resolves to", async () => {
     gpu.slot("x", () => null);
   });
 });
+
+Deno.test("CudaDevice.slot() waits for promises of other realms", () =>
+  withDevice(async (gpu) => {
+    const foreign = runInNewContext("(value) => Promise.resolve(value)");
+    const made = gpu.slot("x", () => foreign(gpu.alloc("uint8", 4)));
+    assertEquals((await made).byteLength, 4);
+    gpu.slot("x", () => undefined);
+    assertEquals(gpu.live().count, 0);
+  }));
 
 Deno.test("CudaDevice.slot() disposes a value that comes after the slot was filled again", async () => {
   await withDevice(async (gpu) => {
@@ -90,4 +101,25 @@ Deno.test("CudaDevice.slot() goes on after a value that fails to be disposed, or
     assertEquals([last.disposed, gpu.live().byteLength], [false, 1024]);
     gpu.slot("x", () => null);
   });
+});
+
+Deno.test("CudaDevice.slot() keeps nothing of names whose slots are empty", async () => {
+  const { result } = await runWithCollector(`
+    async function use(name) {
+      gpu.slot(name, () => ({ [Symbol.dispose]() {} }));
+      gpu.slot(name, () => undefined);
+      await gpu.slot(name, () => Promise.resolve(null));
+      try {
+        gpu.slot(name, () => { throw new Error("not made"); });
+      } catch {}
+    }
+    const heaps = [];
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 5000; i++) await use("slot " + round + " " + i);
+      await collect();
+      heaps.push(Deno.memoryUsage().heapUsed);
+    }
+    return Math.round((heaps[2] - heaps[1]) / 5000);
+  `);
+  assertEquals(Number(result) < 50, true, `${result} bytes a name`);
 });

@@ -3,6 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "../../../src/disk/file_path.ts";
+import { runWithCollector } from "../../support/collector_program.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("pathOf() makes every spelling of a path absolute", () => {
@@ -84,4 +85,20 @@ Deno.test({
     assertThrows(() => requireAccess("/a/x", "write"), NotCapable, "write access is not granted");
     assertThrows(() => requireAccess("/b/x", "read"), NotCapable, "Cannot read /b/x: read access");
   },
+});
+
+Deno.test("requireAccess() keeps nothing of the paths that a program uses, where it may use all", async () => {
+  const { result } = await runWithCollector(`
+    const { requireAccess } = await import(${
+    JSON.stringify(import.meta.resolve("../../../src/disk/file_path.ts"))
+  });
+    const heaps = [];
+    for (let round = 0; round < 3; round++) {
+      for (let i = 0; i < 4000; i++) requireAccess("/folder/file " + round + " " + i, "read");
+      await collect();
+      heaps.push(Deno.memoryUsage().heapUsed);
+    }
+    return Math.round((heaps[2] - heaps[1]) / 4000);
+  `);
+  assertEquals(Number(result) < 100, true, `${result} bytes a path`);
 });

@@ -68,3 +68,35 @@ Deno.test("FileTurn.linger() of a file that was replaced lets all go on but chan
   replacing[Symbol.dispose]();
   assertEquals([changing.isDue, behind.isDue], [true, false]);
 });
+
+Deno.test("FileTurn.whenDue() calls thousands of turns that end at once, and reads beside each other", () => {
+  const first = new FileTurn("/file", "change");
+  let count = 0;
+  const readings: FileTurn[] = [];
+  for (let i = 0; i < 12_000; i++) {
+    const turn = new FileTurn("/file", i < 10_000 ? "replace" : "read");
+    turn.whenDue(() => {
+      count++;
+      if (i < 10_000) return turn[Symbol.dispose]();
+      readings.push(turn);
+      turn.linger();
+    });
+  }
+  using last = new FileTurn("/file", "change");
+  first[Symbol.dispose]();
+  assertEquals([count, last.isDue], [12_000, false]);
+  for (const turn of readings) turn[Symbol.dispose]();
+  assertEquals(last.isDue, true);
+});
+
+Deno.test("FileTurn.whenDue() calls nothing of a turn that has ended", () => {
+  const first = new FileTurn("/file", "replace");
+  const turn = new FileTurn("/file", "replace");
+  turn.whenDue(() => {
+    throw new Error("it has ended");
+  });
+  turn[Symbol.dispose]();
+  first[Symbol.dispose]();
+  using next = new FileTurn("/file", "replace");
+  assertEquals(next.isDue, true);
+});

@@ -166,6 +166,30 @@ Deno.test("CudaAsyncMemoryResource gives unused memory back when it is disposed 
     assertEquals(cachedBytes(), 0);
   }));
 
+Deno.test("CudaAsyncMemoryResource has its memory waited for that was freed just before it ended", () => {
+  const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: 64 * MEBIBYTE }) });
+  using _gpu = gpu;
+  for (let round = 0; round < 3; round++) {
+    using pool = new CudaAsyncMemoryResource(gpu, {});
+    using buffer = gpu.alloc("uint8", 48 * MEBIBYTE, { resource: pool });
+    buffer.fill(round);
+  }
+  using buffer = gpu.zeros("uint8", 48 * MEBIBYTE);
+  assertEquals(buffer.subarray(0, 1).downloadSync()[0], 0);
+});
+
+Deno.test("CudaAsyncMemoryResource gives back what a stream frees after it ended", () => {
+  const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: 64 * MEBIBYTE }) });
+  using _gpu = gpu;
+  const freeBytes = gpu.context.freeBytes();
+  {
+    using pool = new CudaAsyncMemoryResource(gpu, {});
+    using _buffer = gpu.alloc("uint8", 4096, { resource: pool });
+  }
+  gpu.stream.synchronizeSync();
+  assertEquals(gpu.context.freeBytes(), freeBytes);
+});
+
 Deno.test("CudaAsyncMemoryResource leaves no pool behind when a setting fails", () => {
   const { driver, setFault } = faultyDriver();
   const { driver: watched, calls } = watchedDriver(driver);

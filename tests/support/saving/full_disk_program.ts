@@ -1,7 +1,9 @@
-// Saves more than a small disk has room for, in every way, and prints what is there afterwards:
+// Saves more than a small disk has room for, or than the process may write to a file, in every way, and
+// prints what is there afterwards:
 //
-//     deno run -A full_disk_program.ts FOLDER
+//     deno run -A full_disk_program.ts FOLDER [BYTES]
 
+import { RLIMIT_FSIZE } from "../../../ffi/host.ts";
 import type { WriteFileOptions } from "../../../mod.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";
@@ -22,7 +24,7 @@ const OLD_BYTES = 2 ** 20;
 const LARGE_BYTES = 12 * 2 ** 20;
 
 if (import.meta.main) {
-  const [folder = ""] = Deno.args;
+  const [folder = "", mostBytes] = Deno.args;
   const path = `${folder}/old`;
   using gpu = openTestDevice();
   using old = gpu.zeros("uint8", OLD_BYTES).fill(7);
@@ -37,6 +39,7 @@ if (import.meta.main) {
     "a large model": () => saveSafetensors(path, { large }),
     "a small file again": () => old.writeFile(path),
   };
+  if (mostBytes !== undefined) limitFiles(BigInt(mostBytes));
   const reports: FullDiskReport[] = [];
   for (const [name, run] of Object.entries(ways)) {
     const message = await run().then(() => undefined, ({ message }) => message);
@@ -49,4 +52,16 @@ if (import.meta.main) {
     reports.push({ name, message, files, isOld });
   }
   console.log(JSON.stringify(reports));
+}
+
+/** Sets the soft limit, as `ulimit -S -f` does for the programs of a shell. */
+function limitFiles(mostBytes: bigint): void {
+  const { getrlimit, setrlimit } = Deno.dlopen("libc.so.6", {
+    getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
+    setrlimit: { parameters: ["i32", "buffer"], result: "i32" },
+  }).symbols;
+  const limits = new BigUint64Array(2);
+  getrlimit(RLIMIT_FSIZE, limits);
+  limits[0] = mostBytes;
+  if (setrlimit(RLIMIT_FSIZE, limits) !== 0) throw new Error("the limit cannot be set");
 }
