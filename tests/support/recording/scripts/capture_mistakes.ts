@@ -346,6 +346,47 @@ const OUTSIDE = FORBIDDEN.map((call) =>
   )
 );
 
+/** Memory of every kind, to copy rectangles from and to. */
+const RECTANGLE_MEMORY = `
+  cuStreamCreateWithPriority &s 1 0
+  cuMemAlloc_v2 &a 4096
+  cuMemAlloc_v2 &b 4096
+  cuMemHostAlloc &p 4096 0
+  cuMemAllocAsync &c 4096 s
+  cuMemAllocManaged &m 65536 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 1 2097152 s
+  cuMemsetD8Async a 1 4096 s`;
+
+/** Copies of rectangles whose columns lie beyond their pitch: virtual memory and pools allow them. */
+const RECTANGLES = `
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
+  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1`;
+
 const OTHERS = `
 # an event of a capture of mode 0
   cuStreamCreateWithPriority &s 1 0
@@ -453,99 +494,22 @@ const OTHERS = `
   cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:0,dstMemoryType:2,dstDevice:a,dstHeight:1,WidthInBytes:16,Height:2,Depth:0} s
 
 # rectangles of columns beyond their pitch
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAlloc_v2 &a 4096
-  cuMemAlloc_v2 &b 4096
-  cuMemHostAlloc &p 4096 0
-  cuMemAllocAsync &c 4096 s
-  cuMemAllocManaged &m 65536 1
-  cuMemAddressReserve &r 4194304 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 1 2097152 s
-  cuMemsetD8Async a 1 4096 s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+${RECTANGLE_MEMORY}
+${RECTANGLES}
   settle
 
 # rectangles of columns beyond their pitch in a capture
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAlloc_v2 &a 4096
-  cuMemAlloc_v2 &b 4096
-  cuMemHostAlloc &p 4096 0
-  cuMemAllocAsync &c 4096 s
-  cuMemAllocManaged &m 65536 1
-  cuMemAddressReserve &r 4194304 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 1 2097152 s
-  cuMemsetD8Async a 1 4096 s
+${RECTANGLE_MEMORY}
   settle
   cuStreamBeginCapture_v2 s 2
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2,srcY:1} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a+64,srcPitch:32,dstMemoryType:2,dstDevice:a,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:4,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:r,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:a,dstPitch:32,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:2,dstDevice:r,dstPitch:32,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:8,srcXInBytes:16,dstMemoryType:4,dstDevice:b,dstPitch:32,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstXInBytes:16,WidthInBytes:16,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:p,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:c,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s
-  cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
-  cuMemcpy2DAsync_v2 {srcMemoryType:4,srcDevice:a,srcPitch:32,dstMemoryType:4,dstDevice:m,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1
+${RECTANGLES}
   cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:2} s
   cuMemcpy3DAsync_v2 {srcMemoryType:4,srcDevice:r,srcPitch:32,srcHeight:2,dstMemoryType:2,dstDevice:r+4096,dstPitch:8,dstHeight:2,dstXInBytes:16,WidthInBytes:4,Height:2,Depth:1} s
   cuMemcpy3DAsync_v2 {srcMemoryType:2,srcDevice:r,srcPitch:32,srcHeight:1,dstMemoryType:2,dstDevice:r+4096,dstPitch:32,dstHeight:2,WidthInBytes:4,Height:2,Depth:1} s = 1
   cuStreamEndCapture s &g = 0 new
 
 # rectangles of columns beyond their pitch in a strict capture
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAlloc_v2 &a 4096
-  cuMemAlloc_v2 &b 4096
-  cuMemHostAlloc &p 4096 0
-  cuMemAllocAsync &c 4096 s
-  cuMemAllocManaged &m 65536 1
-  cuMemAddressReserve &r 4194304 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 1 2097152 s
-  cuMemsetD8Async a 1 4096 s
+${RECTANGLE_MEMORY}
   settle
   cuStreamBeginCapture_v2 s 1
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:32,dstMemoryType:2,dstDevice:b,dstPitch:8,dstXInBytes:16,WidthInBytes:4,Height:2} s = 1

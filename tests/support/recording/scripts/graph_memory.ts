@@ -2,116 +2,56 @@
 
 import { readScripts, type Script } from "./script.ts";
 
+/** Bytes by which the driver takes memory for graphs. */
+const GRAPH_STEP_BYTES = 33554432;
+
 /** The scripts. */
 export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
 # counters of two graphs on one stream
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuMemFreeAsync a2 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1")}
+  ${graph("2")}
   cuGraphLaunch x1 s
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuGraphLaunch x2 s
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(0, 1)}
   cuGraphLaunch x1 s
   settle
   cuGraphExecDestroy x1
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuDeviceSetGraphMemAttribute 0 1 u64:0
   cuDeviceSetGraphMemAttribute 0 3 u64:0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
 
 # counters of two graphs on two streams
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 t 2
-  cuMemAllocAsync &a2 4096 t
-  cuMemsetD8Async a2 5 4096 t
-  cuMemFreeAsync a2 t
-  cuStreamEndCapture t &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1")}
+  ${graph("2", { stream: "t" })}
   cuGraphLaunch x1 s
   cuGraphLaunch x2 t
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
 
 # counters of a graph that leaves its memory
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a 4096 s
-  cuMemsetD8Async a 5 4096 s
-  cuStreamEndCapture s &g = 0 new
-  cuGraphInstantiateWithFlags &x g 0
+  ${graph("", { keeps: true })}
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuMemFreeAsync a s
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(0, 1)}
 
 # questions about memory of a graph
   cuStreamCreateWithPriority &s 1 0
@@ -180,10 +120,7 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceGetGraphMemAttribute 0 2 & = 0 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuDeviceGetGraphMemAttribute 0 4 & = 1
   cuDeviceSetGraphMemAttribute 0 1 u64:0
   cuDeviceSetGraphMemAttribute 0 0 u64:0 = 1
@@ -195,231 +132,105 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
 # counters of a graph on two streams
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
+  ${graph("1")}
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuGraphLaunch x1 t
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 0
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 0
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(0, 1)}
 
 # counters of two graphs on two streams, one after the other
   cuStreamCreateWithPriority &s 1 0
   cuStreamCreateWithPriority &t 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuMemFreeAsync a2 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1")}
+  ${graph("2")}
   cuGraphLaunch x1 s
   settle
   cuGraphLaunch x2 t
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
 
 # counters of two graphs on one stream, the first of which leaves its memory
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuMemFreeAsync a2 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1", { keeps: true })}
+  ${graph("2")}
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuMemFreeAsync a1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(1, 2)}
 
 # counters of two graphs on one stream, the second of which leaves its memory
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1")}
+  ${graph("2", { keeps: true })}
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuDeviceGraphMemTrim 0
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(1, 2)}
 
 # counters of a small graph and a large one on one stream
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 41943040 s
-  cuMemsetD8Async a2 5 41943040 s
-  cuMemFreeAsync a2 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1")}
+  ${graph("2", { byteLength: 41943040 })}
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuGraphLaunch x1 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
 
 # counters of a large graph and a small one on one stream
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 41943040 s
-  cuMemsetD8Async a1 5 41943040 s
-  cuMemFreeAsync a1 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuMemFreeAsync a2 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
+  ${graph("1", { byteLength: 41943040 })}
+  ${graph("2")}
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
 
 # counters of graphs that leave their memory on one stream
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a2 4096 s
-  cuMemsetD8Async a2 5 4096 s
-  cuStreamEndCapture s &g2 = 0 new
-  cuGraphInstantiateWithFlags &x2 g2 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a3 4096 s
-  cuMemsetD8Async a3 5 4096 s
-  cuMemFreeAsync a3 s
-  cuStreamEndCapture s &g3 = 0 new
-  cuGraphInstantiateWithFlags &x3 g3 0
+  ${graph("1", { keeps: true })}
+  ${graph("2", { keeps: true })}
+  ${graph("3")}
   cuGraphLaunch x1 s
   cuGraphLaunch x2 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
   cuGraphLaunch x3 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 100663296
+  ${counters(3)}
   cuMemFreeAsync a1 s
   settle
   cuGraphLaunch x3 s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 100663296
+  ${counters(3)}
 
 # counters of a graph with blocks behind each other
   cuStreamCreateWithPriority &s 1 0
@@ -432,10 +243,7 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
 
 # counters of a graph with blocks at once
   cuStreamCreateWithPriority &s 1 0
@@ -448,18 +256,11 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
 
 # a graph that frees the memory of another
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &a1 4096 s
-  cuMemsetD8Async a1 5 4096 s
-  cuStreamEndCapture s &g1 = 0 new
-  cuGraphInstantiateWithFlags &x1 g1 0
+  ${graph("1", { keeps: true })}
   cuGraphLaunch x1 s
   settle
   cuStreamBeginCapture_v2 s 2
@@ -471,10 +272,7 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0 = ?
   cuGraphLaunch x s = ?
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
 
 # a graph that frees what another is still to bring
   cuStreamCreateWithPriority &s 1 0
@@ -505,10 +303,7 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 67108864
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 67108864
+  ${counters(2)}
 
 # counters of a graph with a gap between blocks
   cuStreamCreateWithPriority &s 1 0
@@ -523,10 +318,7 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphInstantiateWithFlags &x g 0
   cuGraphLaunch x s
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 100663296
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 100663296
+  ${counters(3)}
 
 # counters of graphs on streams of which one was waited for
   cuStreamCreateWithPriority &s 1 0
@@ -554,8 +346,29 @@ export const GRAPH_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuGraphLaunch x t
   cuGraphLaunch y t
   settle
-  cuDeviceGetGraphMemAttribute 0 0 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 1 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 2 & = 0 33554432
-  cuDeviceGetGraphMemAttribute 0 3 & = 0 33554432
+  ${counters(1)}
 `);
+
+/** Steps that capture a graph xN with one block aN, fill the block, and free it unless the graph keeps it. */
+function graph(
+  name: string,
+  { stream = "s", byteLength = 4096, keeps = false }: {
+    readonly stream?: string;
+    readonly byteLength?: number;
+    readonly keeps?: boolean;
+  } = {},
+): string {
+  return `cuStreamBeginCapture_v2 ${stream} 2
+  cuMemAllocAsync &a${name} ${byteLength} ${stream}
+  cuMemsetD8Async a${name} 5 ${byteLength} ${stream}
+  ${keeps ? "" : `cuMemFreeAsync a${name} ${stream}`}
+  cuStreamEndCapture ${stream} &g${name} = 0 new
+  cuGraphInstantiateWithFlags &x${name} g${name} 0`;
+}
+
+/** Steps that read the bytes in use and the bytes reserved, each with its peak, in steps of the driver's. */
+function counters(now: number, peak = now): string {
+  return [now, peak, now, peak].map((count, attribute) =>
+    `cuDeviceGetGraphMemAttribute 0 ${attribute} & = 0 ${count * GRAPH_STEP_BYTES}`
+  ).join("\n");
+}

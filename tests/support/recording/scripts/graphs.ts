@@ -1,6 +1,6 @@
 // What the driver says of captures and graphs.
 
-import { readScripts, type Script } from "./script.ts";
+import { captured, readScripts, type Script } from "./script.ts";
 
 /** The scripts. */
 export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
@@ -46,9 +46,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 # flags for making a graph ready
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuGraphInstantiateWithFlags &x g 0 = 0 new
   cuGraphInstantiateWithFlags &y g 1 = 0 new
   cuGraphInstantiateWithFlags &z g 2 = 1
@@ -65,9 +63,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 # a graph made ready without a current context
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuCtxSetCurrent 0
   cuGraphInstantiateWithFlags &x g 0 = 201
   cuGraphDestroy g
@@ -75,9 +71,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 # graphs and nodes that do not exist, asked for an update and what they are
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuGraphInstantiateWithFlags &x g 0
   cuGraphNodeGetType 0 & = 1
   cuGraphKernelNodeGetParams_v2 0 & = 1
@@ -91,25 +85,17 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 # the kinds of nodes, and a kernel's
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuLaunchKernel fill0 1 1 1 1 1 1 0 s (u64:a,u32:5,u32:4) null
-  cuStreamEndCapture s &g
+  ${captured("g", "cuLaunchKernel fill0 1 1 1 1 1 1 0 s (u64:a,u32:5,u32:4) null")}
   cuGraphGetNodes g &n u64:1 = 0 new 1
   cuGraphNodeGetType n & = 0 0
   cuGraphNodeGetType n null = 1
   cuGraphKernelNodeGetParams_v2 n & = 0 fill0
   cuGraphKernelNodeGetParams_v2 n null = 1
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &h
+  ${captured("h", "cuMemsetD8Async a 7 32 s")}
   cuGraphGetNodes h &m u64:1 = 0 new 1
   cuGraphNodeGetType m & = 0 2
   cuGraphKernelNodeGetParams_v2 m & = 1
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync a a+32 32 s
-  cuMemAllocAsync &b 64 s
-  cuMemFreeAsync b s
-  cuStreamEndCapture s &i
+  ${captured("i", "cuMemcpyAsync a a+32 32 s", "cuMemAllocAsync &b 64 s", "cuMemFreeAsync b s")}
   cuGraphGetNodes i &k u64:1 = 0 new 1
   cuGraphNodeGetType k & = 0 1
 
@@ -160,24 +146,13 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   array h 64
   cuMemsetD8Async a 1 64 s
   settle
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuMemcpyAsync b a 16 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s", "cuMemcpyAsync b a 16 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 8 32 s
-  cuStreamEndCapture s &g1
+  ${captured("g1", "cuMemsetD8Async a 8 32 s")}
   cuGraphExecUpdate_v2 x g1 & = 910 2
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync b a 16 s
-  cuMemsetD8Async a 8 32 s
-  cuStreamEndCapture s &g2
+  ${captured("g2", "cuMemcpyAsync b a 16 s", "cuMemsetD8Async a 8 32 s")}
   cuGraphExecUpdate_v2 x g2 & = 910 3
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 8 32 s
-  cuMemcpyAsync b c 16 s
-  cuStreamEndCapture s &g3
+  ${captured("g3", "cuMemsetD8Async a 8 32 s", "cuMemcpyAsync b c 16 s")}
   cuGraphExecUpdate_v2 x g3 & = 910 5
   cuStreamBeginCapture_v2 s 2
   cuEventRecord e s
@@ -199,40 +174,28 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 # rows for a run of bytes in an update
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD2D8Async a 16 7 4 4 s
-  cuStreamEndCapture s &g1
+  ${captured("g1", "cuMemsetD2D8Async a 16 7 4 4 s")}
   cuGraphExecUpdate_v2 x g1 & = 910 5
   cuGraphInstantiateWithFlags &y g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD2D8Async a+4 16 9 8 3 s
-  cuStreamEndCapture s &g2
+  ${captured("g2", "cuMemsetD2D8Async a+4 16 9 8 3 s")}
   cuGraphExecUpdate_v2 y g2 & = 910 5
   cuGraphExecUpdate_v2 y g & = 910 5
 
 # a width of elements in an update of a fill
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD32Async a 7 8 s
-  cuStreamEndCapture s &g1
+  ${captured("g1", "cuMemsetD32Async a 7 8 s")}
   cuGraphExecUpdate_v2 x g1 & = 0 0
 
 # rows of copies in an update
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 4096
   cuMemAlloc_v2 &b 4096
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync b a 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemcpyAsync b a 32 s")}
   cuGraphInstantiateWithFlags &x g 0
   cuStreamBeginCapture_v2 s 2
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:a,srcPitch:64,dstMemoryType:2,dstDevice:b,dstPitch:32,WidthInBytes:8,Height:4} s
@@ -253,38 +216,22 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemHostAlloc &p 4096 0
   cuMemHostAlloc &q 4096 0
   settle
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync a p 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemcpyAsync a p 32 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync b q 32 s
-  cuStreamEndCapture s &g1
+  ${captured("g1", "cuMemcpyAsync b q 32 s")}
   cuGraphExecUpdate_v2 x g1 & = 910 5
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync a b 32 s
-  cuStreamEndCapture s &g2
+  ${captured("g2", "cuMemcpyAsync a b 32 s")}
   cuGraphExecUpdate_v2 x g2 & = 910 5
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync m q 32 s
-  cuStreamEndCapture s &g3
+  ${captured("g3", "cuMemcpyAsync m q 32 s")}
   cuGraphExecUpdate_v2 x g3 & = 0 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync b m 32 s
-  cuStreamEndCapture s &g4
+  ${captured("g4", "cuMemcpyAsync b m 32 s")}
   cuGraphExecUpdate_v2 x g4 & = 910 5
   cuGraphInstantiateWithFlags &y g2 0
   cuGraphExecUpdate_v2 y g4 & = 910 5
   cuGraphExecUpdate_v2 y g & = 910 5
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g5
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async p 7 32 s
-  cuStreamEndCapture s &g6
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async m 7 32 s
-  cuStreamEndCapture s &g7
+  ${captured("g5", "cuMemsetD8Async a 7 32 s")}
+  ${captured("g6", "cuMemsetD8Async p 7 32 s")}
+  ${captured("g7", "cuMemsetD8Async m 7 32 s")}
   cuGraphInstantiateWithFlags &z g5 0
   cuGraphExecUpdate_v2 z g6 & = 0 0
   cuGraphExecUpdate_v2 z g7 & = 0 0
@@ -295,26 +242,16 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemAllocAsync &b 4096 s
   cuMemAllocAsync &c 4096 s
   settle
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async b 7 32 s
-  cuStreamEndCapture s &g1
+  ${captured("g1", "cuMemsetD8Async b 7 32 s")}
   cuGraphExecUpdate_v2 x g1 & = ?
   cuGraphInstantiateWithFlags &y g1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async c 8 64 s
-  cuStreamEndCapture s &g2
+  ${captured("g2", "cuMemsetD8Async c 8 64 s")}
   cuGraphExecUpdate_v2 y g2 & = 0 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD2D8Async a 16 7 4 4 s
-  cuStreamEndCapture s &g3
+  ${captured("g3", "cuMemsetD2D8Async a 16 7 4 4 s")}
   cuGraphInstantiateWithFlags &z g3 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD2D8Async a+64 16 9 4 4 s
-  cuStreamEndCapture s &g4
+  ${captured("g4", "cuMemsetD2D8Async a+64 16 9 4 4 s")}
   cuGraphExecUpdate_v2 z g4 & = 0 0
   cuStreamBeginCapture_v2 s 2
   cuMemcpy2DAsync_v2 {srcMemoryType:2,srcDevice:b,srcPitch:64,dstMemoryType:2,dstDevice:c,dstPitch:32,WidthInBytes:8,Height:4} s
@@ -331,15 +268,9 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuMemHostAlloc &p 4096 0
   settle
   poke p 64 3
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuMemcpyAsync p+64 a 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s", "cuMemcpyAsync p+64 a 32 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 8 32 s
-  cuMemcpyAsync p+128 a 32 s
-  cuStreamEndCapture s &h
+  ${captured("h", "cuMemsetD8Async a 8 32 s", "cuMemcpyAsync p+128 a 32 s")}
   !cuStreamWaitValue32_v2 s p 84215045 1
   cuGraphLaunch x s
   cuGraphExecUpdate_v2 x h & = 0 0
@@ -351,17 +282,9 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 
 # graphs with memory of their own in an update
   cuStreamCreateWithPriority &s 1 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &b 4096 s
-  cuMemsetD8Async b 7 32 s
-  cuMemFreeAsync b s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemAllocAsync &b 4096 s", "cuMemsetD8Async b 7 32 s", "cuMemFreeAsync b s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemAllocAsync &c 4096 s
-  cuMemsetD8Async c 8 32 s
-  cuMemFreeAsync c s
-  cuStreamEndCapture s &h
+  ${captured("h", "cuMemAllocAsync &c 4096 s", "cuMemsetD8Async c 8 32 s", "cuMemFreeAsync c s")}
   cuGraphExecUpdate_v2 x h & = 910 1
   cuGraphExecUpdate_v2 x g & = 0 0
 
@@ -369,13 +292,9 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
   cuMemAlloc_v2 &b 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuGraphInstantiateWithFlags &x g 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async b 7 32 s
-  cuStreamEndCapture s &h
+  ${captured("h", "cuMemsetD8Async b 7 32 s")}
   cuMemFree_v2 b
   !cuGraphExecUpdate_v2 x h & = 910 1
 
@@ -388,9 +307,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
 # a fill of freed memory made ready
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
-  cuStreamBeginCapture_v2 s 2
-  cuMemsetD8Async a 7 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemsetD8Async a 7 32 s")}
   cuMemFree_v2 a
   !cuGraphInstantiateWithFlags &x g 0 = 1
 
@@ -398,9 +315,7 @@ export const GRAPH_SCRIPTS: readonly Script[] = readScripts(`
   cuStreamCreateWithPriority &s 1 0
   cuMemAlloc_v2 &a 64
   cuMemHostAlloc &p 4096 0
-  cuStreamBeginCapture_v2 s 2
-  cuMemcpyAsync a p 32 s
-  cuStreamEndCapture s &g
+  ${captured("g", "cuMemcpyAsync a p 32 s")}
   cuMemFree_v2 a
   !cuGraphInstantiateWithFlags &x g 0 = throws goneFromGraph
 

@@ -2,6 +2,31 @@
 
 import { readScripts, type Script } from "./script.ts";
 
+/** Memory `d` of device 1, filled. */
+const OTHER_MEMORY = `
+  cuCtxSetCurrent ctx1
+  cuMemAlloc_v2 &d 4096
+  cuMemsetD8Async d 1 4096 0
+  cuCtxSetCurrent ctx0
+  cuStreamCreateWithPriority &s 1 0`;
+
+/** Mapped memory `r` of device 0 beside that, and no current context. */
+const MAPPED_AND_NO_CONTEXT = `${OTHER_MEMORY}
+  cuMemAddressReserve &r 2097152 0 0 0
+  cuMemCreate &y 2097152 {type:1,location.type:1} 0
+  cuMemMap r 2097152 0 y 0
+  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
+  cuMemsetD8Async r 7 4096 s
+  settle
+  cuCtxSetCurrent 0`;
+
+/** Memory `r` of the pool of device 0 beside that, and no current context. */
+const POOLED_AND_NO_CONTEXT = `${OTHER_MEMORY}
+  cuMemAllocAsync &r 4096 s
+  cuMemsetD8Async r 7 4096 s
+  settle
+  cuCtxSetCurrent 0`;
+
 /** The scripts. */
 export const PEER_SCRIPTS: readonly Script[] = readScripts(`
 # letting a peer in and out (two devices)
@@ -370,91 +395,31 @@ export const PEER_SCRIPTS: readonly Script[] = readScripts(`
   cuDeviceGetGraphMemAttribute 1 0 & = 0 33554432
 
 # a copy into mapped memory from another device without a context (simulated) (two devices)
-  cuCtxSetCurrent ctx1
-  cuMemAlloc_v2 &d 4096
-  cuMemsetD8Async d 1 4096 0
-  cuCtxSetCurrent ctx0
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAddressReserve &r 2097152 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 7 4096 s
-  settle
-  cuCtxSetCurrent 0
+${MAPPED_AND_NO_CONTEXT}
   cuMemcpyAsync r d 64 s = throws endsProcess
 
 # a copy from mapped memory to another device without a context (two devices)
-  cuCtxSetCurrent ctx1
-  cuMemAlloc_v2 &d 4096
-  cuMemsetD8Async d 1 4096 0
-  cuCtxSetCurrent ctx0
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAddressReserve &r 2097152 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 7 4096 s
-  settle
-  cuCtxSetCurrent 0
+${MAPPED_AND_NO_CONTEXT}
   cuMemcpyAsync d r 64 s = ?
   settle
 
 # a copy into memory of a pool from another device without a context (two devices)
-  cuCtxSetCurrent ctx1
-  cuMemAlloc_v2 &d 4096
-  cuMemsetD8Async d 1 4096 0
-  cuCtxSetCurrent ctx0
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAllocAsync &r 4096 s
-  cuMemsetD8Async r 7 4096 s
-  settle
-  cuCtxSetCurrent 0
+${POOLED_AND_NO_CONTEXT}
   cuMemcpyAsync r d 64 s = ?
   settle
 
 # a copy from memory of a pool to another device without a context (two devices)
-  cuCtxSetCurrent ctx1
-  cuMemAlloc_v2 &d 4096
-  cuMemsetD8Async d 1 4096 0
-  cuCtxSetCurrent ctx0
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAllocAsync &r 4096 s
-  cuMemsetD8Async r 7 4096 s
-  settle
-  cuCtxSetCurrent 0
+${POOLED_AND_NO_CONTEXT}
   cuMemcpyAsync d r 64 s = ?
   settle
 
 # a batch into mapped memory from another device without a context (two devices)
-  cuCtxSetCurrent ctx1
-  cuMemAlloc_v2 &d 4096
-  cuMemsetD8Async d 1 4096 0
-  cuCtxSetCurrent ctx0
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAddressReserve &r 2097152 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 7 4096 s
-  settle
-  cuCtxSetCurrent 0
+${MAPPED_AND_NO_CONTEXT}
   cuMemcpyBatchAsync [r] [d] [64] 1 {srcAccessOrder:1} [0] 1 & s = ?
   settle
 
 # a copy between devices by their contexts without a current one (two devices)
-  cuCtxSetCurrent ctx1
-  cuMemAlloc_v2 &d 4096
-  cuMemsetD8Async d 1 4096 0
-  cuCtxSetCurrent ctx0
-  cuStreamCreateWithPriority &s 1 0
-  cuMemAddressReserve &r 2097152 0 0 0
-  cuMemCreate &y 2097152 {type:1,location.type:1} 0
-  cuMemMap r 2097152 0 y 0
-  cuMemSetAccess r 2097152 {location.type:1,flags:3} 1
-  cuMemsetD8Async r 7 4096 s
-  settle
-  cuCtxSetCurrent 0
+${MAPPED_AND_NO_CONTEXT}
   cuMemcpyPeerAsync r ctx0 d ctx1 64 s = ?
   settle
 `);

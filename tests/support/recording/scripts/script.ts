@@ -28,3 +28,8 @@ export function readScripts(text: string): Script[] {
     };
   });
 }
+
+/** Steps that capture calls on the stream `s` as a graph. */
+export function captured(graph: string, ...calls: readonly string[]): string {
+  return ["cuStreamBeginCapture_v2 s 2", ...calls, `cuStreamEndCapture s &${graph}`].join("\n");
+}
