@@ -159,48 +159,40 @@ function pythonThatGives({ address, handle }: { address?: bigint; handle?: bigin
 }
 
 /** All of them, by class and method; a constructor goes by its class. */
-export const DOORS: Readonly<Record<string, Door>> = {
-  "CudaDevice.open": door("open", OPEN, (_, o) => CudaDevice.open(0, o)),
-  "CudaDevice.all": door("all", OPEN, (_, o) => CudaDevice.all(o)),
-  "CudaDevice.openMany": door("openMany", OPEN, (_, o) => CudaDevice.openMany([0], o)),
-  "CudaDevice.count": door("count", OPEN, (_, o) => CudaDevice.count(o)),
-  "CudaDevice#alloc": door("alloc", DEVICE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
-  "CudaDevice#zeros": door("zeros", DEVICE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
-  "CudaDevice#iota": door(
-    "iota",
-    { ...DEVICE, start: "anything", step: "anything" },
-    ({ gpu }, o) => {
-      return gpu.iota("float32", 4, o);
-    },
-  ),
-  "CudaDevice#pinned": door("pinned", ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
+export const DOORS: Readonly<Record<string, Door>> = named({
+  "CudaDevice.open": door(OPEN, (_, o) => CudaDevice.open(0, o)),
+  "CudaDevice.all": door(OPEN, (_, o) => CudaDevice.all(o)),
+  "CudaDevice.openMany": door(OPEN, (_, o) => CudaDevice.openMany([0], o)),
+  "CudaDevice.count": door(OPEN, (_, o) => CudaDevice.count(o)),
+  "CudaDevice#alloc": door(DEVICE, ({ gpu }, o) => gpu.alloc("float32", 4, o)),
+  "CudaDevice#zeros": door(DEVICE, ({ gpu }, o) => gpu.zeros("float32", 4, o)),
+  "CudaDevice#iota": door({ ...DEVICE, start: "anything", step: "anything" }, ({ gpu }, o) => {
+    return gpu.iota("float32", 4, o);
+  }),
+  "CudaDevice#pinned": door(ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
   "CudaDevice#upload": door(
-    "upload",
     { ...DEVICE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.upload(VALUES, o),
   ),
   "CudaDevice#uploadSync": door(
-    "uploadSync",
     { ...DEVICE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.uploadSync(VALUES, o),
   ),
   "CudaDevice#uploadAll": door(
-    "uploadAll",
     { ...ALLOCATE, ...TRANSFER, into: "list" },
     ({ gpu }, o) => gpu.uploadAll([VALUES], o),
   ),
   "CudaDevice#downloadAll": door(
-    "downloadAll",
     { ...TRANSFER, into: "list" },
     ({ gpu, buffer }, o) => gpu.downloadAll([buffer], o),
   ),
-  "CudaDevice#fromHandle": door(
-    "fromHandle",
-    { ...ALLOCATE, ...ELEMENTS, owner: "anything", deallocate: "callback" },
-    ({ gpu, buffer }, o) => gpu.fromHandle(buffer.ptr, buffer.byteLength, o),
-  ),
+  "CudaDevice#fromHandle": door({
+    ...ALLOCATE,
+    ...ELEMENTS,
+    owner: "anything",
+    deallocate: "callback",
+  }, ({ gpu, buffer }, o) => gpu.fromHandle(buffer.ptr, buffer.byteLength, o)),
   "CudaDevice#fromDLPack": door(
-    "fromDLPack",
     { ...PLACE, dtype: "dtype", versioned: "flag", strided: "flag" },
     ({ gpu, buffer }, o) => {
       using tensor = buffer.toDLPack();
@@ -208,7 +200,6 @@ export const DOORS: Readonly<Record<string, Door>> = {
     },
   ),
   "Python#buffer": door(
-    "buffer",
     { ...PLACE, gpu: "anything", dtype: "dtype", strided: "flag" },
     ({ gpu, buffer }, o) => {
       using tensor = buffer.toDLPack();
@@ -216,96 +207,82 @@ export const DOORS: Readonly<Record<string, Door>> = {
       return pythonThatGives(tensor).buffer("x", options);
     },
   ),
-  "Python#stream": door("stream", { gpu: "anything", label: "text" }, ({ gpu }, o) => {
+  "Python#stream": door({ gpu: "anything", label: "text" }, ({ gpu }, o) => {
     const options = isRecord(o) ? Object.assign(Object.create(o), { gpu }) : o;
     return pythonThatGives({ handle: 1n }).stream("s", options);
   }),
   "startPython": door(
-    "startPython",
     { executable: "text", libraryPath: "text", onPrint: "callback" },
     (_, o) => startPython(o),
   ),
   "GpuBuffer#toDLPack": door(
-    "toDLPack",
     { ...STREAM, versioned: "flag", copy: "flag" },
     ({ buffer }, o) => buffer.toDLPack(o),
   ),
   "StridedView#toDLPack": door(
-    "toDLPack",
     { ...STREAM, versioned: "flag", copy: "flag" },
     ({ buffer }, o) => buffer.strided().toDLPack(o),
   ),
   "CudaDevice#open": door(
-    "open",
     { ...PLACE, dtype: "dtype", timeoutSeconds: "number", signal: "signal" },
     ({ gpu }, o) => gpu.open(strangeTicket(gpu), o),
   ),
   "CudaDevice#openEvent": door(
-    "openEvent",
     { label: "text" },
     ({ gpu }, o) => gpu.openEvent({ ...strangeTicket(gpu), kind: "event" }, o),
   ),
-  "CudaDevice#takeOver": door("takeOver", PLACE, ({ gpu }, o) => gpu.takeOver({} as never, o)),
+  "CudaDevice#takeOver": door(PLACE, ({ gpu }, o) => gpu.takeOver({} as never, o)),
   "CudaDevice#copyBatch": door(
-    "copyBatch",
     STREAM,
     ({ gpu, buffer, source }, o) => gpu.copyBatch([{ source, destination: buffer }], o),
   ),
-  "CudaDevice#uploadFile": door(
-    "uploadFile",
-    { ...ALLOCATE, ...TRANSFER, ...ELEMENTS, fileOffset: "number", byteLength: "number" },
-    ({ gpu, folder }, o) => gpu.uploadFile(`${folder}/there.bin`, o),
-  ),
+  "CudaDevice#uploadFile": door({
+    ...ALLOCATE,
+    ...TRANSFER,
+    ...ELEMENTS,
+    fileOffset: "number",
+    byteLength: "number",
+  }, ({ gpu, folder }, o) => gpu.uploadFile(`${folder}/there.bin`, o)),
   "CudaDevice#from": door(
-    "from",
     { ...ALLOCATE, ...TRANSFER, ...ELEMENTS },
     ({ gpu }, o) => gpu.from(BLOB, o),
   ),
-  "CudaDevice#loadNpy": door("loadNpy", LOAD_ONE, ({ gpu, folder }, o) => {
+  "CudaDevice#loadNpy": door(LOAD_ONE, ({ gpu, folder }, o) => {
     return gpu.loadNpy(`${folder}/there.npy`, o);
   }),
-  "loadNpy": door("loadNpy", LOAD_ONE, ({ gpu, folder }, o) => {
+  "loadNpy": door(LOAD_ONE, ({ gpu, folder }, o) => {
     return loadNpy(`${folder}/there.npy`, gpu, o);
   }),
-  "loadNpz": door("loadNpz", { ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
+  "loadNpz": door({ ...ALLOCATE, ...TRANSFER }, ({ gpu, folder }, o) => {
     return loadNpz(`${folder}/there.npz`, gpu, o);
   }),
-  "saveNpz": door(
-    "saveNpz",
-    { ...TRANSFER, ...WRITE, compress: "flag" },
-    ({ buffer, folder }, o) => {
-      return saveNpz(`${folder}/new.npz`, { buffer }, o);
-    },
-  ),
-  "GpuBuffer#saveNpy": door("saveNpy", { ...TRANSFER, ...WRITE }, ({ buffer, folder }, o) => {
+  "saveNpz": door({ ...TRANSFER, ...WRITE, compress: "flag" }, ({ buffer, folder }, o) => {
+    return saveNpz(`${folder}/new.npz`, { buffer }, o);
+  }),
+  "GpuBuffer#saveNpy": door({ ...TRANSFER, ...WRITE }, ({ buffer, folder }, o) => {
     return buffer.saveNpy(`${folder}/new.npy`, o);
   }),
   "CudaDevice#loadSafetensors": door(
-    "loadSafetensors",
     { ...ALLOCATE, ...TRANSFER, filter: "callback" },
     ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
   "CudaDevice#saveSafetensors": door(
-    "saveSafetensors",
     { ...TRANSFER, ...WRITE, metadata: "anything" },
     ({ gpu, buffer, folder }, o) => gpu.saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
   ),
   "CudaDevice#createStream": door(
-    "createStream",
     { priority: "word", label: "text" },
     ({ gpu }, o) => gpu.createStream(o),
   ),
   "CudaDevice#createEvent": door(
-    "createEvent",
     { timing: "flag", shareable: "flag", label: "text" },
     ({ gpu }, o) => gpu.createEvent(o),
   ),
   "CudaDevice#capture": door(
-    "capture",
     PLACE,
     ({ gpu, buffer }, o) => gpu.capture(() => void buffer.fill(9), o),
   ),
-  "CudaDevice#compile": door("compile", {
+  "CudaDevice#compile": door({
     name: "text",
     options: "list",
     include: "list",
@@ -314,16 +291,14 @@ export const DOORS: Readonly<Record<string, Door>> = {
     label: "text",
   }, ({ gpu }, o) => gpu.compile("", o)),
   "CudaDevice#loadModule": door(
-    "loadModule",
     { label: "text" },
     ({ gpu, folder }, o) => gpu.loadModule(`${folder}/there.bin`, o),
   ),
   "CudaDevice#occupancy": door(
-    "occupancy",
     { block: "number", sharedBytes: "number" },
     ({ gpu, kernel }, o) => gpu.occupancy(kernel, o),
   ),
-  "CudaKernel#launch": door("launch", {
+  "CudaKernel#launch": door({
     ...STREAM,
     grid: "anything",
     block: "anything",
@@ -332,11 +307,9 @@ export const DOORS: Readonly<Record<string, Door>> = {
     cluster: "anything",
     args: "list",
   }, ({ kernel }, o) => kernel.launch(o)),
-  "CudaModule#global": door("global", ELEMENTS, ({ module }, o) => module.global("missing", o)),
-  "CudaDevice#time": door("time", STREAM, ({ gpu, buffer }, o) => {
-    return gpu.time(() => buffer.fill(9), o);
-  }),
-  "CudaDevice#bandwidth": door("bandwidth", {
+  "CudaModule#global": door(ELEMENTS, ({ module }, o) => module.global("missing", o)),
+  "CudaDevice#time": door(STREAM, ({ gpu, buffer }, o) => gpu.time(() => buffer.fill(9), o)),
+  "CudaDevice#bandwidth": door({
     sizes: "list",
     kinds: "list",
     directions: "list",
@@ -346,258 +319,196 @@ export const DOORS: Readonly<Record<string, Door>> = {
     onProgress: "callback",
     signal: "signal",
   }, ({ gpu }, o) => gpu.bandwidth(o)),
-  "CudaDevice#scope": door("scope", { label: "text" }, ({ gpu, buffer }, o) => {
+  "CudaDevice#scope": door({ label: "text" }, ({ gpu, buffer }, o) => {
     return gpu.scope(() => buffer.fill(9), o);
   }),
-  "CudaDevice#live": door("live", QUERY, ({ gpu }, o) => gpu.live(o)),
+  "CudaDevice#live": door(QUERY, ({ gpu }, o) => gpu.live(o)),
   "CudaDevice#staged": door(
-    "staged",
     { ...ALLOCATE, pinnedResource: "resource" },
     ({ gpu }, o) => gpu.staged("float32", 4, o),
   ),
   "CudaDevice#mapped": door(
-    "mapped",
     { ...PLACE, portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => gpu.mapped("float32", 4, o),
   ),
-  "CudaDevice#managed": door("managed", ALLOCATE, ({ gpu }, o) => gpu.managed("float32", 4, o)),
+  "CudaDevice#managed": door(ALLOCATE, ({ gpu }, o) => gpu.managed("float32", 4, o)),
   "CudaDevice#downloadPinned": door(
-    "downloadPinned",
     ALLOCATE,
     ({ gpu, buffer }, o) => gpu.downloadPinned(buffer, o),
   ),
   "CudaDevice#growable": door(
-    "growable",
     { ...PLACE, reserveSize: "size", stepSize: "size", shape: "shape" },
     ({ gpu }, o) => gpu.growable("float32", o),
   ),
   "CudaDevice#lazy": door(
-    "lazy",
     { ...ALLOCATE, file: "text", fileOffset: "number" },
     ({ gpu }, o) => gpu.lazy("float32", 4, o),
   ),
-  "LazyBuffer#load": door("load", PARTS, async ({ gpu, folder }, o) => {
+  "LazyBuffer#load": door(PARTS, async ({ gpu, folder }, o) => {
     using lazy = gpu.lazy("float32", 4, { file: `${folder}/there.bin` });
     await lazy.load(o);
   }),
   "CudaDevice#register": door(
-    "register",
     { ...PLACE, ...ELEMENTS, portable: "flag", readOnly: "flag" },
     ({ gpu }, o) => gpu.register(new Float32Array(1024), o),
   ),
-  "CudaDevice#pitched": door("pitched", PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
-  "GpuBuffer#slice": door("slice", PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  "CudaDevice#pitched": door(PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
+  "GpuBuffer#slice": door(PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
   ...Object.fromEntries(
     // Each kind says for itself what it returns.
     ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]
       .map((kind) => [
         `${kind}Buffer#astype`,
-        door("astype", { ...PLACE, into: "record" }, ({ buffer }, o) => buffer.astype("int32", o)),
+        door({ ...PLACE, into: "record" }, ({ buffer }, o) => buffer.astype("int32", o)),
       ]),
   ),
   ...Object.fromEntries(
     ["Device", "Growable", "Lazy", "Staged"].map((kind) => [
       `${kind}Buffer#set`,
-      door("set", TRANSFER, ({ buffer }, o) => buffer.set(VALUES, 0, o)),
+      door(TRANSFER, ({ buffer }, o) => buffer.set(VALUES, 0, o)),
     ]),
   ),
-  "GpuBuffer#strided": door("strided", LAYOUT, ({ buffer }, o) => buffer.strided(o)),
-  "GpuBuffer#allocateLike": door("allocateLike", PLACE, ({ buffer }, o) => {
-    return buffer.allocateLike(4, o);
-  }),
-  "GpuBuffer#copyFrom": door("copyFrom", STREAM, ({ buffer, source }, o) => {
-    return buffer.copyFrom(source, o);
-  }),
-  "GpuBuffer#copyTo": door("copyTo", STREAM, ({ buffer, source }, o) => source.copyTo(buffer, o)),
+  "GpuBuffer#strided": door(LAYOUT, ({ buffer }, o) => buffer.strided(o)),
+  "GpuBuffer#allocateLike": door(PLACE, ({ buffer }, o) => buffer.allocateLike(4, o)),
+  "GpuBuffer#copyFrom": door(STREAM, ({ buffer, source }, o) => buffer.copyFrom(source, o)),
+  "GpuBuffer#copyTo": door(STREAM, ({ buffer, source }, o) => source.copyTo(buffer, o)),
   "GpuBuffer#fillPattern": door(
-    "fillPattern",
     STREAM,
     ({ buffer }, o) => buffer.fillPattern(new Uint8Array([1]).buffer, o),
   ),
-  "GpuBuffer#fill": door("fill", STREAM, ({ buffer }, o) => buffer.fill(9, o)),
-  "GpuBuffer#clear": door("clear", STREAM, ({ buffer }, o) => buffer.clear(o)),
-  "GpuBuffer#at": door("at", STREAM, ({ buffer }, o) => buffer.at(0, o)),
-  "GpuBuffer#setAt": door("setAt", STREAM, ({ buffer }, o) => buffer.setAt(0, 9, o)),
-  "GpuBuffer#item": door("item", STREAM, ({ buffer }, o) => buffer.view(0).item(o)),
-  "GpuBuffer#upload": door("upload", TRANSFER, ({ buffer }, o) => {
-    return buffer.upload(VALUES, o);
-  }),
-  "GpuBuffer#uploadSync": door("uploadSync", STREAM, ({ buffer }, o) => {
-    return buffer.uploadSync(VALUES, o);
-  }),
-  "GpuBuffer#download": door("download", TRANSFER, ({ buffer }, o) => {
-    return buffer.download(undefined, o);
-  }),
-  "GpuBuffer#downloadSync": door("downloadSync", STREAM, ({ buffer }, o) => {
-    return buffer.downloadSync(undefined, o);
-  }),
+  "GpuBuffer#fill": door(STREAM, ({ buffer }, o) => buffer.fill(9, o)),
+  "GpuBuffer#clear": door(STREAM, ({ buffer }, o) => buffer.clear(o)),
+  "GpuBuffer#at": door(STREAM, ({ buffer }, o) => buffer.at(0, o)),
+  "GpuBuffer#setAt": door(STREAM, ({ buffer }, o) => buffer.setAt(0, 9, o)),
+  "GpuBuffer#item": door(STREAM, ({ buffer }, o) => buffer.view(0).item(o)),
+  "GpuBuffer#upload": door(TRANSFER, ({ buffer }, o) => buffer.upload(VALUES, o)),
+  "GpuBuffer#uploadSync": door(STREAM, ({ buffer }, o) => buffer.uploadSync(VALUES, o)),
+  "GpuBuffer#download": door(TRANSFER, ({ buffer }, o) => buffer.download(undefined, o)),
+  "GpuBuffer#downloadSync": door(STREAM, ({ buffer }, o) => buffer.downloadSync(undefined, o)),
   "GpuBuffer#writeFile": door(
-    "writeFile",
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
   "GpuBuffer#showImage": door(
-    "showImage",
     { colors: "word", range: "list" },
     ({ buffer }, o) => buffer.reshape([1, -1]).showImage(o),
   ),
-  "GpuBuffer#equals": door("equals", STREAM, ({ buffer, source }, o) => buffer.equals(source, o)),
-  "GpuBuffer#firstDifference": door("firstDifference", STREAM, ({ buffer, source }, o) => {
+  "GpuBuffer#equals": door(STREAM, ({ buffer, source }, o) => buffer.equals(source, o)),
+  "GpuBuffer#firstDifference": door(STREAM, ({ buffer, source }, o) => {
     return buffer.firstDifference(source, o);
   }),
-  "GpuBuffer#checksum": door("checksum", STREAM, ({ buffer }, o) => buffer.checksum(o)),
-  "GpuBuffer#describe": door("describe", TRANSFER, ({ buffer }, o) => buffer.describe(o)),
+  "GpuBuffer#checksum": door(STREAM, ({ buffer }, o) => buffer.checksum(o)),
+  "GpuBuffer#describe": door(TRANSFER, ({ buffer }, o) => buffer.describe(o)),
   "StagedBuffer#push": door(
-    "push",
     { ...STREAM, start: "number", end: "number" },
     ({ staged }, o) => staged.push(o),
   ),
   "StagedBuffer#pull": door(
-    "pull",
     { ...STREAM, start: "number", end: "number" },
     ({ staged }, o) => staged.pull(o),
   ),
-  "ManagedBuffer#prefetch": door("prefetch", STREAM, ({ managed, gpu }, o) => {
-    return managed.prefetch(gpu, o);
-  }),
-  "ManagedBuffer#discard": door("discard", STREAM, ({ managed }, o) => managed.discard(o)),
+  "ManagedBuffer#prefetch": door(STREAM, ({ managed, gpu }, o) => managed.prefetch(gpu, o)),
+  "ManagedBuffer#discard": door(STREAM, ({ managed }, o) => managed.discard(o)),
   "StridedView#range": door(
-    "range",
     { start: "number", end: "number", step: "number" },
     ({ view }, o) => view.range(0, o),
   ),
-  "StridedView#copyFrom": door("copyFrom", STREAM, ({ view, source }, o) => {
-    return view.copyFrom(source, o);
-  }),
-  "StridedView#copyTo": door("copyTo", STREAM, ({ view, source }, o) => {
-    return source.strided().copyTo(view, o);
-  }),
-  "StridedView#fill": door("fill", STREAM, ({ view }, o) => view.fill(9, o)),
-  "StridedView#astype": door("astype", { ...PLACE, into: "record" }, ({ view }, o) => {
+  "StridedView#copyFrom": door(STREAM, ({ view, source }, o) => view.copyFrom(source, o)),
+  "StridedView#copyTo": door(STREAM, ({ view, source }, o) => source.strided().copyTo(view, o)),
+  "StridedView#fill": door(STREAM, ({ view }, o) => view.fill(9, o)),
+  "StridedView#astype": door({ ...PLACE, into: "record" }, ({ view }, o) => {
     return view.astype("int32", o);
   }),
-  "StridedView#contiguous": door("contiguous", STREAM, ({ view }, o) => view.contiguous(o)),
-  "StridedView#upload": door("upload", TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
-  "StridedView#download": door("download", TRANSFER, ({ view }, o) => view.download(undefined, o)),
-  "StridedView#uploadSync": door("uploadSync", STREAM, ({ view }, o) => view.uploadSync(VALUES, o)),
-  "StridedView#downloadSync": door("downloadSync", STREAM, ({ view }, o) => {
-    return view.downloadSync(undefined, o);
-  }),
-  "DeviceList#group": door(
-    "group",
-    GROUP,
-    ({ group: { gpus } }, o) => gpus.group(o),
-  ),
-  "DeviceList#upload": door(
-    "upload",
-    { ...ELEMENTS, ...PARTS, split: "anything", offsets: "list", label: "text" },
-    ({ group: { gpus } }, o) => gpus.upload(VALUES, o),
-  ),
+  "StridedView#contiguous": door(STREAM, ({ view }, o) => view.contiguous(o)),
+  "StridedView#upload": door(TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
+  "StridedView#download": door(TRANSFER, ({ view }, o) => view.download(undefined, o)),
+  "StridedView#uploadSync": door(STREAM, ({ view }, o) => view.uploadSync(VALUES, o)),
+  "StridedView#downloadSync": door(STREAM, ({ view }, o) => view.downloadSync(undefined, o)),
+  "DeviceList#group": door(GROUP, ({ group: { gpus } }, o) => gpus.group(o)),
+  "DeviceList#upload": door({
+    ...ELEMENTS,
+    ...PARTS,
+    split: "anything",
+    offsets: "list",
+    label: "text",
+  }, ({ group: { gpus } }, o) => gpus.upload(VALUES, o)),
   "DeviceList#stripe": door(
-    "stripe",
     { stripeSize: "size", dtype: "dtype", label: "text" },
     ({ group: { gpus } }, o) => gpus.stripe(1024, o),
   ),
   "new StripedMemoryResource": door(
-    "new StripedMemoryResource",
     { stripeSize: "size" },
     ({ group: { gpus } }, o) => new StripedMemoryResource(gpus, o),
   ),
-  "DeviceList#bandwidth": door(
-    "bandwidth",
-    {
-      cases: "list",
-      caseSize: "size",
-      sampleCount: "number",
-      onProgress: "callback",
-      signal: "signal",
-    },
-    ({ group: { gpus } }, o) => gpus.bandwidth(o),
-  ),
-  "DeviceList#loadSafetensors": door(
-    "loadSafetensors",
-    SHARDED,
-    ({ group: { gpus }, folder }, o) => {
-      return gpus.loadSafetensors(`${folder}/there.safetensors`, o);
-    },
-  ),
+  "DeviceList#bandwidth": door({
+    cases: "list",
+    caseSize: "size",
+    sampleCount: "number",
+    onProgress: "callback",
+    signal: "signal",
+  }, ({ group: { gpus } }, o) => gpus.bandwidth(o)),
+  "DeviceList#loadSafetensors": door(SHARDED, ({ group: { gpus }, folder }, o) => {
+    return gpus.loadSafetensors(`${folder}/there.safetensors`, o);
+  }),
   "DeviceGroup#loadSafetensors": door(
-    "loadSafetensors",
     SHARDED,
     ({ group: { world }, folder }, o) => world.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
-  "DeviceParts#upload": door("upload", PARTS, ({ group: { spread } }, o) => {
-    return spread.upload(VALUES, o);
-  }),
-  "DeviceParts#download": door("download", PARTS, ({ group: { spread } }, o) => {
-    return spread.download(undefined, o);
-  }),
-  "DeviceGroup#allReduce": door("allReduce", REDUCE, ({ group: { world, parts } }, o) => {
+  "DeviceParts#upload": door(PARTS, ({ group: { spread } }, o) => spread.upload(VALUES, o)),
+  "DeviceParts#download": door(PARTS, ({ group: { spread } }, o) => spread.download(undefined, o)),
+  "DeviceGroup#allReduce": door(REDUCE, ({ group: { world, parts } }, o) => {
     return world.allReduce(parts, o);
   }),
   "DeviceGroup#reduce": door(
-    "reduce",
     { ...COLLECTIVE, op: "word", root: "number", into: "record" },
     ({ group: { world, parts } }, o) => world.reduce(parts, o),
   ),
   "DeviceGroup#broadcast": door(
-    "broadcast",
     { ...COLLECTIVE, root: "number", into: "list" },
     ({ group: { world, parts } }, o) => world.broadcast(parts, o),
   ),
   "DeviceGroup#allGather": door(
-    "allGather",
     { ...COLLECTIVE, into: "list" },
     ({ group: { world, parts } }, o) => world.allGather(parts, o),
   ),
-  "DeviceGroup#reduceScatter": door("reduceScatter", REDUCE, ({ group: { world, parts } }, o) => {
+  "DeviceGroup#reduceScatter": door(REDUCE, ({ group: { world, parts } }, o) => {
     return world.reduceScatter(parts, o);
   }),
   "DeviceGroup#allToAll": door(
-    "allToAll",
     { ...COLLECTIVE, into: "list" },
     ({ group: { world, parts } }, o) => world.allToAll(parts, o),
   ),
   "DeviceGroup#gather": door(
-    "gather",
     { ...COLLECTIVE, root: "number", into: "record" },
     ({ group: { world, parts } }, o) => world.gather(parts, o),
   ),
   "DeviceGroup#scatter": door(
-    "scatter",
     { ...COLLECTIVE, root: "number", into: "list" },
     ({ group: { world, parts: [part] } }, o) => world.scatter(part as never, o),
   ),
   "DeviceGroup#split": door(
-    "split",
     { ...GROUP, color: "number", key: "number", signal: "signal" },
     ({ group: { world } }, o) => world.split(o),
   ),
   "DeviceGroup#shrink": door(
-    "shrink",
     { ...GROUP, exclude: "list", signal: "signal" },
     ({ group: { world } }, o) => world.shrink(o),
   ),
-  "joinGroup": door("joinGroup", {
+  "joinGroup": door({
     ...GROUP,
     ...{ rendezvous: "text", rank: "number", size: "number", token: "text" },
     ...{ device: "record", signal: "signal" },
   }, (_, o) => joinGroup(o)),
-  "DeviceGroup#send": door("send", { to: "number" }, ({ group: { world, parts: [part] } }, o) => {
+  "DeviceGroup#send": door({ to: "number" }, ({ group: { world, parts: [part] } }, o) => {
     return world.send(part as never, o);
   }),
-  "DeviceGroup#recv": door("recv", { from: "number" }, ({ group: { world, parts: [part] } }, o) => {
+  "DeviceGroup#recv": door({ from: "number" }, ({ group: { world, parts: [part] } }, o) => {
     return world.recv(part as never, o);
   }),
-  "DeviceGroup#batch": door("batch", COLLECTIVE, ({ group: { world } }, o) => {
-    return world.batch(() => {}, o);
-  }),
-  "DeviceGroup#barrier": door("barrier", COLLECTIVE, ({ group: { world } }, o) => {
-    return world.barrier(o);
-  }),
-  "CudaGraph#launch": door("launch", STREAM, ({ graph }, o) => graph.launch(o)),
+  "DeviceGroup#batch": door(COLLECTIVE, ({ group: { world } }, o) => world.batch(() => {}, o)),
+  "DeviceGroup#barrier": door(COLLECTIVE, ({ group: { world } }, o) => world.barrier(o)),
+  "CudaGraph#launch": door(STREAM, ({ graph }, o) => graph.launch(o)),
   "CudaStream.fromHandle": door(
-    "fromHandle",
     { gpu: "record", owner: "anything", label: "text" },
     ({ gpu }, o) => {
       const given = o as object | null;
@@ -606,11 +517,10 @@ export const DOORS: Readonly<Record<string, Door>> = {
     },
   ),
   "CudaStream#record": door(
-    "record",
     { timing: "flag", shareable: "flag", label: "text" },
     ({ gpu }, o) => gpu.stream.record(o),
   ),
-  simulateDriver: door("simulateDriver", {
+  simulateDriver: door({
     deviceCount: "number",
     memorySize: "size",
     peers: "flag",
@@ -622,102 +532,92 @@ export const DOORS: Readonly<Record<string, Door>> = {
     ranks: "callback",
     fault: "callback",
   }, (_, o) => simulateDriver(o)),
-  "LiveTable#filter": door("filter", QUERY, ({ gpu }, o) => gpu.live().filter(o)),
-  "Timeline#start": door("start", { eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
-  "new CudaAsyncMemoryResource": door("new CudaAsyncMemoryResource", {
+  "LiveTable#filter": door(QUERY, ({ gpu }, o) => gpu.live().filter(o)),
+  "Timeline#start": door({ eventCount: "number" }, ({ gpu }, o) => gpu.timeline.start(o)),
+  "new CudaAsyncMemoryResource": door({
     maxSize: "size",
     releaseThresholdSize: "size",
     reuse: "record",
     handleType: "word",
   }, ({ gpu }, o) => new CudaAsyncMemoryResource(gpu, o)),
   "new PooledPinnedHostMemoryResource": door(
-    "new PooledPinnedHostMemoryResource",
     { keepSize: "size" },
     ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),
   ),
   "new LimitingResourceAdaptor": door(
-    "new LimitingResourceAdaptor",
     { limitSize: "size" },
     ({ gpu }, o) => new LimitingResourceAdaptor(gpu.memoryResource, o),
   ),
   "new FailureCallbackResourceAdaptor": door(
-    "new FailureCallbackResourceAdaptor",
     { onFailure: "callback" },
     ({ gpu }, o) => new FailureCallbackResourceAdaptor(gpu.memoryResource, o),
   ),
   "new CachingResourceAdaptor": door(
-    "new CachingResourceAdaptor",
     { limitSize: "size" },
     ({ gpu }, o) => new CachingResourceAdaptor(gpu.memoryResource, o),
   ),
   "new TrackingResourceAdaptor": door(
-    "new TrackingResourceAdaptor",
     { captureStacks: "flag" },
     ({ gpu }, o) => new TrackingResourceAdaptor(gpu.memoryResource, o),
   ),
   "new LoggingResourceAdaptor": door(
-    "new LoggingResourceAdaptor",
     { write: "callback" },
     ({ gpu }, o) => new LoggingResourceAdaptor(gpu.memoryResource, o),
   ),
   "new AlignedResourceAdaptor": door(
-    "new AlignedResourceAdaptor",
     { alignmentSize: "size", thresholdSize: "size" },
     ({ gpu }, o) => new AlignedResourceAdaptor(gpu.memoryResource, o),
   ),
   "new MappedHostMemoryResource": door(
-    "new MappedHostMemoryResource",
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
   ),
   "new Figure": door(
-    "new Figure",
     { data: "list", layout: "record", config: "record", description: "text" },
     (_, o) => new Figure(o),
   ),
   "Figure#toSVG": door(
-    "toSVG",
     { width: "number", height: "number" },
     (_, o) => new Figure({ data: [], description: "nothing" }).toSVG(o),
   ),
-  "progress": door("progress", {
+  "progress": door({
     unit: "text",
     surface: "record",
     signal: "signal",
     stallSeconds: "number",
   }, (_, o) => progress("job", o)),
-  "transferBench": door(
-    "transferBench",
-    {
-      open: "callback",
-      name: "text",
-      bytes: "number",
-      direction: "word",
-      group: "text",
-      callCount: "number",
-      prepare: "callback",
-    },
-    (_, o) => transferBench(o, () => {}),
-  ),
+  "transferBench": door({
+    open: "callback",
+    name: "text",
+    bytes: "number",
+    direction: "word",
+    group: "text",
+    callCount: "number",
+    prepare: "callback",
+  }, (_, o) => transferBench(o, () => {})),
   "memoryMeter": door(
-    "memoryMeter",
     { intervalSeconds: "number", display: "record" },
     ({ gpu }, o) => memoryMeter(gpu, o),
   ),
   "systemMeter": door(
-    "systemMeter",
     { intervalSeconds: "number", display: "record" },
     ({ gpu }, o) => systemMeter(gpu, o),
   ),
   "warnOfReruns": door(
-    "warnOfReruns",
     { intervalSeconds: "number", display: "record" },
     ({ gpu }, o) => warnOfReruns(gpu, o),
   ),
-};
+});
 
-function door(name: string, takes: Door["takes"], call: Door["call"]): Door {
-  return { name, takes, call };
+function door(takes: Door["takes"], call: Door["call"]): Omit<Door, "name"> {
+  return { takes, call };
+}
+
+/** Names each call as messages do: a method without its class. */
+function named(rows: Readonly<Record<string, Omit<Door, "name">>>): Record<string, Door> {
+  return Object.fromEntries(
+    Object.entries(rows).map(([key, row]) => [key, { ...row, name: key.replace(/^\w+[#.]/, "") }]),
+  );
 }
 
 /** A ticket of this device that nobody has made. */
