@@ -28,6 +28,9 @@ export interface GroupScene {
   readonly group: DeviceGroup;
 }
 
+/** A test on a group; the stack is disposed before the group. */
+export type GroupBody = (scene: GroupScene, stack: DisposableStack) => unknown;
+
 /** Memory that NCCL and the driver keep once they were used. */
 const OWN_BYTES = ON_GPU ? 1 << 30 : 0;
 
@@ -46,16 +49,22 @@ export function testWithNccl(name: string, fn: () => void | Promise<void>): void
   });
 }
 
+/** Registers a test on a group of so many ranks, which needs NCCL. */
+export function testOnGroup(name: string, size: number, body: GroupBody): void {
+  testWithNccl(name, () => withGroup(size, body));
+}
+
 /** Makes a group, runs a test on it, and fails when the test leaves anything live on a device. */
 export async function withGroup(
   size: number,
-  body: (scene: GroupScene) => unknown,
+  body: GroupBody,
   driver: DriverApi = driverFor(size),
 ): Promise<void> {
   using gpus = CudaDevice.openMany(Array.from({ length: size }, (_, rank) => rank), { driver });
   await checkNothingLeftOn(gpus, async () => {
     await using group = await gpus.group();
-    await body({ gpus, group });
+    using stack = new DisposableStack();
+    await body({ gpus, group }, stack);
   });
 }
 

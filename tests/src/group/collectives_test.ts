@@ -9,9 +9,9 @@ import {
   downloadAll,
   GROUP_SIZES,
   type GroupScene,
-  testWithNccl,
+  MOST_RANKS,
+  testOnGroup,
   uploadAll,
-  withGroup,
 } from "../../support/group_scene.ts";
 
 const COMPUTED: readonly DType[] = DTYPE_NAMES.filter((dtype) =>
@@ -75,229 +75,220 @@ async function withInputs(
 
 for (const size of GROUP_SIZES) {
   for (const op of Object.keys(REDUCTIONS) as Reduction[]) {
-    testWithNccl(
+    testOnGroup(
       `DeviceGroup.allReduce() gives ${size} ranks the ${op} of each type`,
-      () =>
-        withGroup(size, async (scene) => {
-          for (const dtype of COMPUTED) {
-            const values = numbers(size, PART, op);
-            const expected = reducedBy(op, values);
-            await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-              const into = zeros(PART);
-              await group.allReduce(inputs, { op, into });
-              assertEquals(await downloadAll(into), values.map(() => expected), dtype);
-              assertEquals(await downloadAll(inputs), values, `${dtype} was changed`);
-              await group.allReduce(inputs, { op });
-              assertEquals(await downloadAll(inputs), values.map(() => expected), dtype);
-            });
-          }
-        }),
+      size,
+      async (scene) => {
+        for (const dtype of COMPUTED) {
+          const values = numbers(size, PART, op);
+          const expected = reducedBy(op, values);
+          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+            const into = zeros(PART);
+            await group.allReduce(inputs, { op, into });
+            assertEquals(await downloadAll(into), values.map(() => expected), dtype);
+            assertEquals(await downloadAll(inputs), values, `${dtype} was changed`);
+            await group.allReduce(inputs, { op });
+            assertEquals(await downloadAll(inputs), values.map(() => expected), dtype);
+          });
+        }
+      },
     );
 
-    testWithNccl(
+    testOnGroup(
       `DeviceGroup.reduce() gives one of ${size} ranks the ${op} of each type`,
-      () =>
-        withGroup(size, async (scene) => {
-          for (const [index, dtype] of COMPUTED.entries()) {
-            const root = index % size;
-            const values = numbers(size, PART, op);
-            const expected = reducedBy(op, values);
-            await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-              const into = zeros(PART)[root];
-              await group.reduce(inputs, { op, into });
-              assertEquals(await downloadAll(into === undefined ? [] : [into]), [expected], dtype);
-              await group.reduce(inputs, { op, root });
-              const left = values.map((list, rank) => rank === root ? expected : list);
-              assertEquals(await downloadAll(inputs), left, dtype);
-            });
-          }
-        }),
+      size,
+      async (scene) => {
+        for (const [index, dtype] of COMPUTED.entries()) {
+          const root = index % size;
+          const values = numbers(size, PART, op);
+          const expected = reducedBy(op, values);
+          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+            const into = zeros(PART)[root];
+            await group.reduce(inputs, { op, into });
+            assertEquals(await downloadAll(into === undefined ? [] : [into]), [expected], dtype);
+            await group.reduce(inputs, { op, root });
+            const left = values.map((list, rank) => rank === root ? expected : list);
+            assertEquals(await downloadAll(inputs), left, dtype);
+          });
+        }
+      },
     );
 
-    testWithNccl(
+    testOnGroup(
       `DeviceGroup.reduceScatter() gives ${size} ranks parts of the ${op}`,
-      () =>
-        withGroup(size, async (scene) => {
-          for (const dtype of COMPUTED) {
-            const values = numbers(size, PART * size, op);
-            const expected = values.map((_, rank) => part(reducedBy(op, values), rank));
-            await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-              const into = zeros(PART);
-              await group.reduceScatter(inputs, { op, into });
-              assertEquals(await downloadAll(into), expected, dtype);
-              await group.reduceScatter(inputs, { op });
-              const own = (await downloadAll(inputs)).map((list, rank) => part(list, rank));
-              assertEquals(own, expected, dtype);
-            });
-          }
-        }),
+      size,
+      async (scene) => {
+        for (const dtype of COMPUTED) {
+          const values = numbers(size, PART * size, op);
+          const expected = values.map((_, rank) => part(reducedBy(op, values), rank));
+          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+            const into = zeros(PART);
+            await group.reduceScatter(inputs, { op, into });
+            assertEquals(await downloadAll(into), expected, dtype);
+            await group.reduceScatter(inputs, { op });
+            const own = (await downloadAll(inputs)).map((list, rank) => part(list, rank));
+            assertEquals(own, expected, dtype);
+          });
+        }
+      },
     );
   }
 
-  testWithNccl(
+  testOnGroup(
     `DeviceGroup.broadcast() gives ${size} ranks one rank's elements`,
-    () =>
-      withGroup(size, async (scene) => {
-        for (const [index, dtype] of DTYPE_NAMES.entries()) {
-          const root = index % size;
-          const values = bits(size, PART);
-          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-            const into = zeros(PART);
-            const source = inputs[root];
-            if (source !== undefined) await group.broadcast(source, { into });
-            const expected = values.map(() => values[root] ?? []);
-            assertEquals(await downloadAll(into), expected, dtype);
-            assertEquals(await downloadAll(inputs), values, `${dtype} was changed`);
-            await group.broadcast(inputs, { root });
-            assertEquals(await downloadAll(inputs), expected, dtype);
-          });
-        }
-      }),
-  );
-
-  testWithNccl(
-    `DeviceGroup.allGather() gives ${size} ranks all elements`,
-    () =>
-      withGroup(size, async (scene) => {
-        for (const dtype of DTYPE_NAMES) {
-          const values = bits(size, PART);
-          const expected = values.map(() => values.flat());
-          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-            const into = zeros(PART * size);
-            await group.allGather(inputs, { into });
-            assertEquals(await downloadAll(into), expected, dtype);
-            const whole = zeros(PART * size);
-            for (const [rank, buffer] of whole.entries()) {
-              using own = buffer.subarray(rank * PART, (rank + 1) * PART);
-              const input = inputs[rank];
-              if (input !== undefined) own.copyFrom(input);
-            }
-            await group.allGather(whole);
-            assertEquals(await downloadAll(whole), expected, dtype);
-          });
-        }
-      }),
-  );
-
-  testWithNccl(
-    `DeviceGroup.allToAll() gives ${size} ranks what is for them`,
-    () =>
-      withGroup(size, async (scene) => {
-        for (const dtype of DTYPE_NAMES) {
-          const values = bits(size, PART * size);
-          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-            const into = zeros(PART * size);
-            await group.allToAll(inputs, { into });
-            const expected = values.map((_, rank) => values.flatMap((list) => part(list, rank)));
-            assertEquals(await downloadAll(into), expected, dtype);
-          });
-        }
-      }),
-  );
-
-  testWithNccl(
-    `DeviceGroup.gather() and scatter() take ${size} ranks there and back`,
-    () =>
-      withGroup(size, async (scene) => {
-        for (const [index, dtype] of DTYPE_NAMES.entries()) {
-          const root = index % size;
-          const values = bits(size, PART);
-          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-            const whole = zeros(PART * size)[root];
-            const back = zeros(PART);
-            if (whole === undefined) return;
-            await group.gather(inputs, { into: whole });
-            assertEquals(await downloadAll([whole]), [values.flat()], dtype);
-            await group.scatter(whole, { into: back });
-            assertEquals(await downloadAll(back), values, dtype);
-
-            // In place, the root's own part stays where it is.
-            using own = whole.subarray(root * PART, (root + 1) * PART);
-            const others = inputs.map((input, rank) => rank === root ? own : input);
-            await group.gather(others, { into: whole });
-            assertEquals(await downloadAll([whole]), [values.flat()], dtype);
-            const into = back.map((buffer, rank) => rank === root ? own : buffer.clear());
-            await group.scatter(whole, { into });
-            assertEquals(await downloadAll(into), values, dtype);
-          });
-        }
-      }),
-  );
-
-  testWithNccl(
-    `DeviceGroup.batch() sends ${size} ranks' elements around`,
-    () =>
-      withGroup(size, async (scene) => {
-        for (const dtype of DTYPE_NAMES) {
-          const values = bits(size, PART);
-          await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-            const into = zeros(PART);
-            await group.batch(() => {
-              for (const [rank, input] of inputs.entries()) {
-                group.send(input, { to: (rank + 1) % size });
-              }
-              for (const [rank, buffer] of into.entries()) {
-                group.recv(buffer, { from: (rank + size - 1) % size });
-              }
-            });
-            const expected = values.map((_, rank) => values[(rank + size - 1) % size] ?? []);
-            assertEquals(await downloadAll(into), expected, dtype);
-          });
-        }
-      }),
-  );
-}
-
-testWithNccl(
-  "DeviceGroup.allReduce() takes parts of buffers that begin anywhere",
-  () =>
-    withGroup(GROUP_SIZES.at(-1) ?? 1, async (scene) => {
-      const size = scene.group.size;
-      const values = numbers(size, 101);
-      await withInputs(scene, { dtype: "float32", values }, async ({ group, inputs }) => {
-        using stack = new DisposableStack();
-        const parts = inputs.map((input) => stack.use(input.subarray(3, 98)));
-        await group.allReduce(parts);
-        const sums = reducedBy("sum", values);
-        const expected = values.map((list) => [
-          ...list.slice(0, 3),
-          ...sums.slice(3, 98),
-          ...list.slice(98),
-        ]);
-        assertEquals(await downloadAll(inputs), expected);
-      });
-    }),
-);
-
-testWithNccl(
-  "DeviceGroup.allReduce() of no elements does nothing",
-  () =>
-    withGroup(GROUP_SIZES.at(-1) ?? 1, async ({ gpus, group }) => {
-      using stack = new DisposableStack();
-      const none = gpus.map((gpu) => stack.use(gpu.alloc("float32", 0)));
-      await group.allReduce(none);
-      await group.allGather(none, { into: none.map((buffer) => stack.use(buffer.allocateLike())) });
-    }),
-);
-
-testWithNccl(
-  "DeviceGroup.allReduce() cuts off the mean of integers",
-  () =>
-    withGroup(GROUP_SIZES.at(-1) ?? 1, async (scene) => {
-      const size = scene.group.size;
-      const values = numbers(size, PART);
-      for (const dtype of ["int32", "uint8", "int64"] as const) {
-        await withInputs(scene, { dtype, values }, async ({ group, inputs }) => {
-          await group.allReduce(inputs, { op: "avg" });
-          const expected = reducedBy("avg", values).map(Math.trunc);
-          assertEquals(await downloadAll(inputs), values.map(() => expected), dtype);
+    size,
+    async (scene) => {
+      for (const [index, dtype] of DTYPE_NAMES.entries()) {
+        const root = index % size;
+        const values = bits(size, PART);
+        await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+          const into = zeros(PART);
+          const source = inputs[root];
+          if (source !== undefined) await group.broadcast(source, { into });
+          const expected = values.map(() => values[root] ?? []);
+          assertEquals(await downloadAll(into), expected, dtype);
+          assertEquals(await downloadAll(inputs), values, `${dtype} was changed`);
+          await group.broadcast(inputs, { root });
+          assertEquals(await downloadAll(inputs), expected, dtype);
         });
       }
-      const negative = values.map((list) => list.map((number) => -number));
-      await withInputs(scene, { dtype: "int32", values: negative }, async ({ group, inputs }) => {
-        await group.allReduce(inputs, { op: "avg" });
-        const expected = reducedBy("avg", negative).map((mean) => Math.trunc(mean) + 0);
-        assertEquals(await downloadAll(inputs), values.map(() => expected));
+    },
+  );
+
+  testOnGroup(`DeviceGroup.allGather() gives ${size} ranks all elements`, size, async (scene) => {
+    for (const dtype of DTYPE_NAMES) {
+      const values = bits(size, PART);
+      const expected = values.map(() => values.flat());
+      await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+        const into = zeros(PART * size);
+        await group.allGather(inputs, { into });
+        assertEquals(await downloadAll(into), expected, dtype);
+        const whole = zeros(PART * size);
+        for (const [rank, buffer] of whole.entries()) {
+          using own = buffer.subarray(rank * PART, (rank + 1) * PART);
+          const input = inputs[rank];
+          if (input !== undefined) own.copyFrom(input);
+        }
+        await group.allGather(whole);
+        assertEquals(await downloadAll(whole), expected, dtype);
       });
-    }),
+    }
+  });
+
+  testOnGroup(
+    `DeviceGroup.allToAll() gives ${size} ranks what is for them`,
+    size,
+    async (scene) => {
+      for (const dtype of DTYPE_NAMES) {
+        const values = bits(size, PART * size);
+        await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+          const into = zeros(PART * size);
+          await group.allToAll(inputs, { into });
+          const expected = values.map((_, rank) => values.flatMap((list) => part(list, rank)));
+          assertEquals(await downloadAll(into), expected, dtype);
+        });
+      }
+    },
+  );
+
+  testOnGroup(
+    `DeviceGroup.gather() and scatter() take ${size} ranks there and back`,
+    size,
+    async (scene) => {
+      for (const [index, dtype] of DTYPE_NAMES.entries()) {
+        const root = index % size;
+        const values = bits(size, PART);
+        await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+          const whole = zeros(PART * size)[root];
+          const back = zeros(PART);
+          if (whole === undefined) return;
+          await group.gather(inputs, { into: whole });
+          assertEquals(await downloadAll([whole]), [values.flat()], dtype);
+          await group.scatter(whole, { into: back });
+          assertEquals(await downloadAll(back), values, dtype);
+
+          // In place, the root's own part stays where it is.
+          using own = whole.subarray(root * PART, (root + 1) * PART);
+          const others = inputs.map((input, rank) => rank === root ? own : input);
+          await group.gather(others, { into: whole });
+          assertEquals(await downloadAll([whole]), [values.flat()], dtype);
+          const into = back.map((buffer, rank) => rank === root ? own : buffer.clear());
+          await group.scatter(whole, { into });
+          assertEquals(await downloadAll(into), values, dtype);
+        });
+      }
+    },
+  );
+
+  testOnGroup(`DeviceGroup.batch() sends ${size} ranks' elements around`, size, async (scene) => {
+    for (const dtype of DTYPE_NAMES) {
+      const values = bits(size, PART);
+      await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+        const into = zeros(PART);
+        await group.batch(() => {
+          for (const [rank, input] of inputs.entries()) {
+            group.send(input, { to: (rank + 1) % size });
+          }
+          for (const [rank, buffer] of into.entries()) {
+            group.recv(buffer, { from: (rank + size - 1) % size });
+          }
+        });
+        const expected = values.map((_, rank) => values[(rank + size - 1) % size] ?? []);
+        assertEquals(await downloadAll(into), expected, dtype);
+      });
+    }
+  });
+}
+
+testOnGroup(
+  "DeviceGroup.allReduce() takes parts of buffers that begin anywhere",
+  MOST_RANKS,
+  async (scene) => {
+    const size = scene.group.size;
+    const values = numbers(size, 101);
+    await withInputs(scene, { dtype: "float32", values }, async ({ group, inputs }) => {
+      using stack = new DisposableStack();
+      const parts = inputs.map((input) => stack.use(input.subarray(3, 98)));
+      await group.allReduce(parts);
+      const sums = reducedBy("sum", values);
+      const expected = values.map((list) => [
+        ...list.slice(0, 3),
+        ...sums.slice(3, 98),
+        ...list.slice(98),
+      ]);
+      assertEquals(await downloadAll(inputs), expected);
+    });
+  },
+);
+
+testOnGroup(
+  "DeviceGroup.allReduce() of no elements does nothing",
+  MOST_RANKS,
+  async ({ gpus, group }, stack) => {
+    const none = gpus.map((gpu) => stack.use(gpu.alloc("float32", 0)));
+    await group.allReduce(none);
+    await group.allGather(none, { into: none.map((buffer) => stack.use(buffer.allocateLike())) });
+  },
+);
+
+testOnGroup(
+  "DeviceGroup.allReduce() cuts off the mean of integers",
+  MOST_RANKS,
+  async (scene) => {
+    const size = scene.group.size;
+    const values = numbers(size, PART);
+    for (const dtype of ["int32", "uint8", "int64"] as const) {
+      await withInputs(scene, { dtype, values }, async ({ group, inputs }) => {
+        await group.allReduce(inputs, { op: "avg" });
+        const expected = reducedBy("avg", values).map(Math.trunc);
+        assertEquals(await downloadAll(inputs), values.map(() => expected), dtype);
+      });
+    }
+    const negative = values.map((list) => list.map((number) => -number));
+    await withInputs(scene, { dtype: "int32", values: negative }, async ({ group, inputs }) => {
+      await group.allReduce(inputs, { op: "avg" });
+      const expected = reducedBy("avg", negative).map((mean) => Math.trunc(mean) + 0);
+      assertEquals(await downloadAll(inputs), values.map(() => expected));
+    });
+  },
 );

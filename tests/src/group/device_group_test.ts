@@ -24,8 +24,10 @@ import {
   checkNothingLeftOn,
   downloadAll,
   driverFor,
+  type GroupBody,
   type GroupScene,
   MOST_RANKS,
+  testOnGroup,
   testWithNccl,
   uploadAll,
   withGroup,
@@ -52,284 +54,262 @@ function driverWhose(name: NcclFunction, decide: (call: () => number) => number)
   return { ...driver, [OWN_NCCL]: { ...own, [name]: replaced } } as DriverApi;
 }
 
-testWithNccl("GroupWork shows its call and its group", () =>
-  withGroup(2, async (scene) => {
-    using stack = new DisposableStack();
-    const work = scene.group.allReduce(ones(scene, stack));
-    assertEquals(Deno.inspect(work), `GroupWork(allReduce on ${scene.group})`);
-    await work;
-  }));
+testOnGroup("GroupWork shows its call and its group", 2, async (scene, stack) => {
+  const work = scene.group.allReduce(ones(scene, stack));
+  assertEquals(Deno.inspect(work), `GroupWork(allReduce on ${scene.group})`);
+  await work;
+});
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup.batch() keeps buffers that its body disposes until its calls are made",
-  () =>
-    withGroup(2, async (scene) => {
-      using stack = new DisposableStack();
-      const [gpu] = [...scene.gpus] as [CudaDevice];
-      const cache = stack.use(new CachingResourceAdaptor(gpu.memoryResource));
-      const [, other] = ones(scene, stack) as [never, GpuBuffer<"float32">];
-      let next: GpuBuffer<"float32"> | undefined;
-      await scene.group.batch(() => {
-        using buffer = gpu.alloc("float32", LENGTH, { resource: cache }).fill(2);
-        scene.group.allReduce([buffer, other]);
-        buffer.dispose();
-        next = stack.use(gpu.alloc("float32", LENGTH, { resource: cache })).fill(5);
-      });
-      assertEquals(await next?.download(), new Float32Array(LENGTH).fill(5));
-      assertEquals(await other.download(), new Float32Array(LENGTH).fill(3));
-    }),
+  2,
+  async (scene, stack) => {
+    const [gpu] = [...scene.gpus] as [CudaDevice];
+    const cache = stack.use(new CachingResourceAdaptor(gpu.memoryResource));
+    const [, other] = ones(scene, stack) as [never, GpuBuffer<"float32">];
+    let next: GpuBuffer<"float32"> | undefined;
+    await scene.group.batch(() => {
+      using buffer = gpu.alloc("float32", LENGTH, { resource: cache }).fill(2);
+      scene.group.allReduce([buffer, other]);
+      buffer.dispose();
+      next = stack.use(gpu.alloc("float32", LENGTH, { resource: cache })).fill(5);
+    });
+    assertEquals(await next?.download(), new Float32Array(LENGTH).fill(5));
+    assertEquals(await other.download(), new Float32Array(LENGTH).fill(3));
+  },
 );
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup.batch() makes no calls of a group that its body disposed",
-  () =>
-    withGroup(2, (scene) => {
-      using stack = new DisposableStack();
-      const buffers = ones(scene, stack);
-      const body = () => {
-        scene.group.allReduce(buffers);
-        scene.group.dispose();
-      };
-      assertThrows(() => scene.group.batch(body), DisposedError);
-    }),
+  2,
+  (scene, stack) => {
+    const buffers = ones(scene, stack);
+    const body = () => {
+      scene.group.allReduce(buffers);
+      scene.group.dispose();
+    };
+    assertThrows(() => scene.group.batch(body), DisposedError);
+  },
 );
 
 /** Runs a test on a group of two simulated devices whose ranks misbehave. */
 function withFaults(
   ranks: RankFaults,
-  body: (scene: GroupScene, stack: DisposableStack) => unknown,
+  body: GroupBody,
 ): Promise<void> {
-  return withGroup(2, async (scene) => {
-    using stack = new DisposableStack();
-    await body(scene, stack);
-  }, simulateDriver({ devices: 2, ranks }));
+  return withGroup(2, body, simulateDriver({ devices: 2, ranks }));
 }
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup comes after uploads that are not awaited, and before later downloads",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const length = 3 << 20; // 12 MiB, so that the upload is still under way
-      const buffers = ones(scene, stack, length);
-      const sources = buffers.map(() => new Float32Array(length).fill(2));
-      const uploads = buffers.map((buffer, rank) => buffer.upload(sources[rank] as Float32Array));
-      const work = scene.group.allReduce(buffers);
-      const downloads = buffers.map((buffer) => buffer.download());
-      for (const array of await Promise.all(downloads)) {
-        assert(array.every((value) => value === 2 * MOST_RANKS));
-      }
-      await Promise.all(uploads);
-      await work;
-    }),
+  MOST_RANKS,
+  async (scene, stack) => {
+    const length = 3 << 20; // 12 MiB, so that the upload is still under way
+    const buffers = ones(scene, stack, length);
+    const sources = buffers.map(() => new Float32Array(length).fill(2));
+    const uploads = buffers.map((buffer, rank) => buffer.upload(sources[rank] as Float32Array));
+    const work = scene.group.allReduce(buffers);
+    const downloads = buffers.map((buffer) => buffer.download());
+    for (const array of await Promise.all(downloads)) {
+      assert(array.every((value) => value === 2 * MOST_RANKS));
+    }
+    await Promise.all(uploads);
+    await work;
+  },
 );
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup comes before what is called later on the streams of all ranks",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const buffers = ones(scene, stack, 3 << 20);
-      let isUploaded = false;
-      const upload = buffers[0]?.upload(new Float32Array(3 << 20)).then(() => isUploaded = true);
-      scene.group.allReduce(buffers); // waits for the upload on rank 0
-      const events = scene.gpus.map((gpu) => stack.use(gpu.stream.record()));
-      await events.at(-1)?.synchronize();
-      // On a GPU the bytes are there before the event loop has told the upload.
-      assert(isUploaded || ON_GPU);
-      assertEquals(await buffers.at(-1)?.at(0), MOST_RANKS - 1);
-      await upload;
-    }),
+  MOST_RANKS,
+  async (scene, stack) => {
+    const buffers = ones(scene, stack, 3 << 20);
+    let isUploaded = false;
+    const upload = buffers[0]?.upload(new Float32Array(3 << 20)).then(() => isUploaded = true);
+    scene.group.allReduce(buffers); // waits for the upload on rank 0
+    const events = scene.gpus.map((gpu) => stack.use(gpu.stream.record()));
+    await events.at(-1)?.synchronize();
+    // On a GPU the bytes are there before the event loop has told the upload.
+    assert(isUploaded || ON_GPU);
+    assertEquals(await buffers.at(-1)?.at(0), MOST_RANKS - 1);
+    await upload;
+  },
 );
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup orders streams that use the same buffers",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const buffers = ones(scene, stack);
-      const [first, second] = [0, 1].map(() =>
-        scene.gpus.map((gpu) => stack.use(gpu.createStream()))
-      );
-      for (let round = 0; round < 4; round++) {
-        scene.group.allReduce(buffers, { streams: first, op: "sum" });
-        for (const [rank, buffer] of buffers.entries()) {
-          buffer.fill(round + 1, { stream: second?.[rank] });
-        }
-        scene.group.allReduce(buffers, { op: "max" });
+  MOST_RANKS,
+  async (scene, stack) => {
+    const buffers = ones(scene, stack);
+    const [first, second] = [0, 1].map(() =>
+      scene.gpus.map((gpu) => stack.use(gpu.createStream()))
+    );
+    for (let round = 0; round < 4; round++) {
+      scene.group.allReduce(buffers, { streams: first, op: "sum" });
+      for (const [rank, buffer] of buffers.entries()) {
+        buffer.fill(round + 1, { stream: second?.[rank] });
       }
-      assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(4)));
-    }),
+      scene.group.allReduce(buffers, { op: "max" });
+    }
+    assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(4)));
+  },
 );
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup keeps buffers that are disposed while work on them is queued",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const into = ones(scene, stack);
-      const sources = scene.gpus.map((gpu) => gpu.alloc("float32", LENGTH).fill(3));
-      scene.group.allReduce(sources, { into });
-      for (const source of sources) source.dispose();
-      scene.gpus.map((gpu) => stack.use(gpu.alloc("float32", LENGTH)).fill(99));
-      const expected = Array(LENGTH).fill(3 * MOST_RANKS);
-      assertEquals(await downloadAll(into), into.map(() => expected));
-    }),
+  MOST_RANKS,
+  async (scene, stack) => {
+    const into = ones(scene, stack);
+    const sources = scene.gpus.map((gpu) => gpu.alloc("float32", LENGTH).fill(3));
+    scene.group.allReduce(sources, { into });
+    for (const source of sources) source.dispose();
+    scene.gpus.map((gpu) => stack.use(gpu.alloc("float32", LENGTH)).fill(99));
+    const expected = Array(LENGTH).fill(3 * MOST_RANKS);
+    assertEquals(await downloadAll(into), into.map(() => expected));
+  },
 );
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup.barrier() comes after the work of all ranks",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const buffers = ones(scene, stack);
-      scene.group.allReduce(buffers);
-      await scene.group.barrier();
-      assert(scene.gpus.map((gpu) => gpu.stream.isIdle).every(Boolean));
-    }),
+  MOST_RANKS,
+  async (scene, stack) => {
+    const buffers = ones(scene, stack);
+    scene.group.allReduce(buffers);
+    await scene.group.barrier();
+    assert(scene.gpus.map((gpu) => gpu.stream.isIdle).every(Boolean));
+  },
 );
 
-testWithNccl(
-  "DeviceGroup does the calls of a batch as one",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const { group } = scene;
-      const lists = Array.from({ length: 5 }, (_, at) => ones(scene, stack, 10 + at));
-      await group.batch(() => {
-        for (const list of lists) group.allReduce(list);
-      });
-      for (const list of lists) {
-        for (const values of await downloadAll(list)) {
-          assert(values.every((value) => value === MOST_RANKS));
-        }
-      }
-    }),
-);
+testOnGroup("DeviceGroup does the calls of a batch as one", MOST_RANKS, async (scene, stack) => {
+  const { group } = scene;
+  const lists = Array.from({ length: 5 }, (_, at) => ones(scene, stack, 10 + at));
+  await group.batch(() => {
+    for (const list of lists) group.allReduce(list);
+  });
+  for (const list of lists) {
+    for (const values of await downloadAll(list)) {
+      assert(values.every((value) => value === MOST_RANKS));
+    }
+  }
+});
 
-testWithNccl(
-  "DeviceGroup goes on after each refusal",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const { gpus, group } = scene;
-      const buffers = ones(scene, stack, 24);
-      const halves = ones(scene, stack, 12);
-      const integers = gpus.map((gpu) => stack.use(gpu.zeros("int32", 24)));
-      const flags = gpus.map((gpu) => stack.use(gpu.zeros("bool", 24)));
-      const gone = gpus.map((gpu) => gpu.zeros("float32", 24));
-      const [first] = buffers;
-      const last = buffers.at(-1);
-      if (first === undefined || last === undefined) throw new Error("Cannot test no devices");
-      for (const buffer of gone) buffer.dispose();
-      const many = [...buffers, first];
-      const folded = buffers.map((buffer) => stack.use(buffer.reshape([3, 8])));
-      const odd = buffers.map((buffer) => stack.use(buffer.subarray(0, 23)));
-      const stream = stack.use(gpus.at(0)?.createStream({ label: "gone" }));
-      stream?.dispose();
-      const refusals: [() => unknown, typeof TypeError | typeof RangeError, string][] = [
-        [() => group.allReduce(many), RangeError, `pass one for each of ${MOST_RANKS} device`],
-        [() => group.allReduce(first as never), TypeError, "expected a list with a buffer"],
-        [() => group.allReduce(buffers.map(() => 5) as never), TypeError, "expected a buffer"],
-        [() => group.allReduce(flags), TypeError, "with bool: NCCL computes with int8"],
-        [() => group.allReduce(buffers, { into: integers as never }), TypeError, "types differ"],
-        [() => group.allReduce(buffers, { into: halves }), RangeError, "must have 24 elements"],
-        [() => group.reduce(buffers, { root: MOST_RANKS }), RangeError, "the group has ranks 0 to"],
-        [() => group.reduce(buffers, { root: -1 }), RangeError, "rank -1"],
-        [() => group.broadcast(buffers, { root: 0.5 }), RangeError, "rank 0.5"],
-        [() => group.broadcast(first as never), TypeError, "one buffer and { into }"],
-        [() => group.allToAll(buffers, { into: buffers }), RangeError, "share bytes"],
-        [() => group.allToAll(buffers, {} as never), TypeError, "pass { into }"],
-        [() => group.send(first, { to: 0 }), TypeError, "outside a batch"],
-        [() => group.recv(first, { from: 0 }), TypeError, "outside a batch"],
-        [
-          () => group.batch(() => group.send(first, { to: 0 })),
-          RangeError,
-          "rank 0 has no recv() from it",
-        ],
-        [
-          () => group.batch(() => group.recv(first, { from: 0 })),
-          RangeError,
-          "rank 0 has no send() to it",
-        ],
-        [() => group.batch(() => Promise.resolve()), TypeError, "returns a promise"],
-        [async () => await group.batch(async () => await 1), TypeError, "returns a promise"],
-        [() => group.batch(() => group.batch(() => {})), TypeError, "in a batch"],
-        [() => group.batch(() => group.barrier()), TypeError, "in a batch"],
-        [
-          () => group.batch(() => group.allReduce(buffers, { timeoutSeconds: 1 })),
-          TypeError,
-          "batch()",
-        ],
-        [
-          () =>
-            group.batch(() => {
-              group.allReduce(buffers);
-              group.broadcast(buffers);
-            }),
-          RangeError,
-          "a batch has no order",
-        ],
-        [
-          () =>
-            group.batch(() => {
-              group.send(first, { to: 0 });
-              group.recv(stack.use(first.allocateLike(3)), { from: 0 });
-            }),
-          RangeError,
-          "rank 0 receives float32[3]",
-        ],
-        [() => group.allReduce(buffers, { timeoutSeconds: 0 }), RangeError, "more than 0"],
-        [() => group.allReduce(buffers, { timeoutSeconds: NaN }), RangeError, "more than 0"],
-        [() => group.allReduce(buffers, { streams: [] }), RangeError, "with 0 streams"],
-        [() => group.allReduce(buffers, { op: "mean" as never }), TypeError, '"avg"'],
-        [
-          () => group.allReduce(buffers.map((buffer) => buffer.transpose()) as never),
-          TypeError,
-          "contiguous()",
-        ],
-        [() => gpus.at(0)?.capture(() => group.allReduce(buffers) as never), TypeError, "captured"],
-      ];
-      if (MOST_RANKS > 1) {
-        refusals.push(
-          [() => group.allGather(buffers, { into: buffers }), RangeError, "must have"],
-          [() => group.allReduce(buffers.toReversed()), TypeError, "for rank 0: it is on device"],
-          [
-            () => group.allReduce([first, ...integers.slice(1)] as never),
-            TypeError,
-            "types differ",
-          ],
-          [() => group.allReduce([first, ...folded.slice(1)]), RangeError, "shapes differ"],
-          [() => group.allReduce([first, ...halves.slice(1)]), RangeError, "shapes differ"],
-          [() => group.reduceScatter(odd), RangeError, "cannot be divided among"],
-          [() => group.reduce(buffers, { root: 0, into: last }), RangeError, "that is on rank"],
-          [
-            () => group.allReduce(buffers, { into: odd.map((part) => part.subarray(0)) }),
-            RangeError,
-            "must have 24 elements",
-          ],
-          [
-            () => group.allReduce(odd, { into: buffers.map((buffer) => buffer.subarray(1)) }),
-            RangeError,
-            "share bytes",
-          ],
-        );
-      }
-      for (const [call, kind, words] of refusals) {
-        const error = await errorOf(call);
-        assertInstanceOf(error, kind, `${words}: ${error}`);
-        assertStringIncludes(error.message, words);
-      }
-      assertInstanceOf(await errorOf(() => group.allReduce(gone)), DisposedError);
-      if (stream !== undefined) {
-        const streams = gpus.map(() => stream);
-        assertInstanceOf(await errorOf(() => group.allReduce(buffers, { streams })), DisposedError);
-      }
-      assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(1)));
-      await group.allReduce(buffers);
-      assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(MOST_RANKS)));
-    }),
-);
+testOnGroup("DeviceGroup goes on after each refusal", MOST_RANKS, async (scene, stack) => {
+  const { gpus, group } = scene;
+  const buffers = ones(scene, stack, 24);
+  const halves = ones(scene, stack, 12);
+  const integers = gpus.map((gpu) => stack.use(gpu.zeros("int32", 24)));
+  const flags = gpus.map((gpu) => stack.use(gpu.zeros("bool", 24)));
+  const gone = gpus.map((gpu) => gpu.zeros("float32", 24));
+  const [first] = buffers;
+  const last = buffers.at(-1);
+  if (first === undefined || last === undefined) throw new Error("Cannot test no devices");
+  for (const buffer of gone) buffer.dispose();
+  const many = [...buffers, first];
+  const folded = buffers.map((buffer) => stack.use(buffer.reshape([3, 8])));
+  const odd = buffers.map((buffer) => stack.use(buffer.subarray(0, 23)));
+  const stream = stack.use(gpus.at(0)?.createStream({ label: "gone" }));
+  stream?.dispose();
+  const refusals: [() => unknown, typeof TypeError | typeof RangeError, string][] = [
+    [() => group.allReduce(many), RangeError, `pass one for each of ${MOST_RANKS} device`],
+    [() => group.allReduce(first as never), TypeError, "expected a list with a buffer"],
+    [() => group.allReduce(buffers.map(() => 5) as never), TypeError, "expected a buffer"],
+    [() => group.allReduce(flags), TypeError, "with bool: NCCL computes with int8"],
+    [() => group.allReduce(buffers, { into: integers as never }), TypeError, "types differ"],
+    [() => group.allReduce(buffers, { into: halves }), RangeError, "must have 24 elements"],
+    [() => group.reduce(buffers, { root: MOST_RANKS }), RangeError, "the group has ranks 0 to"],
+    [() => group.reduce(buffers, { root: -1 }), RangeError, "rank -1"],
+    [() => group.broadcast(buffers, { root: 0.5 }), RangeError, "rank 0.5"],
+    [() => group.broadcast(first as never), TypeError, "one buffer and { into }"],
+    [() => group.allToAll(buffers, { into: buffers }), RangeError, "share bytes"],
+    [() => group.allToAll(buffers, {} as never), TypeError, "pass { into }"],
+    [() => group.send(first, { to: 0 }), TypeError, "outside a batch"],
+    [() => group.recv(first, { from: 0 }), TypeError, "outside a batch"],
+    [
+      () => group.batch(() => group.send(first, { to: 0 })),
+      RangeError,
+      "rank 0 has no recv() from it",
+    ],
+    [
+      () => group.batch(() => group.recv(first, { from: 0 })),
+      RangeError,
+      "rank 0 has no send() to it",
+    ],
+    [() => group.batch(() => Promise.resolve()), TypeError, "returns a promise"],
+    [async () => await group.batch(async () => await 1), TypeError, "returns a promise"],
+    [() => group.batch(() => group.batch(() => {})), TypeError, "in a batch"],
+    [() => group.batch(() => group.barrier()), TypeError, "in a batch"],
+    [
+      () => group.batch(() => group.allReduce(buffers, { timeoutSeconds: 1 })),
+      TypeError,
+      "batch()",
+    ],
+    [
+      () =>
+        group.batch(() => {
+          group.allReduce(buffers);
+          group.broadcast(buffers);
+        }),
+      RangeError,
+      "a batch has no order",
+    ],
+    [
+      () =>
+        group.batch(() => {
+          group.send(first, { to: 0 });
+          group.recv(stack.use(first.allocateLike(3)), { from: 0 });
+        }),
+      RangeError,
+      "rank 0 receives float32[3]",
+    ],
+    [() => group.allReduce(buffers, { timeoutSeconds: 0 }), RangeError, "more than 0"],
+    [() => group.allReduce(buffers, { timeoutSeconds: NaN }), RangeError, "more than 0"],
+    [() => group.allReduce(buffers, { streams: [] }), RangeError, "with 0 streams"],
+    [() => group.allReduce(buffers, { op: "mean" as never }), TypeError, '"avg"'],
+    [
+      () => group.allReduce(buffers.map((buffer) => buffer.transpose()) as never),
+      TypeError,
+      "contiguous()",
+    ],
+    [() => gpus.at(0)?.capture(() => group.allReduce(buffers) as never), TypeError, "captured"],
+  ];
+  if (MOST_RANKS > 1) {
+    refusals.push(
+      [() => group.allGather(buffers, { into: buffers }), RangeError, "must have"],
+      [() => group.allReduce(buffers.toReversed()), TypeError, "for rank 0: it is on device"],
+      [
+        () => group.allReduce([first, ...integers.slice(1)] as never),
+        TypeError,
+        "types differ",
+      ],
+      [() => group.allReduce([first, ...folded.slice(1)]), RangeError, "shapes differ"],
+      [() => group.allReduce([first, ...halves.slice(1)]), RangeError, "shapes differ"],
+      [() => group.reduceScatter(odd), RangeError, "cannot be divided among"],
+      [() => group.reduce(buffers, { root: 0, into: last }), RangeError, "that is on rank"],
+      [
+        () => group.allReduce(buffers, { into: odd.map((part) => part.subarray(0)) }),
+        RangeError,
+        "must have 24 elements",
+      ],
+      [
+        () => group.allReduce(odd, { into: buffers.map((buffer) => buffer.subarray(1)) }),
+        RangeError,
+        "share bytes",
+      ],
+    );
+  }
+  for (const [call, kind, words] of refusals) {
+    const error = await errorOf(call);
+    assertInstanceOf(error, kind, `${words}: ${error}`);
+    assertStringIncludes(error.message, words);
+  }
+  assertInstanceOf(await errorOf(() => group.allReduce(gone)), DisposedError);
+  if (stream !== undefined) {
+    const streams = gpus.map(() => stream);
+    assertInstanceOf(await errorOf(() => group.allReduce(buffers, { streams })), DisposedError);
+  }
+  assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(1)));
+  await group.allReduce(buffers);
+  assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(MOST_RANKS)));
+});
 
 testWithNccl("DeviceGroup.dispose() ends a group once, after the work queued on it", async () => {
   const driver = driverFor(MOST_RANKS);
@@ -452,16 +432,15 @@ Deno.test("DeviceGroup ends when the signal of an awaited call is aborted", () =
     assertEquals([error.reason, error.cause], ["signal", "enough"]);
   }));
 
-testWithNccl(
+testOnGroup(
   "DeviceGroup queues nothing with a signal that was aborted before",
-  () =>
-    withGroup(MOST_RANKS, async (scene) => {
-      using stack = new DisposableStack();
-      const buffers = ones(scene, stack);
-      const signal = AbortSignal.abort(new Error("too late"));
-      assertThrows(() => scene.group.allReduce(buffers, { signal }), Error, "too late");
-      assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(1)));
-    }),
+  MOST_RANKS,
+  async (scene, stack) => {
+    const buffers = ones(scene, stack);
+    const signal = AbortSignal.abort(new Error("too late"));
+    assertThrows(() => scene.group.allReduce(buffers, { signal }), Error, "too late");
+    assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(1)));
+  },
 );
 
 Deno.test("DeviceGroup reports at its end work that never came to one", async () => {
@@ -520,9 +499,8 @@ for (const name of ["ncclCommInitAll", "ncclCommGetAsyncError"] as const) {
 Deno.test("gpus.group() works with versions that lack functions", async () => {
   for (const ncclVersion of [21400, 22200, 22802]) {
     const driver = simulateDriver({ devices: 3, ncclVersion });
-    await withGroup(3, async (scene) => {
+    await withGroup(3, async (scene, stack) => {
       assertEquals(scene.group.ncclVersion.startsWith("2."), true);
-      using stack = new DisposableStack();
       const values = [0, 1, 2].map((rank) => range(9).map((at) => rank * 10 + at));
       const buffers = await uploadAll(scene, stack, { dtype: "int16", values });
       const into = scene.gpus.map((gpu) => stack.use(gpu.zeros("int16", 9)));
@@ -593,8 +571,7 @@ Deno.test("DeviceGroup leaves its order right when a driver call fails", async (
     cuStreamWaitEvent: (...args: Parameters<DriverApi["cuStreamWaitEvent"]>) =>
       isBroken ? 999 : api.cuStreamWaitEvent(...args),
   } as DriverApi;
-  await withGroup(2, async (scene) => {
-    using stack = new DisposableStack();
+  await withGroup(2, async (scene, stack) => {
     const buffers = ones(scene, stack);
     const streams = scene.gpus.map((gpu) => stack.use(gpu.createStream()));
     isBroken = true;
