@@ -2,23 +2,15 @@
 
 import type { DType } from "../dtype.ts";
 import { type ContextOwner, type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
-import type { CudaStream } from "../order/stream.ts";
-import { STREAM } from "../order/stream_choice.ts";
-import { FLAG, OptionSet, TEXT } from "../words/options.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
+import { PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import type { Shape } from "./shape.ts";
 
 /** Options for allocating a buffer. */
-export interface AllocateOptions {
+export interface AllocateOptions extends PlaceOptions {
   /** Resource that allocates the memory; the device's stream-ordered pool by default. */
   readonly resource?: MemoryResource | undefined;
-  /**
-   * Stream that uses the memory first and on which it is freed; the device's default stream by
-   * default.
-   */
-  readonly stream?: CudaStream | undefined;
-  /** Name shown in tables, errors and plots. */
-  readonly label?: string | undefined;
 }
 
 /** Options for allocating device memory. */
@@ -28,7 +20,7 @@ export interface DeviceAllocateOptions extends AllocateOptions {
 }
 
 /** The kinds of the options of an allocation. */
-export const ALLOCATE_KINDS = { resource: RESOURCE, stream: STREAM, label: TEXT } as const;
+export const ALLOCATE_KINDS = { resource: RESOURCE, ...PLACE_KINDS } as const;
 
 /** Checks the options of calls that only allocate. */
 export const ALLOCATE_OPTIONS: OptionSet<AllocateOptions> = new OptionSet(ALLOCATE_KINDS);

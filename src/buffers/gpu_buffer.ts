@@ -41,7 +41,7 @@ import {
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
-import { NUMBER, type OptionKind, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -55,6 +55,7 @@ import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
+import { PLACE_KINDS, PLACE_OPTIONS, type PlaceOptions } from "./place_options.ts";
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
@@ -93,12 +94,7 @@ export interface BufferFields<D extends DType> {
 }
 
 /** Options for {@link GpuBuffer.allocateLike} and {@link GpuBuffer.slice}. */
-export interface LikeOptions extends StreamChoice {
-  /** A name for tables and errors. */
-  readonly label?: string | undefined;
-}
-
-const LIKE_OPTIONS = new OptionSet<LikeOptions>({ stream: STREAM, label: TEXT });
+export interface LikeOptions extends PlaceOptions {}
 
 /** Options for {@link GpuBuffer.astype}. */
 export interface AsTypeOptions<B extends GpuBuffer = GpuBuffer> extends LikeOptions {
@@ -111,7 +107,7 @@ const BUFFER: OptionKind = {
   accepts: (value) => value instanceof GpuBuffer,
 };
 
-const AS_TYPE_OPTIONS = new OptionSet<AsTypeOptions>({ stream: STREAM, label: TEXT, into: BUFFER });
+const AS_TYPE_OPTIONS = new OptionSet<AsTypeOptions>({ ...PLACE_KINDS, into: BUFFER });
 
 /**
  * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
@@ -551,7 +547,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * is the caller's to dispose.
    */
   slice(start?: number, end?: number, options: LikeOptions = {}): this {
-    const { stream } = LIKE_OPTIONS.read(options, "slice");
+    const { stream } = PLACE_OPTIONS.read(options, "slice");
     const isWhole = start === undefined && end === undefined;
     const part = isWhole ? this : this.subarray(start, end);
     const copy = this.allocateLike(part.shape, options);
@@ -657,7 +653,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   allocateLike(shape: number | Shape = this.shape, options: LikeOptions = {}): this {
     this.#requireUsable();
     const { dtype, memoryResource: resource } = this;
-    const { label } = LIKE_OPTIONS.read(options, "allocateLike");
+    const { label } = PLACE_OPTIONS.read(options, "allocateLike");
     const stream = streamFor(this, options);
     return this[ALLOCATE_LIKE]({ dtype, shape, resource, stream, label }) as this;
   }

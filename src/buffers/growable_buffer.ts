@@ -29,11 +29,12 @@ import {
   type Uploadable,
 } from "./gpu_buffer.ts";
 import type { HostValues } from "./host_values.ts";
+import type { PlaceOptions } from "./place_options.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
-export interface GrowableOptions {
+export interface GrowableOptions extends PlaceOptions {
   /**
    * Largest size it can grow to; all of the device's memory by default. Reserved addresses cost no
    * memory.
@@ -46,13 +47,6 @@ export interface GrowableOptions {
   readonly stepSize?: ByteSize | undefined;
   /** Shape to start with; no elements by default. */
   readonly shape?: number | Shape | undefined;
-  /**
-   * Stream that uses the memory first and on which it is freed; the device's default stream by
-   * default.
-   */
-  readonly stream?: CudaStream | undefined;
-  /** Name shown in tables, errors and plots. */
-  readonly label?: string | undefined;
 }
 
 /** Request for a new growable buffer. */

@@ -3,28 +3,11 @@
 import { DTYPE, type DType } from "../dtype.ts";
 import type { MappedMemoryOptions } from "../memory/mapped_host_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
-import type { CudaStream } from "../order/stream.ts";
-import { STREAM } from "../order/stream_choice.ts";
-import { FLAG, OptionSet, SHAPE, SIZE, TEXT } from "../words/options.ts";
+import { FLAG, OptionSet, SHAPE, SIZE } from "../words/options.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import type { GrowableOptions } from "./growable_buffer.ts";
+import { PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import type { RegisterOptions } from "./registered_buffer.ts";
-
-/** Options for allocating memory that only one resource can provide. */
-export interface PlaceOptions {
-  /**
-   * Stream that uses the memory first and on which it is freed; the device's default stream by
-   * default.
-   */
-  readonly stream?: CudaStream | undefined;
-  /** Name shown in tables, errors and plots. */
-  readonly label?: string | undefined;
-}
-
-const PLACE_KINDS = { stream: STREAM, label: TEXT } as const;
-
-/** The options, by name and kind. */
-export const PLACE_OPTIONS: OptionSet<PlaceOptions> = new OptionSet(PLACE_KINDS);
 
 /** Options for allocating a staged buffer. */
 export interface StagedOptions extends AllocateOptions {

@@ -17,18 +17,15 @@ import {
   type LikeOptions,
 } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
+import type { PlaceOptions } from "./place_options.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for registering an array. */
-export interface RegisterOptions<D extends DType> extends RegistrationOptions {
+export interface RegisterOptions<D extends DType> extends RegistrationOptions, PlaceOptions {
   /** The element type; that of the array by default, uint8 for an ArrayBuffer. */
   readonly dtype?: D | undefined;
   /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;
-  /** Stream that uses the memory first; the device's default stream by default. */
-  readonly stream?: CudaStream | undefined;
-  /** Name shown in tables and errors. */
-  readonly label?: string | undefined;
 }
 
 /** Request for registering memory. */

@@ -26,8 +26,6 @@ import {
   GROWABLE_OPTIONS,
   MAPPED_OPTIONS,
   type MappedOptions,
-  PLACE_OPTIONS,
-  type PlaceOptions,
   REGISTER_OPTIONS,
   STAGED_OPTIONS,
   type StagedOptions,
@@ -56,6 +54,7 @@ import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
+import { PLACE_OPTIONS, type PlaceOptions } from "../buffers/place_options.ts";
 import {
   registerBuffer,
   type RegisteredBuffer,

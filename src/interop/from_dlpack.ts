@@ -3,6 +3,7 @@
 
 import { DLDeviceType } from "../../ffi/dlpack.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { PLACE_KINDS, type PlaceOptions } from "../buffers/place_options.ts";
 import { toShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { checkLayout, contiguousStrides, isContiguous } from "../buffers/strides.ts";
@@ -14,21 +15,18 @@ import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { type CudaStream, legacyStreamOf } from "../order/stream.ts";
-import { STREAM } from "../order/stream_choice.ts";
 import { describeValue, formatAddress } from "../words/format.ts";
-import { FLAG, OptionSet, TEXT } from "../words/options.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
 import { adoptMemory } from "./from_handle.ts";
 
 /** Options for {@link CudaDevice.fromDLPack}. */
-export interface FromDLPackOptions<D extends DType = DType> {
+export interface FromDLPackOptions<D extends DType = DType> extends PlaceOptions {
   /** Element type that is expected; without one, the struct's. */
   readonly dtype?: D | undefined;
   /** Whether the struct has a version, as since DLPack 1.0; true by default. */
   readonly versioned?: boolean | undefined;
   /** Stream on which the memory is ready; CUDA's legacy default stream when left out. */
   readonly stream?: CudaStream | undefined;
-  /** Name shown in tables and errors. */
-  readonly label?: string | undefined;
   /** Whether to return a view by the array's strides; without it they have to be contiguous. */
   readonly strided?: boolean | undefined;
 }
@@ -37,8 +35,7 @@ export interface FromDLPackOptions<D extends DType = DType> {
 export const FROM_DLPACK_OPTIONS: OptionSet<FromDLPackOptions> = new OptionSet({
   dtype: DTYPE,
   versioned: FLAG,
-  stream: STREAM,
-  label: TEXT,
+  ...PLACE_KINDS,
   strided: FLAG,
 });
 

@@ -2,6 +2,7 @@
 
 import { type AddressRange, nameOf } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { PLACE_KINDS, type PlaceOptions } from "../buffers/place_options.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../driver/context.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
@@ -9,10 +10,9 @@ import { Allocation, type Lender } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
-import type { CudaStream } from "../order/stream.ts";
-import { STREAM, streamOn } from "../order/stream_choice.ts";
+import { streamOn } from "../order/stream_choice.ts";
 import { checkSize, describeValue, formatAddress } from "../words/format.ts";
-import { ANYTHING, CALLBACK, OptionSet, SHAPE, TEXT } from "../words/options.ts";
+import { ANYTHING, CALLBACK, OptionSet, SHAPE } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 
 /**
@@ -21,7 +21,7 @@ import { Parts } from "../words/parts.ts";
  * and its owner must keep it until the GPU is done. Streams that use memory of a live buffer of
  * this process are ordered as for that buffer.
  */
-export interface HandleOptions<D extends DType = "uint8"> {
+export interface HandleOptions<D extends DType = "uint8"> extends PlaceOptions {
   /** Element type; `"uint8"` by default. */
   readonly dtype?: D | undefined;
   /** Size of each axis; one axis by default. */
@@ -32,10 +32,6 @@ export interface HandleOptions<D extends DType = "uint8"> {
   readonly owner?: unknown;
   /** Adopts the memory: called once the GPU is done with it. */
   readonly deallocate?: ((address: bigint, byteLength: number) => void) | undefined;
-  /** Stream that uses the memory first; the device's default stream by default. */
-  readonly stream?: CudaStream | undefined;
-  /** Name shown in tables and errors. */
-  readonly label?: string | undefined;
 }
 
 /** Checks the options above. */
@@ -45,8 +41,7 @@ export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
   resource: RESOURCE,
   owner: ANYTHING,
   deallocate: CALLBACK,
-  stream: STREAM,
-  label: TEXT,
+  ...PLACE_KINDS,
 });
 
 /** Properties assumed for an address of no bytes. */

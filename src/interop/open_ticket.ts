@@ -1,24 +1,23 @@
 // Buffers over memory of another process, and over memory that another Worker has handed over.
 
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { PLACE_KINDS, type PlaceOptions } from "../buffers/place_options.ts";
 import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { STREAM, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import { streamOn } from "../order/stream_choice.ts";
 import { type HandedOver, takeOverMemory } from "../sharing/hand_over.ts";
 import { openMemory } from "../sharing/open_memory.ts";
 import type { OpenedMemory } from "../sharing/opened_memory.ts";
-import { NUMBER, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
+import { NUMBER, OptionSet, SIGNAL } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { type MemoryTicket, readMemoryTicket } from "../words/ticket.ts";
 
 /** Options for {@link CudaDevice.open}. */
-export interface OpenTicketOptions extends StreamChoice {
-  /** Name shown in tables and errors. */
-  readonly label?: string | undefined;
+export interface OpenTicketOptions extends PlaceOptions {
   /** The longest wait for a process that shares a pool; 10 by default. */
   readonly timeoutSeconds?: number | undefined;
   /** Ends the wait for that process. */
@@ -30,24 +29,20 @@ type OpenTypedOptions = OpenTicketOptions & { readonly dtype?: DType | undefined
 
 /** Checks the options above. */
 export const OPEN_TICKET_OPTIONS: OptionSet<OpenTypedOptions> = new OptionSet({
+  ...PLACE_KINDS,
   dtype: DTYPE,
-  stream: STREAM,
-  label: TEXT,
   timeoutSeconds: NUMBER,
   signal: SIGNAL,
 });
 
 /** Options for {@link CudaDevice.takeOver}. */
-export interface TakeOverOptions extends StreamChoice {
+export interface TakeOverOptions extends PlaceOptions {
   /** Name shown in tables and errors; the one that it had before by default. */
   readonly label?: string | undefined;
 }
 
 /** Checks the options above. */
-export const TAKE_OVER_OPTIONS: OptionSet<TakeOverOptions> = new OptionSet({
-  stream: STREAM,
-  label: TEXT,
-});
+export const TAKE_OVER_OPTIONS: OptionSet<TakeOverOptions> = new OptionSet(PLACE_KINDS);
 
 const TIMEOUT_SECONDS = 10;
 
