@@ -7,6 +7,11 @@ import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../driver/
 import type { GpuProcess } from "../driver/nvml_processes.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 
+/** The parts of a {@link SystemState}: those values that there are. */
+type SystemFields =
+  & Pick<SystemState, "device" | "uuid" | "isModelled">
+  & Partial<SystemState>;
+
 /**
  * The state of a device at one moment, as {@link CudaDevice.system} reads it from NVIDIA's
  * management library (NVML). A value is undefined, never 0, when the device, the driver or the
@@ -80,34 +85,12 @@ export class SystemState {
    *
    * @ignore
    */
-  constructor(parts: Parts<SystemState>) {
-    const found = partsOf(parts, new.target);
-    this.device = found.device;
-    this.uuid = found.uuid;
-    this.isModelled = found.isModelled;
-    this.unavailable = found.unavailable;
-    this.driverVersion = found.driverVersion;
-    this.gpuUtilizationPercent = found.gpuUtilizationPercent;
-    this.memoryUtilizationPercent = found.memoryUtilizationPercent;
-    this.memoryTotalBytes = found.memoryTotalBytes;
-    this.memoryUsedBytes = found.memoryUsedBytes;
-    this.memoryFreeBytes = found.memoryFreeBytes;
-    this.memoryReservedBytes = found.memoryReservedBytes;
-    this.processes = found.processes;
-    this.temperatureCelsius = found.temperatureCelsius;
-    this.powerWatts = found.powerWatts;
-    this.powerLimitWatts = found.powerLimitWatts;
-    this.smClockMegahertz = found.smClockMegahertz;
-    this.smClockMaxMegahertz = found.smClockMaxMegahertz;
-    this.memoryClockMegahertz = found.memoryClockMegahertz;
-    this.memoryClockMaxMegahertz = found.memoryClockMaxMegahertz;
-    this.pcieGeneration = found.pcieGeneration;
-    this.pcieGenerationMax = found.pcieGenerationMax;
-    this.pcieLaneCount = found.pcieLaneCount;
-    this.pcieLaneCountMax = found.pcieLaneCountMax;
-    this.throttleReasons = found.throttleReasons;
-    this.migMode = found.migMode;
-    this.fanPercent = found.fanPercent;
+  constructor(parts: Parts<SystemFields>) {
+    const { device, uuid, isModelled, ...values } = partsOf(parts, new.target);
+    this.device = device;
+    this.uuid = uuid;
+    this.isModelled = isModelled;
+    Object.assign(this, values); // the others are undefined where there are none
   }
 }
 
@@ -136,8 +119,11 @@ export function readSystemState(
   device: DeviceIdentity & { readonly name: string },
 ): SystemState {
   const found = findNvmlDevice(context.driver.api, device);
-  const values = "reason" in found ? nothing(device, found.reason) : valuesOf(found);
-  return new SystemState(new Parts({ device: device.name, ...values }));
+  const { name, uuid } = device;
+  const fields = "reason" in found
+    ? { uuid, isModelled: false, unavailable: found.reason }
+    : valuesOf(found);
+  return new SystemState(new Parts({ device: name, ...fields }));
 }
 
 function valuesOf(found: NvmlDevice): Omit<SystemState, "device"> {
@@ -169,36 +155,6 @@ function valuesOf(found: NvmlDevice): Omit<SystemState, "device"> {
     throttleReasons: clocksEventReasons === undefined ? undefined : wordsOf(clocksEventReasons),
     migMode: isMigEnabled === undefined ? undefined : isMigEnabled ? "enabled" : "disabled",
     fanPercent: found.fanPercent,
-  };
-}
-
-function nothing({ uuid }: DeviceIdentity, unavailable: string): Omit<SystemState, "device"> {
-  return {
-    uuid,
-    isModelled: false,
-    unavailable,
-    driverVersion: undefined,
-    gpuUtilizationPercent: undefined,
-    memoryUtilizationPercent: undefined,
-    memoryTotalBytes: undefined,
-    memoryUsedBytes: undefined,
-    memoryFreeBytes: undefined,
-    memoryReservedBytes: undefined,
-    processes: undefined,
-    temperatureCelsius: undefined,
-    powerWatts: undefined,
-    powerLimitWatts: undefined,
-    smClockMegahertz: undefined,
-    smClockMaxMegahertz: undefined,
-    memoryClockMegahertz: undefined,
-    memoryClockMaxMegahertz: undefined,
-    pcieGeneration: undefined,
-    pcieGenerationMax: undefined,
-    pcieLaneCount: undefined,
-    pcieLaneCountMax: undefined,
-    throttleReasons: undefined,
-    migMode: undefined,
-    fanPercent: undefined,
   };
 }
 
