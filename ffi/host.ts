@@ -346,7 +346,7 @@ export const UCRED = struct({ pid: i32, uid: u32, gid: u32 });
 /** Flags of `memfd_create`: `MFD_*` of sys/mman.h. */
 export const MFD_CLOEXEC = 1;
 
-/** Why a call failed: numbers of errno.h on Linux, alike on the machines that CUDA runs on. */
+/** Reasons for the failure of a call: the numbers of errno.h on Linux, alike on x86-64 and ARM64. */
 export const ERRNO = {
   EPERM: 1,
   ENOENT: 2,

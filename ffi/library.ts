@@ -3,7 +3,7 @@
 
 import { CUDA_GROUPS, type DriverApi } from "./cuda.ts";
 
-/** Why a library could not be used. */
+/** The reason why a library could not be used. */
 export type LibraryFailure = "permission" | "no-library" | "bad-library";
 
 /** Reports a library that cannot be opened, with every name that was tried. */

@@ -36,7 +36,7 @@ export const nvmlClockType = { NVML_CLOCK_SM: 1, NVML_CLOCK_MEM: 2 } as const;
 /** Whether a GPU is divided into MIG devices. */
 export const nvmlMigMode = { NVML_DEVICE_MIG_DISABLE: 0, NVML_DEVICE_MIG_ENABLE: 1 } as const;
 
-/** Why the clocks are lower than they could be, a bit each. */
+/** Reasons for clocks that are lower than they could be, one bit each. */
 export const nvmlClocksEventReasons = {
   nvmlClocksEventReasonGpuIdle: 0x1,
   nvmlClocksEventReasonApplicationsClocksSetting: 0x2,

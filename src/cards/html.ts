@@ -1,4 +1,4 @@
-// Text that becomes part of HTML, escaped; and the one place that knows how a share becomes a width.
+// Escapes text for HTML, and writes a share of a whole as a width in CSS.
 
 /** Escapes a text for HTML and for plotly's subset of it. */
 export function escapeHtml(text: string): string {

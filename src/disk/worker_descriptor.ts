@@ -1,6 +1,6 @@
-// A worker may be terminated at any turn, and what the C library opened for it stays open, with its
-// locks, until the process ends. What the runtime opens for Node's API is a descriptor too, and ends
-// with the worker; it is slower to get, so the main thread does without.
+// Opens files in workers by Node's API: a worker may be terminated at any turn, and the runtime then
+// closes its files, but not those of the C library, whose locks would last as long as the process. The
+// main thread opens files by the C library, which is faster.
 
 import { builtin } from "../words/builtin.ts";
 
@@ -15,7 +15,7 @@ export function openInWorker(path: string): number {
   }
 }
 
-/** Closes it. */
+/** Closes such a file. */
 export function closeInWorker(descriptor: number): void {
   builtin("node:fs").closeSync(descriptor);
 }

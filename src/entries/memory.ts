@@ -1,5 +1,5 @@
 /**
- * Where memory comes from: resources, adaptors around them, allocations, and logs of allocations to
+ * The sources of memory: resources, adaptors around them, allocations, and logs of allocations to
  * replay. Programs pass a resource to a call, to `gpu.withResource()`, or to `CudaDevice.open()`; a
  * class of your own that follows `MemoryResource` does as well.
  *

@@ -148,7 +148,7 @@ export class GroupLink {
     const now = performance.now();
     const found = this.rank === 0 ? this.#findSilent() : this.#silent;
     const heardAt = this.#heardAt.get(0);
-    // Who does not hear rank 0 learns of nobody else.
+    // Rank 0 passes all messages on: without it nothing is known of the others.
     const all = heardAt !== undefined && now - heardAt > SILENCE_MILLISECONDS
       ? [[0, now - heardAt] as const]
       : found;

@@ -151,7 +151,7 @@ export class GroupWork implements PromiseLike<void> {
   #ended(failure: GroupError): GroupError {
     const { call, group } = this.#fields;
     const { reason, rank, message } = failure;
-    // What came from another process says itself what has happened.
+    // The message of a failure in another process already says what has happened.
     if (reason !== "lost" && reason !== "ended") return endedError(call, group, failure);
     return new GroupError(`Cannot complete ${call} on ${group}: ${message}`, {
       reason,

@@ -30,7 +30,7 @@ export interface Introduction extends Member {
   readonly isSimulated: boolean;
 }
 
-/** Why a process is not let in. */
+/** A reason to refuse a process. */
 export type Refusal = "token" | "version" | "size" | "rank" | "device" | "protocol";
 
 /** A refusal, in words for the process that is refused. */

@@ -205,7 +205,7 @@ class Family implements LinkedGroup, Peers, Relatives {
     }
   }
 
-  // What the connections tell.
+  // Called by the connections.
 
   onLost(linkRank: number): void {
     const rank = this.#fields.ranks.indexOf(linkRank);
@@ -233,7 +233,7 @@ class Family implements LinkedGroup, Peers, Relatives {
     this.#wake();
   }
 
-  // What the communicator tells the others.
+  // Called by the communicator, which tells the other ranks.
 
   nameOf(rank: number): string {
     const member = this.#fields.link.members[this.#fields.ranks[rank] ?? 0];

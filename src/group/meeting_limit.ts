@@ -1,5 +1,5 @@
-// The parts that a process brings to the handshake of a group, the limit of its patience, and the words of the
-// errors that both sides have.
+// The handshake of a group, as both its sides have it: the parts that it starts with, its time limit, and
+// its errors.
 
 import { visibleText } from "../words/format.ts";
 import { timerMilliseconds, within } from "../words/timer.ts";

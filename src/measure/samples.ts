@@ -1,4 +1,4 @@
-// Samples of a measurement, and what is told of them.
+// Samples of a measurement: their number, their median and spread, and speeds in GB/s.
 
 /** The middle, the least and the most of some samples. */
 export interface Spread {

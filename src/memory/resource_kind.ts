@@ -1,5 +1,5 @@
-// The kind of memory that a resource gives, for the ledger: any resource may stand where device memory
-// is usual. And its source under all adaptors.
+// The kind of memory that a resource gives, by the resource under all its adaptors: the ledger needs it,
+// because a program may pass any resource where device memory is usual.
 
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -9,7 +9,7 @@ import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** The kind of memory of a resource, under any adaptors. */
+/** Returns the kind of memory that a resource gives. */
 export function kindOf(resource: MemoryResource): LiveKind {
   if (resource instanceof CudaAsyncMemoryResource) return "device"; // the usual one, at once
   const source = sourceOf(resource);
@@ -18,13 +18,13 @@ export function kindOf(resource: MemoryResource): LiveKind {
   return resource?.isHostAccessible ? "pinned" : "device";
 }
 
-/** The CPU's address of memory whose device address a resource gave. */
+/** Returns the CPU's address of memory whose device address a resource gave. */
 export function hostAddressOf(resource: MemoryResource, address: bigint): bigint {
   const source = sourceOf(resource);
   return source instanceof MappedHostMemoryResource ? source.hostAddress(address) : address;
 }
 
-/** The resource under all adaptors. */
+/** Returns the resource under all adaptors. */
 export function sourceOf(resource: MemoryResource): MemoryResource {
   let source = resource;
   while (source instanceof ResourceAdaptor) source = source.upstream;
@@ -32,8 +32,8 @@ export function sourceOf(resource: MemoryResource): MemoryResource {
 }
 
 /**
- * Lets another device reach the memory of a resource, where that is for the kit to decide: in pools of
- * the driver's, under any adaptors. Tells whether it can.
+ * Gives another device access to the memory of a resource, where that takes a call: in the driver's
+ * pools, under any adaptors. Returns whether the device can reach it.
  */
 export function openToPeer(resource: MemoryResource, peer: Context): boolean {
   const source = sourceOf(resource);

@@ -33,7 +33,7 @@ details p { white-space: pre-line; }
 export interface Stand {
   /** The picture as an SVG document; without one the description is shown. */
   readonly picture?: string;
-  /** Why something is missing. */
+  /** The reason why something is missing. */
   readonly note?: string;
 }
 

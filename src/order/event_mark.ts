@@ -1,4 +1,5 @@
-// The side of an event that order needs: where it was recorded, and the calls on it that are not made yet.
+// The internal part of an event, by which calls are kept in order: the capture that recorded it, and the
+// calls on it that are not made yet.
 
 import type { Context } from "../driver/context.ts";
 import { DisposedError } from "../words/errors.ts";

@@ -494,7 +494,7 @@ export async function synchronizeStreams(context: Context): Promise<void> {
     else queue.postpone(hold, queue.pendingEnds); // what was called meanwhile has its place before
   }
   if (queue.pending.size > 0 || !queue.isKnownIdle) await synchronizeUnlessGone(first);
-  // What ran just now may have queued frees.
+  // The deferred work may have queued frees on these streams.
   for (const reference of made) {
     const stream = reference.deref();
     if (stream !== undefined && !queueOf(stream).isKnownIdle) await synchronizeUnlessGone(stream);

@@ -1,5 +1,5 @@
-// The side of a stream that order needs: its handle for calls whose turn has come, the work that is not over,
-// and a mark at the end of its queue for other streams to wait for.
+// The internal part of a stream, by which calls are kept in order: its handle for calls whose turn has
+// come, the work that is not over, and a mark at the end of its queue for other streams to wait for.
 
 import { CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";

@@ -28,7 +28,7 @@ export class PythonError extends Error {
     super(message === "" ? type : `${type}: ${message}`);
     this.type = type;
     this.traceback = traceback;
-    // What ends a program, or a cell of a notebook, shows the lines of both languages.
+    // An uncaught error shows the lines of both languages.
     this.stack = `${this.stack}\n${traceback.replaceAll(/^/gm, "    ")}`;
   }
 }

@@ -1,7 +1,7 @@
-// Objects that no other Worker can have: structuredClone() and postMessage() would copy their fields
-// and nothing else, and refuse what has a symbol among them.
+// Keeps objects in their Worker: structuredClone() and postMessage() would copy their public fields and
+// nothing else, but they refuse an object with a symbol in a field.
 
-/** The value of such a field; the error shows its text. */
+/** The symbol; the error shows its text. */
 const UNCLONEABLE = Symbol(
   "memory and devices of a GPU stay in their Worker; buffer.handOver() gives memory to another",
 );

@@ -1,5 +1,5 @@
 // Driver calls for the memory that a device keeps for graphs, simulated.
-// What a launch has taken stays until it is idle and trimmed.
+// Memory that a launch has taken stays until it is idle and trimmed.
 
 import { CUgraphMem_attribute as A } from "../../constants.ts";
 import { get64, put64 } from "./cells.ts";

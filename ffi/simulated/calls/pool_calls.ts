@@ -81,7 +81,7 @@ export function poolCalls(machine: Machine): PoolCalls {
     requireCell(cell);
     if (byteLength === 0) return put64(cell, 0n);
     if (capture !== undefined) {
-      // What a graph allocates is on a device, and for this process alone.
+      // A graph allocates memory of a device, for this process alone.
       if (pool.kind === "host" || pool.handleTypes !== 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }

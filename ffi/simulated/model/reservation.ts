@@ -1,5 +1,5 @@
 // Virtual memory: reserved addresses, physical memory, and the mappings that join them.
-// What is mapped can be touched only by devices that were given access.
+// A device can touch a mapping only when it was given access.
 
 import { AddressMap, type Ranged } from "./address_map.ts";
 import type { Context } from "./context.ts";

@@ -16,7 +16,7 @@ export interface GraphNode {
   readonly before: readonly number[];
 }
 
-/** Why a graph cannot take the parameters of another. */
+/** The reason why a graph cannot take the parameters of another. */
 export interface Misfit {
   /** The driver's number of the reason. */
   readonly result: number;

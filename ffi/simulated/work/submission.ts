@@ -1,5 +1,5 @@
 // The one way for work to a stream: queued at once, or recorded while the stream is being captured.
-// What a recording names must still be there at a launch, so it cannot name ordinary arrays.
+// Recorded work uses its memory at each launch, so it cannot use ordinary arrays.
 
 import type { Capture, CapturedWork } from "../model/capture.ts";
 import { hex, refuse } from "../errors.ts";
