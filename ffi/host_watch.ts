@@ -15,7 +15,7 @@ export type WatchingDriver = DriverApi & {
   readonly [WATCH_HOST]?: (bytes: Uint8Array<ArrayBufferLike>) => HostCheck;
 };
 
-/** Whether a driver watches arrays, which only the simulated one does. */
+/** Returns whether a driver watches arrays, which only the simulated one does. */
 export function watchesHost(api: DriverApi): boolean {
   return WATCH_HOST in api;
 }

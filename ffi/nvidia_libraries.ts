@@ -210,7 +210,7 @@ export function textOf(path: string): string {
   }
 }
 
-/** Whether a path may be looked at without a prompt. */
+/** Returns whether a path may be looked at without a prompt. */
 export function mayRead(path: string): boolean {
   return Deno.permissions.querySync({ name: "read", path }).state === "granted";
 }

@@ -91,7 +91,7 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 /**
- * Whether the system reported the error. A command reads no files, so it failed to write its
+ * Returns whether the system reported the error. A command reads no files, so it failed to write its
  * output.
  */
 function isOfSystem(error: unknown): error is Error {

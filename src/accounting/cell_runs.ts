@@ -82,7 +82,7 @@ export function nameOfRun({ first, last }: CellRun): string {
   return first === last ? `${CELL} ${last}` : `${CELL} ${first}-${last}`;
 }
 
-/** Whether a place on a stack is in a cell. */
+/** Returns whether a place on a stack is in a cell. */
 export function isInCell(place: string | undefined): boolean {
   return place?.startsWith(`${CELL}:`) === true;
 }

@@ -36,7 +36,7 @@ const SEND_MILLISECONDS = 30;
 
 let notebook: boolean | undefined;
 
-/** Whether this program is a cell of Jupyter's Deno kernel. */
+/** Returns whether this program is a cell of Jupyter's Deno kernel. */
 export function inNotebook(): boolean {
   return notebook ??= detectNotebook();
 }

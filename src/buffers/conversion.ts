@@ -62,7 +62,7 @@ interface Axis {
   readonly stride: number;
 }
 
-/** Whether the kernels take a layout; one of more axes has to be made contiguous first. */
+/** Returns whether the kernels take a layout; one of more axes has to be made contiguous first. */
 export function isConvertible(layout: StridedLayout): boolean {
   return joinedAxes(layout).length <= MOST_AXES;
 }

@@ -33,7 +33,7 @@ export interface PackedValues {
   readonly values: readonly HostValue[];
 }
 
-/** Whether values are in a typed array or raw bytes, and no plain numbers. */
+/** Returns whether values are in a typed array or raw bytes, and no plain numbers. */
 export function isHostMemory<M extends ArrayBufferView | ArrayBuffer | SharedArrayBuffer>(
   values: M | HostValues,
 ): values is M {

@@ -32,7 +32,7 @@ function termsOf({ shape, strides }: StridedLayout, sign: number): Term[] {
   return shape.map((count, axis) => ({ stride: sign * (strides[axis] ?? 0), count }));
 }
 
-/** Whether multiples of the terms add up to a sum; the largest stride leaves few choices. */
+/** Returns whether multiples of the terms add up to a sum; the largest stride leaves few choices. */
 function canReach(sum: number, terms: readonly Term[], budget: { steps: number }): boolean {
   const [term, ...rest] = terms;
   if (term === undefined) return sum === 0;

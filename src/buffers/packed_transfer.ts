@@ -139,7 +139,7 @@ function areApartIn(direction: "upload" | "download", pieces: readonly PackPiece
 }
 
 /**
- * Whether an array is packed with others: a small one in ordinary memory that needs no conversion.
+ * Returns whether an array is packed with others: a small one in ordinary memory that needs no conversion.
  */
 function isPacked({ span, host, owned }: PlacedItem): boolean {
   return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;

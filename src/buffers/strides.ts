@@ -71,14 +71,14 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
   );
 }
 
-/** Whether the elements are contiguous, the last axis fastest. */
+/** Returns whether the elements are contiguous, the last axis fastest. */
 export function isContiguous({ shape, strides }: StridedLayout): boolean {
   if (countOf(shape) === 0) return true;
   const wanted = contiguousStrides(shape);
   return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
 }
 
-/** Whether no two elements share memory for certain, so that all can be written in any order. */
+/** Returns whether no two elements share memory for certain, so that all can be written in any order. */
 export function isDistinct({ shape, strides }: StridedLayout): boolean {
   if (countOf(shape) === 0) return true;
   const axes = shape

@@ -90,7 +90,7 @@ function isTyped(source: HostMemory | HostValues): source is HostArray {
   return ArrayBuffer.isView(source) && !(source instanceof DataView);
 }
 
-/** Whether a source is raw bytes, without an element type. */
+/** Returns whether a source is raw bytes, without an element type. */
 function isBytes(
   source: HostMemory | HostValues,
 ): source is DataView | ArrayBuffer | SharedArrayBuffer {

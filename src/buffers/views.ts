@@ -196,7 +196,7 @@ export function elementIndex(viewed: Viewed, index: number): number {
   );
 }
 
-/** Whether a value is a list of several indices, which is possible without types only. */
+/** Returns whether a value is a list of several indices, which is possible without types only. */
 function isPair(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 1;
 }

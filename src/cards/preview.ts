@@ -160,7 +160,7 @@ function readBytes(
   }
 }
 
-/** Whether all work that could change the block or delay a read is done, or will be in a moment. */
+/** Returns whether all work that could change the block or delay a read is done, or will be in a moment. */
 function isQuiet({ usage, context }: Allocation): boolean {
   if (usage.hasPending) return false;
   const streams = [defaultStreamOf(context), ...usage.streams()];

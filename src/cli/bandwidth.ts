@@ -84,7 +84,7 @@ export async function measure(
   }
 }
 
-/** Whether the bytes of all points were correct. */
+/** Returns whether the bytes of all points were correct. */
 export function isVerified(result: BandwidthResult): boolean {
   return [...result.points, ...result.cases, ...result.latencies].every(({ verified }) => verified);
 }

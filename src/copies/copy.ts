@@ -167,7 +167,7 @@ export function orderCopy({ destination, source, stream }: CopyRoute): void {
   if (!isJoining) destination.order(stream, "write");
 }
 
-/** Whether the bytes go from one device's own memory to another's. */
+/** Returns whether the bytes go from one device's own memory to another's. */
 export function crossesDevices({ destination, source, stream }: CopyRoute): boolean {
   if (destination.context === source.context || isNear(destination) || isNear(source)) return false;
   return homeOf(destination, stream) !== homeOf(source, stream);

@@ -33,7 +33,7 @@ export function readForeign(
   throw new TypeError(`Cannot read ${what} at ${formatAddress(address)}: there is no memory`);
 }
 
-/** Whether a program can read at an address; true where the system cannot be asked. */
+/** Returns whether a program can read at an address; true where the system cannot be asked. */
 export function isReadable(address: bigint): boolean {
   return copyFrom(address, 1) !== undefined;
 }

@@ -36,7 +36,7 @@ export function addStruct(struct: HandedOut): void {
   watch(struct.context);
 }
 
-/** Whether a struct of ours is in use at an address. */
+/** Returns whether a struct of ours is in use at an address. */
 export function isHandedOut(address: bigint): boolean {
   return structs.has(address);
 }
@@ -64,7 +64,7 @@ export function deleterAddress(): bigint {
   return deleter ??= functionAddress("sigemptyset");
 }
 
-/** Whether a library has called the deleter. */
+/** Returns whether a library has called the deleter. */
 function isCleared({ place }: HandedOut): boolean {
   return place.firstWord[0] === 0n;
 }

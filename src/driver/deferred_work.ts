@@ -6,7 +6,7 @@ import { tryRelease } from "./release.ts";
 
 /** Work to do once the GPU has passed a point. */
 export interface DeferredWork {
-  /** Whether the GPU has passed the point. */
+  /** Returns whether the GPU has passed the point. */
   isDue(): boolean;
   /** Blocks until the GPU has passed the point. */
   wait(): void;

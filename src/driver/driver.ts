@@ -154,7 +154,7 @@ export class Driver {
     return call(...args);
   }
 
-  /** Whether this driver has an optional function. */
+  /** Returns whether this driver has an optional function. */
   has(name: DriverFunction): boolean {
     return this.api[name] !== null;
   }

@@ -82,7 +82,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     if (!this.isThere) this.#presence = "never";
   }
 
-  /** Whether a use needs no check: never before its memory is there. */
+  /** Returns whether a use needs no check: never before its memory is there. */
   override isInOrder(stream: CudaStream, access: Access): boolean {
     return this.isThere && super.isInOrder(stream, access);
   }

@@ -649,7 +649,7 @@ function writing({ allocation, address, byteLength }: MemorySpan): RankUse {
   return { allocation, address, byteLength, access: "write" };
 }
 
-/** Whether two ranges have bytes in common. */
+/** Returns whether two ranges have bytes in common. */
 function meet(one: MemorySpan, other: MemorySpan): boolean {
   return one.address < other.address + BigInt(other.byteLength) &&
     other.address < one.address + BigInt(one.byteLength);

@@ -286,7 +286,7 @@ export function inGroup(
   return { failure, isInProgress: failure === undefined && ended === ncclResult.ncclInProgress };
 }
 
-/** Whether a status tells of a failure; work that goes on has not failed. */
+/** Returns whether a status tells of a failure; work that goes on has not failed. */
 export function isFailure(status: number): boolean {
   return status !== ncclResult.ncclSuccess && status !== ncclResult.ncclInProgress;
 }

@@ -2,7 +2,7 @@
 
 import type { FilePath } from "../disk/file_path.ts";
 
-/** Whether a path is in fact a web address, http: or https:. */
+/** Returns whether a path is in fact a web address, http: or https:. */
 export function isWebAddress(path: FilePath): boolean {
   if (path instanceof URL) return /^https?:$/.test(path.protocol);
   return typeof path === "string" && /^https?:\/\//i.test(path);

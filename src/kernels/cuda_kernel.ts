@@ -193,7 +193,7 @@ export class CudaKernel implements Disposable {
 }
 
 /**
- * Whether options are those that nearly all launches have, as {@link LAUNCH_OPTIONS} would find: behind
+ * Returns whether options are those that nearly all launches have, as {@link LAUNCH_OPTIONS} would find: behind
  * a driver call each step of its walk costs more than the launch has to spare.
  */
 function isUsual(options: LaunchOptions): boolean {

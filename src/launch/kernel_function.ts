@@ -173,7 +173,7 @@ export class KernelFunction {
     if (!work.isOver) keepFor(work, stream, uses satisfies readonly MemoryUse[]);
   }
 
-  /** Whether a launch is a part of the graph that is being recorded. */
+  /** Returns whether a launch is a part of the graph that is being recorded. */
   #isRecorded(stream: CudaStream, uses: readonly Use[]): boolean {
     if (isCaptured(stream)) return true;
     const captured = capturedMemory();

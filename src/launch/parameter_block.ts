@@ -64,7 +64,7 @@ export class ParameterBlock {
     return copy;
   }
 
-  /** Whether it has room for these values, whose types nobody knows. */
+  /** Returns whether it has room for these values, whose types nobody knows. */
   fits(values: readonly unknown[]): boolean {
     return values.length === this.#types.length &&
       values.every((value, index) => {
@@ -185,7 +185,7 @@ export function describeArgument(value: unknown): string {
   return describeValue(value);
 }
 
-/** Whether a parameter takes a number with a type; structs take those of their size. */
+/** Returns whether a parameter takes a number with a type; structs take those of their size. */
 function takes({ byteLength, kind }: ParameterType, number: KernelNumber): boolean {
   if (number.byteLength !== byteLength) return false;
   if (kind === "float") return number.isFloat;

@@ -67,7 +67,7 @@ const ENDS: Readonly<Record<CopyCase, Ends>> = {
 /** The names of the cases, in nvbandwidth's order. */
 export const COPY_CASES = Object.keys(ENDS) as readonly CopyCase[];
 
-/** Whether a case copies. */
+/** Returns whether a case copies. */
 export function isCopyCase(name: string): name is CopyCase {
   return Object.hasOwn(ENDS, name);
 }
@@ -210,7 +210,7 @@ export function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void
   buffer.uploadSync(bytes);
 }
 
-/** Whether a buffer holds the pattern. */
+/** Returns whether a buffer holds the pattern. */
 export function hasPattern(buffer: GpuBuffer<"uint8">): boolean {
   const bytes = buffer instanceof PinnedBuffer ? buffer.array : buffer.downloadSync();
   return findMismatch(bytes, SEED) === -1;

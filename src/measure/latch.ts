@@ -26,7 +26,7 @@ export class Latch {
     return new Latch(resources.use(allocatePinnedBuffer(word)));
   }
 
-  /** Whether a device can wait for a word in memory. */
+  /** Returns whether a device can wait for a word in memory. */
   static isSupported(context: Context): boolean {
     return context.driver.has("cuStreamWaitValue32_v2") &&
       context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS") === 1;

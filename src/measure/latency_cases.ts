@@ -24,7 +24,7 @@ const ADDRESS_BYTES = 8;
 const ACCESS_COUNT = 1_000_000;
 const WARM_UP_COUNT = SPREAD_BYTES / STEP_BYTES;
 
-/** Whether a case measures a latency. */
+/** Returns whether a case measures a latency. */
 export function isLatencyCase(name: string): name is LatencyCase {
   return LATENCY_CASES.some((known) => known === name);
 }

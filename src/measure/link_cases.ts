@@ -171,7 +171,7 @@ function linkSpeedOf(
   };
 }
 
-/** Whether the devices of all copies reach each other, without the host between them. */
+/** Returns whether the devices of all copies reach each other, without the host between them. */
 function areLinked({ copies }: Run, memories: readonly BandwidthMemory[]): boolean {
   if (copies.length === 0) return false;
   return copies.every(({ from, to }) => {

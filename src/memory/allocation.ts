@@ -233,7 +233,7 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Whether a use by a stream needs neither {@link Allocation.order} nor a check: that is so in nearly
+   * Returns whether a use by a stream needs neither {@link Allocation.order} nor a check: that is so in nearly
    * all launches, and costs less than to find it out there.
    */
   isInOrder(stream: CudaStream, access: Access): boolean {

@@ -130,13 +130,13 @@ export class CapturedMemory extends Capture implements Disposable {
     super(origin);
   }
 
-  /** Whether recorded work uses a block. */
+  /** Returns whether recorded work uses a block. */
   uses({ usage }: CapturedBlock): boolean {
     return this.#usages.has(usage);
   }
 
   /**
-   * Whether work of `stream` on a block is recorded: when the stream is captured, or when the
+   * Returns whether work of `stream` on a block is recorded: when the stream is captured, or when the
    * capture has used the block before and the kit orders the streams.
    */
   records(block: CapturedBlock, stream: CudaStream): boolean {

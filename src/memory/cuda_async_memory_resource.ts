@@ -59,7 +59,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     this.#record = new HandleRecord(this, { context, kind: "pool", handle: pool.handle, destroy });
   }
 
-  /** Whether a device has stream-ordered pools. */
+  /** Returns whether a device has stream-ordered pools. */
   static isSupported(owner: ContextOwner): boolean {
     const context = contextOf(owner, "look for the pools of");
     return context.driver.has("cuMemAllocAsync") &&

@@ -38,7 +38,7 @@ export function queueInOrder(
   if (!work.isOver) keepFor(work, stream, uses);
 }
 
-/** Whether a call on a stream that uses these blocks comes after nothing that is under way. */
+/** Returns whether a call on a stream that uses these blocks comes after nothing that is under way. */
 export function comesAfterNothing(
   stream: CudaStream,
   block: Allocation,

@@ -157,7 +157,7 @@ interface VainCollection {
 
 const vain = new WeakMap<Context, VainCollection>();
 
-/** Whether live objects could make room, and were not searched in vain a moment ago. */
+/** Returns whether live objects could make room, and were not searched in vain a moment ago. */
 function isWorthCollecting(context: Context, error: OutOfMemoryError): boolean {
   const { freeBytes, liveBytes, cachedBytes, requestedBytes, limitBytes = Infinity } = error;
   const mostBytes = Math.min(freeBytes + liveBytes + cachedBytes, limitBytes);

@@ -63,7 +63,7 @@ export class StreamUsage {
     this.#readers.length = 0;
   }
 
-  /** Whether a use by a stream comes after all others by itself, so that nothing is to be noted. */
+  /** Returns whether a use by a stream comes after all others by itself, so that nothing is to be noted. */
   isInOrder(stream: CudaStream, access: Access): boolean {
     if (this.#pending !== undefined) return false;
     if (this.#readers.length === 0) return this.#writer === stream;

@@ -23,7 +23,7 @@ export function activeCapture(): Capture | undefined {
   return active;
 }
 
-/** Whether a stream is being captured. */
+/** Returns whether a stream is being captured. */
 export function isCaptured(queue: CapturedQueue): boolean {
   return active?.includes(queue) === true;
 }
@@ -97,7 +97,7 @@ export abstract class Capture {
     active = this;
   }
 
-  /** Whether a stream takes part. */
+  /** Returns whether a stream takes part. */
   includes({ key }: CapturedQueue): boolean {
     return this.#members.has(key);
   }
@@ -184,7 +184,7 @@ export abstract class Capture {
   }
 }
 
-/** Whether an error says that nothing is being captured any more. */
+/** Returns whether an error says that nothing is being captured any more. */
 function isOver(error: unknown): boolean {
   return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_ILLEGAL_STATE;
 }

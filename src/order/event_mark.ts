@@ -71,7 +71,7 @@ export class EventMark {
   }
 
   /**
-   * Whether the event was recorded in `capture`, which is running.
+   * Returns whether the event was recorded in `capture`, which is running.
    *
    * @throws TypeError when it was recorded in a capture that has ended.
    */

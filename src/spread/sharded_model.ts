@@ -73,7 +73,7 @@ export class ShardedModel
     return this.#disposed;
   }
 
-  /** Whether there is a tensor of that name. */
+  /** Returns whether there is a tensor of that name. */
   has(name: string): boolean {
     return this.#tensors.has(name);
   }

@@ -16,7 +16,7 @@ interface Builtins {
 
 let isLoaded = false;
 
-/** Whether the kit has loaded one of Node's modules, so that others cost little. */
+/** Returns whether the kit has loaded one of Node's modules, so that others cost little. */
 export function hasBuiltins(): boolean {
   return isLoaded;
 }

@@ -31,7 +31,7 @@ const REFUSALS: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_NOT_SUPPORTED,
 ]);
 
-/** Whether a status is a lasting refusal and not a failure that may pass. */
+/** Returns whether a status is a lasting refusal and not a failure that may pass. */
 export function isRefusal(status: number): boolean {
   return REFUSALS.has(status);
 }

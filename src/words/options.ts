@@ -69,7 +69,7 @@ export const CALLBACK: OptionKind = {
   },
 };
 
-/** Whether a function is a class: only classes have a prototype that cannot be replaced. */
+/** Returns whether a function is a class: only classes have a prototype that cannot be replaced. */
 function isClass(value: object): boolean {
   return Object.getOwnPropertyDescriptor(value, "prototype")?.writable === false;
 }
@@ -138,7 +138,7 @@ export class OptionSet<T extends object> implements OptionKind {
     return `an object such as { ${this.#names.join(", ")} }`;
   }
 
-  /** Whether a value is a record with these options. */
+  /** Returns whether a value is a record with these options. */
   accepts(value: unknown): boolean {
     if (!isRecord(value)) return false;
     for (const name in value) {
@@ -184,7 +184,7 @@ export class OptionSet<T extends object> implements OptionKind {
     );
   }
 
-  /** Whether a library has given all objects of the program a property of this name. */
+  /** Returns whether a library has given all objects of the program a property of this name. */
   #isEverywhere(name: string): boolean {
     return !this.#kinds.has(name) &&
       Object.prototype.propertyIsEnumerable.call(Object.prototype, name);

@@ -44,7 +44,7 @@ export class RemoteRanks {
     this.#arrivals.set(`${rank} ${call}`, arrival);
   }
 
-  /** Whether a rank has come to a call. */
+  /** Returns whether a rank has come to a call. */
   has(rank: number, call: string): boolean {
     return this.#arrivals.has(`${rank} ${call}`);
   }

@@ -308,7 +308,7 @@ export function requireApart(machine: Machine, calls: readonly RankCall[]): void
   }
 }
 
-/** Whether a call reads and writes the same place in the one way that it can. */
+/** Returns whether a call reads and writes the same place in the one way that it can. */
 function isInPlace(call: RankCall): boolean {
   const { name, source, destination, communicator: { rank } } = call;
   const ownPart = BigInt(rank * byteLengthOf(call));

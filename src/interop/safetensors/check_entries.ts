@@ -86,7 +86,7 @@ function toBuffer(path: string, name: string, value: unknown): GpuBuffer<DType> 
 }
 
 /**
- * Whether a value has names; a promise or a single buffer has none, and would be saved as nothing.
+ * Returns whether a value has names; a promise or a single buffer has none, and would be saved as nothing.
  */
 function isCollection(value: unknown): value is object {
   if (typeof value !== "object" || value === null || value instanceof Promise) return false;

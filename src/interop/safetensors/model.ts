@@ -67,7 +67,7 @@ export class SafetensorsModel
     return this.#disposed;
   }
 
-  /** Whether there is a tensor of that name. */
+  /** Returns whether there is a tensor of that name. */
   has(name: string): boolean {
     return this.#tensors.has(name);
   }

@@ -30,7 +30,7 @@ export function unitsOf(byteLength: number): number {
   return Math.ceil(byteLength / UNIT_BYTES);
 }
 
-/** Whether a request is served from the segments for small ones. */
+/** Returns whether a request is served from the segments for small ones. */
 export function isSmallRequest(unitCount: number): boolean {
   return unitCount <= SMALL_UNITS;
 }
