@@ -64,6 +64,15 @@ interface Joining {
   readonly communicator: Communicator;
 }
 
+/** The arguments of a call that uses memory. */
+interface GivenCall extends Pick<RankCall, "datatype" | "operation" | "root" | "peer"> {
+  readonly source?: number | bigint;
+  readonly destination?: number | bigint;
+  readonly count: number | bigint;
+  readonly comm: number | bigint;
+  readonly stream: number | bigint;
+}
+
 /** Makes the functions for a machine. */
 export function simulateNccl(machine: Machine): NcclApi {
   const { ncclVersion } = machine.settings;
@@ -256,29 +265,34 @@ export function simulateNccl(machine: Machine): NcclApi {
     requireWhole(clique);
   }
 
-  function add(
-    handle: number | bigint,
-    stream: number | bigint,
-    call: Omit<RankCall, "communicator" | "stream">,
-  ): number {
-    const communicator = findIdle(handle);
-    const { clique: { size } } = communicator;
-    const { datatype, operation = 0, root = 0, peer = 0 } = call;
-    const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
-      Object.values(ncclRedOp).some((known) => known === operation);
-    if (!isKnown) throw new NcclRefusal(INVALID, `type ${datatype}, operation ${operation}`);
-    if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
-      throw new NcclRefusal(INVALID, `there is no rank ${root === 0 ? peer : root}`);
-    }
-    const queue = machine.stream(BigInt(stream));
-    if (queue.context !== communicator.context) {
-      throw new NcclRefusal(INVALID, "the stream is another device's");
-    }
-    if (machine.captures.of(queue) !== undefined) {
-      throw new NcclRefusal(MISUSED, "the stream is being captured");
-    }
-    calls.push({ ...call, communicator, stream: queue });
-    return depth === 0 ? endGroup() : SUCCESS;
+  /** Adds a call that uses memory to the group, or queues it at once where there is none. */
+  function add(name: NcclFunction, given: GivenCall): number {
+    return serve(name, () => {
+      const { comm, stream, source = 0n, destination = 0n, count, ...call } = given;
+      const communicator = findIdle(comm);
+      const { clique: { size } } = communicator;
+      const { datatype, operation = 0, root = 0, peer = 0 } = call;
+      const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
+        Object.values(ncclRedOp).some((known) => known === operation);
+      if (!isKnown) throw new NcclRefusal(INVALID, `type ${datatype}, operation ${operation}`);
+      if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
+        throw new NcclRefusal(INVALID, `there is no rank ${root === 0 ? peer : root}`);
+      }
+      const queue = machine.stream(BigInt(stream));
+      if (queue.context !== communicator.context) {
+        throw new NcclRefusal(INVALID, "the stream is another device's");
+      }
+      if (machine.captures.of(queue) !== undefined) {
+        throw new NcclRefusal(MISUSED, "the stream is being captured");
+      }
+      const ranges = {
+        source: BigInt(source),
+        destination: BigInt(destination),
+        count: Number(count),
+      };
+      calls.push({ ...call, ...ranges, name, communicator, stream: queue });
+      return depth === 0 ? endGroup() : SUCCESS;
+    });
   }
 
   /** Ends the work of a communicator; one of several processes says later that it has. */
@@ -311,7 +325,6 @@ export function simulateNccl(machine: Machine): NcclApi {
     return BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(text)));
   }
 
-  const none = 0n;
   const functions: NcclWithWire = {
     [OWN_WIRE](id, wire) {
       const remote = new RemoteRanks(wire);
@@ -349,82 +362,25 @@ export function simulateNccl(machine: Machine): NcclApi {
       serve("ncclCommCuDevice", () => put32(cell, find(comm).context.device.ordinal)),
     ncclCommUserRank: (comm, cell) => serve("ncclCommUserRank", () => put32(cell, find(comm).rank)),
     ncclReduce: (source, destination, count, datatype, operation, root, comm, stream) =>
-      serve("ncclReduce", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclReduce",
-          datatype,
-          operation,
-          root,
-        })),
+      add("ncclReduce", { source, destination, count, datatype, operation, root, comm, stream }),
     ncclBroadcast: (source, destination, count, datatype, root, comm, stream) =>
-      serve("ncclBroadcast", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclBroadcast",
-          datatype,
-          root,
-        })),
+      add("ncclBroadcast", { source, destination, count, datatype, root, comm, stream }),
     ncclAllReduce: (source, destination, count, datatype, operation, comm, stream) =>
-      serve("ncclAllReduce", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclAllReduce",
-          datatype,
-          operation,
-        })),
+      add("ncclAllReduce", { source, destination, count, datatype, operation, comm, stream }),
     ncclReduceScatter: (source, destination, count, datatype, operation, comm, stream) =>
-      serve("ncclReduceScatter", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclReduceScatter",
-          datatype,
-          operation,
-        })),
+      add("ncclReduceScatter", { source, destination, count, datatype, operation, comm, stream }),
     ncclAllGather: (source, destination, count, datatype, comm, stream) =>
-      serve("ncclAllGather", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclAllGather",
-          datatype,
-        })),
+      add("ncclAllGather", { source, destination, count, datatype, comm, stream }),
     ncclAlltoAll: (source, destination, count, datatype, comm, stream) =>
-      serve("ncclAlltoAll", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclAlltoAll",
-          datatype,
-        })),
+      add("ncclAlltoAll", { source, destination, count, datatype, comm, stream }),
     ncclGather: (source, destination, count, datatype, root, comm, stream) =>
-      serve("ncclGather", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclGather",
-          datatype,
-          root,
-        })),
+      add("ncclGather", { source, destination, count, datatype, root, comm, stream }),
     ncclScatter: (source, destination, count, datatype, root, comm, stream) =>
-      serve("ncclScatter", () =>
-        add(comm, stream, {
-          ...rangesOf(source, destination, count),
-          name: "ncclScatter",
-          datatype,
-          root,
-        })),
+      add("ncclScatter", { source, destination, count, datatype, root, comm, stream }),
     ncclSend: (source, count, datatype, peer, comm, stream) =>
-      serve(
-        "ncclSend",
-        () =>
-          add(comm, stream, { ...rangesOf(source, none, count), name: "ncclSend", datatype, peer }),
-      ),
+      add("ncclSend", { source, count, datatype, peer, comm, stream }),
     ncclRecv: (destination, count, datatype, peer, comm, stream) =>
-      serve("ncclRecv", () =>
-        add(comm, stream, {
-          ...rangesOf(none, destination, count),
-          name: "ncclRecv",
-          datatype,
-          peer,
-        })),
+      add("ncclRecv", { destination, count, datatype, peer, comm, stream }),
     ncclGroupStart() {
       depth++;
       return SUCCESS;
@@ -438,15 +394,6 @@ export function simulateNccl(machine: Machine): NcclApi {
   const names = Object.keys(NCCL) as NcclFunction[];
   const missing = names.filter((name) => (SINCE[name] ?? 0) > ncclVersion);
   return { ...functions, ...Object.fromEntries(missing.map((name) => [name, null])) };
-}
-
-/** Reads what a call is given about memory. */
-function rangesOf(
-  source: number | bigint,
-  destination: number | bigint,
-  count: number | bigint,
-): Pick<RankCall, "source" | "destination" | "count"> {
-  return { source: BigInt(source), destination: BigInt(destination), count: Number(count) };
 }
 
 /** Reads from a configuration whether the calls of a communicator return when they are done. */

@@ -121,10 +121,24 @@ export function kernelCalls(machine: Machine): KernelCalls {
     requireCell(handle);
     const fault = imageFault(machine, image);
     if (fault !== undefined) refuse(fault);
+    give(handle, new Module(context));
+  }
+
+  /** Registers an object, and puts its handle into a cell. */
+  function give(cell: Cell, item: object): bigint {
+    let handle = 0n;
     machine.register((registered) => {
-      put64(handle, registered);
-      return new Module(context);
+      put64(cell, handle = registered);
+      return item;
     });
+    return handle;
+  }
+
+  /** Puts the handle of an object into a cell; the object is made when it is first asked for. */
+  function giveOnce<K>(cell: Cell, handles: Map<K, bigint>, key: K, make: () => object): void {
+    const known = handles.get(key);
+    if (known === undefined) handles.set(key, give(cell, make()));
+    else put64(cell, known);
   }
 
   /** Makes a module's handle, and those of its kernels, name nothing. */
@@ -194,12 +208,8 @@ export function kernelCalls(machine: Machine): KernelCalls {
       const found = machine.find(Module, module);
       requireValue(getText(name) !== "");
       const { name: text, kernel } = findKernel(name);
-      const known = found.kernels.get(text);
-      if (known !== undefined) return put64(handle, known);
-      const context = found.context ?? refuse("CUDA_ERROR_INVALID_HANDLE");
-      machine.register((registered) => {
-        put64(handle, registered);
-        found.kernels.set(text, registered);
+      giveOnce(handle, found.kernels, text, () => {
+        const context = found.context ?? refuse("CUDA_ERROR_INVALID_HANDLE");
         return new KernelFunction(found, context, kernel);
       });
     },
@@ -212,10 +222,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       contexts.requireCurrent();
       requireValue(optionCount === 0 || (options !== null && values !== null));
-      machine.register((registered) => {
-        put64(handle, registered);
-        return new Link();
-      });
+      give(handle, new Link());
     },
     cuLinkAddData_v2(handle, type, data, size, _name, optionCount, _options, _values) {
       const link = machine.find(Link, handle);
@@ -242,11 +249,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       requireValue(optionCount === 0 || (options !== null && values !== null));
       requireValue(otherCount === 0);
-      const fault = imageFault(machine, image);
-      machine.register((registered) => {
-        put64(handle, registered);
-        return new Library(fault);
-      });
+      give(handle, new Library(imageFault(machine, image)));
     },
     cuLibraryUnload(handle) {
       const library = machine.find(Library, handle);
@@ -261,26 +264,20 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       const found = findLibrary(library);
       const { name: text, kernel } = findKernel(name);
-      const known = found.kernels.get(text);
-      if (known !== undefined) return put64(handle, known);
-      machine.register((registered) => {
-        put64(handle, registered);
-        found.kernels.set(text, registered);
-        return new LibraryKernel(found, kernel);
-      });
+      giveOnce(handle, found.kernels, text, () => new LibraryKernel(found, kernel));
     },
     cuKernelGetFunction(handle, kernel) {
       requireCell(handle);
       const context = contexts.current;
       const found = machine.find(LibraryKernel, kernel);
       if (unloaded.has(found.library)) refuse("CUDA_ERROR_INVALID_HANDLE");
-      const known = found.functions.get(context);
-      if (known !== undefined) return put64(handle, known);
-      machine.register((registered) => {
-        put64(handle, registered);
-        found.functions.set(context, registered);
-        return new KernelFunction(found.library, context, found.kernel);
-      });
+      const { library, functions } = found;
+      giveOnce(
+        handle,
+        functions,
+        context,
+        () => new KernelFunction(library, context, found.kernel),
+      );
     },
     cuLibraryGetGlobal(_address, _size, library, _name) {
       contexts.requireCurrent();

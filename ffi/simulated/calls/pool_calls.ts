@@ -280,7 +280,7 @@ export function poolCalls(machine: Machine): PoolCalls {
 }
 
 /** Tells whether a struct names the host or a node of it. */
-function isHostPlace({ type }: { type: number }): boolean {
+export function isHostPlace({ type }: { type: number }): boolean {
   return type === Place.CU_MEM_LOCATION_TYPE_HOST ||
     type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }

@@ -30,10 +30,21 @@ interface GivenSide {
   device: bigint;
   xBytes: bigint;
   y: bigint;
-  z?: bigint;
+  z?: bigint | undefined;
   pitchBytes: bigint;
-  height?: bigint;
+  height?: bigint | undefined;
 }
+
+/** Both sides of a copy. */
+interface GivenSides {
+  source: GivenSide;
+  destination: GivenSide;
+}
+
+/** The members of a struct that describe the sides; that of a rectangle lacks some. */
+type SideMembers =
+  & ReturnType<typeof CUDA_MEMCPY2D.decode>
+  & Partial<ReturnType<typeof CUDA_MEMCPY3D.decode>>;
 
 /** Bytes and rows that a box copy moves. */
 interface Shape {
@@ -54,24 +65,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
         height: Number(copy.Height),
         depth: 1,
       };
-      copyBox(stream, shape, {
-        source: {
-          memoryType: copy.srcMemoryType,
-          host: copy.srcHost,
-          device: copy.srcDevice,
-          xBytes: copy.srcXInBytes,
-          y: copy.srcY,
-          pitchBytes: copy.srcPitch,
-        },
-        destination: {
-          memoryType: copy.dstMemoryType,
-          host: copy.dstHost,
-          device: copy.dstDevice,
-          xBytes: copy.dstXInBytes,
-          y: copy.dstY,
-          pitchBytes: copy.dstPitch,
-        },
-      });
+      copyBox(stream, shape, sidesOf(copy));
     },
     cuMemcpy3DAsync_v2(description, stream) {
       const copy = CUDA_MEMCPY3D.decode(bytesOf(description));
@@ -82,35 +76,14 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
         height: Number(copy.Height),
         depth: Number(copy.Depth),
       };
-      copyBox(stream, shape, {
-        source: {
-          memoryType: copy.srcMemoryType,
-          host: copy.srcHost,
-          device: copy.srcDevice,
-          xBytes: copy.srcXInBytes,
-          y: copy.srcY,
-          z: copy.srcZ,
-          pitchBytes: copy.srcPitch,
-          height: copy.srcHeight,
-        },
-        destination: {
-          memoryType: copy.dstMemoryType,
-          host: copy.dstHost,
-          device: copy.dstDevice,
-          xBytes: copy.dstXInBytes,
-          y: copy.dstY,
-          z: copy.dstZ,
-          pitchBytes: copy.dstPitch,
-          height: copy.dstHeight,
-        },
-      });
+      copyBox(stream, shape, sidesOf(copy));
     },
   };
 
   function copyBox(
     handle: bigint,
     shape: Shape,
-    sides: { source: GivenSide; destination: GivenSide },
+    sides: GivenSides,
   ): void {
     const stream = machine.workStream(handle);
     const { widthBytes, height, depth } = shape;
@@ -142,6 +115,31 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
     if (box.isOnDevice) requireDevicePointer(region);
     return { region, pitchBytes: box.pitchBytes };
   }
+}
+
+function sidesOf(copy: SideMembers): GivenSides {
+  return {
+    source: {
+      memoryType: copy.srcMemoryType,
+      host: copy.srcHost,
+      device: copy.srcDevice,
+      xBytes: copy.srcXInBytes,
+      y: copy.srcY,
+      z: copy.srcZ,
+      pitchBytes: copy.srcPitch,
+      height: copy.srcHeight,
+    },
+    destination: {
+      memoryType: copy.dstMemoryType,
+      host: copy.dstHost,
+      device: copy.dstDevice,
+      xBytes: copy.dstXInBytes,
+      y: copy.dstY,
+      z: copy.dstZ,
+      pitchBytes: copy.dstPitch,
+      height: copy.dstHeight,
+    },
+  };
 }
 
 function addressOf({ memoryType, host, device }: GivenSide): number {

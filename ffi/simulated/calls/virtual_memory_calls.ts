@@ -15,6 +15,7 @@ import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
 import type { Rule } from "../stricter.ts";
 import type { CallGroup } from "./calls.ts";
+import { isHostPlace } from "./pool_calls.ts";
 
 /** Properties of new physical memory. */
 type Properties = ReturnType<typeof CUmemAllocationProp.decode>;
@@ -169,11 +170,6 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       }
     },
   };
-}
-
-function isHostPlace({ type }: { type: number }): boolean {
-  return type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST ||
-    type === CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
 function isGranular(value: bigint): boolean {
