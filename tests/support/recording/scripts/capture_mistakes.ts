@@ -252,98 +252,49 @@ const MORE_WRONG: readonly string[] = [
   "cuMemCreate &n 1000 {type:0,location.type:1,location.id:64} 1",
 ];
 
-function wrongScriptOf(kind: string, call: string, steps: string): string {
-  return `# ${call.replaceAll(/[&{}()!]/g, "")}, ${kind}${SCENE}\n${steps}`;
-}
-
 const wrong = [
   ...WRONG.map(([call, gives, ends]) =>
-    wrongScriptOf(
-      "wrong in a capture of mode 0",
-      call,
-      `
-  cuStreamBeginCapture_v2 s 0
-  ${call} = ${gives}
-  cuStreamEndCapture s &c = ${ends}`,
-    )
+    wrongScriptOf("wrong in a capture of mode 0", call, { mode: 0, gives, ends })
   ),
   ...TOO_LATE.map(([call, gives]) =>
-    wrongScriptOf(
-      "in a capture that came to nothing",
-      call,
-      `
-  cuStreamBeginCapture_v2 s 2
-  cuStreamQuery s = 900
-  ${call} = ${gives}
-  cuStreamEndCapture s &c = 901 null`,
-    )
+    wrongScriptOf("in a capture that came to nothing", call, {
+      mode: 2,
+      before: "cuStreamQuery s = 900",
+      gives,
+      ends: "901 null",
+    })
   ),
   ...IMPLICIT.map(([call, gives]) =>
-    wrongScriptOf(
-      "beside a capture of the thread's stream",
-      call,
-      `
-  cuStreamBeginCapture_v2 2 2
-  ${call} = ${gives}
-  cuStreamEndCapture 2 &c = ?`,
-    )
+    wrongScriptOf("beside a capture of the thread's stream", call, { stream: "2", mode: 2, gives })
   ),
   ...IMPLICIT.map(([call]) =>
-    wrongScriptOf(
-      "beside a strict capture of the thread's stream",
-      call,
-      `
-  cuStreamBeginCapture_v2 2 0
-  ${call} = ?
-  cuStreamEndCapture 2 &c = ?`,
-    )
+    wrongScriptOf("beside a strict capture of the thread's stream", call, { stream: "2", mode: 0 })
   ),
   ...TOO_LATE.map(([call]) =>
-    wrongScriptOf(
-      "in a strict capture that came to nothing",
-      call,
-      `
-  cuStreamBeginCapture_v2 s 1
-  cuMemAlloc_v2 &n 256 = 900
-  ${call} = ?
-  cuStreamEndCapture s &c = ?`,
-    )
+    wrongScriptOf("in a strict capture that came to nothing", call, {
+      mode: 1,
+      before: "cuMemAlloc_v2 &n 256 = 900",
+    })
   ),
 ];
 
 /** Calls with something wrong about them, where a capture allows everything or no context is current. */
 const WRONG_ELSEWHERE = [...WRONG.map(([call]) => call), ...MORE_WRONG].flatMap((call) => [
-  wrongScriptOf(
-    "wrong in a capture of mode 2",
-    call,
-    `
-  cuStreamBeginCapture_v2 s 2
-  ${call} = ?
-  cuStreamEndCapture s &c = ?`,
-  ),
-  wrongScriptOf(
-    "wrong without a context",
-    call,
-    `
+  wrongScriptOf("wrong in a capture of mode 2", call, { mode: 2 }),
+  `# ${titleOf(call)}, wrong without a context${SCENE}
   cuCtxSetCurrent 0
   ${call} = ?
   cuCtxSetCurrent ctx0
   settle`,
-  ),
 ]);
 
 /** Calls that need a current context, or do not, in a capture that forbids them. */
 const OUTSIDE = FORBIDDEN.map((call) =>
-  wrongScriptOf(
-    "in a capture of mode 0 without a context",
-    call,
-    `
-  cuStreamBeginCapture_v2 s 0
-  cuCtxSetCurrent 0
-  ${call} = ?
-  cuCtxSetCurrent ctx0
-  cuStreamEndCapture s &c = ?`,
-  )
+  wrongScriptOf("in a capture of mode 0 without a context", call, {
+    mode: 0,
+    before: "cuCtxSetCurrent 0",
+    after: "cuCtxSetCurrent ctx0",
+  })
 );
 
 /** Memory of every kind, to copy rectangles from and to. */
@@ -611,3 +562,28 @@ ${RECTANGLE_MEMORY}
 export const CAPTURE_MISTAKE_SCRIPTS: readonly Script[] = readScripts(
   [...wrong, ...WRONG_ELSEWHERE, ...OUTSIDE, OTHERS].join("\n"),
 );
+
+/** A script that makes a call in a capture, between other steps. */
+function wrongScriptOf(
+  kind: string,
+  call: string,
+  { stream = "s", mode, before = "", after = "", gives = "?", ends = "?" }: {
+    readonly stream?: string;
+    readonly mode: number;
+    readonly before?: string;
+    readonly after?: string;
+    readonly gives?: string;
+    readonly ends?: string;
+  },
+): string {
+  return `# ${titleOf(call)}, ${kind}${SCENE}
+  cuStreamBeginCapture_v2 ${stream} ${mode}
+  ${before}
+  ${call} = ${gives}
+  ${after}
+  cuStreamEndCapture ${stream} &c = ${ends}`;
+}
+
+function titleOf(call: string): string {
+  return call.replaceAll(/[&{}()!]/g, "");
+}
