@@ -143,78 +143,73 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
 }
 
 for (const [name, make] of Object.entries(THINGS)) {
-  Deno.test(`${name} refuses arguments that are none with words of the kit's`, async () => {
+  testWords(`${name} refuses arguments that are none`, function* (gpu) {
     using folder = new TemporaryFolder();
     using _inside = workIn(folder.path); // a text is a path, too
-    using _warnings = new CaughtWarnings();
-    using gpu = openTestDevice();
-    const raw: string[] = [];
     for (const method of methodsOf(make(gpu))) {
       for (const [what, wrong] of wrongThings(gpu)) {
         const first = method === "writeFile" ? `${folder.path}/file` : FIRST[method];
         for (const args of first === undefined ? [[wrong]] : [[wrong], [first, wrong]]) {
           const thing = make(gpu);
           const call = (Reflect.get(thing, method) as Method).bind(thing);
-          const message = await messageOf(() => call(...args));
-          if (!OWN.test(message)) raw.push(`${method}(${what}): ${message}`);
+          yield [`${method}(${what})`, () => call(...args)];
         }
       }
       gpu.disposeAll();
     }
-    assertEquals(raw, []);
   });
 }
 
-Deno.test("Functions refuse arguments that are none with words of the kit's", async () => {
-  using _warnings = new CaughtWarnings();
-  using gpu = openTestDevice();
-  const raw: string[] = [];
+testWords("Functions refuse arguments that are none", function* (gpu) {
   for (const [name, call] of Object.entries(EXPORTED)) {
     if (typeof call !== "function" || name === "show") continue; // which shows anything
+    if (/^[A-Z]/.test(name)) continue; // a class
     for (const [what, wrong] of wrongThings(gpu)) {
-      if (/^[A-Z]/.test(name)) continue; // a class
-      const message = await messageOf(() => (call as Method)(wrong));
-      if (!OWN.test(message)) raw.push(`${name}(${what}): ${message}`);
+      yield [`${name}(${what})`, () => (call as Method)(wrong)];
     }
   }
-  gpu.disposeAll();
-  assertEquals(raw, []);
 });
 
-Deno.test("Classes refuse to be made of arguments that are none with words of the kit's", async () => {
-  using _warnings = new CaughtWarnings();
-  using gpu = openTestDevice();
-  const raw: string[] = [];
+testWords("Classes refuse to be made of arguments that are none", function* (gpu) {
   for (const [name, Class] of classes()) {
     for (const [what, wrong] of [...wrongThings(gpu), ["a device", gpu] as const]) {
       for (const args of [[], [wrong], [wrong, wrong], [gpu, wrong], ["text", wrong]]) {
-        const message = await messageOf(() => Reflect.construct(Class, args));
-        if (!OWN.test(message)) raw.push(`new ${name}(${what}): ${message}`);
+        yield [`new ${name}(${what})`, () => Reflect.construct(Class, args)];
       }
     }
   }
-  gpu.disposeAll();
-  assertEquals(raw, []);
 });
 
-Deno.test("Statics refuse arguments that are none with words of the kit's", async () => {
-  using _warnings = new CaughtWarnings();
-  using gpu = openTestDevice();
-  const raw: string[] = [];
+testWords("Statics refuse arguments that are none", function* (gpu) {
   for (const [name, Class] of classes()) {
     for (const [method, { value: call }] of Object.entries(staticsOf(Class))) {
       if (typeof call !== "function") continue;
       for (const [what, wrong] of wrongThings(gpu)) {
         for (const args of [[], [wrong], [gpu, wrong]]) {
-          const message = await messageOf(() => Reflect.apply(call, Class, args));
-          if (!OWN.test(message)) raw.push(`${name}.${method}(${what}): ${message}`);
+          yield [`${name}.${method}(${what})`, () => Reflect.apply(call, Class, args)];
         }
       }
     }
   }
-  gpu.disposeAll();
-  assertEquals(raw, []);
 });
+
+/** Registers a test of calls, each of which must fail with words of the kit's. */
+function testWords(
+  name: string,
+  callsOn: (gpu: kit.CudaDevice) => Iterable<readonly [name: string, call: () => unknown]>,
+): void {
+  Deno.test(`${name} with words of the kit's`, async () => {
+    using _warnings = new CaughtWarnings();
+    using gpu = openTestDevice();
+    const raw: string[] = [];
+    for (const [what, call] of callsOn(gpu)) {
+      const message = await messageOf(call);
+      if (!OWN.test(message)) raw.push(`${what}: ${message}`);
+    }
+    gpu.disposeAll();
+    assertEquals(raw, []);
+  });
+}
 
 Deno.test("Classes that programs do not construct name the call that makes one", () => {
   using gpu = openTestDevice();
