@@ -1,7 +1,6 @@
 // The communicators of one group: started together, called together, and ended together once the GPUs
 // are done with their work. They never refer to the group itself.
 
-import type { NcclFunction } from "../../ffi/nccl.ts";
 import { ncclResult } from "../../ffi/nccl_constants.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll, reportLost, tryRelease } from "../driver/release.ts";
@@ -14,6 +13,9 @@ import type { CallInProgress } from "./queued_call.ts";
 
 /** Bytes of a place that V8 leaves where it is: smaller arrays may move while NCCL writes to them. */
 export const FIXED_BYTES = 128;
+
+/** The call that tells how a communicator is, for errors. */
+export const ASK = "ncclCommGetAsyncError";
 
 /** From so many streams on, those that are gone for good are forgotten first. */
 const MANY = 16;
@@ -85,7 +87,7 @@ export class Communicators implements RankCommunicators {
     const call = "ncclCommInitAll";
     const status = first(contexts).enter(() => nccl.api[call](handles, size, ordinals));
     const started = new Communicators(nccl, contexts, [...handles]);
-    const failure = isFailure(status) ? { status, call } : started.#settle();
+    const failure = isFailure(status) ? { status, call } : started.#find({ waits: true });
     if (failure === undefined) return started;
     const error = nccl.error(failure);
     void started.fail(error);
@@ -122,7 +124,7 @@ export class Communicators implements RankCommunicators {
     const { nccl } = this;
     const failure = first(this.contexts).enter(() => {
       const { failure, isInProgress } = inGroup(nccl, () => body(this.#handles));
-      return isInProgress ? this.#settle() : failure;
+      return isInProgress ? this.#find({ waits: true }) : failure;
     });
     if (failure === undefined) return;
     const error = nccl.error(failure);
@@ -132,15 +134,7 @@ export class Communicators implements RankCommunicators {
 
   /** Returns the failure that a communicator has met since it was called; undefined without one. */
   findFailure(): NcclFailure | undefined {
-    if (!this.#isOpen) return undefined;
-    const call = "ncclCommGetAsyncError";
-    const cell = new Int32Array(1);
-    for (const [rank, communicator] of this.#handles.entries()) {
-      const asked = this.nccl.api.ncclCommGetAsyncError(communicator, cell);
-      const status = isFailure(asked) ? asked : cell[0] ?? 0;
-      if (isFailure(status)) return { status, call, communicator, rank };
-    }
-    return undefined;
+    return this.#isOpen ? this.#find({ waits: false }) : undefined;
   }
 
   /**
@@ -211,19 +205,31 @@ export class Communicators implements RankCommunicators {
     return this.#handles.filter((handle) => handle !== 0n);
   }
 
-  /** Waits while a communicator is at work: NCCL_COMM_BLOCKING=0 in the environment makes all so. */
-  #settle(): NcclFailure | undefined {
-    const call = "ncclCommGetAsyncError";
+  /**
+   * Returns the failure that a communicator has met. Can wait while one is at work, as all are with
+   * NCCL_COMM_BLOCKING=0 in the environment.
+   */
+  #find({ waits }: { readonly waits: boolean }): NcclFailure | undefined {
     const cell = new Int32Array(1);
     for (const [rank, communicator] of this.#handles.entries()) {
-      do {
-        const asked = this.nccl.api.ncclCommGetAsyncError(communicator, cell);
-        const status = isFailure(asked) ? asked : cell[0] ?? 0;
-        if (isFailure(status)) return { status, call, communicator, rank };
-      } while (cell[0] === ncclResult.ncclInProgress);
+      let status: number;
+      do status = statusOf(this.nccl, communicator, cell); while (
+        waits && status === ncclResult.ncclInProgress
+      );
+      if (isFailure(status)) return { status, call: ASK, communicator, rank };
     }
     return undefined;
   }
+}
+
+/** Asks NCCL how a communicator is; `cell` is a place for its answer. */
+export function statusOf(
+  { api }: Nccl,
+  communicator: bigint,
+  cell: Int32Array<ArrayBuffer>,
+): number {
+  const asked = api.ncclCommGetAsyncError(communicator, cell);
+  return isFailure(asked) ? asked : cell[0] ?? 0;
 }
 
 /** Adds streams whose queued work uses communicators. */
@@ -274,7 +280,9 @@ export function inGroup(
   body: () => NcclFailure | undefined,
 ): { readonly failure: NcclFailure | undefined; readonly isInProgress: boolean } {
   const begun = api.ncclGroupStart();
-  if (isFailure(begun)) return { failure: failureOf(begun, "ncclGroupStart"), isInProgress: false };
+  if (isFailure(begun)) {
+    return { failure: { status: begun, call: "ncclGroupStart" }, isInProgress: false };
+  }
   let failure: NcclFailure | undefined;
   let ended = 0;
   try {
@@ -282,17 +290,13 @@ export function inGroup(
   } finally {
     ended = api.ncclGroupEnd();
   }
-  if (isFailure(ended)) failure ??= failureOf(ended, "ncclGroupEnd");
+  if (isFailure(ended)) failure ??= { status: ended, call: "ncclGroupEnd" };
   return { failure, isInProgress: failure === undefined && ended === ncclResult.ncclInProgress };
 }
 
 /** Returns whether a status tells of a failure; work that goes on has not failed. */
 export function isFailure(status: number): boolean {
   return status !== ncclResult.ncclSuccess && status !== ncclResult.ncclInProgress;
-}
-
-function failureOf(status: number, call: NcclFunction): NcclFailure {
-  return { status, call };
 }
 
 function first(contexts: readonly Context[]): Context {

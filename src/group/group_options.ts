@@ -1,20 +1,13 @@
 // Options of groups and of their calls.
 
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
-import { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
-import {
-  eitherOf,
-  listOf,
-  NUMBER,
-  type OptionKind,
-  OptionSet,
-  SIGNAL,
-  TEXT,
-} from "../words/options.ts";
+import { eitherOf, listOf, NUMBER, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
+import { BUFFER } from "./collectives.ts";
 import { REDUCTION, type Reduction } from "./element_types.ts";
 
 /** Options for {@link DeviceList.group}. */
@@ -28,11 +21,10 @@ export interface GroupOptions {
   readonly label?: string | undefined;
 }
 
+const GROUP_KINDS = { timeoutSeconds: NUMBER, label: TEXT } as const;
+
 /** Checks the options above. */
-export const GROUP_OPTIONS: OptionSet<GroupOptions> = new OptionSet({
-  timeoutSeconds: NUMBER,
-  label: TEXT,
-});
+export const GROUP_OPTIONS: OptionSet<GroupOptions> = new OptionSet(GROUP_KINDS);
 
 /** Options for {@link joinGroup}. */
 export interface JoinOptions extends GroupOptions {
@@ -74,8 +66,6 @@ export interface ShrinkOptions extends GroupOptions {
   /** Ends the start of the new group. */
   readonly signal?: AbortSignal | undefined;
 }
-
-const GROUP_KINDS = { timeoutSeconds: NUMBER, label: TEXT } as const;
 
 /** Checks the options for joining. */
 export const JOIN_OPTIONS: OptionSet<JoinOptions> = new OptionSet({
@@ -183,11 +173,6 @@ export interface ReceiveOptions {
   /** The rank that sends. */
   readonly from: number;
 }
-
-const BUFFER: OptionKind = {
-  expected: "a buffer",
-  accepts: (value) => value instanceof GpuBuffer,
-};
 
 const BUFFERS = eitherOf(listOf(BUFFER), BUFFER);
 

@@ -8,11 +8,13 @@ import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
 import {
+  ASK,
   FIXED_BYTES,
   inGroup,
   isFailure,
   noteStreams,
   type RankCommunicators,
+  statusOf,
 } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
@@ -218,7 +220,7 @@ export class JoinedCommunicator implements RankCommunicators {
       }
       return !this.#isOpen;
     } catch (error) {
-      const fields = { reason: "nccl", call: "ncclCommGetAsyncError", cause: error } as const;
+      const fields = { reason: "nccl", call: ASK, cause: error } as const;
       void this.fail(new GroupError(messageOf(error), fields));
       return true;
     }
@@ -279,11 +281,9 @@ export class JoinedCommunicator implements RankCommunicators {
 
   /** Asks NCCL how the communicator is. */
   #look(): CallState {
-    const call = "ncclCommGetAsyncError";
     const communicator = this.#handle;
-    const asked = this.nccl.api.ncclCommGetAsyncError(communicator, this.#asyncError);
-    const status = isFailure(asked) ? asked : this.#asyncError[0] ?? 0;
-    if (isFailure(status)) return { status, call, communicator, rank: this.firstRank };
+    const status = statusOf(this.nccl, communicator, this.#asyncError);
+    if (isFailure(status)) return { status, call: ASK, communicator, rank: this.firstRank };
     return status === ncclResult.ncclInProgress ? "in progress" : "done";
   }
 
@@ -354,8 +354,7 @@ export class JoinedCommunicator implements RankCommunicators {
         : this.#context.enter(() => api.ncclCommFinalize(handle));
       const cell = new Int32Array(1);
       for (let turn = 0; !isFailure(status); turn++) {
-        const asked = api.ncclCommGetAsyncError(handle, cell);
-        status = isFailure(asked) ? asked : cell[0] ?? 0;
+        status = statusOf(this.nccl, handle, cell);
         if (status !== ncclResult.ncclInProgress || performance.now() >= endsAt) break;
         await pause(turn);
       }
