@@ -13,6 +13,7 @@ import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
+import { segment } from "./memory_bar.ts";
 import { type Preview, type PreviewLayout, previewOf } from "./preview.ts";
 
 const PLACES: Readonly<Record<LiveKind, string>> = {
@@ -130,9 +131,9 @@ function placeBar({ byteOffset, extentBytes, blockBytes }: ViewPlace): CardPart 
   return {
     type: "bar",
     segments: [
-      { name: "before", amount: byteOffset, text: formatBytes(byteOffset), fill: "dotted" },
-      { name: "this view", amount: extentBytes, text: formatBytes(extentBytes), fill: "solid" },
-      { name: "after", amount: after, text: formatBytes(after), fill: "dotted" },
+      segment("before", byteOffset, "dotted"),
+      segment("this view", extentBytes, "solid"),
+      segment("after", after, "dotted"),
     ],
   };
 }

@@ -1,30 +1,16 @@
 // A device's memory as one bar: live and cached memory of this program, memory of others, and free
 // memory.
 
+import type { DeviceMemory } from "../device/device_memory.ts";
 import { formatBytes } from "../words/format.ts";
 import type { BarSegment, CardPart } from "./card.ts";
 
-/** A device's memory by use, in bytes: free + live + cached + other is the total. */
-export interface MemoryAmounts {
-  /** Free for all programs. */
-  readonly freeBytes: number;
-  /** In this program's live buffers on the device. */
-  readonly liveBytes: number;
-  /** Kept for reuse on the device. */
-  readonly cachedBytes: number;
-  /** Held by other programs and by the driver itself. */
-  readonly otherBytes: number;
-}
+/** A device's memory by use. */
+type MemoryAmounts = Pick<DeviceMemory, "freeBytes" | "liveBytes" | "cachedBytes" | "otherBytes">;
 
 /** Draws a device's memory. */
 export function memoryBar(amounts: MemoryAmounts): CardPart {
   const { freeBytes, liveBytes, cachedBytes, otherBytes } = amounts;
-  const segment = (name: string, amount: number, fill: BarSegment["fill"]): BarSegment => ({
-    name,
-    amount,
-    text: formatBytes(amount),
-    fill,
-  });
   return {
     type: "bar",
     segments: [
@@ -49,8 +35,13 @@ export function limitBar(
     type: "bar",
     caption: `limit ${formatBytes(limitBytes)}`,
     segments: [
-      { name: "live", amount: liveBytes, text: formatBytes(liveBytes), fill: "solid" },
-      { name: "left", amount: leftBytes, text: formatBytes(leftBytes), fill: "empty" },
+      segment("live", liveBytes, "solid"),
+      segment("left", leftBytes, "empty"),
     ],
   }];
+}
+
+/** Makes one stretch of a bar, with its size in words. */
+export function segment(name: string, amount: number, fill: BarSegment["fill"]): BarSegment {
+  return { name, amount, text: formatBytes(amount), fill };
 }

@@ -3,7 +3,8 @@
 
 import type { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
-import { type BarSegment, type Card, type CardPart, MODELLED } from "./card.ts";
+import { type Card, type CardPart, MODELLED } from "./card.ts";
+import { segment } from "./memory_bar.ts";
 
 /** A fact's name and its value in words. */
 export type SystemFact = readonly [name: string, value: string];
@@ -93,12 +94,6 @@ function loadBar(caption: string, percent: number | undefined): CardPart[] {
 function memoryBar(state: SystemState): CardPart[] {
   const { memoryUsedBytes, memoryFreeBytes, memoryReservedBytes = 0 } = state;
   if (memoryUsedBytes === undefined || memoryFreeBytes === undefined) return [];
-  const segment = (name: string, amount: number, fill: BarSegment["fill"]): BarSegment => ({
-    name,
-    amount,
-    text: formatBytes(amount),
-    fill,
-  });
   return [{
     type: "bar",
     caption: "memory of all programs",
