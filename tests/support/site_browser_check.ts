@@ -3,14 +3,8 @@
 // with a folder, pictures of the pages go there.
 
 import type { Browser, Page } from "npm:playwright-core@1.65.1";
-import { openBrowser } from "./chromium.ts";
+import { type Check, checkInBrowser, watch } from "./browser_checks.ts";
 import { PROJECT_ROOT } from "./project_files.ts";
-
-/** A line of the report, and what is wrong. */
-interface Check {
-  readonly name: string;
-  readonly faults: readonly string[];
-}
 
 const SITE = new URL("_site/", PROJECT_ROOT).href;
 const WIDTHS = [1280, 800];
@@ -37,11 +31,11 @@ const SEARCHES: Readonly<Record<string, string>> = {
   "what blocks": "docs/order.html#what-blocks",
 };
 
-async function checkPage(browser: Browser, path: string, pictures?: string): Promise<Check> {
-  const faults: string[] = [];
+async function checkPage(browser: Browser, path: string, pictures?: string): Promise<Check[]> {
+  const found: string[] = [];
   for (const width of WIDTHS) {
     for (const colorScheme of SCHEMES) {
-      const page = await openPage(browser, { width, colorScheme }, faults);
+      const { page, faults } = await openPage(browser, { width, colorScheme });
       await page.goto(SITE + path);
       const { overflow, background } = await page.evaluate(MEASURE) as Measured;
       if (overflow > 0) faults.push(`${width} ${colorScheme}: ${overflow} pixels too wide`);
@@ -51,14 +45,14 @@ async function checkPage(browser: Browser, path: string, pictures?: string): Pro
         await page.screenshot({ path: `${pictures}/${name}_${width}_${colorScheme}.png` });
       }
       await page.close();
+      found.push(...faults);
     }
   }
-  return { name: `${path} fits, in light and dark, and asks nobody`, faults };
+  return [{ name: "fits, in light and dark, and asks nobody", passed: found.length === 0, found }];
 }
 
-async function checkSearch(browser: Browser, words: string, place: string): Promise<Check> {
-  const faults: string[] = [];
-  const page = await openPage(browser, { width: 1280, colorScheme: "light" }, faults);
+async function checkSearch(browser: Browser, words: string, place: string): Promise<Check[]> {
+  const { page, faults } = await openPage(browser, { width: 1280, colorScheme: "light" });
   await page.goto(`${SITE}docs/order.html`);
   await page.keyboard.press("/");
   await page.keyboard.type(words);
@@ -67,27 +61,19 @@ async function checkSearch(browser: Browser, words: string, place: string): Prom
     faults.push(`leads to ${page.url().replace(SITE, "")} instead of ${place}`);
   });
   await page.close();
-  return { name: `a search for "${words}" leads to ${place}`, faults };
+  return [{ name: `leads to ${place}`, passed: faults.length === 0, found: faults }];
 }
 
 async function openPage(
   browser: Browser,
   { width, colorScheme }: { readonly width: number; readonly colorScheme: "light" | "dark" },
-  faults: string[],
-): Promise<Page> {
+): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage({
     viewport: { width, height: 900 },
     colorScheme,
     offline: true,
   });
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error") faults.push(message.text());
-  });
-  page.on("request", (request) => {
-    if (!/^(file|data):/.test(request.url())) faults.push(`asks for ${request.url()}`);
-  });
-  return page;
+  return { page, ...watch(page, (url) => url.startsWith("file:")) };
 }
 
 interface Measured {
@@ -107,21 +93,10 @@ const MEASURE = `(() => {
 
 if (import.meta.main) {
   const [pictures] = Deno.args;
-  const browser = await openBrowser();
-  const checks: Check[] = [];
-  try {
-    for (const path of PAGES) checks.push(await checkPage(browser, path, pictures));
+  await checkInBrowser(async (browser, report) => {
+    for (const path of PAGES) await report(path, () => checkPage(browser, path, pictures));
     for (const [words, place] of Object.entries(SEARCHES)) {
-      checks.push(await checkSearch(browser, words, place));
+      await report(`a search for "${words}"`, () => checkSearch(browser, words, place));
     }
-  } finally {
-    await browser.close();
-  }
-  for (const { name, faults } of checks) {
-    console.log(`${faults.length === 0 ? "ok" : "FAILED"}: ${name}`);
-    for (const fault of faults) console.log(`  ${fault}`);
-  }
-  const failedCount = checks.filter(({ faults }) => faults.length > 0).length;
-  console.log(`${checks.length - failedCount} passed, ${failedCount} failed`);
-  if (failedCount > 0) Deno.exitCode = 1;
+  });
 }

@@ -2,9 +2,9 @@
 // real browser, runs them and looks at what is drawn, as a program: `deno run -A classic_check.ts`.
 
 import type { Page } from "npm:playwright-core@1.65.1";
-import { openBrowser } from "../chromium.ts";
+import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
 import { type FrontEnd, JupyterServer } from "./jupyter_server.ts";
-import { type Check, checksOf, placed, report, wantedOf, watch } from "./notebook_checks.ts";
+import { checksOf, placed, wantedOf } from "./notebook_checks.ts";
 import { CLASSIC_VIEW, countIn, LAB_VIEW, type NotebookView, type Seen } from "./seen.ts";
 
 /** The way to drive a front end: by what its own buttons call. */
@@ -57,8 +57,7 @@ async function checkNotebook(
   await until(page, `${drawn} >= ${wanted.plotCount}`);
   await page.waitForTimeout(SETTLE_MILLISECONDS);
   const checks = checksOf(await page.evaluate(countIn(view)) as Seen, wanted);
-  const passed = faults.length === 0;
-  return [...checks, { name: "nothing failed or was asked of others", passed, found: faults }];
+  return [...checks, faultless(faults)];
 }
 
 /** Asks until an expression holds; what it needs may not be there yet. */
@@ -71,26 +70,16 @@ async function until(page: Page, expression: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  const browser = await openBrowser();
-  let [count, failedCount] = [0, 0];
-  try {
+  await checkInBrowser(async (browser, report) => {
     for (const [frontEnd, driving] of Object.entries(DRIVING)) {
       await using server = await JupyterServer.start(frontEnd as keyof typeof DRIVING);
       for (const name of NAMES) {
         const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
         const url = `${server.origin}/${driving.path}/${name}.ipynb`;
         const check = () => checkNotebook(page, url, { name, driving });
-        const checks = await placed(check).catch((error): Check[] => [
-          { name: "can be checked", passed: false, found: String(error) },
-        ]);
+        await report(`${frontEnd}: ${name}`, () => placed(check));
         await page.close();
-        count += checks.length;
-        failedCount += report(`${frontEnd}: ${name}`, checks);
       }
     }
-  } finally {
-    await browser.close();
-  }
-  console.log(`${count - failedCount} passed, ${failedCount} failed`);
-  Deno.exitCode = failedCount > 0 ? 1 : 0;
+  });
 }

@@ -4,10 +4,10 @@
 import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
-import { openBrowser } from "../chromium.ts";
+import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
 import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
-import { type Check, checksOf, placed, report, wantedOf, watch } from "./notebook_checks.ts";
+import { checksOf, placed, wantedOf } from "./notebook_checks.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
 const PICTURE_WIDTHS = [1280, 800] as const;
@@ -43,30 +43,16 @@ if (import.meta.main) {
   const names = Deno.args.length > 0 ? Deno.args : notebookNames();
   Deno.mkdirSync(PICTURES, { recursive: true });
   await using server = await JupyterServer.start("jupyterlab");
-  const browser = await openBrowser();
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  const { faults } = watch(page, (url) => url.startsWith(server.origin));
-  const lab = new LabPage(page);
-  let [count, failedCount] = [0, 0];
-  try {
+  await checkInBrowser(async (browser, report) => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const { faults } = watch(page, (url) => url.startsWith(server.origin));
+    const lab = new LabPage(page);
     await lab.enter(server.origin);
-    for (const name of names) {
-      const checks = await checkNotebook(lab, name).catch((error): Check[] => [
-        { name: "can be checked", passed: false, found: String(error) },
-      ]);
-      count += checks.length;
-      failedCount += report(name, checks);
-    }
-    const answer = await lab.interrupt();
-    const checks = [
-      { name: "interrupting a cell keeps the kernel", passed: answer === "42", found: answer },
-      { name: "nothing failed or was asked of others", passed: faults.length === 0, found: faults },
-    ];
-    count += checks.length;
-    failedCount += report("JupyterLab", checks);
-  } finally {
-    await browser.close();
-  }
-  console.log(`${count - failedCount} passed, ${failedCount} failed`);
-  Deno.exitCode = failedCount > 0 ? 1 : 0;
+    for (const name of names) await report(name, () => checkNotebook(lab, name));
+    await report("JupyterLab", async () => {
+      const answer = await lab.interrupt();
+      const name = "interrupting a cell keeps the kernel";
+      return [{ name, passed: answer === "42", found: answer }, faultless(faults)];
+    });
+  });
 }

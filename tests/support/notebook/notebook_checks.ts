@@ -1,17 +1,10 @@
-// What must hold of a notebook in a browser, and how it is reported.
+// The checks of a notebook in a browser: what it shows against what it should.
 
-import type { Page } from "npm:playwright-core@1.65.1";
 import { expectedOutputs } from "../../../jupyter/expected_outputs.ts";
 import { type CellOutput, joined } from "../../../jupyter/notebook_file.ts";
 import { outputShape } from "../../../jupyter/output_shapes.ts";
+import type { Check } from "../browser_checks.ts";
 import type { Seen } from "./seen.ts";
-
-/** One thing that must hold. */
-export interface Check {
-  readonly name: string;
-  readonly passed: boolean;
-  readonly found: unknown;
-}
 
 /** The numbers of cards, plots and outputs that a notebook should show. */
 export interface Wanted {
@@ -90,27 +83,4 @@ export function stillChecksOf(seen: Seen, { cardCount, plotCount }: Wanted): Che
     },
     { name: "no text overprints another", passed: overprinted.length === 0, found: overprinted },
   ];
-}
-
-/** Notes what a page asks of others than `isOwn` tells, and what goes wrong in it. */
-export function watch(page: Page, isOwn: (url: string) => boolean): { faults: string[] } {
-  const faults: string[] = [];
-  page.on("pageerror", (error) => faults.push(String(error)));
-  page.on("console", (message) => {
-    if (message.type() === "error") faults.push(message.text());
-  });
-  page.on("request", (request) => {
-    const url = request.url();
-    if (!isOwn(url) && !/^(data|blob):/.test(url)) faults.push(`asked for ${url}`);
-  });
-  return { faults };
-}
-
-/** Prints the checks of a subject and returns how many failed. */
-export function report(subject: string, checks: readonly Check[]): number {
-  for (const { name, passed, found } of checks) {
-    const detail = passed ? "" : ` (found ${JSON.stringify(found)})`;
-    console.log(`${passed ? "ok" : "FAILED"}: ${subject}: ${name}${detail}`);
-  }
-  return checks.filter(({ passed }) => !passed).length;
 }

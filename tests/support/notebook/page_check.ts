@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "npm:playwright-core@1.65.1";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
-import { openBrowser } from "../chromium.ts";
-import { type Check, checksOf, report, wantedOf, watch } from "./notebook_checks.ts";
+import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
+import { checksOf, wantedOf } from "./notebook_checks.ts";
 import { countIn, PAGE_VIEW, type Seen } from "./seen.ts";
 
 const PICTURES = new URL("pictures/", WORK_FOLDER);
@@ -37,8 +37,7 @@ async function checkPage(page: Page, name: string): Promise<Check[]> {
     const path = fileURLToPath(new URL(`page_${name}_${colorScheme}.png`, PICTURES));
     await page.screenshot({ path, fullPage: true });
   }
-  const passed = faults.length === 0;
-  return [...checks, { name: "nothing failed or was asked of others", passed, found: faults }];
+  return [...checks, faultless(faults)];
 }
 
 function look(page: Page): Promise<Seen> {
@@ -48,22 +47,12 @@ function look(page: Page): Promise<Seen> {
 if (import.meta.main) {
   const names = Deno.args.length > 0 ? Deno.args : notebookNames();
   Deno.mkdirSync(PICTURES, { recursive: true });
-  const browser = await openBrowser();
-  const context = await browser.newContext({ offline: true });
-  let [count, failedCount] = [0, 0];
-  try {
+  await checkInBrowser(async (browser, report) => {
+    const context = await browser.newContext({ offline: true });
     for (const name of names) {
       const page = await context.newPage();
-      const checks = await checkPage(page, name).catch((error): Check[] => [
-        { name: "can be checked", passed: false, found: String(error) },
-      ]);
+      await report(`${name}.html`, () => checkPage(page, name));
       await page.close();
-      count += checks.length;
-      failedCount += report(`${name}.html`, checks);
     }
-  } finally {
-    await browser.close();
-  }
-  console.log(`${count - failedCount} passed, ${failedCount} failed`);
-  Deno.exitCode = failedCount > 0 ? 1 : 0;
+  });
 }

@@ -6,18 +6,11 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "npm:playwright-core@1.65.1";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
-import { openBrowser } from "../chromium.ts";
+import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
 import { imitate, IMITATED_VIEW, type Viewer, VIEWERS } from "./imitated_page.ts";
 import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
-import {
-  type Check,
-  report,
-  stillChecksOf,
-  type Wanted,
-  wantedOf,
-  watch,
-} from "./notebook_checks.ts";
+import { stillChecksOf, type Wanted, wantedOf } from "./notebook_checks.ts";
 import { CLASSIC_VIEW, countIn, type NotebookView, PAGE_VIEW, type Seen } from "./seen.ts";
 
 const EXECUTED = new URL("executed/", WORK_FOLDER);
@@ -110,11 +103,8 @@ async function checkImitated(browser: Browser, names: readonly string[]): Promis
           const path = fileURLToPath(new URL(`${at}.png`, PICTURES));
           await page.screenshot({ path, fullPage: true });
           const seen = await lookAt(page, IMITATED_VIEW);
-          const passed = faults.length === 0;
-          checks.push(...named(at, [
-            ...viewerChecksOf(viewer, seen, wanted),
-            { name: "nothing failed or was asked of others", passed, found: faults },
-          ]));
+          const seenChecks = viewerChecksOf(viewer, seen, wanted);
+          checks.push(...named(at, [...seenChecks, faultless(faults)]));
           await page.close();
         }
       }
@@ -147,20 +137,10 @@ function named(where: string, checks: readonly Check[]): Check[] {
 if (import.meta.main) {
   const names = Deno.args.length > 0 ? Deno.args : notebookNames();
   Deno.mkdirSync(PICTURES, { recursive: true });
-  const browser = await openBrowser();
-  let [count, failedCount] = [0, 0];
-  try {
+  await checkInBrowser(async (browser, report) => {
     const places = { checkInLab, checkInClassic, checkStripped, checkImitated };
     for (const [place, check] of Object.entries(places)) {
-      const checks = await check(browser, names).catch((error): Check[] => [
-        { name: "can be checked", passed: false, found: String(error) },
-      ]);
-      count += checks.length;
-      failedCount += report(place, checks);
+      await report(place, () => check(browser, names));
     }
-  } finally {
-    await browser.close();
-  }
-  console.log(`${count - failedCount} passed, ${failedCount} failed`);
-  Deno.exitCode = failedCount > 0 ? 1 : 0;
+  });
 }
