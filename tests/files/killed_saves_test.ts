@@ -4,16 +4,15 @@
 import { assertEquals } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { testRandom } from "../support/random.ts";
 import { killSaves, SIGNALS } from "../support/saving/killed_saves.ts";
 import { raceSaves } from "../support/saving/raced_saves.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
 Deno.test("saveSafetensors() leaves a whole model whenever it is killed", linux, async () => {
-  const seed = testSeed();
-  const { problems, strays } = await killSaves(2 * SIGNALS.length, new Random(seed));
-  assertEquals({ problems, strays }, { problems: [], strays: [] }, `VRAMKIT_TEST_SEED=${seed}`);
+  const { problems, strays } = await killSaves(2 * SIGNALS.length, testRandom());
+  assertEquals({ problems, strays }, { problems: [], strays: [] });
 });
 
 Deno.test(

@@ -3,17 +3,11 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
-import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { allocateByGraph } from "../support/graph_buffer.ts";
 import type { Random } from "../support/random.ts";
-
-/** A device and the streams to use it on. */
-export interface Place {
-  readonly gpu: CudaDevice;
-  readonly streams: readonly CudaStream[];
-}
+import type { MakeBuffer, Place } from "./places.ts";
 
 /** A buffer or view, and the bytes that must be in it. */
 interface Tracked {
@@ -26,12 +20,6 @@ interface Tracked {
   /** Whether it knows its block by the address only. */
   readonly isBorrowed?: boolean;
 }
-
-type MakeBuffer = (
-  gpu: CudaDevice,
-  length: number,
-  stream: CudaStream,
-) => GpuBuffer<"uint8">;
 
 /** Every kind of memory, device memory most of all. */
 const KINDS: readonly MakeBuffer[] = [
@@ -108,7 +96,7 @@ export class BufferSequence {
   #view(): void {
     const parent = this.#pick();
     if (parent === undefined || parent.isBorrowed) return;
-    const { start, end } = this.#range(parent.buffer.length);
+    const { start, end } = this.#random.range(parent.buffer.length);
     const buffer = parent.buffer.subarray(start, end);
     this.#tracked.push({
       ...parent,
@@ -136,7 +124,7 @@ export class BufferSequence {
   #borrow(): void {
     const parent = this.#pick();
     if (parent === undefined) return;
-    const { start, end } = this.#range(parent.bytes.length);
+    const { start, end } = this.#random.range(parent.bytes.length);
     const part = parent.buffer.subarray(start, end);
     const buffer = parent.place.gpu.fromHandle(part.ptr, part.byteLength);
     const bytes = parent.bytes.subarray(start, end);
@@ -206,7 +194,7 @@ export class BufferSequence {
   #slice(): void {
     const tracked = this.#pick();
     if (tracked === undefined || tracked.isBorrowed) return;
-    const { start, end } = this.#range(tracked.bytes.length);
+    const { start, end } = this.#random.range(tracked.bytes.length);
     const stream = this.#streamOf(tracked.place);
     const buffer = tracked.buffer.slice(start, end, { stream });
     this.#own({ buffer, bytes: tracked.bytes.slice(start, end), place: tracked.place });
@@ -280,10 +268,5 @@ export class BufferSequence {
     const onDevices = ends.filter(({ buffer }) => !buffer.isHostAccessible);
     const end = this.#random.pick(onDevices.length > 0 ? onDevices : ends) ?? to;
     return this.#streamOf(end.place);
-  }
-
-  #range(length: number): { start: number; end: number } {
-    const start = this.#random.below(length + 1);
-    return { start, end: start + this.#random.below(length - start + 1) };
   }
 }

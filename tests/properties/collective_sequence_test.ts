@@ -13,7 +13,7 @@ import {
 import { asOneGroup } from "../support/group/as_one_group.ts";
 import { join, openRank } from "../support/group/joined_ranks.ts";
 import { freeAddress } from "../support/group/rank_process.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { runSeeds } from "../support/random.ts";
 import { liveNames } from "../support/with_device.ts";
 import { CollectiveSequence } from "./collective_sequence.ts";
 
@@ -25,8 +25,6 @@ for (const size of SIZES) {
   testWithNccl(
     `DeviceGroup does on ${size} ranks what plain lists do, in any sequence`,
     async () => {
-      const seed = testSeed();
-      console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
       const ordinals = Array.from({ length: size }, (_, rank) => rank);
       using gpus = CudaDevice.openMany(ordinals, { driver: driverFor(size) });
       await checkNothingLeftOn(gpus, async () => {
@@ -34,14 +32,11 @@ for (const size of SIZES) {
         const others = [0, 1].map(() => gpus.map((gpu) => stack.use(gpu.createStream())));
         const streams = [gpus.map((gpu) => gpu.stream), ...others];
         await using group = await gpus.group();
-        for (let index = 0; index < SEQUENCE_COUNT; index++) {
-          const machine = { gpus: [...gpus], group, streams };
-          try {
-            await new CollectiveSequence(new Random(seed + index), machine).run(STEP_COUNT);
-          } catch (cause) {
-            throw new Error(`sequence ${index} of seed ${seed} went wrong`, { cause });
-          }
-        }
+        const machine = { gpus: [...gpus], group, streams };
+        await runSeeds(
+          SEQUENCE_COUNT,
+          ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
+        );
       });
     },
   );
@@ -52,8 +47,6 @@ for (const size of [1, 2, 3, 5]) {
     name: `joinGroup() does on ${size} ranks what plain lists do, in any sequence`,
     ignore: ON_GPU, // with real processes there are tests of their own
     async fn() {
-      const seed = testSeed();
-      console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
       using stack = new DisposableStack();
       const gpus = Array.from({ length: size }, (_, rank) => stack.use(openRank(rank)));
       const rendezvous = freeAddress();
@@ -64,14 +57,11 @@ for (const size of [1, 2, 3, 5]) {
         using others = new DisposableStack();
         const made = [0, 1].map(() => gpus.map((gpu) => others.use(gpu.createStream())));
         const streams = [gpus.map((gpu) => gpu.stream), ...made];
-        for (let index = 0; index < SEQUENCE_COUNT / 8; index++) {
-          const machine = { gpus, group: asOneGroup(groups), streams };
-          try {
-            await new CollectiveSequence(new Random(seed + index), machine).run(STEP_COUNT);
-          } catch (cause) {
-            throw new Error(`sequence ${index} of seed ${seed} went wrong`, { cause });
-          }
-        }
+        const machine = { gpus, group: asOneGroup(groups), streams };
+        await runSeeds(
+          SEQUENCE_COUNT / 8,
+          ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
+        );
       }
       await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
       for (const gpu of gpus) {

@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import type { CudaDevice } from "../../src/device/device.ts";
 import { namesIn, openPathsIn } from "../support/files.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { type Random, runSeeds } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { withDevice } from "../support/with_device.ts";
 
@@ -95,19 +95,12 @@ function written(
   return after;
 }
 
-Deno.test("calls on files have their effects in the order in which they were made", async () => {
-  const seed = testSeed();
-  const random = new Random(seed);
-  try {
-    await withDevice(async (gpu) => {
-      for (let round = 0; round < ROUND_COUNT; round++) {
-        using folder = new TemporaryFolder();
-        Deno.symlinkSync(".", folder.pathOf("link"));
-        await new FileSequence(gpu, folder, random).run();
-        assertEquals(openPathsIn(folder), []);
-      }
-    });
-  } catch (cause) {
-    throw new Error(`The sequence fails: VRAMKIT_TEST_SEED=${seed}`, { cause });
-  }
-});
+Deno.test("calls on files have their effects in the order in which they were made", () =>
+  withDevice((gpu) =>
+    runSeeds(ROUND_COUNT, async ({ random }) => {
+      using folder = new TemporaryFolder();
+      Deno.symlinkSync(".", folder.pathOf("link"));
+      await new FileSequence(gpu, folder, random).run();
+      assertEquals(openPathsIn(folder), []);
+    })
+  ));

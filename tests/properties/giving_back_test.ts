@@ -6,7 +6,7 @@ import type { CudaEvent, CudaGraph, CudaStream, DeviceBuffer } from "../../mod.t
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { LiveOrder } from "../../src/device/live_query.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { type Random, runSeeds } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";
 
 const PROGRAM_COUNT = IN_SANITIZER ? 40 : 400;
@@ -92,10 +92,5 @@ class GivingBack {
   }
 }
 
-Deno.test(`${PROGRAM_COUNT} programs that give back all they have free nothing too early`, async () => {
-  const seed = testSeed();
-  console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
-  for (let count = 0; count < PROGRAM_COUNT; count++) {
-    await withDevice((gpu) => new GivingBack(gpu, new Random(seed + count)).run());
-  }
-});
+Deno.test(`${PROGRAM_COUNT} programs that give back all they have free nothing too early`, () =>
+  runSeeds(PROGRAM_COUNT, ({ random }) => withDevice((gpu) => new GivingBack(gpu, random).run())));

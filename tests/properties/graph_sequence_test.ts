@@ -6,7 +6,7 @@ import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { type Random, runSeeds } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";
 
 const SEQUENCE_COUNT = IN_SANITIZER ? 50 : 300;
@@ -128,16 +128,10 @@ class GraphSequence implements Disposable {
 
 Deno.test("CudaGraph does what the same work on plain arrays does", () =>
   withDevice(async (gpu) => {
-    const seed = testSeed();
-    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
     let nodeCount = 0;
-    for (let index = 0; index < SEQUENCE_COUNT; index++) {
-      try {
-        using sequence = new GraphSequence(new Random(seed + index), gpu);
-        nodeCount += await sequence.run();
-      } catch (cause) {
-        throw new Error(`sequence ${index} of seed ${seed} went wrong`, { cause });
-      }
-    }
+    await runSeeds(SEQUENCE_COUNT, async ({ random }) => {
+      using sequence = new GraphSequence(random, gpu);
+      nodeCount += await sequence.run();
+    });
     assertGreater(nodeCount, SEQUENCE_COUNT * 5);
   }));

@@ -4,25 +4,19 @@
 import { assert, assertEquals } from "@std/assert";
 import { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
-import type { CudaDevice } from "../../src/device/device.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import type { CudaEvent } from "../../src/order/event.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { LateCalls } from "../support/late_calls.ts";
-import type { Random } from "../support/random.ts";
+import type { Random, RandomRun } from "../support/random.ts";
 import type { TemporaryFolder } from "../support/temporary_folder.ts";
-
-/** A device, and streams to use it on, which the programs share. */
-export interface ProgramPlace {
-  readonly gpu: CudaDevice;
-  readonly streams: readonly CudaStream[];
-}
+import type { MakeBuffer, Place } from "./places.ts";
 
 /** A buffer, and the bytes that a program that waits for everything would have in it. */
 interface Block {
   readonly buffer: GpuBuffer<"uint8">;
   readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly place: ProgramPlace;
+  readonly place: Place;
   /** Streams that have used it: another one waits for them where the program orders its streams. */
   readonly users: Set<CudaStream>;
 }
@@ -38,12 +32,6 @@ interface Part {
   readonly start: number;
   readonly length: number;
 }
-
-type MakeBuffer = (
-  gpu: CudaDevice,
-  length: number,
-  stream: CudaStream,
-) => GpuBuffer<"uint8">;
 
 const KINDS: readonly MakeBuffer[] = [
   (gpu, length, stream) => gpu.alloc("uint8", length, { stream }),
@@ -69,12 +57,12 @@ const TENSOR_BYTES = 50;
 /** One program. */
 export class Program {
   readonly #random: Random;
-  readonly #places: readonly ProgramPlace[];
+  readonly #places: readonly Place[];
   readonly #blocks: Block[] = [];
   readonly #arrays: HostArray[] = [];
   readonly #calls: LateCalls;
   readonly #events: CudaEvent[] = [];
-  readonly #log: string[] = [];
+  readonly #log: string[];
   readonly #folder: TemporaryFolder;
   /** What each file holds by the order of the calls. */
   readonly #files = new Map<string, Uint8Array<ArrayBuffer>>();
@@ -87,17 +75,13 @@ export class Program {
   readonly #ordersStreams: boolean;
 
   /** Prepares a program on some devices; it orders its streams itself where the kit does not. */
-  constructor(random: Random, places: readonly ProgramPlace[], folder: TemporaryFolder) {
-    this.#random = random;
-    this.#calls = new LateCalls(random, this.#log);
+  constructor(run: RandomRun, places: readonly Place[], folder: TemporaryFolder) {
+    this.#random = run.random;
+    this.#log = run.log;
+    this.#calls = new LateCalls(run);
     this.#places = places;
     this.#folder = folder;
     this.#ordersStreams = places.some(({ gpu }) => !gpu.context.ordersStreams);
-  }
-
-  /** The calls so far, for the message of a failure. */
-  get log(): string {
-    return this.#log.join("\n");
   }
 
   /** Makes `callCount` calls, waits for all of them, and compares everything. */

@@ -2,16 +2,16 @@
 // of the calls: on one device and two, several streams, small transfers and such in many pieces.
 
 import { assertEquals } from "@std/assert";
-import { CudaDevice } from "../../src/device/device.ts";
 import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
-import { IN_SANITIZER, testDriver } from "../support/driver.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { IN_SANITIZER } from "../support/driver.ts";
+import { runSeeds } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 import { liveNames } from "../support/with_device.ts";
-import { Program, type ProgramPlace } from "./program_order.ts";
+import { openPlaces } from "./places.ts";
+import { Program } from "./program_order.ts";
 
 const PROGRAM_COUNT = IN_SANITIZER ? 100 : 2000;
 const CALL_COUNT = 30;
@@ -38,30 +38,19 @@ const SETTINGS = [
 
 for (const { name, hasLanes, order, deviceCount } of SETTINGS) {
   Deno.test(`Effects come in the order of calls, awaited or not, ${name}`, async () => {
-    const seed = testSeed();
-    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
-    const driver = testDriver();
     using stack = new DisposableStack();
-    const count = Math.min(deviceCount, CudaDevice.count({ driver }));
-    const places = Array.from({ length: count }, (_, ordinal): ProgramPlace => {
-      const gpu = stack.use(CudaDevice.open(ordinal, { driver, order }));
-      const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
+    const places = openPlaces(deviceCount, stack, { order });
+    for (const { gpu: { context } } of places) {
+      const engine = adoptEngine(context, new TransferEngine(context, LIMITS));
       if (hasLanes) engine.startLanes();
-      const streams = [gpu.stream, stack.use(gpu.createStream()), stack.use(gpu.createStream())];
-      return { gpu, streams };
-    });
+    }
     const before = places.map(({ gpu }) => liveNames(gpu));
     using warnings = new CaughtWarnings();
     using folder = new TemporaryFolder();
-    for (let index = 0; index < PROGRAM_COUNT / SETTINGS.length; index++) {
-      const program = new Program(new Random(seed + index), places, folder);
-      try {
-        await program.run(CALL_COUNT);
-        assertEquals(warnings.texts, [], "the program was warned");
-      } catch (cause) {
-        throw new Error(`program ${index} of seed ${seed} went wrong:\n${program.log}`, { cause });
-      }
-    }
+    await runSeeds(PROGRAM_COUNT / SETTINGS.length, async (run) => {
+      await new Program(run, places, folder).run(CALL_COUNT);
+      assertEquals(warnings.texts, [], "the program was warned");
+    });
     assertEquals(places.map(({ gpu }) => liveNames(gpu)), before);
   });
 }

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertGreater } from "@std/assert";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { runSeeds } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";
 import { checkStridedWork, type Outcome } from "./strided_work.ts";
 
@@ -10,17 +10,11 @@ const WORK_COUNT = IN_SANITIZER ? 500 : 2000;
 
 Deno.test("StridedView copies and fills what work on single elements does", () =>
   withDevice(async (gpu) => {
-    const seed = testSeed();
-    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
     const outcomes = new Map<Outcome, number>();
-    for (let index = 0; index < WORK_COUNT; index++) {
-      try {
-        const outcome = await checkStridedWork(gpu, new Random(seed + index));
-        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      } catch (cause) {
-        throw new Error(`work ${index} of seed ${seed} went wrong`, { cause });
-      }
-    }
+    await runSeeds(WORK_COUNT, async ({ random }) => {
+      const outcome = await checkStridedWork(gpu, random);
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    });
     assertEquals(outcomes.size, 4, "every outcome came up");
     assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 4);
   }));

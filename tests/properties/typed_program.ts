@@ -10,14 +10,14 @@ import type { LazyBuffer } from "../../src/buffers/lazy_buffer.ts";
 import { ManagedBuffer } from "../../src/buffers/managed_buffer.ts";
 import { MappedBuffer } from "../../src/buffers/mapped_buffer.ts";
 import { StagedBuffer } from "../../src/buffers/staged_buffer.ts";
-import type { CudaDevice } from "../../src/device/device.ts";
 import { type DType, DTYPE_NAMES, elementBytes, viewBits } from "../../src/dtype.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { bitsOf, bytesOf, reference } from "../support/exact_conversion.ts";
 import { LateCalls } from "../support/late_calls.ts";
-import type { Random } from "../support/random.ts";
+import type { Random, RandomRun } from "../support/random.ts";
 import type { TemporaryFolder } from "../support/temporary_folder.ts";
+import type { Place } from "./places.ts";
 
 /** A buffer whose elements are set by a call, or by the CPU. */
 type Settable = GpuBuffer & {
@@ -29,12 +29,6 @@ interface Cell {
   buffer: Settable;
   bytes: Uint8Array<ArrayBuffer>;
   readonly dtype: DType;
-}
-
-/** Where the programs run. */
-export interface TypedPlace {
-  readonly gpu: CudaDevice;
-  readonly streams: readonly CudaStream[];
 }
 
 const MOST_ELEMENTS = 120;
@@ -49,23 +43,19 @@ const BIT_TYPES = { 1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64" } as const
 /** One program. */
 export class TypedProgram {
   readonly #random: Random;
-  readonly #place: TypedPlace;
+  readonly #place: Place;
   readonly #folder: TemporaryFolder;
   readonly #cells: Cell[] = [];
   readonly #calls: LateCalls;
-  readonly #log: string[] = [];
+  readonly #log: string[];
   #fileCount = 0;
 
-  constructor(random: Random, place: TypedPlace, folder: TemporaryFolder) {
-    this.#random = random;
-    this.#calls = new LateCalls(random, this.#log);
+  constructor(run: RandomRun, place: Place, folder: TemporaryFolder) {
+    this.#random = run.random;
+    this.#log = run.log;
+    this.#calls = new LateCalls(run);
     this.#place = place;
     this.#folder = folder;
-  }
-
-  /** The calls so far, for the message of a failure. */
-  get log(): string {
-    return this.#log.join("\n");
   }
 
   /** Makes `callCount` calls, waits for all of them, and compares everything. */
@@ -307,7 +297,7 @@ export class TypedProgram {
     const width = elementBytes(dtype);
     if (bytes.length % width !== 0) return;
     const one = this.#scalar(dtype, this.#random.below(2));
-    const { start, end } = this.#range(bytes.length / width);
+    const { start, end } = this.#random.range(bytes.length / width);
     this.#note(`fill ${start} to ${end} as ${dtype}`, buffer);
     for (let at = start; at < end; at++) bytes.set(one.bytes, at * width);
     buffer.as(dtype).subarray(start, end).fill(one.value as never, { stream: this.#stream() });
@@ -348,7 +338,7 @@ export class TypedProgram {
     const { buffer, bytes, dtype } = this.#cell();
     const width = elementBytes(dtype);
     const step = 1 + this.#random.below(4);
-    const { start, end } = this.#range(buffer.length);
+    const { start, end } = this.#random.range(buffer.length);
     const expected: number[] = [];
     for (let at = start; at < end; at += step) {
       expected.push(...bytes.subarray(at * width, (at + 1) * width));
@@ -373,7 +363,7 @@ export class TypedProgram {
 
   #clear(): void {
     const { buffer, bytes, dtype } = this.#cell();
-    const { start, end } = this.#range(buffer.length);
+    const { start, end } = this.#random.range(buffer.length);
     this.#note(`clear ${start} to ${end}`, buffer);
     bytes.fill(0, start * elementBytes(dtype), end * elementBytes(dtype));
     buffer.subarray(start, end).clear({ stream: this.#stream() });
@@ -409,7 +399,7 @@ export class TypedProgram {
   async #mirror(): Promise<void> {
     const { buffer, bytes, dtype } = this.#cell();
     if (!(buffer instanceof StagedBuffer)) return;
-    const { start, end } = this.#range(buffer.length);
+    const { start, end } = this.#random.range(buffer.length);
     const width = elementBytes(dtype);
     this.#note(`push or pull ${start} to ${end}`, buffer);
     const contents = () => hostBytesOf(buffer.mirror);
@@ -499,7 +489,7 @@ export class TypedProgram {
     Deno.writeFileSync(path, file);
     const lazy = gpu.lazy(dtype, length, { file: path, fileOffset, stream: this.#stream() });
     this.#note(`lazy at ${fileOffset}`, lazy);
-    const { start, end } = this.#range(length);
+    const { start, end } = this.#random.range(length);
     const part = lazy.subarray(start, end).as("uint8");
     const one = this.#scalar(dtype, 1);
     const uses: readonly ((buffer: LazyBuffer) => unknown)[] = [
@@ -613,11 +603,6 @@ export class TypedProgram {
   #box(length: number): { rows: number; columns: number } {
     const rows = 1 + this.#random.below(5);
     return { rows, columns: Math.floor(length / rows) };
-  }
-
-  #range(length: number): { start: number; end: number } {
-    const start = this.#random.below(length + 1);
-    return { start, end: start + this.#random.below(length - start + 1) };
   }
 
   #newFile(): string {

@@ -5,11 +5,12 @@ import { assertEquals } from "@std/assert";
 import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { Random, testSeed } from "../support/random.ts";
+import { runSeeds } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 import { liveNames, withDevice } from "../support/with_device.ts";
+import { placeOn } from "./places.ts";
 import { TypedProgram } from "./typed_program.ts";
 
 const PROGRAM_COUNT = IN_SANITIZER ? 50 : 1500;
@@ -38,22 +39,15 @@ function run(isTiny: boolean): Promise<void> {
     if (isTiny) {
       adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS)).startLanes();
     }
-    const seed = testSeed();
-    console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
     using stack = new DisposableStack();
-    const streams = [gpu.stream, stack.use(gpu.createStream()), stack.use(gpu.createStream())];
+    const place = placeOn(gpu, stack);
     const before = liveNames(gpu);
     using warnings = new CaughtWarnings();
-    for (let index = 0; index < PROGRAM_COUNT / 2; index++) {
+    await runSeeds(PROGRAM_COUNT / 2, async (run) => {
       using folder = new TemporaryFolder();
-      const program = new TypedProgram(new Random(seed + index), { gpu, streams }, folder);
-      try {
-        await program.run(CALL_COUNT);
-        assertEquals(warnings.texts, [], "the program was warned");
-        assertEquals(liveNames(gpu), before, "the program left something live");
-      } catch (cause) {
-        throw new Error(`program ${index} of seed ${seed} went wrong:\n${program.log}`, { cause });
-      }
-    }
+      await new TypedProgram(run, place, folder).run(CALL_COUNT);
+      assertEquals(warnings.texts, [], "the program was warned");
+      assertEquals(liveNames(gpu), before, "the program left something live");
+    });
   });
 }

@@ -1,6 +1,6 @@
 // The calls of a random program that it does not await at once, which its end waits for.
 
-import type { Random } from "./random.ts";
+import type { Random, RandomRun } from "./random.ts";
 
 /** Calls that are under way, with the checks of what they give. */
 export class LateCalls {
@@ -8,7 +8,7 @@ export class LateCalls {
   readonly #log: string[];
   readonly #calls: Promise<unknown>[] = [];
 
-  constructor(random: Random, log: string[]) {
+  constructor({ random, log }: RandomRun) {
     this.#random = random;
     this.#log = log;
   }

@@ -23,10 +23,48 @@ export class Random {
   pick<T>(choices: readonly T[]): T | undefined {
     return choices[this.below(choices.length)];
   }
+
+  /** Takes a part of `length` elements, which may be empty. */
+  range(length: number): { start: number; end: number } {
+    const start = this.below(length + 1);
+    return { start, end: start + this.below(length - start + 1) };
+  }
 }
 
-/** The seed to start from: VRAMKIT_TEST_SEED when it is set, else a new one. */
-export function testSeed(): number {
+/** One run of a test that makes many. */
+export interface RandomRun {
+  /** Its numbers. */
+  readonly random: Random;
+  /** The calls that it made so far, which it notes for the message of a failure. */
+  readonly log: string[];
+}
+
+/** Starts the random numbers of a test, and prints the seed. */
+export function testRandom(): Random {
+  return new Random(testSeed());
+}
+
+/** Runs a test's body many times, with the numbers of one seed after the other. */
+export async function runSeeds(
+  count: number,
+  body: (run: RandomRun) => Promise<void> | void,
+): Promise<void> {
+  const seed = testSeed();
+  for (let index = 0; index < count; index++) {
+    const log: string[] = [];
+    try {
+      await body({ random: new Random(seed + index), log });
+    } catch (cause) {
+      const calls = log.map((call) => `\n${call}`).join("");
+      throw new Error(`run ${index} of seed ${seed} went wrong${calls}`, { cause });
+    }
+  }
+}
+
+/** The seed to start from: VRAMKIT_TEST_SEED when it is set, else a new one, which it prints. */
+function testSeed(): number {
   const given = Deno.env.get("VRAMKIT_TEST_SEED");
-  return given === undefined ? Date.now() >>> 0 : Number(given);
+  const seed = given === undefined ? Date.now() >>> 0 : Number(given);
+  console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+  return seed;
 }

@@ -11,7 +11,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { type Random, testRandom } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 3 * 2 ** 20;
@@ -56,7 +56,7 @@ Deno.test("CudaDevice.uploadAll() makes one allocation, disposed as a whole", as
 
 Deno.test("CudaDevice.uploadAll() and downloadAll() move any mix of sizes, large ones too", async () => {
   using gpu = openTestDevice();
-  const random = new Random(testSeed());
+  const random = testRandom();
   const sizes = Array.from({ length: 200 }, () => random.below(40_000));
   const arrays = [...sizes, 0, LARGE_BYTES, 1, 2 ** 19, 2 ** 19 - 1].map((size) =>
     bytesFrom(random, size)

@@ -27,7 +27,7 @@ import { elementBytes } from "../../../src/dtype.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { callDeleter, ForeignStruct, readStruct, type StructFacts } from "../../support/dlpack.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { testRandom } from "../../support/random.ts";
 import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
@@ -429,7 +429,7 @@ testOnTwoDevices("fromDLPack() makes a buffer on the device that the memory is o
 
 Deno.test("structs with random members are refused, or give the right elements", () =>
   withDevice((gpu) => {
-    const random = new Random(testSeed());
+    const random = testRandom();
     using source = gpu.uploadSync(SIX, { shape: [2, 3] });
     const odd = [0n, 1n, 2n, 3n, 4n, 6n, 7n, 8n, 24n, 255n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 63n];
     const pick = () => {

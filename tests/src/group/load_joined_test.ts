@@ -11,7 +11,7 @@ import { openPathsIn } from "../../support/files.ts";
 import { join, withRanks } from "../../support/group/joined_ranks.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { countingBits, elementsOf } from "../../support/parts_scene.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { Random, testRandom } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const PLACE: readonly PlacementRule[] = [
@@ -66,10 +66,9 @@ function partOf(
 
 for (const size of [1, 2, 3, 5]) {
   Deno.test(`group.loadSafetensors() gives each of ${size} joined ranks its own parts`, async () => {
-    const seed = testSeed();
     using folder = new TemporaryFolder();
     const path = folder.pathOf("model.safetensors");
-    const model = await saveModel(path, new Random(seed));
+    const model = await saveModel(path, testRandom());
     await withRanks(size, async ({ rank, group }) => {
       using loaded = await group.loadSafetensors(path, { place: PLACE });
       assertEquals(new Set(loaded.names), new Set(model.keys()));
@@ -77,12 +76,12 @@ for (const size of [1, 2, 3, 5]) {
         const parts = loaded.tensor(name, "uint8");
         const expected = partOf(name, tensor, parts.offsets, rank);
         assertEquals([parts.length, parts.firstPart, parts.offsets.length], [1, rank, size]);
-        assertEquals(await parts.buffers[0]?.download(), expected, `seed ${seed}: ${name}`);
+        assertEquals(await parts.buffers[0]?.download(), expected, name);
         assertEquals([...parts.shape], tensor.shape);
         // What goes up is the whole, of which this rank takes its own.
         await parts.upload(tensor.bytes.map((byte) => byte ^ 255));
         const turned = await parts.buffers[0]?.download();
-        assertEquals(turned, expected.map((byte) => byte ^ 255), `seed ${seed}: ${name}`);
+        assertEquals(turned, expected.map((byte) => byte ^ 255), name);
         if (size === 1 || axisOf(name, tensor) === undefined) {
           assertEquals(await parts.download(), tensor.bytes.map((byte) => byte ^ 255));
         } else {

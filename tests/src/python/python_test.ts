@@ -14,7 +14,7 @@ import { type Python, PythonError, type PythonInput } from "../../../src/entries
 import { elementBytes } from "../../../src/dtype.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { printed, pythonTestsWith } from "../../support/python_in_process.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { testRandom } from "../../support/random.ts";
 import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
 
 const test = pythonTestsWith();
@@ -64,7 +64,7 @@ test("values go to Python and come back", (python) => {
 });
 
 test("random values go to Python and come back", (python) => {
-  const random = new Random(testSeed());
+  const random = testRandom();
   const make = (depth: number): PythonInput => {
     switch (random.below(depth > 3 ? 5 : 7)) {
       case 0:

@@ -18,7 +18,7 @@ import {
   SMALL_SLOTS,
   withDevices,
 } from "../../support/parts_scene.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { testRandom } from "../../support/random.ts";
 
 const DTYPES = ["float32", "bfloat16", "float16", "int64", "uint8", "bool"] as const;
 const MIB = 2 ** 20;
@@ -35,8 +35,7 @@ for (const count of GROUP_SIZES) {
   for (const limits of [undefined, SMALL_SLOTS]) {
     const by = limits === undefined ? "driver calls" : "lanes";
     Deno.test(`gpus.upload() gives ${count} devices their parts, by ${by}`, () => {
-      const seed = testSeed();
-      const random = new Random(seed);
+      const random = testRandom();
       return withDevices(count, async (gpus, stack) => {
         for (let round = 0; round < 12; round++) {
           const dtype: DType = DTYPES[random.below(DTYPES.length)] ?? "uint8";
@@ -48,7 +47,7 @@ for (const count of GROUP_SIZES) {
           const array = countingBits(dtype, shape.reduce((a, b) => a * b, 1));
           const offsets = isGiven ? { offsets: cuts } : {};
           const split = random.below(2) === 0 ? axis : axis - shape.length;
-          const what = `seed ${seed}, round ${round}: ${dtype}[${shape}] ${axis} ${cuts}`;
+          const what = `round ${round}: ${dtype}[${shape}] ${axis} ${cuts}`;
           const parts = stack.use(
             await gpus.upload(array.buffer, { dtype, shape, split, ...offsets }),
           );

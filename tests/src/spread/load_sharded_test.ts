@@ -23,7 +23,7 @@ import {
   withDevices,
 } from "../../support/parts_scene.ts";
 import { runPython, testsWith } from "../../support/python.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { testRandom } from "../../support/random.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -349,8 +349,7 @@ const testWithPeer = await testsWith(...PEER_MODULES);
 testWithPeer(
   "gpus.loadSafetensors() gathers what Python wrote, of 60 files split at random",
   async () => {
-    const seed = testSeed();
-    const random = new Random(seed);
+    const random = testRandom();
     using folder = new TemporaryFolder();
     await runPython([PEER, "random", folder.path, "60"]);
     await withDevices(MOST_RANKS, async (gpus) => {
@@ -367,7 +366,7 @@ testWithPeer(
           const [found, expected] = [0, 1].map(() => new ArrayBuffer(tensor.byteLength));
           await model.tensor(name).download(found as ArrayBuffer);
           await tensor.download(expected as ArrayBuffer);
-          assertEquals(found, expected, `seed ${seed}: ${name} of ${file}`);
+          assertEquals(found, expected, `${name} of ${file}`);
         }
       }
     });

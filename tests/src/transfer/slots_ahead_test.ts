@@ -7,7 +7,7 @@ import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { GROUP_SIZES } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
-import { Random, testSeed } from "../../support/random.ts";
+import { testRandom } from "../../support/random.ts";
 
 /** Many slots, taken one by one: the ring is as large as there were slots under way at a time. */
 const MANY_SLOTS = { ...SMALL_SLOTS, slotCount: 128, slabSlots: 1 };
@@ -47,8 +47,7 @@ for (const count of GROUP_SIZES) {
 }
 
 Deno.test("downloads and uploads of devices at once move what they should, at any size", () => {
-  const seed = testSeed();
-  const random = new Random(seed);
+  const random = testRandom();
   return withDevices(Math.max(...GROUP_SIZES), async (gpus, stack) => {
     for (let round = 0; round < 6; round++) {
       const moves = gpus.map((gpu, rank) => {

@@ -2,15 +2,14 @@
 // two programs that save one file 80 times each, and three that save a small one ten times as often:
 // `deno task test:files [KILLS] [ROUNDS]`.
 
-import { Random, testSeed } from "../random.ts";
+import { testRandom } from "../random.ts";
 import { killSaves } from "./killed_saves.ts";
 import { raceSaves } from "./raced_saves.ts";
 
 const [kills = "200", rounds = "80"] = Deno.args;
-const seed = testSeed();
-const killed = await killSaves(Number(kills), new Random(seed));
+const killed = await killSaves(Number(kills), testRandom());
 console.log(
-  `${killed.killCount} saves killed (VRAMKIT_TEST_SEED=${seed}): ${killed.problems.length} models ` +
+  `${killed.killCount} saves killed: ${killed.problems.length} models ` +
     `broken, ${killed.leftCount} temporary files left for the next save, ${killed.strays.length} ` +
     `left for ever`,
 );
