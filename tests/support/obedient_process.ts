@@ -3,6 +3,38 @@
 import { ON_GPU } from "./driver.ts";
 import { TextLineStream } from "./sharing/text_lines.ts";
 
+/** What came of a command. */
+export type Answer = { readonly value: unknown } | { readonly error: ErrorWords };
+
+/** An error, as a process tells it. */
+export interface ErrorWords {
+  /** Its class. */
+  readonly name: string;
+  readonly message: string;
+  readonly reason?: string | undefined;
+  /** The rank that it names. */
+  readonly rank?: number | undefined;
+}
+
+/** An error that a process has told. */
+export class ToldError extends Error {
+  override readonly name = "ToldError";
+  /** The error's class there. */
+  readonly kind: string;
+  /** Its reason, where it has one. */
+  readonly reason: string | undefined;
+  /** The rank that it names, where it does. */
+  readonly rank: number | undefined;
+
+  /** Repeats an error. */
+  constructor({ name, message, reason, rank }: ErrorWords) {
+    super(message);
+    this.kind = name;
+    this.reason = reason;
+    this.rank = rank;
+  }
+}
+
 /** A process to start. */
 export interface ObedientCommand {
   readonly command: string;
@@ -14,7 +46,8 @@ export interface ObedientCommand {
 }
 
 /** A process that obeys; ends with `await using`. */
-export abstract class ObedientProcess implements AsyncDisposable {
+export abstract class ObedientProcess<C extends { readonly do: string }>
+  implements AsyncDisposable {
   readonly #process: Deno.ChildProcess;
   readonly #lines: ReadableStreamDefaultReader<string>;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
@@ -59,12 +92,14 @@ export abstract class ObedientProcess implements AsyncDisposable {
     await this.#close();
   }
 
-  /** Has a command obeyed, and returns the answer. */
-  protected async ask(command: { readonly do: string }): Promise<unknown> {
+  /** Has a command obeyed, and returns what came of it. */
+  async tell<T = unknown>(command: C): Promise<T> {
     await this.#input.write(new TextEncoder().encode(`${JSON.stringify(command)}\n`));
     const line = await this.#orKilled(this.#lines.read().then(({ value }) => value));
     if (line === undefined) throw new Error(`the other process has ended at ${command.do}`);
-    return JSON.parse(line);
+    const answer = JSON.parse(line) as Answer;
+    if ("error" in answer) throw new ToldError(answer.error);
+    return answer.value as T;
   }
 
   async #close(): Promise<void> {

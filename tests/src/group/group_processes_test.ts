@@ -4,7 +4,8 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { ON_GPU } from "../../support/driver.ts";
-import { freeAddress, RankError, RankProcess } from "../../support/group/rank_process.ts";
+import { freeAddress, RankProcess } from "../../support/group/rank_process.ts";
+import { ToldError } from "../../support/obedient_process.ts";
 
 /** Ranks of a group. */
 const SIZE = ON_GPU ? Math.min(CudaDevice.count(), 4) : 3;
@@ -52,12 +53,12 @@ async function checkReduces(ranks: readonly RankProcess[], group = "world"): Pro
 }
 
 /** The error of a command that must fail. */
-async function errorOf(answer: Promise<unknown>): Promise<RankError> {
+async function errorOf(answer: Promise<unknown>): Promise<ToldError> {
   const error = await answer.then(
     (value) => new Error(`it succeeded with ${value}`),
     (error) => error,
   );
-  assert(error instanceof RankError, String(error));
+  assert(error instanceof ToldError, String(error));
   return error;
 }
 

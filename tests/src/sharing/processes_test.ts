@@ -7,7 +7,8 @@ import type { EventTicket, MemoryTicket } from "../../../src/entries/sharing.ts"
 import { TicketError } from "../../../src/entries/sharing.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
-import { Peer, PeerError } from "../../support/sharing/peer.ts";
+import { ToldError } from "../../support/obedient_process.ts";
+import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf, poolOf, type Way, WAYS } from "../../support/sharing/peer_words.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
@@ -132,7 +133,7 @@ for (const way of WAYS) {
     const ticket = await x.share();
     x.dispose();
     await gpu.synchronize();
-    const error = await assertRejects(() => peer.tell({ do: "open", ticket }), PeerError);
+    const error = await assertRejects(() => peer.tell({ do: "open", ticket }), ToldError);
     assertEquals([error.kind, error.reason], ["TicketError", "gone"]);
     assert(/disposed|shares nothing/.test(error.message), error.message);
   });
@@ -146,12 +147,12 @@ for (const way of WAYS) {
         const longer = { ...ticket, byteLength, shape: [byteLength] };
         const error = await assertRejects(
           () => peer.tell({ do: "open", ticket: longer }),
-          PeerError,
+          ToldError,
         );
         assertEquals([error.kind, error.reason], ["TicketError", "length"]);
       }
       const behind = { ...ticket, offset: 2 ** 22 };
-      const error = await assertRejects(() => peer.tell({ do: "open", ticket: behind }), PeerError);
+      const error = await assertRejects(() => peer.tell({ do: "open", ticket: behind }), ToldError);
       assertEquals(error.reason, "length");
       await peer.tell({ do: "open", ticket }); // the refusals have left nothing open
       assertEquals(await peer.tell({ do: "dispose" }), 0);
@@ -258,7 +259,7 @@ testWithPeer("gpu.openEvent() of an event that was disposed harms nobody", async
     assertEquals(await peer.tell({ do: "wait", name: "gone" }), true);
     await peer.tell({ do: "disposeEvent", name: "gone" });
   } else {
-    const error = await assertRejects(() => opening, PeerError);
+    const error = await assertRejects(() => opening, ToldError);
     assertEquals([error.kind, error.reason], ["TicketError", "gone"]);
   }
   using mine = gpu.createEvent({ shareable: true });

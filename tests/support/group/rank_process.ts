@@ -1,26 +1,7 @@
 // The test's hand on the process of a rank.
 
 import { ObedientProcess } from "../obedient_process.ts";
-import type { RankAnswer, RankCommand } from "./rank_words.ts";
-
-/** An error that the process has reported. */
-export class RankError extends Error {
-  override readonly name = "RankError";
-  /** The error's class there. */
-  readonly kind: string;
-  /** Its reason, where it has one. */
-  readonly reason: string | undefined;
-  /** The rank that it names, where it does. */
-  readonly rank: number | undefined;
-
-  /** Repeats an error. */
-  constructor({ name, message, reason, rank }: Extract<RankAnswer, { error: unknown }>["error"]) {
-    super(message);
-    this.kind = name;
-    this.reason = reason;
-    this.rank = rank;
-  }
-}
+import type { RankCommand } from "./rank_words.ts";
 
 /** The longest time for an answer. */
 const PATIENCE_MILLISECONDS = 60_000;
@@ -28,7 +9,7 @@ const PATIENCE_MILLISECONDS = 60_000;
 const PROGRAM = new URL("./rank_program.ts", import.meta.url).pathname;
 
 /** The process of a rank; ends with `await using`. */
-export class RankProcess extends ObedientProcess {
+export class RankProcess extends ObedientProcess<RankCommand> {
   /** Starts a process. */
   constructor(env: Readonly<Record<string, string>> = {}) {
     super({
@@ -37,13 +18,6 @@ export class RankProcess extends ObedientProcess {
       env: { NCCL_DEBUG_FILE: "/dev/null", ...env },
       patienceMilliseconds: PATIENCE_MILLISECONDS,
     });
-  }
-
-  /** Has a command obeyed, and returns what came of it. */
-  async tell<T = unknown>(command: RankCommand): Promise<T> {
-    const answer = await this.ask(command) as RankAnswer;
-    if ("error" in answer) throw new RankError(answer.error);
-    return answer.value as T;
   }
 }
 

@@ -4,14 +4,8 @@
 import { CudaDevice, elementBytes, type GpuBuffer } from "../../../mod.ts";
 import { type DeviceGroup, joinGroup } from "../../../src/entries/group.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
-import { TextLineStream } from "../sharing/text_lines.ts";
-import {
-  type CaseWords,
-  type JoinWords,
-  type RankAnswer,
-  type RankCommand,
-  TOKEN,
-} from "./rank_words.ts";
+import { obeyCommands } from "../obedient_program.ts";
+import { type CaseWords, type JoinWords, type RankCommand, TOKEN } from "./rank_words.ts";
 
 const driver = Deno.env.get("VRAMKIT_TEST_DRIVER") === "cuda"
   ? "cuda"
@@ -21,20 +15,7 @@ const groups = new Map<string, DeviceGroup>();
 const ends: Promise<void>[] = [];
 let gpu: CudaDevice | undefined;
 
-for await (const line of Deno.stdin.readable.pipeThrough(new TextLineStream())) {
-  const answer = JSON.stringify(await answerTo(JSON.parse(line)));
-  await Deno.stdout.write(new TextEncoder().encode(`${answer}\n`));
-}
-
-async function answerTo(command: RankCommand): Promise<RankAnswer> {
-  try {
-    return { value: await obey(command) ?? null };
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const { reason, rank } = error as { reason?: string; rank?: number };
-    return { error: { name: error.name, message: error.message, reason, rank } };
-  }
-}
+await obeyCommands(obey);
 
 async function obey(command: RankCommand): Promise<unknown> {
   const name = command.group ?? "world";

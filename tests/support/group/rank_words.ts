@@ -58,15 +58,5 @@ export type RankCommand =
     }
   );
 
-/** An answer. */
-export type RankAnswer = { readonly value: unknown } | {
-  readonly error: {
-    readonly name: string;
-    readonly message: string;
-    readonly reason?: string | undefined;
-    readonly rank?: number | undefined;
-  };
-};
-
 /** The token of the tests' groups. */
 export const TOKEN = "a long word of these tests";

@@ -1,9 +1,9 @@
 // Another process with a device of its own, which does what it is told: one command in JSON a line, and
 // one answer. `deno run -A peer_program.ts`; VRAMKIT_TEST_DRIVER chooses the driver.
 
-import { TextLineStream } from "./text_lines.ts";
 import { CudaDevice, type CudaEvent, type DeviceBuffer } from "../../../mod.ts";
-import { allocateBy, type PeerAnswer, type PeerCommand } from "./peer_words.ts";
+import { obeyCommands } from "../obedient_program.ts";
+import { allocateBy, type PeerCommand } from "./peer_words.ts";
 
 using gpu = CudaDevice.open(0, {
   driver: Deno.env.get("VRAMKIT_TEST_DRIVER") === "cuda" ? "cuda" : "simulated",
@@ -11,20 +11,7 @@ using gpu = CudaDevice.open(0, {
 const buffers = new Map<string, DeviceBuffer>();
 const events = new Map<string, CudaEvent>();
 
-for await (const line of Deno.stdin.readable.pipeThrough(new TextLineStream())) {
-  const answer = JSON.stringify(await answerTo(JSON.parse(line)));
-  await Deno.stdout.write(new TextEncoder().encode(`${answer}\n`));
-}
-
-async function answerTo(command: PeerCommand): Promise<PeerAnswer> {
-  try {
-    return { value: await obey(command) };
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const { reason } = error as Partial<Record<"reason", string>>;
-    return { error: { name: error.name, message: error.message, reason } };
-  }
-}
+await obeyCommands(obey);
 
 async function obey(command: PeerCommand): Promise<unknown> {
   const { name = "x" } = command;

@@ -39,15 +39,6 @@ export type PeerCommand =
     }
   );
 
-/** An answer. */
-export type PeerAnswer = { readonly value: unknown } | {
-  readonly error: {
-    readonly name: string;
-    readonly message: string;
-    readonly reason: string | undefined;
-  };
-};
-
 const pools = new WeakMap<CudaDevice, CudaAsyncMemoryResource>();
 
 /** Returns a device's pool with file descriptors, made when it is first asked for. */
