@@ -5,7 +5,7 @@ import { Driver } from "../../src/driver/driver.ts";
 import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
 import { hintFor, type MemoryAmounts } from "../../src/words/shortage.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
-import { runDeno } from "../support/child_deno.ts";
+import { runWith } from "../support/child_deno.ts";
 import { projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
@@ -177,7 +177,6 @@ function openInChild(flags: readonly string[]): Promise<void> {
 
 /** Runs a program with few permissions, and throws what it throws. */
 async function runInChild(flags: readonly string[], body: string, driver = "simulated") {
-  using folder = new TemporaryFolder();
   const mod = import.meta.resolve("../../mod.ts");
   const program = `import { CudaDevice } from ${JSON.stringify(mod)};
     try {
@@ -186,15 +185,6 @@ async function runInChild(flags: readonly string[], body: string, driver = "simu
     } catch ({ message }) {
       console.log(message);
     }`;
-  await Deno.writeTextFile(`${folder.path}/program.ts`, program);
-  const path = `${folder.path}/program.ts`;
-  const { stdout } = await runDeno([
-    "run",
-    "--quiet",
-    "--no-prompt",
-    "--no-config",
-    ...flags,
-    path,
-  ]);
+  const { stdout } = await runWith(flags, program);
   if (stdout !== "") throw new Error(stdout.trim());
 }

@@ -9,6 +9,7 @@ import {
   openDriver,
   openLibrary,
 } from "../../ffi/library.ts";
+import { runWith } from "../support/child_deno.ts";
 
 const LIBC = "libc.so.6";
 const ABS = { abs: { parameters: ["i32"], result: "i32" } } as const;
@@ -111,30 +112,20 @@ async function openInChild(
   options: { libraryPath?: string; variable?: string } = {},
 ): Promise<{ reason: string; tried: string[]; message: string }> {
   const library = import.meta.resolve("../../ffi/library.ts");
-  const folder = await Deno.makeTempDir({ prefix: "library-test-" });
-  try {
-    const script = `${folder}/open.ts`;
-    await Deno.writeTextFile(
-      script,
-      `import { openDriver } from ${JSON.stringify(library)};
-       try {
-         const { path } = openDriver(${JSON.stringify({ libraryPath: options.libraryPath })});
-         console.log(JSON.stringify({ reason: "opened", tried: [path], message: "" }));
-       }
-       catch ({ reason, tried, message }) {
-         console.log(JSON.stringify({ reason, tried, message }));
-       }`,
-    );
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--quiet", "--no-prompt", "--no-config", ...flags, script],
-      env: options.variable === undefined ? {} : { VRAMKIT_CUDA: options.variable },
-    }).output();
-    const text = new TextDecoder().decode(stdout);
-    assert(text !== "", new TextDecoder().decode(stderr));
-    return JSON.parse(text);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const { stdout, stderr } = await runWith(
+    flags,
+    `import { openDriver } from ${JSON.stringify(library)};
+     try {
+       const { path } = openDriver(${JSON.stringify({ libraryPath: options.libraryPath })});
+       console.log(JSON.stringify({ reason: "opened", tried: [path], message: "" }));
+     }
+     catch ({ reason, tried, message }) {
+       console.log(JSON.stringify({ reason, tried, message }));
+     }`,
+    options.variable === undefined ? {} : { VRAMKIT_CUDA: options.variable },
+  );
+  assert(stdout !== "", stderr);
+  return JSON.parse(stdout);
 }
 
 async function resolvedLibc(): Promise<string> {

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
-import { runDeno } from "../support/child_deno.ts";
+import { runWith } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
@@ -17,17 +17,13 @@ async function find(
   env: Record<string, string>,
   flags: readonly string[] = ["-A"],
 ): Promise<{ path?: string; place?: string; identity?: string; tried: string[] }[]> {
-  using folder = new TemporaryFolder();
-  const program = folder.write(
-    "find.ts",
+  const { stdout, stderr } = await runWith(
+    flags,
     `
     import { findLibrary } from "${new URL("ffi/nvidia_libraries.ts", PROJECT_ROOT)}";
     console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => findLibrary(name))));
   `,
-  );
-  const { stdout, stderr } = await runDeno(
-    ["run", "--quiet", "--no-check", "--no-prompt", ...flags, program],
-    { env: { CUDA_HOME: "", CUDA_PATH: "", CONDA_PREFIX: "", VIRTUAL_ENV: "", ...OWN, ...env } },
+    { CUDA_HOME: "", CUDA_PATH: "", CONDA_PREFIX: "", VIRTUAL_ENV: "", ...OWN, ...env },
   );
   assert(stdout !== "", stderr);
   return JSON.parse(stdout);

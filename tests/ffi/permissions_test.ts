@@ -1,7 +1,7 @@
 // What a program may do with less than all of --allow-ffi: it hears at once what it lacks.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { runDeno } from "../support/child_deno.ts";
+import { runWith } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
@@ -16,9 +16,7 @@ async function openWith(flags: readonly string[], options: object): Promise<stri
     } catch (error) {
       console.log(error.name, error.reason, error.message);
     }`;
-  const url = `data:text/javascript,${encodeURIComponent(program)}`;
-  const { stdout } = await runDeno(["run", "--no-check", "--quiet", ...flags, url]);
-  return stdout;
+  return (await runWith(flags, program)).stdout;
 }
 
 for (const flags of [[], ["--allow-ffi=/lib/x86_64-linux-gnu/libc.so.6"]]) {

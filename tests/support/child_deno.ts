@@ -1,6 +1,8 @@
 // A second Deno process with permissions of its own, for what a test cannot see from inside:
 // what a program may do, what an import sets off, what the compiler's tools report.
 
+import { PROJECT_ROOT } from "./project_files.ts";
+
 /** The result of a finished process. */
 export interface ChildResult {
   /** Its exit code. */
@@ -24,6 +26,28 @@ export async function runDeno(
   }).output();
   const decoder = new TextDecoder();
   return { code, stdout: decoder.decode(stdout), stderr: decoder.decode(stderr) };
+}
+
+/** Runs a program with all permissions; it imports this project's files from `./`. */
+export function evaluate(
+  program: string,
+  { flags = [], env = {} }: {
+    readonly flags?: readonly string[];
+    readonly env?: Record<string, string>;
+  } = {},
+): Promise<ChildResult> {
+  return runDeno(["eval", "--ext=ts", ...flags, program], { cwd: PROJECT_ROOT, env });
+}
+
+/** Runs a program with the permissions of these flags; it imports files by their whole addresses. */
+export function runWith(
+  flags: readonly string[],
+  program: string,
+  env: Record<string, string> = {},
+): Promise<ChildResult> {
+  const alone = ["--quiet", "--no-check", "--no-lock", "--no-config", "--no-prompt"];
+  const address = `data:text/typescript,${encodeURIComponent(program)}`;
+  return runDeno(["run", ...alone, ...flags, address], { env });
 }
 
 /** Runs `deno` and returns its output as JSON; throws with its errors when it fails. */

@@ -1,8 +1,7 @@
 // Programs that ask for garbage collections: child processes, because the switch for that is Deno's own.
 
 import { assertEquals } from "@std/assert";
-import { runDeno } from "./child_deno.ts";
-import { TemporaryFolder } from "./temporary_folder.ts";
+import { evaluate } from "./child_deno.ts";
 
 /** The outcome of a program. */
 export interface ProgramOutcome {
@@ -17,15 +16,10 @@ export interface ProgramOutcome {
  * `collect()` and `lost()`, the bytes that are missing on the device since its start.
  */
 export async function runWithCollector(body: string): Promise<ProgramOutcome> {
-  using folder = new TemporaryFolder();
-  const mod = import.meta.resolve("../../mod.ts");
-  const memory = import.meta.resolve("../../src/entries/memory.ts");
-  const support = import.meta.resolve("./driver.ts");
-  const program = folder.write(
-    "program.ts",
-    `import * as root from ${JSON.stringify(mod)};
-     import * as memory from ${JSON.stringify(memory)};
-     import { openTestDevice, testDriver } from ${JSON.stringify(support)};
+  const { code, stdout, stderr } = await evaluate(
+    `import * as root from "./mod.ts";
+     import * as memory from "./src/entries/memory.ts";
+     import { openTestDevice, testDriver } from "./tests/support/driver.ts";
      const kit = { ...root, ...memory };
      const gpu = openTestDevice();
      const resource = new kit.CudaMemoryResource(gpu);
@@ -41,10 +35,8 @@ export async function runWithCollector(body: string): Promise<ProgramOutcome> {
      const lost = () => before - gpu.context.freeBytes();
      async function body() { ${body} }
      console.log(JSON.stringify(await body()));`,
+    { flags: ["--v8-flags=--expose-gc"] },
   );
-  const flags = ["-A", "--quiet", "--no-check", "--no-lock", "--v8-flags=--expose-gc"];
-  const config = new URL("../../deno.json", import.meta.url).pathname;
-  const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
   assertEquals(code, 0, stderr);
   return { result: JSON.parse(stdout), warnings: stderr.trim().split("\n").filter(Boolean) };
 }

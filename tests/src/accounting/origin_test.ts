@@ -3,9 +3,8 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { OriginFinder } from "../../../src/accounting/origin.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { runDeno } from "../../support/child_deno.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 2 ** 24;
@@ -81,10 +80,7 @@ Deno.test("CudaDevice.open() takes { origins } for all objects of the device", (
 });
 
 Deno.test("OriginFinder keeps no object of the stack alive", async () => {
-  const { code, stdout, stderr } = await runDeno([
-    "eval",
-    "--ext=ts",
-    "--v8-flags=--expose-gc",
+  const { code, stdout, stderr } = await evaluate(
     `
       import { CudaDevice } from "./mod.ts";
       const gpu = CudaDevice.open(0, { driver: "simulated", origins: "stack" });
@@ -100,14 +96,13 @@ Deno.test("OriginFinder keeps no object of the stack alive", async () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       console.log(gpu.live().count);
     `,
-  ], { cwd: PROJECT_ROOT });
+    { flags: ["--v8-flags=--expose-gc"] },
+  );
   assertEquals([code, stdout.trim()], [0, "0"], stderr);
 });
 
 Deno.test("VRAMKIT_ORIGINS chooses how much is recorded", async () => {
-  const { code, stdout, stderr } = await runDeno([
-    "eval",
-    "--ext=ts",
+  const { code, stdout, stderr } = await evaluate(
     `
       import { CudaDevice } from "./mod.ts";
       const gpu = CudaDevice.open(0, { driver: "simulated" });
@@ -115,7 +110,8 @@ Deno.test("VRAMKIT_ORIGINS chooses how much is recorded", async () => {
       console.log(gpu.live().objects[0].origin !== undefined);
       buffer.dispose();
     `,
-  ], { cwd: PROJECT_ROOT, env: { VRAMKIT_ORIGINS: "line" } });
+    { env: { VRAMKIT_ORIGINS: "line" } },
+  );
   assertEquals([code, stdout.trim()], [0, "true"], stderr);
 });
 

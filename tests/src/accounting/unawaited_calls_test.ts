@@ -1,8 +1,7 @@
 // Checks that a notebook shows the errors of calls that nobody awaited, and only those of the kit.
 
 import { assertEquals } from "@std/assert";
-import { runDeno } from "../../support/child_deno.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { evaluate } from "../../support/child_deno.ts";
 
 /** A program that the kit takes for a cell, and which, as the kernel, goes on after such an error. */
 const CELL = `
@@ -23,7 +22,7 @@ const CELL = `
 `;
 
 Deno.test("a notebook is told once of a call that was not awaited and failed", async () => {
-  const { code, stderr } = await runDeno(["eval", "--quiet", CELL], { cwd: PROJECT_ROOT });
+  const { code, stderr } = await evaluate(CELL);
   assertEquals([code, stderr], [
     0,
     "vramkit: a call that was not awaited failed: Cannot upload to DeviceBuffer(x, float32[4]): " +

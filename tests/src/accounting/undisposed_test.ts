@@ -2,8 +2,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Undisposed } from "../../../src/accounting/undisposed.ts";
-import { runDeno } from "../../support/child_deno.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 
 const BLOCK = {
@@ -75,8 +74,8 @@ const DROP_AND_DISPOSE = `
 `;
 
 Deno.test("safety net frees what nothing reaches, and nothing that a view still shows", async () => {
-  const args = ["eval", "--ext=ts", "--v8-flags=--expose-gc", DROP_AND_DISPOSE];
-  const { code, stdout, stderr } = await runDeno(args, { cwd: PROJECT_ROOT });
+  const flags = ["--v8-flags=--expose-gc"];
+  const { code, stdout, stderr } = await evaluate(DROP_AND_DISPOSE, { flags });
   assertEquals([code, stdout.trim().split("\n")], [0, ["viewed false", "0 2 1040 0"]], stderr);
   assertStringIncludes(stderr, "vramkit: dropped (1 KiB of device memory) made at ");
   assertEquals(stderr.split("garbage-collected").length, 3);

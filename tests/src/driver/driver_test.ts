@@ -14,9 +14,8 @@ import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver, type DriverChoice } from "../../../src/driver/driver.ts";
 import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
-import { runDeno } from "../../support/child_deno.ts";
+import { runWith } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
-import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 function reasonOf(api: DriverApi): { reason: string; message: string } {
   const { reason, message } = assertThrows(() => Driver.open(api), CudaUnavailableError);
@@ -157,10 +156,9 @@ Deno.test("Driver.call() names the version that a missing function needs", () =>
 
 /** What a program prints in a process of its own. */
 async function printed(flags: readonly string[], choice: string): Promise<string> {
-  using folder = new TemporaryFolder();
   const mod = import.meta.resolve("../../../mod.ts");
-  const program = folder.write(
-    "program.ts",
+  const { stdout, stderr } = await runWith(
+    flags,
     `import { CudaDevice } from ${JSON.stringify(mod)};
      try {
        using gpu = CudaDevice.open(0, { driver: ${JSON.stringify(choice)} });
@@ -169,10 +167,7 @@ async function printed(flags: readonly string[], choice: string): Promise<string
      } catch (error) {
        console.log(error.name, error.reason);
      }`,
-  );
-  const { stdout, stderr } = await runDeno(
-    ["run", "--quiet", "--no-check", "--no-lock", "--no-config", ...flags, program],
-    { env: { VRAMKIT_CUDA: "/nowhere/libcuda.so.1" } },
+    { VRAMKIT_CUDA: "/nowhere/libcuda.so.1" },
   );
   return stdout.trim() + stderr.trim();
 }

@@ -9,9 +9,8 @@ import {
 } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { LeakError, withoutLeaks } from "../../../src/entries/testing.ts";
-import { runDeno } from "../../support/child_deno.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -128,9 +127,7 @@ Deno.test("withoutLeaks() waits for transfers that nobody awaited", () =>
   }));
 
 Deno.test("withoutLeaks() waits for their promises, also while no thread is free to settle them", async () => {
-  const { code, stdout, stderr } = await runDeno(["eval", "--ext=ts", THREADLESS_PROGRAM], {
-    cwd: PROJECT_ROOT,
-  });
+  const { code, stdout, stderr } = await evaluate(THREADLESS_PROGRAM);
   assertEquals([code, stdout, stderr], [0, "0\n", ""]);
 });
 

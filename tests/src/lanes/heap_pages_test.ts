@@ -2,8 +2,7 @@
 // array changes. Each program runs by itself: a heap remembers what was there before.
 
 import { assert, assertEquals } from "@std/assert";
-import { runDeno } from "../../support/child_deno.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { evaluate } from "../../support/child_deno.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -25,9 +24,7 @@ const HELPERS = `
 `;
 
 async function outputOf(program: string): Promise<unknown> {
-  const { code, stdout, stderr } = await runDeno(["eval", "--ext=ts", HELPERS + program], {
-    cwd: PROJECT_ROOT,
-  });
+  const { code, stdout, stderr } = await evaluate(HELPERS + program);
   assertEquals([code, stderr], [0, ""]);
   return JSON.parse(stdout);
 }

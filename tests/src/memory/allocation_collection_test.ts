@@ -18,7 +18,7 @@ Deno.test("Allocation.guard() gives a lost buffer back, with one warning that na
   assertEquals(warnings.length, 1);
   assertMatch(
     warnings[0] ?? "",
-    /^vramkit: lost \(16 MiB of device memory\) made at program\.ts:\d+:\d+ was garbage-collected/,
+    /^vramkit: lost \(16 MiB of device memory\) made at \[eval\]:\d+:\d+ was garbage-collected/,
   );
   assertStringIncludes(warnings[0] ?? "", 'use "using", dispose() or gpu.scope()');
 });

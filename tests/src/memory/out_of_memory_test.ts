@@ -18,9 +18,8 @@ import {
   type MemoryLimitError,
   OutOfMemoryError,
 } from "../../../src/words/errors.ts";
-import { runDeno } from "../../support/child_deno.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -214,51 +213,43 @@ Deno.test("CudaDevice.upload() on a full device rejects and leaves nothing", () 
   }, { driver: simulateDriver(SMALL) }));
 
 Deno.test("CudaDevice.upload() has dropped buffers collected before it gives up", async () => {
-  const { code, stdout, stderr } = await runDeno([
-    "eval",
-    "--ext=ts",
-    `
-      import { CudaDevice } from "./mod.ts";
-      import { simulateDriver } from "./ffi/simulated/driver.ts";
-      const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
-      function drop() {
-        for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
-      }
-      drop();
-      const buffer = await gpu.upload(new Uint8Array(${64 * MIB}));
-      console.log(buffer.byteLength, gpu.live().count, gpu.report().data.undisposed.count);
-    `,
-  ], { cwd: PROJECT_ROOT });
+  const { code, stdout, stderr } = await evaluate(`
+    import { CudaDevice } from "./mod.ts";
+    import { simulateDriver } from "./ffi/simulated/driver.ts";
+    const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
+    function drop() {
+      for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
+    }
+    drop();
+    const buffer = await gpu.upload(new Uint8Array(${64 * MIB}));
+    console.log(buffer.byteLength, gpu.live().count, gpu.report().data.undisposed.count);
+  `);
   assertEquals([code, stdout.trim()], [0, `${64 * MIB} 1 15`], stderr);
   assertEquals(stderr.split("garbage-collected, not disposed").length, 2);
 });
 
 for (const call of ["upload(array)", "uploadAll([array])"]) {
   Deno.test(`CudaDevice.${call} keeps its place in the order while it waits for memory`, async () => {
-    const { code, stdout, stderr } = await runDeno([
-      "eval",
-      "--ext=ts",
-      `
-        import { CudaDevice } from "./mod.ts";
-        import { simulateDriver } from "./ffi/simulated/driver.ts";
-        const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
-        using ones = gpu.alloc("uint8", 1000).fill(1);
-        using nines = gpu.alloc("uint8", 1000).fill(9);
-        function drop() {
-          for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
-        }
-        drop();
-        const array = new Uint8Array(${64 * MIB});
-        const part = array.subarray(0, 1000);
-        const before = ones.download(part);
-        const coming = gpu.${call};
-        const after = nines.download(part);
-        await Promise.all([before, after]);
-        const [buffer] = [await coming].flatMap((made) => "buffers" in made ? [...made] : [made]);
-        const [first] = await buffer.subarray(0, 1).download();
-        console.log(first, array[0]);
-      `,
-    ], { cwd: PROJECT_ROOT });
+    const { code, stdout, stderr } = await evaluate(`
+      import { CudaDevice } from "./mod.ts";
+      import { simulateDriver } from "./ffi/simulated/driver.ts";
+      const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
+      using ones = gpu.alloc("uint8", 1000).fill(1);
+      using nines = gpu.alloc("uint8", 1000).fill(9);
+      function drop() {
+        for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
+      }
+      drop();
+      const array = new Uint8Array(${64 * MIB});
+      const part = array.subarray(0, 1000);
+      const before = ones.download(part);
+      const coming = gpu.${call};
+      const after = nines.download(part);
+      await Promise.all([before, after]);
+      const [buffer] = [await coming].flatMap((made) => "buffers" in made ? [...made] : [made]);
+      const [first] = await buffer.subarray(0, 1).download();
+      console.log(first, array[0]);
+    `);
     assertEquals([code, stdout.trim()], [0, "1 9"], stderr);
   });
 }

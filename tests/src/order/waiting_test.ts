@@ -1,18 +1,15 @@
 // Turns of the event loop: whoever gives them, everything else has its turn too.
 
 import { assert, assertEquals } from "@std/assert";
-import { runDeno } from "../../support/child_deno.ts";
-import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { evaluate } from "../../support/child_deno.ts";
 
 /** Runs a program of its own, in which nothing has loaded Node's modules. */
 async function outputOf(program: string): Promise<unknown> {
-  const { code, stdout, stderr } = await runDeno([
-    "eval",
-    "--ext=ts",
+  const { code, stdout, stderr } = await evaluate(
     `import { nextTurn } from "./src/order/waiting.ts";
      import { builtin, hasBuiltins } from "./src/words/builtin.ts";
      ${program}`,
-  ], { cwd: PROJECT_ROOT });
+  );
   assertEquals([code, stderr], [0, ""]);
   return JSON.parse(stdout);
 }

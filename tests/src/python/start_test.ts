@@ -1,8 +1,7 @@
 // Where Python is looked for, and what is said where it cannot be started: in processes of their own.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { runDeno } from "../../support/child_deno.ts";
-import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { runWith } from "../../support/child_deno.ts";
 import { tryPython } from "../../support/python_in_process.ts";
 
 const ENTRY = import.meta.resolve("../../../src/entries/python.ts");
@@ -15,9 +14,8 @@ async function start(
     readonly flags?: readonly string[];
   } = {},
 ): Promise<string> {
-  using folder = new TemporaryFolder();
-  const program = folder.write(
-    "start.ts",
+  const { stdout, stderr } = await runWith(
+    flags,
     `import { startPython } from ${JSON.stringify(ENTRY)};
      try {
        const python = startPython(${options});
@@ -25,10 +23,7 @@ async function start(
      } catch (error) {
        console.log(error.name, error.tried?.length, error.message);
      }`,
-  );
-  const { stdout, stderr } = await runDeno(
-    ["run", "--quiet", "--no-check", "--no-prompt", ...flags, program],
-    { env: { VIRTUAL_ENV: "", CONDA_PREFIX: "", ...env } },
+    { VIRTUAL_ENV: "", CONDA_PREFIX: "", ...env },
   );
   assert(stdout !== "", stderr);
   return stdout.trim();

@@ -7,10 +7,9 @@ import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { canReport } from "../../../src/lanes/reporting_copies.ts";
 import { CudaError } from "../../../src/words/errors.ts";
-import { runDeno } from "../../support/child_deno.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -162,24 +161,15 @@ for (const [after, slabCount] of [[0, 0], [1, 1]] as const) {
 }
 
 Deno.test("CopyLanes do not keep a program running", async () => {
-  using folder = new TemporaryFolder();
-  const modules = {
-    driver: import.meta.resolve("../../support/driver.ts"),
-    engine: import.meta.resolve("../../support/tiny_engine.ts"),
-  };
-  const program = folder.write(
-    "program.ts",
-    `import { openTestDevice } from ${JSON.stringify(modules.driver)};
-     import { TinyEngine } from ${JSON.stringify(modules.engine)};
-     const gpu = openTestDevice();
-     const engine = new TinyEngine(gpu);
-     const buffer = gpu.alloc("uint8", 2 ** 20);
-     await engine.upload(buffer, new Uint8Array(2 ** 20).fill(1));
-     console.log((await engine.download(buffer)).every((byte) => byte === 1));`,
-  );
-  const flags = ["-A", "--quiet", "--no-check", "--no-lock"];
-  const config = new URL("../../../deno.json", import.meta.url).pathname;
-  const { code, stdout, stderr } = await runDeno(["run", ...flags, "--config", config, program]);
+  const { code, stdout, stderr } = await evaluate(`
+    import { openTestDevice } from "./tests/support/driver.ts";
+    import { TinyEngine } from "./tests/support/tiny_engine.ts";
+    const gpu = openTestDevice();
+    const engine = new TinyEngine(gpu);
+    const buffer = gpu.alloc("uint8", 2 ** 20);
+    await engine.upload(buffer, new Uint8Array(2 ** 20).fill(1));
+    console.log((await engine.download(buffer)).every((byte) => byte === 1));
+  `);
   assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
 });
 
