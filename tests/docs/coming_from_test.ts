@@ -6,7 +6,7 @@ import * as kit from "../../mod.ts";
 import * as memory from "../../src/entries/memory.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import { runDeno } from "../support/child_deno.ts";
-import { type ExampleRow, readExampleRows } from "../support/example_table.ts";
+import { type ExampleRow, programOf, readExampleRows } from "../support/example_table.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
@@ -48,29 +48,14 @@ Deno.test("docs have programs that compile, run and leave nothing allocated", as
   );
   using folder = new TemporaryFolder();
   const config = new URL("deno.json", PROJECT_ROOT).pathname;
-  const program = folder.write("rows.ts", programOf(rows));
+  const runner = new URL("example_run.ts", import.meta.url);
+  const names = "gpu, other, stream, a, b, values, ptr";
+  const text = programOf(rows, { runner, names, imports: importsOf(kitNames(rows)) });
+  const program = folder.write("rows.ts", text);
   const flags = ["-A", "--check", "--no-lock", "--config", config];
   const { code, stderr } = await runDeno(["run", ...flags, program]);
   assertEquals(code, 0, stderr);
 });
-
-/** Writes one module that runs each row by itself. */
-function programOf(rows: readonly ExampleRow[]): string {
-  const runner = new URL("example_run.ts", import.meta.url).href;
-  const parts = rows.map(({ name, code }) =>
-    `await runExample(${JSON.stringify(name)}, async (names) => {
-  const { gpu, other, stream, a, b, values, ptr } = names;
-  void [gpu, other, stream, a, b, values, ptr];
-  await Promise.resolve();
-  ${code};
-});`
-  );
-  return [
-    `import { runExample } from ${JSON.stringify(runner)};`,
-    ...importsOf(kitNames(rows)),
-    ...parts,
-  ].join("\n");
-}
 
 /** Imports each name from the root where it has it, else from the entry that does. */
 function importsOf(names: readonly string[]): string[] {

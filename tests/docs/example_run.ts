@@ -1,9 +1,10 @@
-// Runs one example with fresh names, and fails when the example leaves anything allocated.
+// Runs one example with fresh names, which docs/README.md explains.
 
 import { CudaDevice, type CudaStream, type DeviceBuffer } from "../../mod.ts";
+import { exampleRunner, type RunExample } from "../support/example_runner.ts";
 
-/** What an example can use without saying where it comes from; docs/README.md explains it. */
-export interface ExampleNames {
+/** The names that an example can use without saying where they come from. */
+interface ExampleNames {
   readonly gpu: CudaDevice;
   readonly other: CudaDevice;
   readonly stream: CudaStream;
@@ -18,20 +19,9 @@ const gpu = CudaDevice.open(0, { driver });
 const other = CudaDevice.count({ driver }) > 1 ? CudaDevice.open(1, { driver }) : gpu;
 
 /** Runs the example of one row. */
-export async function runExample(
-  row: string,
-  body: (names: ExampleNames) => unknown,
-): Promise<void> {
-  try {
-    using stream = gpu.createStream();
-    using a = gpu.zeros("float32", 8);
-    using b = gpu.zeros("float32", 8);
-    using foreign = gpu.zeros("uint8", 32);
-    const values = new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]);
-    await body({ gpu, other, stream, a, b, values, ptr: foreign.ptr });
-  } catch (cause) {
-    throw new Error(`The example of ${row} failed`, { cause });
-  }
-  const left = [...gpu.live(), ...other.live()].map(({ name }) => name);
-  if (left.length > 0) throw new Error(`The example of ${row} leaves ${left.join(", ")}`);
-}
+export const runExample: RunExample<ExampleNames> = exampleRunner([gpu, other], (stack) => {
+  const stream = stack.use(gpu.createStream());
+  const [a, b] = [stack.use(gpu.zeros("float32", 8)), stack.use(gpu.zeros("float32", 8))];
+  const { ptr } = stack.use(gpu.zeros("uint8", 32));
+  return { gpu, other, stream, a, b, values: new Float32Array([1, 2, 3, 4, 5, 6, 7, 8]), ptr };
+});

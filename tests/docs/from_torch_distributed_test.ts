@@ -3,7 +3,7 @@
 
 import { assertEquals, assertGreater } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";
-import { type ExampleRow, readExampleRows } from "../support/example_table.ts";
+import { type ExampleRow, programOf, readExampleRows } from "../support/example_table.ts";
 import { freeAddress } from "../support/group/rank_process.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
@@ -24,43 +24,19 @@ function rowsOf(heading: string): ExampleRow[] {
   return rows;
 }
 
-/** Writes one module that runs each row by itself. */
-function programOf(
-  rows: readonly ExampleRow[],
-  { runner, run, names }: {
-    readonly runner: string;
-    readonly run: string;
-    readonly names: readonly string[];
-  },
-): string {
-  const parts = rows.map(({ name, code }) =>
-    `await ${run}(${JSON.stringify(name)}, async (names) => {
-  const { ${names.join(", ")} } = names;
-  void [${names.join(", ")}];
-  await Promise.resolve();
-  ${code};
-});`
-  );
-  const imports = [
-    `import { ${run} } from ${JSON.stringify(new URL(runner, import.meta.url).href)};`,
-    `import { CudaDevice } from "vramkit";`,
-    `import { GroupError, joinGroup } from "vramkit/group";`,
-    `void [CudaDevice, joinGroup];`,
-  ];
-  return [...imports, ...parts].join("\n");
-}
-
+const imports = [
+  `import { CudaDevice } from "vramkit";`,
+  `import { GroupError, joinGroup } from "vramkit/group";`,
+  `void [CudaDevice, joinGroup];`,
+];
 const config = new URL("deno.json", PROJECT_ROOT).pathname;
 const flags = ["-A", "--check", "--no-lock", "--config", config];
 
 Deno.test("docs/from_torch_distributed.md has programs of one process that compile, run and leave nothing allocated", async () => {
   using folder = new TemporaryFolder();
-  const names = ["gpus", "group", "parts", "others", "wholes", "spares", "streams"];
-  const code = programOf(rowsOf(TOGETHER), {
-    runner: "group_example_run.ts",
-    run: "runGroupExample",
-    names,
-  });
+  const runner = new URL("group_example_run.ts", import.meta.url);
+  const names = "gpus, group, parts, others, wholes, spares, streams";
+  const code = programOf(rowsOf(TOGETHER), { runner, names, imports });
   const result = await runDeno(["run", ...flags, folder.write("rows.ts", code)]);
   assertEquals(result.code, 0, result.stderr);
 });
@@ -71,23 +47,9 @@ Deno.test({
   ignore: Deno.build.os !== "linux",
   async fn() {
     using folder = new TemporaryFolder();
-    const names = [
-      "gpu",
-      "rank",
-      "size",
-      "group",
-      "rendezvous",
-      "token",
-      "x",
-      "y",
-      "whole",
-      "spare",
-    ];
-    const code = programOf(rowsOf(APART), {
-      runner: "rank_example_run.ts",
-      run: "runRankExample",
-      names: [...names, "stream"],
-    });
+    const runner = new URL("rank_example_run.ts", import.meta.url);
+    const names = "gpu, rank, size, group, rendezvous, token, x, y, whole, spare, stream";
+    const code = programOf(rowsOf(APART), { runner, names, imports });
     const program = folder.write("rows.ts", code);
     const port = new URL(freeAddress().replace("tcp:", "http:")).port;
     const results = await Promise.all([0, 1].map((rank) => {

@@ -17,3 +17,27 @@ export function readExampleRows(markdown: string): ExampleRow[] {
     return code === undefined ? [] : [{ name, code: code.replaceAll("\\|", "|") }];
   });
 }
+
+/**
+ * Writes the module that runs each row by itself, by the function `runExample` of a file; the rows use
+ * these names, and those of the imports.
+ */
+export function programOf(
+  rows: readonly ExampleRow[],
+  { runner, names, imports }: {
+    readonly runner: URL;
+    readonly names: string;
+    readonly imports: readonly string[];
+  },
+): string {
+  const parts = rows.map(({ name, code }) =>
+    `await runExample(${JSON.stringify(name)}, async (names) => {
+  const { ${names} } = names;
+  void [${names}];
+  await Promise.resolve();
+  ${code};
+});`
+  );
+  return [`import { runExample } from ${JSON.stringify(runner.href)};`, ...imports, ...parts]
+    .join("\n");
+}
