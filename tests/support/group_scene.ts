@@ -49,8 +49,8 @@ export function testWithNccl(name: string, fn: () => void | Promise<void>): void
   });
 }
 
-/** Registers a test on a group of so many ranks, which needs NCCL. */
-export function testOnGroup(name: string, size: number, body: GroupBody): void {
+/** Registers a test on a group, of all ranks that tests have unless a size is given; it needs NCCL. */
+export function testOnGroup(name: string, body: GroupBody, size: number = MOST_RANKS): void {
   testWithNccl(name, () => withGroup(size, body));
 }
 

@@ -9,7 +9,6 @@ import {
   downloadAll,
   GROUP_SIZES,
   type GroupScene,
-  MOST_RANKS,
   testOnGroup,
   uploadAll,
 } from "../../support/group_scene.ts";
@@ -77,7 +76,6 @@ for (const size of GROUP_SIZES) {
   for (const op of Object.keys(REDUCTIONS) as Reduction[]) {
     testOnGroup(
       `DeviceGroup.allReduce() gives ${size} ranks the ${op} of each type`,
-      size,
       async (scene) => {
         for (const dtype of COMPUTED) {
           const values = numbers(size, PART, op);
@@ -92,11 +90,11 @@ for (const size of GROUP_SIZES) {
           });
         }
       },
+      size,
     );
 
     testOnGroup(
       `DeviceGroup.reduce() gives one of ${size} ranks the ${op} of each type`,
-      size,
       async (scene) => {
         for (const [index, dtype] of COMPUTED.entries()) {
           const root = index % size;
@@ -112,11 +110,11 @@ for (const size of GROUP_SIZES) {
           });
         }
       },
+      size,
     );
 
     testOnGroup(
       `DeviceGroup.reduceScatter() gives ${size} ranks parts of the ${op}`,
-      size,
       async (scene) => {
         for (const dtype of COMPUTED) {
           const values = numbers(size, PART * size, op);
@@ -131,31 +129,28 @@ for (const size of GROUP_SIZES) {
           });
         }
       },
+      size,
     );
   }
 
-  testOnGroup(
-    `DeviceGroup.broadcast() gives ${size} ranks one rank's elements`,
-    size,
-    async (scene) => {
-      for (const [index, dtype] of DTYPE_NAMES.entries()) {
-        const root = index % size;
-        const values = bits(size, PART);
-        await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-          const into = zeros(PART);
-          const source = inputs[root];
-          if (source !== undefined) await group.broadcast(source, { into });
-          const expected = values.map(() => values[root] ?? []);
-          assertEquals(await downloadAll(into), expected, dtype);
-          assertEquals(await downloadAll(inputs), values, `${dtype} was changed`);
-          await group.broadcast(inputs, { root });
-          assertEquals(await downloadAll(inputs), expected, dtype);
-        });
-      }
-    },
-  );
+  testOnGroup(`DeviceGroup.broadcast() gives ${size} ranks one rank's elements`, async (scene) => {
+    for (const [index, dtype] of DTYPE_NAMES.entries()) {
+      const root = index % size;
+      const values = bits(size, PART);
+      await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+        const into = zeros(PART);
+        const source = inputs[root];
+        if (source !== undefined) await group.broadcast(source, { into });
+        const expected = values.map(() => values[root] ?? []);
+        assertEquals(await downloadAll(into), expected, dtype);
+        assertEquals(await downloadAll(inputs), values, `${dtype} was changed`);
+        await group.broadcast(inputs, { root });
+        assertEquals(await downloadAll(inputs), expected, dtype);
+      });
+    }
+  }, size);
 
-  testOnGroup(`DeviceGroup.allGather() gives ${size} ranks all elements`, size, async (scene) => {
+  testOnGroup(`DeviceGroup.allGather() gives ${size} ranks all elements`, async (scene) => {
     for (const dtype of DTYPE_NAMES) {
       const values = bits(size, PART);
       const expected = values.map(() => values.flat());
@@ -173,27 +168,22 @@ for (const size of GROUP_SIZES) {
         assertEquals(await downloadAll(whole), expected, dtype);
       });
     }
-  });
+  }, size);
 
-  testOnGroup(
-    `DeviceGroup.allToAll() gives ${size} ranks what is for them`,
-    size,
-    async (scene) => {
-      for (const dtype of DTYPE_NAMES) {
-        const values = bits(size, PART * size);
-        await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
-          const into = zeros(PART * size);
-          await group.allToAll(inputs, { into });
-          const expected = values.map((_, rank) => values.flatMap((list) => part(list, rank)));
-          assertEquals(await downloadAll(into), expected, dtype);
-        });
-      }
-    },
-  );
+  testOnGroup(`DeviceGroup.allToAll() gives ${size} ranks what is for them`, async (scene) => {
+    for (const dtype of DTYPE_NAMES) {
+      const values = bits(size, PART * size);
+      await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
+        const into = zeros(PART * size);
+        await group.allToAll(inputs, { into });
+        const expected = values.map((_, rank) => values.flatMap((list) => part(list, rank)));
+        assertEquals(await downloadAll(into), expected, dtype);
+      });
+    }
+  }, size);
 
   testOnGroup(
     `DeviceGroup.gather() and scatter() take ${size} ranks there and back`,
-    size,
     async (scene) => {
       for (const [index, dtype] of DTYPE_NAMES.entries()) {
         const root = index % size;
@@ -218,9 +208,10 @@ for (const size of GROUP_SIZES) {
         });
       }
     },
+    size,
   );
 
-  testOnGroup(`DeviceGroup.batch() sends ${size} ranks' elements around`, size, async (scene) => {
+  testOnGroup(`DeviceGroup.batch() sends ${size} ranks' elements around`, async (scene) => {
     for (const dtype of DTYPE_NAMES) {
       const values = bits(size, PART);
       await withInputs(scene, { dtype, values }, async ({ group, inputs, zeros }) => {
@@ -237,33 +228,28 @@ for (const size of GROUP_SIZES) {
         assertEquals(await downloadAll(into), expected, dtype);
       });
     }
-  });
+  }, size);
 }
 
-testOnGroup(
-  "DeviceGroup.allReduce() takes parts of buffers that begin anywhere",
-  MOST_RANKS,
-  async (scene) => {
-    const size = scene.group.size;
-    const values = numbers(size, 101);
-    await withInputs(scene, { dtype: "float32", values }, async ({ group, inputs }) => {
-      using stack = new DisposableStack();
-      const parts = inputs.map((input) => stack.use(input.subarray(3, 98)));
-      await group.allReduce(parts);
-      const sums = reducedBy("sum", values);
-      const expected = values.map((list) => [
-        ...list.slice(0, 3),
-        ...sums.slice(3, 98),
-        ...list.slice(98),
-      ]);
-      assertEquals(await downloadAll(inputs), expected);
-    });
-  },
-);
+testOnGroup("DeviceGroup.allReduce() takes parts of buffers that begin anywhere", async (scene) => {
+  const size = scene.group.size;
+  const values = numbers(size, 101);
+  await withInputs(scene, { dtype: "float32", values }, async ({ group, inputs }) => {
+    using stack = new DisposableStack();
+    const parts = inputs.map((input) => stack.use(input.subarray(3, 98)));
+    await group.allReduce(parts);
+    const sums = reducedBy("sum", values);
+    const expected = values.map((list) => [
+      ...list.slice(0, 3),
+      ...sums.slice(3, 98),
+      ...list.slice(98),
+    ]);
+    assertEquals(await downloadAll(inputs), expected);
+  });
+});
 
 testOnGroup(
   "DeviceGroup.allReduce() of no elements does nothing",
-  MOST_RANKS,
   async ({ gpus, group }, stack) => {
     const none = gpus.map((gpu) => stack.use(gpu.alloc("float32", 0)));
     await group.allReduce(none);
@@ -271,24 +257,20 @@ testOnGroup(
   },
 );
 
-testOnGroup(
-  "DeviceGroup.allReduce() cuts off the mean of integers",
-  MOST_RANKS,
-  async (scene) => {
-    const size = scene.group.size;
-    const values = numbers(size, PART);
-    for (const dtype of ["int32", "uint8", "int64"] as const) {
-      await withInputs(scene, { dtype, values }, async ({ group, inputs }) => {
-        await group.allReduce(inputs, { op: "avg" });
-        const expected = reducedBy("avg", values).map(Math.trunc);
-        assertEquals(await downloadAll(inputs), values.map(() => expected), dtype);
-      });
-    }
-    const negative = values.map((list) => list.map((number) => -number));
-    await withInputs(scene, { dtype: "int32", values: negative }, async ({ group, inputs }) => {
+testOnGroup("DeviceGroup.allReduce() cuts off the mean of integers", async (scene) => {
+  const size = scene.group.size;
+  const values = numbers(size, PART);
+  for (const dtype of ["int32", "uint8", "int64"] as const) {
+    await withInputs(scene, { dtype, values }, async ({ group, inputs }) => {
       await group.allReduce(inputs, { op: "avg" });
-      const expected = reducedBy("avg", negative).map((mean) => Math.trunc(mean) + 0);
-      assertEquals(await downloadAll(inputs), values.map(() => expected));
+      const expected = reducedBy("avg", values).map(Math.trunc);
+      assertEquals(await downloadAll(inputs), values.map(() => expected), dtype);
     });
-  },
-);
+  }
+  const negative = values.map((list) => list.map((number) => -number));
+  await withInputs(scene, { dtype: "int32", values: negative }, async ({ group, inputs }) => {
+    await group.allReduce(inputs, { op: "avg" });
+    const expected = reducedBy("avg", negative).map((mean) => Math.trunc(mean) + 0);
+    assertEquals(await downloadAll(inputs), values.map(() => expected));
+  });
+});

@@ -54,15 +54,14 @@ function driverWhose(name: NcclFunction, decide: (call: () => number) => number)
   return { ...driver, [OWN_NCCL]: { ...own, [name]: replaced } } as DriverApi;
 }
 
-testOnGroup("GroupWork shows its call and its group", 2, async (scene, stack) => {
+testOnGroup("GroupWork shows its call and its group", async (scene, stack) => {
   const work = scene.group.allReduce(ones(scene, stack));
   assertEquals(Deno.inspect(work), `GroupWork(allReduce on ${scene.group})`);
   await work;
-});
+}, 2);
 
 testOnGroup(
   "DeviceGroup.batch() keeps buffers that its body disposes until its calls are made",
-  2,
   async (scene, stack) => {
     const [gpu] = [...scene.gpus] as [CudaDevice];
     const cache = stack.use(new CachingResourceAdaptor(gpu.memoryResource));
@@ -77,11 +76,11 @@ testOnGroup(
     assertEquals(await next?.download(), new Float32Array(LENGTH).fill(5));
     assertEquals(await other.download(), new Float32Array(LENGTH).fill(3));
   },
+  2,
 );
 
 testOnGroup(
   "DeviceGroup.batch() makes no calls of a group that its body disposed",
-  2,
   (scene, stack) => {
     const buffers = ones(scene, stack);
     const body = () => {
@@ -90,6 +89,7 @@ testOnGroup(
     };
     assertThrows(() => scene.group.batch(body), DisposedError);
   },
+  2,
 );
 
 /** Runs a test on a group of two simulated devices whose ranks misbehave. */
@@ -102,7 +102,6 @@ function withFaults(
 
 testOnGroup(
   "DeviceGroup comes after uploads that are not awaited, and before later downloads",
-  MOST_RANKS,
   async (scene, stack) => {
     const length = 3 << 20; // 12 MiB, so that the upload is still under way
     const buffers = ones(scene, stack, length);
@@ -120,7 +119,6 @@ testOnGroup(
 
 testOnGroup(
   "DeviceGroup comes before what is called later on the streams of all ranks",
-  MOST_RANKS,
   async (scene, stack) => {
     const buffers = ones(scene, stack, 3 << 20);
     let isUploaded = false;
@@ -135,28 +133,21 @@ testOnGroup(
   },
 );
 
-testOnGroup(
-  "DeviceGroup orders streams that use the same buffers",
-  MOST_RANKS,
-  async (scene, stack) => {
-    const buffers = ones(scene, stack);
-    const [first, second] = [0, 1].map(() =>
-      scene.gpus.map((gpu) => stack.use(gpu.createStream()))
-    );
-    for (let round = 0; round < 4; round++) {
-      scene.group.allReduce(buffers, { streams: first, op: "sum" });
-      for (const [rank, buffer] of buffers.entries()) {
-        buffer.fill(round + 1, { stream: second?.[rank] });
-      }
-      scene.group.allReduce(buffers, { op: "max" });
+testOnGroup("DeviceGroup orders streams that use the same buffers", async (scene, stack) => {
+  const buffers = ones(scene, stack);
+  const [first, second] = [0, 1].map(() => scene.gpus.map((gpu) => stack.use(gpu.createStream())));
+  for (let round = 0; round < 4; round++) {
+    scene.group.allReduce(buffers, { streams: first, op: "sum" });
+    for (const [rank, buffer] of buffers.entries()) {
+      buffer.fill(round + 1, { stream: second?.[rank] });
     }
-    assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(4)));
-  },
-);
+    scene.group.allReduce(buffers, { op: "max" });
+  }
+  assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(4)));
+});
 
 testOnGroup(
   "DeviceGroup keeps buffers that are disposed while work on them is queued",
-  MOST_RANKS,
   async (scene, stack) => {
     const into = ones(scene, stack);
     const sources = scene.gpus.map((gpu) => gpu.alloc("float32", LENGTH).fill(3));
@@ -168,18 +159,14 @@ testOnGroup(
   },
 );
 
-testOnGroup(
-  "DeviceGroup.barrier() comes after the work of all ranks",
-  MOST_RANKS,
-  async (scene, stack) => {
-    const buffers = ones(scene, stack);
-    scene.group.allReduce(buffers);
-    await scene.group.barrier();
-    assert(scene.gpus.map((gpu) => gpu.stream.isIdle).every(Boolean));
-  },
-);
+testOnGroup("DeviceGroup.barrier() comes after the work of all ranks", async (scene, stack) => {
+  const buffers = ones(scene, stack);
+  scene.group.allReduce(buffers);
+  await scene.group.barrier();
+  assert(scene.gpus.map((gpu) => gpu.stream.isIdle).every(Boolean));
+});
 
-testOnGroup("DeviceGroup does the calls of a batch as one", MOST_RANKS, async (scene, stack) => {
+testOnGroup("DeviceGroup does the calls of a batch as one", async (scene, stack) => {
   const { group } = scene;
   const lists = Array.from({ length: 5 }, (_, at) => ones(scene, stack, 10 + at));
   await group.batch(() => {
@@ -192,7 +179,7 @@ testOnGroup("DeviceGroup does the calls of a batch as one", MOST_RANKS, async (s
   }
 });
 
-testOnGroup("DeviceGroup goes on after each refusal", MOST_RANKS, async (scene, stack) => {
+testOnGroup("DeviceGroup goes on after each refusal", async (scene, stack) => {
   const { gpus, group } = scene;
   const buffers = ones(scene, stack, 24);
   const halves = ones(scene, stack, 12);
@@ -434,7 +421,6 @@ Deno.test("DeviceGroup ends when the signal of an awaited call is aborted", () =
 
 testOnGroup(
   "DeviceGroup queues nothing with a signal that was aborted before",
-  MOST_RANKS,
   async (scene, stack) => {
     const buffers = ones(scene, stack);
     const signal = AbortSignal.abort(new Error("too late"));
