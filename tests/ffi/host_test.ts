@@ -91,50 +91,40 @@ Deno.test("HostApi.open() returns -1 for a file that is not there", linux, () =>
 });
 
 Deno.test("HostApi.pread() reads at an offset, past 4 GiB too", linux, async () => {
-  const path = await Deno.makeTempFile();
-  try {
-    using file = await Deno.open(path, { write: true });
-    await file.seek(5 * 2 ** 30, Deno.SeekMode.Start);
-    await file.write(new Uint8Array([9, 8, 7]));
-    const { open, pread, close } = openHost();
-    const descriptor = open(cString(path), O.RDONLY | O.CLOEXEC, 0);
-    const bytes = new Uint8Array(4);
-    assertEquals(pread(descriptor, addressOf(bytes), 4n, 5n * 2n ** 30n + 1n), 2n);
-    assertEquals(close(descriptor), 0);
-    assertEquals([...bytes], [8, 7, 0, 0]);
-  } finally {
-    await Deno.remove(path);
-  }
+  using folder = new TemporaryFolder();
+  const path = folder.write("file", "");
+  using file = await Deno.open(path, { write: true });
+  await file.seek(5 * 2 ** 30, Deno.SeekMode.Start);
+  await file.write(new Uint8Array([9, 8, 7]));
+  const { open, pread, close } = openHost();
+  const descriptor = open(cString(path), O.RDONLY | O.CLOEXEC, 0);
+  const bytes = new Uint8Array(4);
+  assertEquals(pread(descriptor, addressOf(bytes), 4n, 5n * 2n ** 30n + 1n), 2n);
+  assertEquals(close(descriptor), 0);
+  assertEquals([...bytes], [8, 7, 0, 0]);
 });
 
 Deno.test("HostApi.pwrite() writes a new file with the mode given", linux, async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const path = `${folder}/written`;
-    const { open, pwrite, close } = openHost();
-    const descriptor = open(cString(path), O.WRONLY | O.CREAT | O.TRUNC | O.CLOEXEC, 0o600);
-    const bytes = new Uint8Array([1, 2, 3]);
-    assertEquals(pwrite(descriptor, addressOf(bytes), 3n, 2n), 3n);
-    assertEquals(close(descriptor), 0);
-    assertEquals([...await Deno.readFile(path)], [0, 0, 1, 2, 3]);
-    assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("written");
+  const { open, pwrite, close } = openHost();
+  const descriptor = open(cString(path), O.WRONLY | O.CREAT | O.TRUNC | O.CLOEXEC, 0o600);
+  const bytes = new Uint8Array([1, 2, 3]);
+  assertEquals(pwrite(descriptor, addressOf(bytes), 3n, 2n), 3n);
+  assertEquals(close(descriptor), 0);
+  assertEquals([...await Deno.readFile(path)], [0, 0, 1, 2, 3]);
+  assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
 });
 
 Deno.test("HostApi.fallocate() finds room for bytes that nobody wrote yet", linux, async () => {
-  const path = await Deno.makeTempFile();
-  try {
-    const { open, fallocate, close } = openHost();
-    const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
-    assertEquals(fallocate(descriptor, 0, 100n, 2n ** 20n), 0);
-    assertEquals(fallocate(descriptor, 0, 0n, 0n), -1);
-    assertEquals(close(descriptor), 0);
-    assertEquals((await Deno.stat(path)).size, 100 + 2 ** 20);
-  } finally {
-    await Deno.remove(path);
-  }
+  using folder = new TemporaryFolder();
+  const path = folder.write("file", "");
+  const { open, fallocate, close } = openHost();
+  const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
+  assertEquals(fallocate(descriptor, 0, 100n, 2n ** 20n), 0);
+  assertEquals(fallocate(descriptor, 0, 0n, 0n), -1);
+  assertEquals(close(descriptor), 0);
+  assertEquals((await Deno.stat(path)).size, 100 + 2 ** 20);
 });
 
 Deno.test("HostApi.close() returns -1 for a descriptor that is not open", linux, () => {
@@ -215,19 +205,16 @@ Deno.test("HostApi.addressOf() tells where views of any memory start", linux, ()
 });
 
 Deno.test("HostApi.preadNonblocking() reads what pwriteNonblocking() wrote", linux, async () => {
-  const path = await Deno.makeTempFile();
-  try {
-    const { open, close, preadNonblocking, pwriteNonblocking } = openHost();
-    const descriptor = open(cString(path), O.RDWR | O.CLOEXEC, 0);
-    const written = new Uint8Array([4, 5, 6]);
-    const read = new Uint8Array(3);
-    assertEquals(await pwriteNonblocking(descriptor, addressOf(written), 3n, 10n), 3n);
-    assertEquals(await preadNonblocking(descriptor, addressOf(read), 3n, 10n), 3n);
-    assertEquals(close(descriptor), 0);
-    assertEquals(read, written);
-  } finally {
-    await Deno.remove(path);
-  }
+  using folder = new TemporaryFolder();
+  const path = folder.write("file", "");
+  const { open, close, preadNonblocking, pwriteNonblocking } = openHost();
+  const descriptor = open(cString(path), O.RDWR | O.CLOEXEC, 0);
+  const written = new Uint8Array([4, 5, 6]);
+  const read = new Uint8Array(3);
+  assertEquals(await pwriteNonblocking(descriptor, addressOf(written), 3n, 10n), 3n);
+  assertEquals(await preadNonblocking(descriptor, addressOf(read), 3n, 10n), 3n);
+  assertEquals(close(descriptor), 0);
+  assertEquals(read, written);
 });
 
 Deno.test("HostApi.futex() tells a changed word from one that somebody woke", linux, () => {

@@ -3,6 +3,8 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { withinSeconds } from "../../src/notebook/package_loading.ts";
 import { PlotlyRuntime, plotlyScript } from "../../src/notebook/plotly.ts";
+import { runDeno } from "../support/child_deno.ts";
+import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 async function shownHtml(runtime: PlotlyRuntime): Promise<string> {
   const show = Reflect.get(runtime, Symbol.for("Jupyter.display")) as () => Promise<
@@ -33,11 +35,8 @@ Deno.test("withinSeconds() stops waiting for a package that does not come", asyn
 
 Deno.test("./notebook needs no npm package until a figure is shown", async () => {
   const entry = new URL("../../src/notebook/mod.ts", import.meta.url);
-  const emptyCache = await Deno.makeTempDir();
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["eval", "--cached-only", `await import(${JSON.stringify(entry.href)})`],
-    env: { DENO_DIR: emptyCache },
-  }).output();
-  await Deno.remove(emptyCache, { recursive: true });
-  assert(success, new TextDecoder().decode(stderr));
+  using emptyCache = new TemporaryFolder();
+  const args = ["eval", "--cached-only", `await import(${JSON.stringify(entry.href)})`];
+  const { code, stderr } = await runDeno(args, { env: { DENO_DIR: emptyCache.path } });
+  assertEquals(code, 0, stderr);
 });

@@ -7,25 +7,17 @@ import { Random } from "../support/random.ts";
 import { Draft } from "../support/recording/draft.ts";
 import { generate } from "../support/recording/generate.ts";
 import { parseStep } from "../support/recording/notation.ts";
-import { simulate } from "../support/recording/simulation.ts";
-
-const FACTS = {
-  devices: 2,
-  driverVersion: 13000,
-  poolsSupported: true,
-  concurrentManagedAccess: true,
-  peerAccess: true,
-};
+import { simulate, TWO_DEVICES } from "../support/recording/simulation.ts";
 
 /** Rules whose breach could break a real driver's context, or end its process. */
 const HARMFUL =
   /^throws (bounds|freed|unmapped|rights|inUse|notLaunched|goneFromGraph|deadlock|unloaded|endsProcess)/;
 
 Deno.test("generate() makes the same sequence of the same seed and number, and others of others", async () => {
-  const first = await generate(FACTS, { seed: 5, number: 3 });
-  assertEquals(await generate(FACTS, { seed: 5, number: 3 }), first);
-  assertNotEquals((await generate(FACTS, { seed: 5, number: 4 })).lines, first.lines);
-  assertNotEquals((await generate(FACTS, { seed: 6, number: 3 })).lines, first.lines);
+  const first = await generate(TWO_DEVICES, { seed: 5, number: 3 });
+  assertEquals(await generate(TWO_DEVICES, { seed: 5, number: 3 }), first);
+  assertNotEquals((await generate(TWO_DEVICES, { seed: 5, number: 4 })).lines, first.lines);
+  assertNotEquals((await generate(TWO_DEVICES, { seed: 6, number: 3 })).lines, first.lines);
 });
 
 Deno.test("generate() calls every function, with success and with refusals, and does no harm", async () => {
@@ -33,8 +25,8 @@ Deno.test("generate() calls every function, with success and with refusals, and 
   const refused = new Set<string>();
   const harm: string[] = [];
   for (let number = 0; number < 1500; number++) {
-    const sequence = await generate(FACTS, { seed: 11, number });
-    const player = simulate(FACTS, sequence);
+    const sequence = await generate(TWO_DEVICES, { seed: 11, number });
+    const player = simulate(TWO_DEVICES, sequence);
     for (const line of sequence.lines) {
       const { call, words } = parseStep(line);
       const { outcome } = await player.play(line);
@@ -63,7 +55,7 @@ Deno.test("generate() calls every function, with success and with refusals, and 
 
 Deno.test("Draft is spoiled where a fault waits behind the overlap that ends it, and not without", async () => {
   const isSpoiled = async (device: number): Promise<boolean> => {
-    const player = simulate({ ...FACTS, peerAccess: false }, { isFresh: false });
+    const player = simulate({ ...TWO_DEVICES, peerAccess: false }, { isFresh: false });
     const draft = new Draft(player, { random: new Random(9), deviceCount: 2 });
     await draft.add("cuStreamCreateWithPriority &s 1 0");
     await draft.add("cuMemAllocManaged &m 4096 1");

@@ -3,18 +3,10 @@
 
 import { assertEquals } from "@std/assert";
 import type { Player } from "../support/recording/player.ts";
-import { type MachineFacts, simulate } from "../support/recording/simulation.ts";
-
-const FACTS: MachineFacts = {
-  devices: 2,
-  driverVersion: 13000,
-  poolsSupported: true,
-  concurrentManagedAccess: true,
-  peerAccess: true,
-};
+import { simulate, TWO_DEVICES } from "../support/recording/simulation.ts";
 
 async function play(lines: readonly string[], player?: Player): Promise<string[]> {
-  const chosen = player ?? simulate(FACTS, { isFresh: false });
+  const chosen = player ?? simulate(TWO_DEVICES, { isFresh: false });
   const outcomes: string[] = [];
   for (const line of lines) outcomes.push((await chosen.play(line)).outcome);
   return outcomes;
@@ -39,7 +31,7 @@ Deno.test("Player.play() writes down handles, addresses, numbers and bytes", asy
 });
 
 Deno.test("Player.play() writes down refusals without outputs, and rules of the simulated driver", async () => {
-  const player = simulate(FACTS, { isFresh: false });
+  const player = simulate(TWO_DEVICES, { isFresh: false });
   const lines = ["cuMemAlloc_v2 &a 0", "cuMemAlloc_v2 &a 64", "cuMemsetD8Async a 1 65 0"];
   assertEquals(await play(lines, player), ["1", "0 new", "throws bounds"]);
   assertEquals((await player.play("cuMemsetD8Async a 1 65 0")).rule, "bounds");
@@ -161,7 +153,7 @@ Deno.test("Player.play() leaves out a second free of plain memory that a stream 
 });
 
 Deno.test("Player.play() knows no memory of a capture that came to nothing, nor of a graph that is gone", async () => {
-  const player = simulate(FACTS, { isFresh: false });
+  const player = simulate(TWO_DEVICES, { isFresh: false });
   const capture = ["cuStreamBeginCapture_v2 s 2", "cuMemAllocAsync &a 64 s"];
   await play(["cuStreamCreateWithPriority &s 1 0", ...capture], player);
   await play(["cuStreamQuery s", "cuStreamEndCapture s &g"], player);
@@ -174,7 +166,7 @@ Deno.test("Player.play() knows no memory of a capture that came to nothing, nor 
 });
 
 Deno.test("Player.play() keeps memory of a graph that was launched", async () => {
-  const player = simulate(FACTS, { isFresh: false });
+  const player = simulate(TWO_DEVICES, { isFresh: false });
   const lines = [
     "cuStreamCreateWithPriority &s 1 0",
     "cuStreamBeginCapture_v2 s 2",
@@ -191,7 +183,7 @@ Deno.test("Player.play() keeps memory of a graph that was launched", async () =>
 });
 
 Deno.test("Player.play() knows nothing of a context that its last user released", async () => {
-  const player = simulate(FACTS, { isFresh: true });
+  const player = simulate(TWO_DEVICES, { isFresh: true });
   const start = ["cuInit 0", "cuDevicePrimaryCtxRetain &c 0", "cuDevicePrimaryCtxRetain &d 0"];
   await play([...start, "cuCtxSetCurrent c", "cuMemAlloc_v2 &a 64"], player);
   await play(["cuDevicePrimaryCtxRelease_v2 0"], player);
@@ -201,7 +193,7 @@ Deno.test("Player.play() knows nothing of a context that its last user released"
 });
 
 Deno.test("Player.play() takes no handle for an address", async () => {
-  const player = simulate(FACTS, { isFresh: false });
+  const player = simulate(TWO_DEVICES, { isFresh: false });
   await play(["cuMemCreate &p 2097152 {type:1,location.type:1} 0"], player);
   const handle = player.world.find("p")?.value ?? 0n;
   assertEquals(player.world.at(handle), undefined);

@@ -5,7 +5,7 @@ import { CUDA } from "../../ffi/cuda.ts";
 import { parseStep } from "../support/recording/notation.ts";
 import { SCRIPTS } from "../support/recording/scripts/all.ts";
 import { readScripts } from "../support/recording/scripts/script.ts";
-import { simulate } from "../support/recording/simulation.ts";
+import { simulate, TWO_DEVICES } from "../support/recording/simulation.ts";
 
 /** Tells whether an outcome is what a step expects: a status stands for any outputs. */
 function isExpected(outcome: string, expected = "0"): boolean {
@@ -14,14 +14,7 @@ function isExpected(outcome: string, expected = "0"): boolean {
 
 for (const script of SCRIPTS) {
   Deno.test(`The simulated driver follows the script: ${script.id}`, async () => {
-    const facts = {
-      devices: script.deviceCount,
-      driverVersion: 13000,
-      poolsSupported: true,
-      concurrentManagedAccess: true,
-      peerAccess: true,
-    };
-    const player = simulate(facts, script);
+    const player = simulate({ ...TWO_DEVICES, devices: script.deviceCount }, script);
     for (const line of script.lines) {
       const { outcome } = await player.play(line);
       assertEquals([line, isExpected(outcome, parseStep(line).expected), outcome], [

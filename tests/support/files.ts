@@ -33,6 +33,11 @@ export function openPathsIn({ path: folder }: TemporaryFolder): string[] {
   return paths.filter((path) => path.startsWith(folder));
 }
 
+/** Counts the bytes that this process has read by calls of the system. */
+export function countReadBytes(): number {
+  return Number(/rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1]);
+}
+
 /** Makes a pipe in a folder, and returns its path. */
 export async function makePipe(folder: TemporaryFolder, name: string): Promise<string> {
   const path = folder.pathOf(name);

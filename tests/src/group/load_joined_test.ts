@@ -7,7 +7,7 @@ import { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import type { PlacementRule } from "../../../src/spread/placement.ts";
 import { cardOf } from "../../support/display.ts";
-import { openPathsIn } from "../../support/files.ts";
+import { countReadBytes, openPathsIn } from "../../support/files.ts";
 import { join, withRanks } from "../../support/group/joined_ranks.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { countingBits, elementsOf } from "../../support/parts_scene.ts";
@@ -166,17 +166,12 @@ if (Deno.build.os === "linux") {
     const groups = await Promise.all(
       gpus.map((device, rank) => join({ rendezvous, rank, size: 3, device })),
     );
-    const before = readBytes();
+    const before = countReadBytes();
     const models = await Promise.all(groups.map((group) => group.loadSafetensors(path, { place })));
-    const excess = readBytes() - before - dataBytes;
+    const excess = countReadBytes() - before - dataBytes;
     for (const model of models) model.dispose();
     await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
     for (const gpu of gpus) gpu.dispose();
     assertEquals(excess < 64 * 1024, true, `${excess} bytes were read more than once`);
   });
-}
-
-/** Bytes that this process has read by calls of the system. */
-function readBytes(): number {
-  return Number(/rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1]);
 }

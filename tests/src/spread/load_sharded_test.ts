@@ -13,7 +13,7 @@ import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { assertSameBytes } from "../../support/contents.ts";
 import { cardOf } from "../../support/display.ts";
 import { ON_GPU } from "../../support/driver.ts";
-import { openPathsIn } from "../../support/files.ts";
+import { countReadBytes, openPathsIn } from "../../support/files.ts";
 import { GROUP_SIZES, MOST_RANKS, withGroup } from "../../support/group_scene.ts";
 import {
   countingBits,
@@ -278,19 +278,14 @@ if (Deno.build.os === "linux") {
         {
           using _first = await gpus.loadSafetensors(path, { place: PLACE });
         }
-        const before = readBytes();
+        const before = countReadBytes();
         {
           using _model = await gpus.loadSafetensors(path, { place: PLACE });
         }
-        const excess = readBytes() - before - Deno.statSync(path).size;
+        const excess = countReadBytes() - before - Deno.statSync(path).size;
         assert(excess < 64 * 1024, `${excess} bytes were read more than once`);
       }));
   }
-}
-
-/** Bytes that this process has read by calls of the system. */
-function readBytes(): number {
-  return Number(/rchar: (\d+)/.exec(Deno.readTextFileSync("/proc/self/io"))?.[1]);
 }
 
 if (!ON_GPU) {

@@ -4,6 +4,7 @@
 // nvidia-nccl-cu13 that of NCCL, which needs those of nvidia-cuda-nvcc and nvidia-cuda-crt as well; where a
 // folder lacks one, its manifest stays.
 
+import { TemporaryFolder } from "../temporary_folder.ts";
 import type { AbiManifest } from "./manifest.ts";
 import {
   CUDA_HEADER,
@@ -43,16 +44,11 @@ async function askCompiler(
   includeFolder: string,
   { header, subjects }: ManifestRequest,
 ): Promise<AbiManifest> {
-  const folder = await Deno.makeTempDir({ prefix: "abi-" });
-  try {
-    const source = `${folder}/probe.cpp`;
-    const program = `${folder}/probe`;
-    await Deno.writeTextFile(source, probeSource(subjects, header));
-    await run("g++", ["-std=c++17", "-w", "-isystem", includeFolder, source, "-o", program]);
-    return JSON.parse(await run(program, []));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  using folder = new TemporaryFolder();
+  const source = folder.write("probe.cpp", probeSource(subjects, header));
+  const program = folder.pathOf("probe");
+  await run("g++", ["-std=c++17", "-w", "-isystem", includeFolder, source, "-o", program]);
+  return JSON.parse(await run(program, []));
 }
 
 async function run(command: string, args: string[]): Promise<string> {

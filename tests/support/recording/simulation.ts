@@ -15,6 +15,15 @@ export type MachineFacts = Required<
   >
 >;
 
+/** Two devices that have all that the simulated driver knows. */
+export const TWO_DEVICES: MachineFacts = {
+  devices: 2,
+  driverVersion: 13000,
+  poolsSupported: true,
+  concurrentManagedAccess: true,
+  peerAccess: true,
+};
+
 /** Starts a sequence on a new simulated machine; a fresh one has no context. */
 export function simulate(facts: MachineFacts, { isFresh }: { isFresh: boolean }): Player {
   const machine = new Machine(settingsOf({ ...facts, kernels: { ...SIMULATED_KERNELS } }));
