@@ -212,10 +212,10 @@ export class Communicators implements RankCommunicators {
   #find({ waits }: { readonly waits: boolean }): NcclFailure | undefined {
     const cell = new Int32Array(1);
     for (const [rank, communicator] of this.#handles.entries()) {
-      let status: number;
-      do status = statusOf(this.nccl, communicator, cell); while (
-        waits && status === ncclResult.ncclInProgress
-      );
+      let status = statusOf(this.nccl, communicator, cell);
+      while (waits && status === ncclResult.ncclInProgress) {
+        status = statusOf(this.nccl, communicator, cell);
+      }
       if (isFailure(status)) return { status, call: ASK, communicator, rank };
     }
     return undefined;
