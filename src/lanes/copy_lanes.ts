@@ -301,6 +301,11 @@ export class CopyLanes {
     this.#lent.delete(slot);
   }
 
+  /** Forgets the array of a slot whose task is over: a slot that waits for its next task keeps none. */
+  forget(slot: number): void {
+    this.#tasks.forget(slot);
+  }
+
   /** Number of tasks that lanes and lent threads can work on at a time. */
   get handCount(): number {
     const isExtra = Atomics.load(this.#words, CONTROL.fresh) > 0;

@@ -121,6 +121,11 @@ export class LaneTasks implements TaskMemory {
     if ("destinationPitch" in task) fields[at + 7] = BigInt(task.destinationPitch);
   }
 
+  /** Forgets the array of a slot's copy. */
+  forget(slot: number): void {
+    this.#arrays.delete(slot);
+  }
+
   /** Returns whether a task is only for lanes: many small moves, each of which would be a call, or pages. */
   isForLanes(slot: number): boolean {
     const operation = this.#field(slot, 0);

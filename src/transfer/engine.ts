@@ -402,6 +402,7 @@ export class TransferEngine implements MemoryCache {
     this.#withLane.splice(this.#withLane.indexOf(loaded), 1);
     const letGo = transfer.request.keepOpen?.();
     this.#lanes.leave(slot.index, () => {
+      this.#lanes.forget(slot.index);
       this.#ring.put(slot);
       letGo?.();
     });
@@ -520,6 +521,7 @@ export class TransferEngine implements MemoryCache {
 
   /** Frees a slot, and tells its transfer how the piece ended. */
   #retire({ slot, transfer, piece }: LoadedSlot, failure?: { error: unknown }): void {
+    this.#lanes.forget(slot.index);
     this.#ring.put(slot);
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);

@@ -45,3 +45,23 @@ Deno.test("uploadAll() keeps arrays that nobody else holds", linux, async () => 
   `);
   assertEquals(result, new Array(4).fill(true));
 });
+
+Deno.test("arrays of transfers that are over are collected", linux, async () => {
+  const { result } = await runWithCollector(`${SETUP}
+    clearInterval(timer);
+    const buffer = tuned.alloc("uint8", 2 ** 25);
+    const arrays = [];
+    async function moveOne(direction) {
+      const array = new Uint8Array(2 ** 25);
+      arrays.push(new WeakRef(array.buffer));
+      await buffer[direction](array);
+    }
+    for (let round = 0; round < 3; round++) {
+      await moveOne("upload");
+      await moveOne("download");
+    }
+    await collect();
+    return arrays.filter((array) => array.deref() !== undefined).length;
+  `);
+  assertEquals(result, 0);
+});
