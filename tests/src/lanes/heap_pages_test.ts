@@ -37,7 +37,8 @@ Deno.test("prepareHeap() makes the pages that the next arrays take", linux, asyn
       for (let i = 0; i < 6; i++) {
         prepareHeap(byteLength);
         const pageCount = byteLength / 4096 - 1;
-        if (pagesOfNewBlock(byteLength) < pageCount - 8) missing.push([byteLength, i]);
+        const found = pagesOfNewBlock(byteLength); // one of 16 may be missing
+        if (found < pageCount - 8 - pageCount / 16) missing.push([byteLength, i, found]);
         kept.push(new Uint8Array(byteLength));
       }
     }
