@@ -11,7 +11,7 @@ import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
-import { forgetNewArrays } from "../transfer/landing.ts";
+import { forgetNewArrays } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 

@@ -54,7 +54,7 @@ const REPORT_MILLISECONDS = 500;
  */
 const MOST_UNSETTLED = 2048;
 
-/** Slots for pages, beside those of the ring: two arrays of the largest size. */
+/** Slots beside those of the ring: pages of two arrays of the largest size, or parts of one array. */
 const PAGE_SLOTS = 32;
 
 /** More lanes than there ever are. */
@@ -156,6 +156,16 @@ export class CopyLanes {
     return 2 * this.#sleeperCount > this.runningCount;
   }
 
+  /** Number of lanes that look for work or have some. */
+  get awakeCount(): number {
+    return Math.max(0, this.runningCount - this.#sleeperCount);
+  }
+
+  /** Slots beside those of the ring that have no task. */
+  get freeSlots(): readonly number[] {
+    return this.#pageSlots.filter((slot) => this.status(slot) !== "pending");
+  }
+
   /** Wakes all lanes that sleep, within a quarter millisecond; they look for work for a while. */
   rouse(): void {
     this.#wake(EVERYONE);
@@ -221,6 +231,13 @@ export class CopyLanes {
     if (slot === undefined) return false;
     this.#note(slot, this.#tasks.run(slot));
     return true;
+  }
+
+  /** Does the oldest waiting task on the calling thread, if it is that of one of these slots. */
+  helpWith(slots: readonly number[]): void {
+    if (!this.#hasWaiting) return;
+    const slot = this.#take((slot) => slots.includes(slot));
+    if (slot !== undefined) this.#note(slot, this.#tasks.run(slot));
   }
 
   /**

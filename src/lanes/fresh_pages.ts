@@ -4,6 +4,7 @@
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import type { MemoryPart } from "./copy_lanes.ts";
 import { giveThreadBack, startThreads, takeThread } from "./lent_threads.ts";
 
 /** Size of a page. */
@@ -25,8 +26,9 @@ const MOST_THREADS = 12;
 /** Pages that one thread makes in the time of a call on another one. */
 const FEWEST_BYTES = 2 ** 19;
 
-/** Parts of memory whose pages are made at once, each by a thread. */
+/** Parts of memory whose pages are made at once, each by a thread that the runtime lends, or by a lane. */
 const MOST_PARTS = 8;
+const LANE_PARTS = 16;
 
 /** Fewer pages are made by one thread in the time in which others start. */
 const SHARED_FROM_BYTES = 8 * 2 ** 20;
@@ -114,18 +116,25 @@ async function makePart(part: HostBytes): Promise<void> {
  * there when it returns; where the system makes none at once, whoever touches them makes them.
  */
 export function makePagesNow(host: HostApi, address: bigint, byteLength: number): void {
-  const [own, ...others] = rangesOf(address, byteLength);
+  const parts = byteLength < SHARED_FROM_BYTES
+    ? [{ address, byteLength }]
+    : pageParts(address, byteLength, MOST_PARTS);
+  const [own, ...others] = parts;
   if (own === undefined) return;
   const started = startThreads(others.length);
   if (started !== undefined) noteUnderWay(started);
-  const parts = others.map((range) => ({ range, giveBack: lendFor(host, range) }));
+  const lent = others.map((part) => ({ part, giveBack: lendFor(host, part) }));
   const end = performance.now() + PATIENCE_MILLISECONDS;
-  if (host.madvise(own.start, own.size, MADV.POPULATE_WRITE) !== 0) return;
-  for (const { range, giveBack } of parts) {
-    while (giveBack !== undefined && !isThere(host, range) && performance.now() < end);
+  if (populate(host, own) !== 0) return;
+  for (const { part, giveBack } of lent) {
+    while (giveBack !== undefined && !isThere(host, part) && performance.now() < end);
     giveBack?.(); // it is on its way back
-    if (!isThere(host, range)) host.madvise(range.start, range.size, MADV.POPULATE_WRITE);
+    if (!isThere(host, part)) populate(host, part);
   }
+}
+
+function populate(host: HostApi, { address, byteLength }: MemoryPart): number {
+  return host.madvise(address, BigInt(byteLength), MADV.POPULATE_WRITE);
 }
 
 /**
@@ -141,41 +150,47 @@ function noteUnderWay(work: Promise<unknown>): void {
   work.finally(() => underWay.delete(work));
 }
 
-/** A range of addresses. */
-interface MemoryRange {
-  readonly start: bigint;
-  readonly size: bigint;
-}
-
-/** Cuts memory into a part for each thread, much of it; no two threads make the same page of 2 MiB. */
-function rangesOf(address: bigint, byteLength: number): MemoryRange[] {
-  const end = address + BigInt(Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES);
-  if (byteLength < SHARED_FROM_BYTES) return [{ start: address, size: end - address }];
-  const step = HUGE_PAGE_BYTES;
-  const partBytes = BigInt(Math.ceil(byteLength / MOST_PARTS / step) * step);
-  const ranges: MemoryRange[] = [];
-  let next = address + BigInt(toNext(step, address)) + partBytes;
-  for (let start = address; start < end; start = next, next += partBytes) {
-    ranges.push({ start, size: (next < end ? next : end) - start });
+/**
+ * Cuts memory into parts, each for a thread that makes its pages: where large ones begin, so that no two
+ * threads make the same one.
+ */
+export function pageParts(
+  address: bigint,
+  byteLength: number,
+  mostParts: number = LANE_PARTS,
+): MemoryPart[] {
+  const step = BigInt(Math.ceil(byteLength / mostParts / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES);
+  const end = address + BigInt(byteLength);
+  const parts: MemoryPart[] = [];
+  for (let start = address - address % BigInt(PAGE_BYTES); start < end;) {
+    const next = (start / step + 1n) * step;
+    const stop = next < end ? next : end;
+    parts.push({ address: start, byteLength: Number(stop - start) });
+    start = stop;
   }
-  return ranges;
+  return parts;
 }
 
 /** Has another thread make pages. Returns what gives it back before a turn; undefined when none is free. */
-function lendFor(host: HostApi, { start, size }: MemoryRange): (() => void) | undefined {
+function lendFor(
+  host: HostApi,
+  { address, byteLength }: MemoryPart,
+): (() => void) | undefined {
   if (CAN_BE_TERMINATED || !takeThread()) return undefined;
   let isBack = false;
   const giveBack = () => {
     if (!isBack) giveThreadBack();
     isBack = true;
   };
-  noteUnderWay(host.madviseAtNonblocking(start, size, MADV.POPULATE_WRITE).finally(giveBack));
+  const making = host.madviseAtNonblocking(address, BigInt(byteLength), MADV.POPULATE_WRITE);
+  noteUnderWay(making.finally(giveBack));
   return giveBack;
 }
 
-/** Returns whether the last page of a range is there: they are made in the order of their addresses. */
-function isThere(host: HostApi, { start, size }: MemoryRange): boolean {
-  const page = start + size - BigInt(PAGE_BYTES);
+/** Returns whether the last page of a part is there: they are made in the order of their addresses. */
+function isThere(host: HostApi, { address, byteLength }: MemoryPart): boolean {
+  const last = address + BigInt(byteLength - 1);
+  const page = last - last % BigInt(PAGE_BYTES);
   return host.mincore(page, BigInt(PAGE_BYTES), PAGE_STATE) === 0 &&
     ((PAGE_STATE[0] ?? 0) & 1) === 1;
 }

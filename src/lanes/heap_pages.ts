@@ -2,7 +2,8 @@
 // when an array is first touched, they take three times as long, and longer than to fill the array.
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
-import { HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
+import type { CopyLanes } from "./copy_lanes.ts";
+import { HUGE_PAGE_BYTES, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
@@ -43,12 +44,23 @@ const MOST_MISSING = 16;
 
 const PAGE_STATES = new Uint8Array(AHEAD_BYTES / PAGE_BYTES);
 
+/** Circumstances of a new array. */
+interface HeapWork {
+  /** Whether the pages of the array before it were missing. */
+  readonly isMissing?: boolean;
+  /** Lanes that are awake: they make pages that come later, and this thread goes on. */
+  readonly lanes?: CopyLanes | undefined;
+}
+
 /**
  * Looks where the heap would place a new array, when the program is about to make one, or has made one,
  * and makes the pages there and at the heap's end when they are missing. The memory stays the heap's: what
  * is freed is used again, and what the collector frees has its pages.
  */
-export function prepareHeap(byteLength: number, { isMissing = false } = {}): void {
+export function prepareHeap(
+  byteLength: number,
+  { isMissing = false, lanes }: HeapWork = {},
+): void {
   if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES || isRefused) return;
   unseenBytes -= byteLength;
   if (unseenBytes > 0 && !isMissing) return;
@@ -64,21 +76,21 @@ export function prepareHeap(byteLength: number, { isMissing = false } = {}): voi
     makePagesAt(host, next, byteLength);
   }
   const pages = lookAt(host, end, madeBytes);
-  if (pages === "missing") makePagesAt(host, end, madeBytes);
+  if (pages === "missing") makePagesAt(host, end, madeBytes, lanes);
   isRefused = pages === "unknown";
 }
 
 /** Prepares the heap for the next array, where a program downloads into one new array after another. */
 export function noteDestination(
   bytes: HostBytes,
-  { isFresh }: { readonly isFresh: boolean },
+  { isFresh, lanes }: { readonly isFresh: boolean } & Pick<HeapWork, "lanes">,
 ): void {
   const { byteLength } = bytes;
   if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES) return;
   const address = addressOf(bytes);
   const isOther = byteLength === lastBytes && address !== lastAddress;
   [lastBytes, lastAddress] = [byteLength, address];
-  if (isFresh || isOther) prepareHeap(byteLength, { isMissing: isFresh });
+  if (isFresh || isOther) prepareHeap(byteLength, { isMissing: isFresh, lanes });
 }
 
 /** Forgets the arrays that were made so far. */
@@ -122,10 +134,16 @@ function lookAt(
   return MOST_MISSING * missingCount <= pageCount ? "there" : "missing";
 }
 
-function makePagesAt(host: HostApi, address: bigint, byteLength: number): void {
+function makePagesAt(
+  host: HostApi,
+  address: bigint,
+  byteLength: number,
+  lanes?: CopyLanes,
+): void {
   const size = BigInt(byteLength);
   const [first, last] = innerRange(address, size, BigInt(HUGE_PAGE_BYTES));
   if (first < last) host.madvise(first, last - first, MADV.HUGEPAGE);
+  if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
   const [start, end] = innerRange(address, size, BigInt(PAGE_BYTES));
   if (start < end) host.madvise(start, end - start, MADV.POPULATE_WRITE);
 }

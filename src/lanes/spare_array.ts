@@ -4,8 +4,8 @@
 
 import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import type { CopyLanes, MemoryPart } from "./copy_lanes.ts";
-import { askForHugePages, HUGE_PAGE_BYTES, PAGE_BYTES } from "./fresh_pages.ts";
+import type { CopyLanes } from "./copy_lanes.ts";
+import { askForHugePages, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
 import { MOST_HEAP_BYTES, widenHeap } from "./heap_pages.ts";
 
 /** The heap's memory has its pages, so clearing less than this takes less time than new pages. */
@@ -13,9 +13,6 @@ const FEWEST_BYTES = 8 * 2 ** 20;
 
 /** Free blocks of the heap that are passed by. */
 const MOST_BLOCKS = 4096;
-
-/** Parts of an array, each of which a lane makes. */
-const MOST_PARTS = 16;
 
 /** The new arrays of one engine: the next one is made ahead for a program that asks for the same again. */
 export class SpareArray {
@@ -52,7 +49,7 @@ export class SpareArray {
     if (array === undefined) return undefined;
     const bytes = new Uint8Array(array);
     askForHugePages(bytes);
-    this.#lanes.makePages(partsOf(addressOf(bytes), byteLength));
+    this.#lanes.makePages(pageParts(addressOf(bytes), byteLength));
     return array;
   }
 }
@@ -82,18 +79,4 @@ function mapArray(host: HostApi, byteLength: number): ArrayBuffer | undefined {
 /** Returns whether a block is mapped apart: it begins 16 bytes behind a page then, else hardly ever. */
 function isMapped(address: bigint): boolean {
   return address % BigInt(PAGE_BYTES) === 16n;
-}
-
-/** Cuts memory where large pages begin, so that no two lanes make the same one. */
-function partsOf(address: bigint, byteLength: number): MemoryPart[] {
-  const step = BigInt(Math.ceil(byteLength / MOST_PARTS / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES);
-  const end = address + BigInt(byteLength);
-  const parts: MemoryPart[] = [];
-  for (let start = address - address % BigInt(PAGE_BYTES); start < end;) {
-    const next = (start / step + 1n) * step;
-    const stop = next < end ? next : end;
-    parts.push({ address: start, byteLength: Number(stop - start) });
-    start = stop;
-  }
-  return parts;
 }

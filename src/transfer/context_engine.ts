@@ -2,12 +2,12 @@
 // more to make.
 
 import type { Context } from "../driver/context.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
+import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
 import { canReport } from "../lanes/reporting_copies.ts";
 import { Demand } from "./demand.ts";
 import { TransferEngine } from "./engine.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
-import { FEWEST_REPORTING } from "./ways.ts";
+import { FEWEST_REPORTING, MANY_LANES, SHARED_BYTES } from "./ways.ts";
 
 const engines = new WeakMap<Context, TransferEngine>();
 
@@ -74,7 +74,12 @@ export function isDriverCall(context: Context, byteLength: number): boolean {
 
 /** Notes that bytes are about to move, among a program's first ones or by the engine's choice. */
 export function noteDemand(context: Context, byteLength: number, { canLend }: Lending): void {
-  if (byteLength < engineLimits(context).briefBytes) return;
+  const { briefBytes, laneCount } = engineLimits(context);
+  if (byteLength < briefBytes) {
+    if (byteLength < SHARED_BYTES.download.smallest || laneCount < MANY_LANES) return;
+    if (earlyDemandOf(context).addBrief(byteLength)) engineOf(context).startLanes();
+    return;
+  }
   if (isEarly(context, byteLength)) return earlyDemandOf(context).add(byteLength);
   const engine = engineOf(context);
   engine.anticipate(byteLength, { canLend: canLend || engine.canReport });
@@ -83,6 +88,11 @@ export function noteDemand(context: Context, byteLength: number, { canLend }: Le
 /** Returns a new array that has its pages; undefined where there is none. */
 export function takeArray(context: Context, byteLength: number): ArrayBuffer | undefined {
   return engines.get(context)?.takeArray(byteLength);
+}
+
+/** Returns lanes that copy together with the caller; undefined while too few are awake. */
+export function awakeLanes(context: Context): CopyLanes | undefined {
+  return engines.get(context)?.awakeLanes;
 }
 
 /** Resolves when no thread works for the transfers of a context that are over. */

@@ -36,6 +36,9 @@ const CAN_LEND = !CAN_BE_TERMINATED;
 /** Time after which lanes that do not run never will. */
 const LANE_START_MILLISECONDS = 3000;
 
+/** Lanes are awakened for transfers that follow each other within so much time. */
+const WAKING_MILLISECONDS = 2;
+
 /** Number of transfers that share the ring; more would only evict each other from the caches. */
 const MOST_AT_ONCE = 4;
 
@@ -68,6 +71,8 @@ export class TransferEngine implements MemoryCache {
   readonly #share: LaneShare<TransferEngine>;
   readonly #demand: Demand;
   readonly #spare: SpareArray;
+  /** Time at which lanes were last looked for that were asleep. */
+  #lastLook = -Infinity;
   /** Slots that a lane works on. */
   readonly #withLane: LoadedSlot[] = [];
   /** Transfers whose turn it is. */
@@ -144,6 +149,20 @@ export class TransferEngine implements MemoryCache {
     if (way === "driver" || !this.#lanes.areAsleep) return way;
     this.#lanes.rouse();
     return byteLength < WAKING_RING_BYTES ? "driver" : "ring";
+  }
+
+  /**
+   * Lanes that copy together with the caller: undefined while too few are awake. A program that makes
+   * one such transfer after the other finds them awake.
+   */
+  get awakeLanes(): CopyLanes | undefined {
+    const lanes = this.#lanes;
+    if (lanes.runningCount < FEWEST_LANES) return undefined;
+    if (lanes.awakeCount >= FEWEST_LANES) return lanes;
+    const now = performance.now();
+    if (now - this.#lastLook < WAKING_MILLISECONDS) lanes.rouse();
+    this.#lastLook = now;
+    return undefined;
   }
 
   /**

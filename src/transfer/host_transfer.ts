@@ -11,11 +11,12 @@ import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import { engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
+import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
 import { isUntouched, makePagesSync, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
-import { Landing } from "./landing.ts";
+import { type Helpers, moveShared } from "./shared_transfer.ts";
+import { StagingMemory } from "./staging_memory.ts";
 import {
   finishMover,
   PendingTransfer,
@@ -23,6 +24,7 @@ import {
   type TransferPlan,
 } from "./pending_transfer.ts";
 import { presenceOf } from "./ring_transfer.ts";
+import { SHARED_BYTES } from "./ways.ts";
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -32,6 +34,9 @@ const TURN_BYTES = 64 * 2 ** 20;
 
 /** Looks at a stream that is busy before a transfer waits for it between turns of the event loop. */
 const LOOKS = 32;
+
+/** Parts of a transfer that lanes and this thread copy together, at least. */
+const FEWEST_SLOTS = 8;
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -135,12 +140,49 @@ function move(
 ): void {
   if (hasLanded(task)) return;
   const { stream, host, span: { byteLength } } = task;
-  if (isDriverCall(stream.context, byteLength)) return moveBriefly(task, help);
-  if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
-  noteTransfer(task);
+  const isNew = host.unmade !== undefined;
   const bytes = host.convert?.() ?? host.memory;
-  finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
+  const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
+  const helpers = owned === undefined ? helpersFor(task, { isFresh }) : undefined;
+  if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
+    if (isFresh && helpers === undefined) makePagesSync(bytes, help);
+    if (task.direction === "download" && !isNew) noteDestination(bytes, { isFresh, ...helpers });
+    moveBriefly(task, bytes, helpers);
+  } else {
+    if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
+    noteTransfer(task);
+    finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
+  }
   host.complete?.(bytes);
+}
+
+/** Moves the bytes by one driver call or together with lanes, and blocks until they have arrived. */
+function moveBriefly(task: HostTransfer, bytes: HostBytes, helpers: Helpers | undefined): void {
+  const { direction, stream, span: { address: device, byteLength }, onProgress } = task;
+  noteDemand(stream.context, byteLength, { canLend: false });
+  if (helpers === undefined) {
+    queueByDriver(queueOf(stream), { direction, device, bytes });
+    noteTransfer(task); // while they are on their way
+    queueOf(stream).synchronizeSync();
+  } else {
+    noteTransfer(task);
+    moveShared({ direction, stream: queueOf(stream), device, bytes, ...helpers });
+  }
+  reportProgress(onProgress, byteLength, byteLength);
+}
+
+/** Returns what copies a transfer of middle size together with this thread; undefined for others. */
+function helpersFor(
+  { direction, span: { byteLength }, stream: { context } }: HostTransfer,
+  { isFresh }: { readonly isFresh: boolean },
+): Helpers | undefined {
+  const { smallest, largest } = SHARED_BYTES[isFresh ? "fresh" : direction];
+  if (byteLength < smallest || byteLength > largest) return undefined;
+  const lanes = awakeLanes(context);
+  const slots = lanes?.freeSlots ?? [];
+  if (lanes === undefined || slots.length < FEWEST_SLOTS) return undefined;
+  const staged = StagingMemory.of(context).take(byteLength);
+  return staged && { lanes, slots, staged };
 }
 
 /** Gives a download memory for its new array that has its pages, where there is some. */
@@ -152,7 +194,8 @@ function placeNew({ host, span: { byteLength }, stream: { context } }: HostTrans
 
 /** Returns whether the bytes land in page-locked memory before a new array is made of them. */
 function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
-  return host.unmade !== undefined && Landing.for(context, span.byteLength)?.isOpen === true;
+  return host.unmade !== undefined &&
+    StagingMemory.forLanding(context, span.byteLength)?.isOpen === true;
 }
 
 /** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
@@ -160,8 +203,10 @@ function hasLanded(task: HostTransfer): boolean {
   const { stream, span, host: { unmade }, onProgress } = task;
   if (unmade === undefined) return false;
   const { byteLength, address } = span;
-  prepareHeap(byteLength);
-  const bytes = Landing.for(stream.context, byteLength)?.take(byteLength);
+  const { context } = stream;
+  const lanes = byteLength < SHARED_BYTES.download.smallest ? undefined : awakeLanes(context);
+  prepareHeap(byteLength, { lanes });
+  const bytes = StagingMemory.forLanding(context, byteLength)?.land(byteLength);
   if (bytes === undefined) return false;
   queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
   noteTransfer(task);
@@ -264,25 +309,6 @@ export function usesOf(
   const access = arrayAccessOf(direction);
   if (owned === undefined) return { uses, arrays: [{ memory, access }] };
   return { uses: [...uses, { ...owned, access }], arrays: [] };
-}
-
-/** Moves the bytes by one driver call, and does the accounting while they are on their way. */
-function moveBriefly(task: HostTransfer, help: { readonly hasHelp?: boolean }): void {
-  const { direction, stream, span, host, onProgress } = task;
-  const { byteLength } = span;
-  const isNew = host.unmade !== undefined;
-  const bytes = host.convert?.() ?? host.memory;
-  if (direction === "download") {
-    const isFresh = isUntouched(bytes);
-    if (isFresh) makePagesSync(bytes, help);
-    if (!isNew) noteDestination(bytes, { isFresh });
-  }
-  noteDemand(stream.context, byteLength, { canLend: false });
-  queueByDriver(queueOf(stream), { direction, device: span.address, bytes });
-  noteTransfer(task);
-  queueOf(stream).synchronizeSync();
-  host.complete?.(bytes);
-  reportProgress(onProgress, byteLength, byteLength);
 }
 
 let unbrokenBytes = 0;

@@ -29,6 +29,16 @@ const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number
 /** Nothing smaller waits for lanes that sleep: the driver is as fast until they are awake. */
 export const WAKING_RING_BYTES = 8 * 2 ** 20;
 
+/**
+ * Transfers that lanes which are awake copy together with the caller. Fresh arrays are downloaded into:
+ * the ring has large pages made for those of more bytes.
+ */
+export const SHARED_BYTES = {
+  upload: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
+  download: { smallest: 2 ** 18, largest: 8 * 2 ** 20 },
+  fresh: { smallest: 2 ** 18, largest: 4 * 2 ** 20 },
+} as const;
+
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PIECE_BYTES = 2 ** 18;
 

@@ -5,7 +5,7 @@ import { assert, assertEquals } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
-import { Landing } from "../../../src/transfer/landing.ts";
+import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -41,7 +41,7 @@ Deno.test("new arrays are the same whichever way their bytes come", () =>
 
 Deno.test("a download of any size lands whole, and in its own array", () =>
   withDevice(async (gpu) => {
-    const landing = Landing.of(gpu.context);
+    const landing = StagingMemory.of(gpu.context);
     using x = gpu.alloc("uint8", Math.max(...SIZES));
     for (let round = 1; round <= 3; round++) {
       const arrays: Uint8Array[] = [];
@@ -61,7 +61,7 @@ Deno.test("a download of any size lands whole, and in its own array", () =>
 
 Deno.test("downloads land from 64 KiB to 4 MiB, once there were some", () =>
   withDevice(async (gpu) => {
-    const landing = Landing.of(gpu.context);
+    const landing = StagingMemory.of(gpu.context);
     for (
       const [size, isLanding] of [[65_535, false], [2 ** 22 + 1, false], [65_536, true]] as const
     ) {
@@ -97,7 +97,7 @@ Deno.test("the landing is listed among the caches of a report, and goes with the
     using x = gpu.zeros("uint8", 200_000);
     for (let round = 0; round < 20; round++) await x.download();
   }
-  const cache = gpu.report().data.caches.find(({ name }) => name === "landing of downloads");
+  const cache = gpu.report().data.caches.find(({ name }) => name === "staging memory");
   assertEquals(cache?.byteLength, 2 ** 21);
   gpu.dispose();
 });

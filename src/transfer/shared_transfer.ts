@@ -1,0 +1,171 @@
+// An array of middle size, moved in one call: lanes that are awake and the caller copy its parts to or
+// from page-locked memory, while the copy engine works on others. The driver does that with one thread.
+
+import { queueCopies } from "../copies/copy_many.ts";
+import type { CopyLanes } from "../lanes/copy_lanes.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import type { StreamQueue } from "../order/stream_queue.ts";
+import type { StagingBlock } from "./staging_memory.ts";
+
+/** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
+const PIECE_BYTES = 2 ** 20;
+
+/** Parts of an array that has one piece: as many as there are lanes that bring more. */
+const PARTS_WANTED = 8;
+
+/** Fewer bytes cost more to hand out than to copy. */
+const SMALLEST_PART_BYTES = 2 ** 16;
+const LARGEST_PART_BYTES = 2 ** 17;
+
+/** Parts begin at lines of the cache, as their array does. */
+const LINE_BYTES = 64;
+
+/** Lanes, and the memory that a transfer passes through. */
+export interface Helpers {
+  /** Lanes that are awake. */
+  readonly lanes: CopyLanes;
+  /** Their slots that have no task, at least one. */
+  readonly slots: readonly number[];
+  /** Page-locked memory, at least as large as the transfer. */
+  readonly staged: StagingBlock;
+}
+
+/** An array and the device memory on its other side. */
+export interface SharedMove extends Helpers {
+  /** Direction of the transfer. */
+  readonly direction: "upload" | "download";
+  /** The stream that orders it. */
+  readonly stream: StreamQueue;
+  /** Address on the device. */
+  readonly device: bigint;
+  /** The array's bytes. */
+  readonly bytes: HostBytes;
+}
+
+/** Moves an array, and blocks until it has arrived. */
+export function moveShared(move: SharedMove): void {
+  const { direction, stream: { context, handle } } = move;
+  const parts = new SharedParts(move);
+  try {
+    if (direction === "upload") upload(parts, move);
+    else download(parts, move);
+  } catch (error) {
+    // Copies that are under way use the memory of the next transfer.
+    context.driver.status("cuStreamSynchronize", handle);
+    throw error;
+  } finally {
+    parts.finish(parts.count); // lanes use the array until then
+  }
+}
+
+function upload(parts: SharedParts, { stream, device, staged: { address } }: SharedMove): void {
+  parts.submit(parts.count);
+  for (const { offset, byteLength, partCount } of parts.pieces()) {
+    parts.finish(partCount);
+    const at = BigInt(offset);
+    queueCopies([{ destination: device + at, source: address + at, byteLength }], stream);
+  }
+  stream.synchronizeSync();
+}
+
+function download(
+  parts: SharedParts,
+  { stream, device, staged: { address, fences } }: SharedMove,
+): void {
+  const pieces = parts.pieces();
+  for (const [index, { offset, byteLength }] of pieces.entries()) {
+    const at = BigInt(offset);
+    queueCopies([{ destination: address + at, source: device + at, byteLength }], stream);
+    if (index + 1 < pieces.length) fences[index]?.set(stream.handle);
+  }
+  for (const [index, { partCount }] of pieces.entries()) {
+    if (index + 1 === pieces.length) stream.synchronizeSync();
+    else while (fences[index]?.poll() === false) parts.help();
+    parts.submit(partCount);
+  }
+}
+
+/** A copy of the copy engine. */
+interface SharedPiece {
+  /** Offset of its first byte. */
+  readonly offset: number;
+  /** Number of bytes. */
+  readonly byteLength: number;
+  /** Number of parts until its end. */
+  readonly partCount: number;
+}
+
+/** The copies between an array and page-locked memory, a part for each slot of the lanes. */
+class SharedParts {
+  readonly #lanes: CopyLanes;
+  readonly #slots: readonly number[];
+  readonly #source: bigint;
+  readonly #destination: bigint;
+  readonly #byteLength: number;
+  readonly #partBytes: number;
+  /** Most pieces: each but the last has a fence. */
+  readonly #pieceLimit: number;
+  #submittedCount = 0;
+  #finishedCount = 0;
+
+  constructor({ lanes, slots, staged, direction, bytes }: SharedMove) {
+    const ends = [addressOf(bytes), staged.address] as const;
+    this.#lanes = lanes;
+    this.#slots = slots;
+    this.#pieceLimit = staged.fences.length + 1;
+    [this.#source, this.#destination] = direction === "upload" ? ends : [ends[1], ends[0]];
+    this.#byteLength = bytes.byteLength;
+    const wanted = bytes.byteLength / PARTS_WANTED;
+    const few = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
+    const partBytes = Math.max(few, bytes.byteLength / slots.length);
+    this.#partBytes = Math.ceil(partBytes / LINE_BYTES) * LINE_BYTES;
+  }
+
+  /** Number of all parts. */
+  get count(): number {
+    return Math.ceil(this.#byteLength / this.#partBytes);
+  }
+
+  /** Cuts the bytes into copies of the copy engine. */
+  pieces(): SharedPiece[] {
+    const fewest = Math.ceil(this.count / this.#pieceLimit);
+    const pieceParts = Math.max(fewest, Math.round(PIECE_BYTES / this.#partBytes));
+    const pieces: SharedPiece[] = [];
+    for (let first = 0; first < this.count; first += pieceParts) {
+      const offset = first * this.#partBytes;
+      const partCount = Math.min(this.count, first + pieceParts);
+      const end = Math.min(this.#byteLength, partCount * this.#partBytes);
+      pieces.push({ offset, byteLength: end - offset, partCount });
+    }
+    return pieces;
+  }
+
+  /** Hands out the parts until so many are. */
+  submit(partCount: number): void {
+    for (; this.#submittedCount < partCount; this.#submittedCount++) {
+      const offset = this.#submittedCount * this.#partBytes;
+      const byteLength = Math.min(this.#partBytes, this.#byteLength - offset);
+      const [destination, source] = [
+        this.#destination + BigInt(offset),
+        this.#source + BigInt(offset),
+      ];
+      const copies = [{ destination, source, byteLength }];
+      this.#lanes.submit(this.#slots[this.#submittedCount] ?? 0, { operation: "copyEach", copies });
+    }
+  }
+
+  /** Waits for the first `partCount` parts, as far as they were handed out, and does some of them. */
+  finish(partCount: number): void {
+    const end = Math.min(partCount, this.#submittedCount);
+    for (; this.#finishedCount < end; this.#finishedCount++) {
+      const slot = this.#slots[this.#finishedCount] ?? 0;
+      while (this.#lanes.status(slot) === "pending") this.help();
+      if (this.#lanes.status(slot) === "failed") this.#lanes.repeat(slot);
+    }
+  }
+
+  /** Does the oldest part that waits for a lane. */
+  help(): void {
+    this.#lanes.helpWith(this.#slots);
+  }
+}

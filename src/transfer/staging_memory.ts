@@ -1,0 +1,141 @@
+// Page-locked memory that transfers of middle size pass through in one call. An array that is made as a
+// copy of it is not cleared first, and its memory is used while it is warm; several threads copy between
+// it and an array that is there.
+
+import type { MemoryCache } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import { Fence } from "../order/fence.ts";
+import { HugePinnedMemory } from "./huge_pinned_memory.ts";
+import { forgetHeap } from "../lanes/heap_pages.ts";
+import { memoryAt } from "../memory/host_bytes.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
+
+/** For fewer bytes a new array gains nothing: memory for them is there already. */
+const FEWEST_LANDING_BYTES = 2 ** 16;
+
+/** For more bytes several threads that fill the new array are faster. */
+const MOST_LANDING_BYTES = 4 * 2 ** 20;
+
+/** A program that makes few new arrays does not pay for the memory, which takes some milliseconds. */
+const DEMAND_COUNT = 16;
+
+/** First size of the memory: a large page. */
+const SMALLEST_BYTES = 2 ** 21;
+
+/** Copies of one transfer that are looked at one by one, and one more. */
+const FENCE_COUNT = 7;
+
+/** Page-locked memory of one context. */
+export interface StagingBlock {
+  /** Its address. */
+  readonly address: bigint;
+  /** The memory, at least as large as was asked for. */
+  readonly bytes: HostBytes;
+  /** Fences for the copies of a transfer. */
+  readonly fences: readonly Fence[];
+}
+
+const known = new WeakMap<Context, StagingMemory>();
+
+/** One context's memory for transfers that are over in one call; a cache that can be trimmed. */
+export class StagingMemory implements MemoryCache {
+  readonly name = "staging memory";
+  readonly kind = "pinned";
+  readonly #context: Context;
+  readonly #resource: HugePinnedMemory;
+  #memory: StagingBlock | undefined;
+  #demandCount = 0;
+  #isRefused = false;
+
+  /** Starts with no memory. */
+  constructor(context: Context) {
+    this.#context = context;
+    this.#resource = new HugePinnedMemory({ context });
+    context.ledger.caches.add(this);
+  }
+
+  /** Returns the staging memory of a context; it ends with the context. */
+  static of(context: Context): StagingMemory {
+    const found = known.get(context);
+    if (found !== undefined) return found;
+    const memory = new StagingMemory(context);
+    known.set(context, memory);
+    context.atRelease(() => {
+      memory.trim();
+      context.ledger.caches.delete(memory);
+    });
+    return memory;
+  }
+
+  /** Returns the memory in which new arrays of a size land; undefined for sizes that gain nothing. */
+  static forLanding(context: Context, byteLength: number): StagingMemory | undefined {
+    if (byteLength < FEWEST_LANDING_BYTES || byteLength > MOST_LANDING_BYTES) return undefined;
+    return StagingMemory.of(context);
+  }
+
+  /** Bytes of page-locked memory it holds. */
+  get byteLength(): number {
+    return this.#memory?.bytes.byteLength ?? 0;
+  }
+
+  /** Whether new arrays land here: once the program has made some. */
+  get isOpen(): boolean {
+    return !this.#isRefused && this.#demandCount >= DEMAND_COUNT;
+  }
+
+  /**
+   * Returns memory for a download that is over before anything else runs; undefined until a program
+   * has made some new arrays.
+   */
+  land(byteLength: number): HostBytes | undefined {
+    if (!this.isOpen) {
+      this.#demandCount++;
+      return undefined;
+    }
+    return this.take(byteLength)?.bytes.subarray(0, byteLength);
+  }
+
+  /** Returns memory for a transfer that is over before anything else runs; undefined where there is none. */
+  take(byteLength: number): StagingBlock | undefined {
+    if (this.byteLength < byteLength && !this.#isRefused) this.#grow(byteLength);
+    return this.#isRefused ? undefined : this.#memory;
+  }
+
+  /** Frees the memory; the next transfers allocate it again. */
+  trim(): void {
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    // Emptied first: memory that cannot be freed is reported, and never used or freed again.
+    this.#memory = undefined;
+    for (const fence of memory.fences) fence.dispose();
+    const free = () => this.#resource.deallocate(memory.address);
+    tryRelease(this.#context.driver, `the ${this.name}`, free);
+  }
+
+  #grow(wanted: number): void {
+    this.trim();
+    const byteLength = Math.max(SMALLEST_BYTES, 2 ** Math.ceil(Math.log2(wanted)));
+    let address: bigint | undefined;
+    const fences: Fence[] = [];
+    try {
+      address = this.#resource.allocate(byteLength);
+      while (fences.length < FENCE_COUNT) fences.push(new Fence(this.#context));
+      this.#memory = { address, bytes: new Uint8Array(memoryAt(address, byteLength)), fences };
+    } catch {
+      // Without page-locked memory the driver moves the bytes.
+      this.#isRefused = true;
+      for (const fence of fences) fence.dispose();
+      if (address !== undefined) this.#resource.deallocate(address);
+    }
+  }
+}
+
+/** Forgets the new arrays that downloads have made before the program's first. */
+export function forgetNewArrays(context: Context): void {
+  const memory = known.get(context);
+  memory?.trim();
+  if (memory !== undefined) context.ledger.caches.delete(memory);
+  known.delete(context);
+  forgetHeap();
+}

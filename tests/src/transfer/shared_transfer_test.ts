@@ -1,0 +1,193 @@
+// Transfers that lanes and the caller copy together: random programs beside a model, calls that fail,
+// and memory that there is not.
+
+import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
+import type { DriverFunction } from "../../../ffi/cuda.ts";
+import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
+import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
+import { SHARED_BYTES } from "../../../src/transfer/ways.ts";
+import { CudaError } from "../../../src/words/errors.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { type Random, runSeeds, testRandom } from "../../support/random.ts";
+
+const MIB = 2 ** 20;
+const LARGEST = SHARED_BYTES.download.largest;
+
+/** A device whose lanes run, are taken for awake, and count the parts that they are given. */
+class SharingScene implements Disposable {
+  readonly #faulty = faultyDriver();
+  readonly gpu = CudaDevice.open(0, {
+    driver: this.#faulty.driver,
+    transfers: { laneCount: 4 },
+  });
+  readonly setFault = this.#faulty.setFault;
+  readonly #restore: () => void;
+  partCount = 0;
+
+  constructor() {
+    const { prototype } = CopyLanes;
+    const { submit } = prototype;
+    const awake = Object.getOwnPropertyDescriptor(prototype, "awakeCount");
+    assert(awake !== undefined);
+    const count = () => this.partCount++;
+    prototype.submit = function (slot, task) {
+      if (task.operation === "copyEach") count();
+      submit.call(this, slot, task);
+    };
+    // On few cores lanes sleep when they have nothing to do; the first part wakes them.
+    Object.defineProperty(prototype, "awakeCount", {
+      configurable: true,
+      get(this: CopyLanes) {
+        return this.runningCount;
+      },
+    });
+    this.#restore = () => {
+      prototype.submit = submit;
+      Object.defineProperty(prototype, "awakeCount", awake);
+    };
+  }
+
+  /** Opens the device, and waits for its lanes. */
+  static async open(): Promise<SharingScene> {
+    const scene = new SharingScene();
+    await engineOf(scene.gpu.context).runLanes();
+    return scene;
+  }
+
+  [Symbol.dispose](): void {
+    this.#restore();
+    this.gpu.dispose();
+  }
+}
+
+/** Sizes around the borders of shared transfers and of their pieces. */
+const SIZES = [
+  2 ** 18 - 1,
+  2 ** 18,
+  2 ** 19 - 1,
+  2 ** 19,
+  2 * MIB - 1,
+  4 * MIB + 1,
+  LARGEST,
+  LARGEST + 1,
+];
+
+/** Takes one of these sizes, or any. */
+function someSize(random: Random): number {
+  return random.pick([...SIZES, random.below(LARGEST), random.below(LARGEST)]) ?? 0;
+}
+
+Deno.test("shared transfers of random parts, types and places agree with a model", async () => {
+  using scene = await SharingScene.open();
+  const { gpu } = scene;
+  using memory = gpu.zeros("uint8", LARGEST + MIB);
+  const host = new Uint8Array(memory.byteLength + 64);
+  await runSeeds(6, async ({ random, log }) => {
+    const model = new Uint8Array(memory.byteLength);
+    memory.fill(0);
+    for (let call = 0; call < 12; call++) {
+      const size = Math.min(memory.byteLength, someSize(random));
+      const start = random.below(memory.byteLength - size + 1);
+      using part = memory.subarray(start, start + size);
+      const offset = random.below(64);
+      const bytes = host.subarray(offset, offset + size);
+      const [isUpload, isSync, isNew] = [random.below(2), random.below(2), random.below(2)];
+      log.push(`${isUpload}${isSync}${isNew}: ${size} bytes from ${start}, ${offset}`);
+      if (isUpload) {
+        bytes.set(patternBytes(size, random.below(250)));
+        if (isSync) part.uploadSync(bytes);
+        else await part.upload(bytes);
+        model.set(bytes, start);
+      } else if (isNew) {
+        const array = isSync ? part.downloadSync() : await part.download();
+        assertSameBytes(array, model.subarray(start, start + size));
+      } else {
+        if (isSync) part.downloadSync(bytes);
+        else await part.download(bytes);
+        assertSameBytes(bytes, model.subarray(start, start + size));
+      }
+    }
+  });
+  assertGreater(scene.partCount, 100);
+});
+
+Deno.test("shared transfers convert bfloat16 and leave the bytes around them", async () => {
+  using scene = await SharingScene.open();
+  const floats = Float32Array.from({ length: MIB }, (_, index) => index % 251);
+  using x = await scene.gpu.upload(floats, { dtype: "bfloat16" });
+  const around = new Float32Array(floats.length + 2).fill(-1);
+  x.downloadSync(around.subarray(1, -1));
+  assertEquals([around[0], around.at(-1)], [-1, -1]);
+  assertEquals(around.subarray(1, -1), floats);
+  assertGreater(scene.partCount, 8);
+});
+
+Deno.test("shared transfers come after what their stream and others have queued", async () => {
+  using scene = await SharingScene.open();
+  const { gpu } = scene;
+  using stream = gpu.createStream();
+  using x = gpu.alloc("uint8", 3 * MIB);
+  for (let round = 0; round < 8; round++) {
+    x.fill(round, { stream });
+    assertEquals(x.downloadSync().findIndex((byte) => byte !== round), -1);
+    x.uploadSync(new Uint8Array(3 * MIB).fill(100 + round), { stream });
+    assertEquals((await x.download()).findIndex((byte) => byte !== 100 + round), -1);
+  }
+});
+
+const FAULTS: readonly DriverFunction[] = ["cuMemcpyAsync", "cuEventRecord", "cuEventQuery"];
+
+for (const name of FAULTS) {
+  Deno.test(`a shared transfer in which ${name} fails throws, and the next ones are right`, async () => {
+    using scene = await SharingScene.open();
+    using x = scene.gpu.zeros("uint8", 6 * MIB);
+    const sent = patternBytes(6 * MIB, 3);
+    const array = new Uint8Array(6 * MIB);
+    x.uploadSync(sent);
+    x.downloadSync(array);
+    let failedCount = 0;
+    for (let after = 0; after < 12; after++) {
+      for (const move of [() => x.uploadSync(sent), () => x.downloadSync(array)]) {
+        scene.setFault({ name, after, status: CUresult.CUDA_ERROR_LAUNCH_TIMEOUT });
+        try {
+          move();
+        } catch (error) {
+          assert(error instanceof CudaError, String(error));
+          failedCount++;
+        }
+        scene.setFault(undefined);
+        scene.gpu.synchronizeSync();
+      }
+      x.uploadSync(sent);
+      assertSameBytes(x.downloadSync(array.fill(0)), sent);
+    }
+    assertGreater(failedCount, 0);
+  });
+}
+
+Deno.test("without page-locked memory the driver moves the bytes", async () => {
+  using scene = await SharingScene.open();
+  using x = scene.gpu.alloc("uint8", 2 * MIB);
+  const sent = patternBytes(2 * MIB, testRandom().below(200));
+  for (const name of ["cuMemHostRegister_v2", "cuMemHostAlloc", "cuEventCreate"] as const) {
+    StagingMemory.of(scene.gpu.context).trim();
+    scene.setFault({ name, status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
+    x.uploadSync(sent);
+    assertSameBytes(x.downloadSync(new Uint8Array(sent.length)), sent);
+    scene.setFault(undefined);
+  }
+});
+
+Deno.test("a shared transfer of an array that is page-locked is one copy", async () => {
+  using scene = await SharingScene.open();
+  using x = scene.gpu.zeros("uint8", 2 * MIB);
+  using pinned = scene.gpu.pinned("uint8", 2 * MIB);
+  x.uploadSync(pinned.array);
+  await x.download(pinned.array);
+  assertEquals(scene.partCount, 0);
+  assertThrows(() => x.uploadSync(new Uint8Array(MIB)), RangeError);
+});
