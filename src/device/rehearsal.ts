@@ -11,7 +11,7 @@ import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
-import { forgetNewArrays } from "../transfer/staging_memory.ts";
+import { forgetDownloads } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 
@@ -83,7 +83,7 @@ export function rehearse(gpu: RehearsedDevice): void {
   });
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
-  forgetNewArrays(context);
+  forgetDownloads(context);
 }
 
 /** Small transfers on an idle stream are over when their calls return, so nothing is awaited. */

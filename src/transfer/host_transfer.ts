@@ -145,9 +145,10 @@ function move(
   const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
   const helpers = owned === undefined ? helpersFor(task, { isFresh }) : undefined;
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
+    const isFilled = task.direction === "download" && owned === undefined && !isNew;
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
-    if (task.direction === "download" && !isNew) noteDestination(bytes, { isFresh, ...helpers });
-    moveBriefly(task, bytes, helpers);
+    if (isFilled) noteDestination(bytes, { isFresh, ...helpers });
+    moveBriefly(task, bytes, { isFilled, helpers });
   } else {
     if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
     noteTransfer(task);
@@ -157,13 +158,24 @@ function move(
 }
 
 /** Moves the bytes by one driver call or together with lanes, and blocks until they have arrived. */
-function moveBriefly(task: HostTransfer, bytes: HostBytes, helpers: Helpers | undefined): void {
+function moveBriefly(
+  task: HostTransfer,
+  bytes: HostBytes,
+  { isFilled, helpers }: {
+    /** Whether the bytes go into an array of the program's, of ordinary memory. */
+    readonly isFilled: boolean;
+    readonly helpers: Helpers | undefined;
+  },
+): void {
   const { direction, stream, span: { address: device, byteLength }, onProgress } = task;
   noteDemand(stream.context, byteLength, { canLend: false });
   if (helpers === undefined) {
-    queueByDriver(queueOf(stream), { direction, device, bytes });
+    const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
+    const staged = isStaged ? StagingMemory.of(stream.context).land(byteLength) : undefined;
+    queueByDriver(queueOf(stream), { direction, device, bytes: staged ?? bytes });
     noteTransfer(task); // while they are on their way
     queueOf(stream).synchronizeSync();
+    if (staged !== undefined) bytes.set(staged);
   } else {
     noteTransfer(task);
     moveShared({ direction, stream: queueOf(stream), device, bytes, ...helpers });
@@ -194,8 +206,7 @@ function placeNew({ host, span: { byteLength }, stream: { context } }: HostTrans
 
 /** Returns whether the bytes land in page-locked memory before a new array is made of them. */
 function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
-  return host.unmade !== undefined &&
-    StagingMemory.forLanding(context, span.byteLength)?.isOpen === true;
+  return host.unmade !== undefined && StagingMemory.of(context).isOpenFor(span.byteLength);
 }
 
 /** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
@@ -206,7 +217,7 @@ function hasLanded(task: HostTransfer): boolean {
   const { context } = stream;
   const lanes = byteLength < SHARED_BYTES.download.smallest ? undefined : awakeLanes(context);
   prepareHeap(byteLength, { lanes });
-  const bytes = StagingMemory.forLanding(context, byteLength)?.land(byteLength);
+  const bytes = StagingMemory.of(context).land(byteLength);
   if (bytes === undefined) return false;
   queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
   noteTransfer(task);

@@ -1,6 +1,6 @@
-// Page-locked memory that transfers of middle size pass through in one call. An array that is made as a
-// copy of it is not cleared first, and its memory is used while it is warm; several threads copy between
-// it and an array that is there.
+// Page-locked memory that transfers pass through in one call. The driver's own way for small downloads
+// takes longer; an array that is made as a copy of it is not cleared first, and its memory is used while
+// it is warm; several threads copy between it and an array of middle size.
 
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -11,14 +11,15 @@ import { forgetHeap } from "../lanes/heap_pages.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 
-/** For fewer bytes a new array gains nothing: memory for them is there already. */
-const FEWEST_LANDING_BYTES = 2 ** 16;
-
 /** For more bytes several threads that fill the new array are faster. */
 const MOST_LANDING_BYTES = 4 * 2 ** 20;
 
-/** A program that makes few new arrays does not pay for the memory, which takes some milliseconds. */
-const DEMAND_COUNT = 16;
+/** Small downloads that pay for the memory, each of which gains some 3 microseconds. */
+const DEMAND_COUNT = 320;
+
+/** From this size on a download gains as much as so many small ones. */
+const MORE_BYTES = 2 ** 16;
+const MORE_COUNT = 16;
 
 /** First size of the memory: a large page. */
 const SMALLEST_BYTES = 2 ** 21;
@@ -68,32 +69,27 @@ export class StagingMemory implements MemoryCache {
     return memory;
   }
 
-  /** Returns the memory in which new arrays of a size land; undefined for sizes that gain nothing. */
-  static forLanding(context: Context, byteLength: number): StagingMemory | undefined {
-    if (byteLength < FEWEST_LANDING_BYTES || byteLength > MOST_LANDING_BYTES) return undefined;
-    return StagingMemory.of(context);
-  }
-
   /** Bytes of page-locked memory it holds. */
   get byteLength(): number {
     return this.#memory?.bytes.byteLength ?? 0;
   }
 
-  /** Whether new arrays land here: once the program has made some. */
-  get isOpen(): boolean {
-    return !this.#isRefused && this.#demandCount >= DEMAND_COUNT;
+  /** Returns whether downloads of a size land here: once the program has made some that would have. */
+  isOpenFor(byteLength: number): boolean {
+    return !this.#isRefused && this.#demandCount >= DEMAND_COUNT &&
+      byteLength <= MOST_LANDING_BYTES;
   }
 
   /**
-   * Returns memory for a download that is over before anything else runs; undefined until a program
-   * has made some new arrays.
+   * Returns memory for a download that is over before anything else runs; undefined for large ones, and
+   * until a program has made some.
    */
   land(byteLength: number): HostBytes | undefined {
-    if (!this.isOpen) {
-      this.#demandCount++;
-      return undefined;
+    if (this.isOpenFor(byteLength)) return this.take(byteLength)?.bytes.subarray(0, byteLength);
+    if (byteLength <= MOST_LANDING_BYTES) {
+      this.#demandCount += byteLength < MORE_BYTES ? 1 : MORE_COUNT;
     }
-    return this.take(byteLength)?.bytes.subarray(0, byteLength);
+    return undefined;
   }
 
   /** Returns memory for a transfer that is over before anything else runs; undefined where there is none. */
@@ -131,8 +127,8 @@ export class StagingMemory implements MemoryCache {
   }
 }
 
-/** Forgets the new arrays that downloads have made before the program's first. */
-export function forgetNewArrays(context: Context): void {
+/** Forgets the downloads that were made before the program's first. */
+export function forgetDownloads(context: Context): void {
   const memory = known.get(context);
   memory?.trim();
   if (memory !== undefined) context.ledger.caches.delete(memory);

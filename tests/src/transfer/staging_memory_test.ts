@@ -1,22 +1,27 @@
 // Downloads into new arrays that land in page-locked memory first: the same bytes for every type and
 // size, memory that can be trimmed, and programs that find none.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
-import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
+import { forgetDownloads, StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
+
+/** Makes so many downloads that the next ones land. */
+function openStaging(gpu: CudaDevice): void {
+  using x = gpu.zeros("uint8", 65_536);
+  for (let round = 0; round < 20; round++) x.downloadSync();
+}
 
 /** Sizes around the limits, and sizes that fit nothing. */
 const SIZES = [1000, 65_535, 65_536, 65_537, 200_001, 2 ** 20, 2 ** 21 + 8, 2 ** 22, 2 ** 22 + 8];
 
 Deno.test("new arrays are the same whichever way their bytes come", () =>
   withDevice(async (gpu) => {
-    using small = gpu.zeros("uint8", 2 ** 17);
-    for (let round = 0; round < 16; round++) small.downloadSync(); // from here on they land
+    openStaging(gpu);
     for (const dtype of DTYPE_NAMES) {
       for (const byteLength of [136_000, 400_000]) {
         const bytes = new Uint8Array(byteLength).map((_, i) => dtype === "bool" ? i & 1 : i * 7);
@@ -59,20 +64,58 @@ Deno.test("a download of any size lands whole, and in its own array", () =>
     }
   }));
 
-Deno.test("downloads land from 64 KiB to 4 MiB, once there were some", () =>
+Deno.test("downloads of up to 4 MiB land, once there were some", () =>
   withDevice(async (gpu) => {
-    const landing = StagingMemory.of(gpu.context);
     for (
-      const [size, isLanding] of [[65_535, false], [2 ** 22 + 1, false], [65_536, true]] as const
+      const [size, count, isLanding] of [
+        [2 ** 22 + 1, 64, false],
+        [2 ** 22, 20, true],
+        [65_536, 20, true],
+        [65_535, 320, true],
+        [1, 320, true],
+      ] as const
     ) {
+      forgetDownloads(gpu.context);
+      const landing = StagingMemory.of(gpu.context);
       using x = gpu.zeros("uint8", size);
       gpu.synchronizeSync(); // what comes behind the GPU's work goes another way
-      for (let round = 0; round < 16; round++) await x.download();
+      for (let round = 0; round < count; round++) await x.download();
       assertEquals(landing.byteLength, 0);
       x.downloadSync();
       assertEquals(landing.byteLength > 0, isLanding, `${size} bytes`);
     }
   }));
+
+Deno.test("small downloads into arrays that are there land first, and change only the array", () =>
+  withDevice(async (gpu) => {
+    openStaging(gpu);
+    using x = gpu.uploadSync(Uint8Array.from({ length: 2 ** 18 + 8 }, (_, at) => at * 7));
+    const all = x.downloadSync();
+    for (const size of [1, 3, 4096, 65_536, 2 ** 18 - 1, 2 ** 18, 2 ** 18 + 8]) {
+      const array = new Uint8Array(size + 10).fill(99);
+      using part = x.subarray(0, size);
+      if (size % 2 === 0) await part.download(array.subarray(3, -7));
+      else part.downloadSync(array.subarray(3, -7));
+      assertEquals(array.subarray(3, -7), all.subarray(0, size));
+      assert([...array.subarray(0, 3), ...array.subarray(-7)].every((byte) => byte === 99));
+    }
+    using bits = await gpu.upload(Float32Array.of(1.5, -2, 3), { dtype: "bfloat16" });
+    assertEquals([...bits.downloadSync(new Float32Array(3))], [1.5, -2, 3]);
+  }));
+
+Deno.test("a small download that fails leaves its array as it was", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  using gpu = CudaDevice.open(0, { driver });
+  openStaging(gpu);
+  using x = gpu.uploadSync(new Uint8Array(1000).fill(1));
+  const array = new Uint8Array(1000).fill(9);
+  setFault({ name: "cuMemcpyDtoHAsync_v2" });
+  assertThrows(() => x.downloadSync(array));
+  setFault(undefined);
+  assert(array.every((byte) => byte === 9));
+  x.downloadSync(array);
+  assert(array.every((byte) => byte === 1));
+});
 
 Deno.test("downloads that are not awaited keep the order of calls", () =>
   withDevice(async (gpu) => {
@@ -95,7 +138,7 @@ Deno.test("the landing is listed among the caches of a report, and goes with the
   const gpu = CudaDevice.open(0, { driver });
   {
     using x = gpu.zeros("uint8", 200_000);
-    for (let round = 0; round < 20; round++) await x.download();
+    for (let round = 0; round < 24; round++) await x.download();
   }
   const cache = gpu.report().data.caches.find(({ name }) => name === "staging memory");
   assertEquals(cache?.byteLength, 2 ** 21);
