@@ -137,6 +137,11 @@ function populate(host: HostApi, { address, byteLength }: MemoryPart): number {
   return host.madvise(address, BigInt(byteLength), MADV.POPULATE_WRITE);
 }
 
+/** Returns the number of calls that threads have begun and not told of yet. */
+export function threadsAway(): number {
+  return underWay.size;
+}
+
 /**
  * Resolves when the threads are back that made pages for calls that have returned; undefined when none is
  * away. A program that has awaited its calls leaves nothing under way.

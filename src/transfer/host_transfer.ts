@@ -12,7 +12,7 @@ import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
-import { isUntouched, makePagesSync, threadsBack } from "../lanes/fresh_pages.ts";
+import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import { type Helpers, moveShared } from "./shared_transfer.ts";
@@ -115,9 +115,10 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
+  const awayCount = threadsAway();
   move(task, owned, { hasHelp: true });
   const turn = turnWhenDue(byteLength);
-  return threadsBack()?.then(() => turn) ?? turn;
+  return threadsAway() > awayCount ? threadsBack()?.then(() => turn) : turn;
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
