@@ -6,6 +6,7 @@ import { withoutNumbers } from "../accounting/ids.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { succeeds } from "../driver/release.ts";
+import { prepareHeapAhead } from "../lanes/heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
@@ -106,6 +107,7 @@ function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): voi
   const engine = engineOf(gpu.context);
   if (!engine.canReport) return;
   engine.fillRing();
+  prepareHeapAhead();
   using buffer = gpu.uploadSync(bytes);
   const { address: deviceAddress, byteLength } = buffer.span;
   const host = { address: addressOf(bytes), bytes };

@@ -3,7 +3,7 @@
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
 import type { CopyLanes } from "./copy_lanes.ts";
-import { HUGE_PAGE_BYTES, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
+import { HUGE_PAGE_BYTES, makePagesNow, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
@@ -17,6 +17,9 @@ const FIRST_COUNT = 3;
 
 /** Bytes whose pages are made at a time, at most; the first times are less, and double. */
 const AHEAD_BYTES = 8 * 2 ** 20;
+
+/** Bytes whose pages are made before the first arrays: the collector gives most of them back in time. */
+const FIRST_BYTES = 3 * AHEAD_BYTES;
 
 /** Bytes of arrays between two looks, which take a microsecond or two. */
 const LOOK_BYTES = 2 ** 18;
@@ -42,7 +45,7 @@ let lastAddress = 0n;
 /** One page of so many may be missing. */
 const MOST_MISSING = 16;
 
-const PAGE_STATES = new Uint8Array(AHEAD_BYTES / PAGE_BYTES);
+const PAGE_STATES = new Uint8Array(FIRST_BYTES / PAGE_BYTES);
 
 /** Circumstances of a new array. */
 interface HeapWork {
@@ -78,6 +81,21 @@ export function prepareHeap(
   const pages = lookAt(host, end, madeBytes);
   if (pages === "missing") makePagesAt(host, end, madeBytes, lanes);
   isRefused = pages === "unknown";
+}
+
+/**
+ * Makes pages for a program's first arrays, 24 MiB at the heap's end, by several threads. They take a
+ * millisecond, and the first arrays three times as long without them.
+ */
+export function prepareHeapAhead(): void {
+  const host = findHost();
+  if (host === undefined) return;
+  if (!isWidened) widenHeap(host);
+  const address = nextBlock(host, FIRST_BYTES);
+  if (address === 0n || lookAt(host, address, FIRST_BYTES) !== "missing") return;
+  const [start, end] = innerRange(address, BigInt(FIRST_BYTES), BigInt(PAGE_BYTES));
+  askForHugePagesAt(host, address, FIRST_BYTES);
+  makePagesNow(host, start, Number(end - start));
 }
 
 /** Prepares the heap for the next array, where a program downloads into one new array after another. */
@@ -140,12 +158,15 @@ function makePagesAt(
   byteLength: number,
   lanes?: CopyLanes,
 ): void {
-  const size = BigInt(byteLength);
-  const [first, last] = innerRange(address, size, BigInt(HUGE_PAGE_BYTES));
-  if (first < last) host.madvise(first, last - first, MADV.HUGEPAGE);
+  askForHugePagesAt(host, address, byteLength);
   if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
-  const [start, end] = innerRange(address, size, BigInt(PAGE_BYTES));
+  const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
   if (start < end) host.madvise(start, end - start, MADV.POPULATE_WRITE);
+}
+
+function askForHugePagesAt(host: HostApi, address: bigint, byteLength: number): void {
+  const [first, last] = innerRange(address, BigInt(byteLength), BigInt(HUGE_PAGE_BYTES));
+  if (first < last) host.madvise(first, last - first, MADV.HUGEPAGE);
 }
 
 /** Returns the part of a range that begins and ends at multiples of a size. */

@@ -8,7 +8,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 
 const HELPERS = `
   import { findHost } from "./ffi/host.ts";
-  import { prepareHeap } from "./src/lanes/heap_pages.ts";
+  import { prepareHeap, prepareHeapAhead } from "./src/lanes/heap_pages.ts";
   const MIB = 2 ** 20;
   const host = findHost();
   const residentBytes = () => Deno.memoryUsage().rss;
@@ -62,6 +62,23 @@ Deno.test(
   `) as [number, number];
     assert(none <= 8, `${none} pages`);
     assert(few >= 3 * 64 - 72 && few <= 3 * 64 + 8, `${few} pages`);
+  },
+);
+
+Deno.test(
+  "prepareHeapAhead() makes the pages of a program's first arrays, once",
+  linux,
+  async () => {
+    const [first, second, grown] = await outputOf(`
+    prepareHeapAhead();
+    const first = pagesOfNewBlock(20 * MIB);
+    const before = residentBytes();
+    for (let i = 0; i < 100; i++) prepareHeapAhead();
+    console.log(JSON.stringify([first, pagesOfNewBlock(20 * MIB), residentBytes() - before]));
+  `) as [number, number, number];
+    assert(first > 20 * 240, `${first} pages`);
+    assertEquals(second, first);
+    assert(grown < 2 ** 22, `${grown} bytes`);
   },
 );
 
