@@ -10,6 +10,7 @@ import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore } from "./array_uses.ts";
+import { presenceOf } from "./ring_transfer.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;
@@ -73,8 +74,10 @@ export class StagedWriter {
   async write(chunk: HostMemory): Promise<void> {
     try {
       const bytes = bytesOf(chunk, `write to ${this.#target}`);
+      const requireThere = presenceOf(bytes);
       await allOver(arraysBefore([{ memory: bytes, access: "read" }]));
-      await this.#take(bytes);
+      requireThere();
+      await this.#take(bytes, requireThere);
     } catch (error) {
       this.abandon();
       throw error;
@@ -100,7 +103,7 @@ export class StagedWriter {
     this.#target.abandon();
   }
 
-  async #take(chunk: Uint8Array<ArrayBufferLike>): Promise<void> {
+  async #take(chunk: Uint8Array<ArrayBufferLike>, requireThere: () => void): Promise<void> {
     const end = this.#queuedBytes + this.#filledBytes + chunk.byteLength;
     this.#target.spanFor(end, this.#queuedBytes);
     for (let offset = 0; offset < chunk.byteLength;) {
@@ -111,7 +114,9 @@ export class StagedWriter {
       bytes.set(part, this.#filledBytes);
       this.#filledBytes += part.byteLength;
       offset += part.byteLength;
-      if (this.#filledBytes === bytes.byteLength) await this.#flush();
+      if (this.#filledBytes < bytes.byteLength) continue;
+      await this.#flush();
+      requireThere();
     }
   }
 
