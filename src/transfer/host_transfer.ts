@@ -16,6 +16,7 @@ import { isUntouched, makePagesSync, threadsBack } from "../lanes/fresh_pages.ts
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import { Landing } from "./landing.ts";
+import { LateMover } from "./late_mover.ts";
 import {
   finishMover,
   PendingTransfer,
@@ -124,6 +125,7 @@ export function transferSync(task: HostTransfer): void {
   const owned = ownedApartFrom(task);
   finishEarlier(task, owned);
   order(task, owned);
+  if (isReadByHost(task, owned)) queueOf(stream).synchronizeSync();
   move(task, owned);
 }
 
@@ -252,6 +254,14 @@ function isCopied({ host }: HostTransfer, owned: OwnedHostSpan | undefined): boo
   return owned !== undefined && host.convert === undefined;
 }
 
+/** Returns whether the host reads memory that the GPU may still write: the program's, to convert it. */
+export function isReadByHost(
+  { direction, host }: Pick<HostTransfer, "direction" | "host">,
+  owned: OwnedHostSpan | undefined,
+): boolean {
+  return direction === "upload" && owned !== undefined && host.convert !== undefined;
+}
+
 /** Returns the uses that a transfer makes of memory that the GPU reaches, and of arrays. */
 export function usesOf(
   { direction, span, host: { memory }, andThen }: Pick<
@@ -313,10 +323,14 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
     onProgress,
     signal,
     start: (entry) => {
-      requireThere();
-      bytes = host.convert?.() ?? memory;
-      noteTransfer(task);
-      return new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }, entry);
+      const start = () => {
+        requireThere();
+        bytes = host.convert?.() ?? memory;
+        noteTransfer(task);
+        return new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }, entry);
+      };
+      const isLate = entry !== undefined && isReadByHost(task, owned);
+      return isLate ? new LateMover(entry, start) : start();
     },
     complete: () => {
       requireThere();

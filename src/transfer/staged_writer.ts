@@ -3,8 +3,9 @@
 
 import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
-import { showToHost } from "../memory/host_bytes.ts";
+import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { pendingBefore } from "../memory/in_order.ts";
 import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -75,7 +76,7 @@ export class StagedWriter {
     try {
       const bytes = bytesOf(chunk, `write to ${this.#target}`);
       const requireThere = presenceOf(bytes);
-      await allOver(arraysBefore([{ memory: bytes, access: "read" }]));
+      await this.#filled(bytes);
       requireThere();
       await this.#take(bytes, requireThere);
     } catch (error) {
@@ -101,6 +102,20 @@ export class StagedWriter {
   abandon(): void {
     this.#release();
     this.#target.abandon();
+  }
+
+  /** Resolves when earlier calls, and the GPU, have written what they write into a chunk. */
+  async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
+    const { stream } = this.#target;
+    const owned = ownedSpan(memory);
+    const uses = owned === undefined ? [] : [{ ...owned, access: "read" } as const];
+    await allOver([
+      ...arraysBefore([{ memory, access: "read" }]),
+      ...pendingBefore(stream, uses),
+    ]);
+    if (owned === undefined) return;
+    owned.allocation.order(stream, "read");
+    await stream.synchronize();
   }
 
   async #take(chunk: Uint8Array<ArrayBufferLike>, requireThere: () => void): Promise<void> {
