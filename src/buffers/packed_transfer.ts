@@ -14,7 +14,12 @@ import type { CudaStream } from "../order/stream.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";
 import { engineOf } from "../transfer/context_engine.ts";
-import { type HostSide, isReadByHost, noteTransfer } from "../transfer/host_transfer.ts";
+import {
+  type HostSide,
+  isReadByHost,
+  noteTransfer,
+  usesOfArray,
+} from "../transfer/host_transfer.ts";
 import { LateMover } from "../transfer/late_mover.ts";
 import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
@@ -76,8 +81,9 @@ export async function transferPacked(
     const owned = ownedSpan(host.memory);
     if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
     placed.push({ span, host, owned });
-    if (owned === undefined) arrays.push({ memory: host.memory, access: arrayAccess });
-    else ownedUses.push({ ...owned, access: arrayAccess });
+    const own = usesOfArray({ memory: host.memory, access: arrayAccess }, owned);
+    arrays.push(...own.arrays);
+    ownedUses.push(...own.uses);
     byteLength += span.byteLength;
   }
   if (byteLength === 0) return;

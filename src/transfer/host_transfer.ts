@@ -270,10 +270,22 @@ export function usesOf(
   >,
   owned: OwnedHostSpan | undefined,
 ): { uses: MemoryUse[]; arrays: ArrayUse[] } {
-  const uses = [{ ...span, access: accessOf(direction) }, ...andThen?.uses ?? []];
-  const access = arrayAccessOf(direction);
-  if (owned === undefined) return { uses, arrays: [{ memory, access }] };
-  return { uses: [...uses, { ...owned, access }], arrays: [] };
+  const own = usesOfArray({ memory, access: arrayAccessOf(direction) }, owned);
+  const deviceUse = { ...span, access: accessOf(direction) };
+  return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
+}
+
+/**
+ * Returns the uses of an array. One that is registered counts in both orders, because it is ordinary
+ * before and afterwards.
+ */
+export function usesOfArray(
+  use: ArrayUse,
+  owned: OwnedHostSpan | undefined,
+): { uses: MemoryUse[]; arrays: ArrayUse[] } {
+  if (owned === undefined) return { uses: [], arrays: [use] };
+  const isArray = owned.allocation.kind === "registered";
+  return { uses: [{ ...owned, access: use.access }], arrays: isArray ? [use] : [] };
 }
 
 /** Moves the bytes by one driver call, and does the accounting while they are on their way. */

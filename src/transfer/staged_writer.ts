@@ -11,6 +11,7 @@ import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore } from "./array_uses.ts";
+import { usesOfArray } from "./host_transfer.ts";
 import { presenceOf } from "./ring_transfer.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
@@ -108,11 +109,8 @@ export class StagedWriter {
   async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
     const { stream } = this.#target;
     const owned = ownedSpan(memory);
-    const uses = owned === undefined ? [] : [{ ...owned, access: "read" } as const];
-    await allOver([
-      ...arraysBefore([{ memory, access: "read" }]),
-      ...pendingBefore(stream, uses),
-    ]);
+    const { uses, arrays } = usesOfArray({ memory, access: "read" }, owned);
+    await allOver([...arraysBefore(arrays), ...pendingBefore(stream, uses)]);
     if (owned === undefined) return;
     owned.allocation.order(stream, "read");
     await stream.synchronize();
