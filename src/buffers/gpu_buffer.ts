@@ -331,7 +331,7 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** The memory, for copies and kernels; checked. */
   get span(): MemorySpan {
-    if (this.disposed) throw new DisposedError(this.toString());
+    this.#requireUsable();
     const allocation = this.#allocation;
     const { byteLength, byteOffset } = this;
     if (byteLength === 0) return { allocation, address: 0n, byteLength };
@@ -1027,7 +1027,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   #requireUsable(): void {
-    if (this.disposed) throw new DisposedError(this.toString());
+    if (!this.disposed) return;
+    const isGivenAway = !this.#viewDisposed && this.#allocation.isGivenAway;
+    throw new DisposedError(isGivenAway ? `${this}, whose memory was given away` : `${this}`);
   }
 
   #place(index: number, options: StreamChoice) {

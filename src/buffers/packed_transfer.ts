@@ -14,7 +14,13 @@ import type { CudaStream } from "../order/stream.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import type { ArrayUse } from "../transfer/array_uses.ts";
 import { engineOf } from "../transfer/context_engine.ts";
-import { type HostSide, noteTransfer } from "../transfer/host_transfer.ts";
+import {
+  type HostSide,
+  isReadByHost,
+  noteTransfer,
+  usesOfArray,
+} from "../transfer/host_transfer.ts";
+import { LateMover } from "../transfer/late_mover.ts";
 import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
@@ -75,8 +81,9 @@ export async function transferPacked(
     const owned = ownedSpan(host.memory);
     if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
     placed.push({ span, host, owned });
-    arrays.push({ memory: host.memory, access: arrayAccess });
-    if (owned !== undefined) ownedUses.push({ ...owned, access: arrayAccess });
+    const own = usesOfArray({ memory: host.memory, access: arrayAccess }, owned);
+    arrays.push(...own.arrays);
+    ownedUses.push(...own.uses);
     byteLength += span.byteLength;
   }
   if (byteLength === 0) return;
@@ -151,12 +158,14 @@ function moveOne(
   entry: Fence | undefined,
 ): SequencePart {
   let bytes = host.memory;
+  const start = () => {
+    bytes = host.convert?.() ?? host.memory;
+    const isPageLocked = host.convert === undefined && owned !== undefined;
+    return new ArrayMover({ direction, span, bytes, isPageLocked }, entry);
+  };
+  const isLate = entry !== undefined && isReadByHost({ direction, host }, owned);
   return {
-    start: () => {
-      bytes = host.convert?.() ?? host.memory;
-      const isPageLocked = host.convert === undefined && owned !== undefined;
-      return new ArrayMover({ direction, span, bytes, isPageLocked }, entry);
-    },
+    start: isLate ? () => new LateMover(entry, start) : start,
     complete: () => host.complete?.(bytes),
   };
 }

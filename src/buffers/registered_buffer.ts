@@ -4,9 +4,10 @@ import type { MemorySpan } from "../copies/copy.ts";
 import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
-import { bytesOf, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
+import { bytesOf, type HostBytes, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
 import { HostRegistration, type RegistrationOptions } from "../memory/host_registration.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { arraysBefore } from "../transfer/array_uses.ts";
 import { DisposedError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { DeviceBufferRequest } from "./device_buffer.ts";
@@ -130,10 +131,20 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
     isReadOnly: registration.isReadOnly,
   });
   noteOwner(allocation, bytes);
+  followTransfers(allocation, stream, bytes);
   const token = { allocation };
   allocation.guard(token);
   const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
   return new RegisteredBuffer(new Parts({ ...fields, bytes: registration.bytes, registration }));
+}
+
+/** Has calls that use the memory come after transfers of the array that are under way. */
+function followTransfers(allocation: Allocation, stream: CudaStream, memory: HostBytes): void {
+  const { usage, address, byteLength } = allocation;
+  for (const work of arraysBefore([{ memory, access: "write" }])) {
+    usage.addPending(work, stream, { address, byteLength, access: "write" });
+    work.whenOver(() => usage.endPending(work));
+  }
 }
 
 function layoutOf<D extends DType>(

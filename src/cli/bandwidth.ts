@@ -41,6 +41,8 @@ async function runCases(options: CliOptions): Promise<number> {
 
 async function readNvbandwidth(path: string): Promise<Map<string, number>> {
   try {
+    const { isCharDevice } = await Deno.stat(path); // some of them never end
+    if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
     return parseNvbandwidth(await Deno.readTextFile(path));
   } catch (error) {
     throw new UsageError(`Cannot compare with ${path}: ${messageOf(error)}`);

@@ -199,6 +199,11 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#released;
   }
 
+  /** Whether it was given away, by `release()` or `handOver()`, and not back. */
+  get isGivenAway(): boolean {
+    return this.#released && !this.#isGivenBack;
+  }
+
   /** The place in the code that made it, when that is known. */
   get origin(): string | undefined {
     return originOf(this);

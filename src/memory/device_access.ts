@@ -21,6 +21,7 @@ const ACCESS = oneOf("none", "read", "readwrite");
 
 /** Returns whether a device can be given access to the memory of another one (cuDeviceCanAccessPeer). */
 export function canReach({ driver, deviceHandle }: Context, other: Context): boolean {
+  if (driver !== other.driver) return false;
   return take32(driver, "cuDeviceCanAccessPeer", deviceHandle, other.deviceHandle) === 1;
 }
 

@@ -4,8 +4,14 @@ import { describeValue } from "../words/format.ts";
 import type { Allocation } from "./allocation.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
-/** Blocks by the array buffer that shows them, and where in it they start. */
-const blocks = new WeakMap<ArrayBufferLike, { allocation: Allocation; byteOffset: number }>();
+/** A block in an array buffer, and where in it the block starts. */
+interface ShownBlock {
+  readonly allocation: Allocation;
+  readonly byteOffset: number;
+}
+
+/** Blocks by the array buffer that shows them: several where parts of one are registered. */
+const blocks = new WeakMap<ArrayBufferLike, readonly ShownBlock[]>();
 
 /** A part of a block of host memory. */
 export interface OwnedHostSpan {
@@ -73,21 +79,25 @@ export function memoryAt(address: bigint, byteLength: number): ArrayBuffer {
 
 /** Notes that a block is the memory that an array shows. */
 export function noteOwner(allocation: Allocation, bytes: Uint8Array<ArrayBufferLike>): void {
-  blocks.set(bytes.buffer, { allocation, byteOffset: bytes.byteOffset });
+  const { buffer, byteOffset } = bytes;
+  const others = blocks.get(buffer)?.filter((block) => !block.allocation.released) ?? [];
+  blocks.set(buffer, [...others, { allocation, byteOffset }]);
 }
 
 /** Finds the block, live or not, that the bytes of an array belong to; undefined for ordinary memory. */
 export function ownerOf(bytes: Uint8Array<ArrayBufferLike>): Allocation | undefined {
-  return blocks.get(bytes.buffer)?.allocation;
+  return blocks.get(bytes.buffer)?.at(-1)?.allocation;
 }
 
 /** Finds the live block that the bytes of an array belong to; undefined for ordinary memory. */
 export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | undefined {
-  const block = blocks.get(bytes.buffer);
-  if (block === undefined || block.allocation.released) return undefined;
-  const { allocation } = block;
+  const shown = blocks.get(bytes.buffer);
+  if (shown === undefined) return undefined;
   const { byteLength } = bytes;
-  const offset = bytes.byteOffset - block.byteOffset;
-  if (offset < 0 || offset + byteLength > allocation.byteLength) return undefined;
-  return { allocation, address: allocation.address + BigInt(offset), byteLength };
+  for (const { allocation, byteOffset } of shown) {
+    const offset = bytes.byteOffset - byteOffset;
+    if (allocation.released || offset < 0 || offset + byteLength > allocation.byteLength) continue;
+    return { allocation, address: allocation.address + BigInt(offset), byteLength };
+  }
+  return undefined;
 }

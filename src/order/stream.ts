@@ -280,7 +280,8 @@ export class CudaStream implements Disposable {
    * so far, transfers included (cuStreamWaitEvent). Returns at once: the GPU waits, not the
    * program. A stream that waits for a stream under capture is captured too.
    *
-   * @throws TypeError when this stream is being captured and the work it would wait for is not.
+   * @throws TypeError when this stream is being captured and the work it would wait for is not, and for
+   *   a target of another driver.
    */
   wait(target: CudaEvent | CudaStream): void {
     if (this.disposed) throw new DisposedError(this.toString());
@@ -291,6 +292,12 @@ export class CudaStream implements Disposable {
       );
     }
     if (target instanceof CudaEvent && target.disposed) throw new DisposedError(target.toString());
+    if (target.context.driver !== this.context.driver) {
+      throw new TypeError(
+        `Cannot make ${this} wait for ${target}: they belong to two drivers; await its ` +
+          `synchronize() first`,
+      );
+    }
     if (target instanceof CudaEvent && target.shareable && target.context !== this.context) {
       throw new TypeError(
         `Cannot make ${this} wait for ${target}: events for other processes are for streams of their ` +

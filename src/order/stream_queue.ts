@@ -175,11 +175,15 @@ export class StreamQueue {
 
   /**
    * Makes all later work wait for all work that another queue was given so far. When that one is being
-   * captured, only the work from before the capture counts.
+   * captured, only the work from before the capture counts. For a queue of another driver, to which
+   * these handles mean nothing, the host waits.
    */
   follow(target: StreamQueue): void {
     const { handle } = this;
-    if (target !== this) target.#markEnd()?.hold(handle);
+    if (target === this) return;
+    const end = target.#markEnd();
+    if (target.context.driver === this.context.driver) end?.hold(handle);
+    else end?.waitSync();
   }
 
   /**

@@ -1,6 +1,6 @@
 // Arrays that transfers under way read or write, of all devices: later uses of the same bytes wait.
 
-import type { HostBytes } from "../memory/host_memory.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { PendingWork } from "../order/pending_work.ts";
 
@@ -12,9 +12,18 @@ export interface ArrayUse {
   readonly access: Access;
 }
 
+/** Where the bytes of an array lie. */
+interface ArrayPosition {
+  /** Identity of the memory. */
+  readonly identity: unknown;
+  /** Its first byte, counted as in all other arrays over that memory. */
+  readonly start: number;
+  readonly memory: HostBytes;
+}
+
 /** A use of memory by a transfer that is not over. */
 interface PendingUse {
-  readonly memory: HostBytes;
+  readonly position: ArrayPosition;
   readonly work: PendingWork;
 }
 
@@ -36,10 +45,11 @@ export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
   if (pending.size === 0) return [];
   const earlier = new Set<PendingWork>();
   for (const { memory, access } of arrays) {
-    const { read, write } = pending.get(identityOf(memory)) ?? UNUSED;
-    for (const other of write) if (overlap(memory, other.memory)) earlier.add(other.work);
+    const position = positionOf(memory);
+    const { read, write } = pending.get(position.identity) ?? UNUSED;
+    for (const other of write) if (overlap(position, other.position)) earlier.add(other.work);
     if (access === "read") continue; // thousands of calls may read one array
-    for (const other of read) if (overlap(memory, other.memory)) earlier.add(other.work);
+    for (const other of read) if (overlap(position, other.position)) earlier.add(other.work);
   }
   return [...earlier];
 }
@@ -47,10 +57,11 @@ export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
 /** Registers the arrays of a transfer until it is over. */
 export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): void {
   for (const { memory, access } of arrays) {
-    const identity = identityOf(memory);
+    const position = positionOf(memory);
+    const { identity } = position;
     const uses = pending.get(identity) ?? { read: new Set(), write: new Set() };
     pending.set(identity, uses);
-    const use = { memory, work };
+    const use = { position, work };
     uses[access].add(use);
     work.whenOver(() => {
       uses[access].delete(use);
@@ -93,14 +104,17 @@ export class ArrayPlace extends PendingWork implements Disposable {
 }
 
 /** Whether two parts of one memory share a byte. */
-function overlap(a: HostBytes, b: HostBytes): boolean {
-  return a.byteOffset < b.byteOffset + b.byteLength && b.byteOffset < a.byteOffset + a.byteLength;
+function overlap(a: ArrayPosition, b: ArrayPosition): boolean {
+  return a.start < b.start + b.memory.byteLength && b.start < a.start + a.memory.byteLength;
 }
 
 /**
- * Returns the identity of memory: two objects can be the same shared memory, and only the size
- * tells.
+ * Returns where bytes lie. Several objects can be the same shared memory, also of other sizes when it
+ * belongs to WebAssembly and has grown; it never moves, so its address tells.
  */
-function identityOf({ buffer }: HostBytes): unknown {
-  return buffer instanceof SharedArrayBuffer ? buffer.byteLength : buffer;
+function positionOf(memory: HostBytes): ArrayPosition {
+  const { buffer } = memory;
+  return buffer instanceof SharedArrayBuffer
+    ? { identity: SharedArrayBuffer, start: Number(addressOf(memory)), memory }
+    : { identity: buffer, start: memory.byteOffset, memory };
 }

@@ -15,6 +15,7 @@ import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from ".
 import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
+import { LateMover } from "./late_mover.ts";
 import { type Helpers, moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
 import {
@@ -130,6 +131,7 @@ export function transferSync(task: HostTransfer): void {
   const owned = ownedApartFrom(task);
   finishEarlier(task, owned);
   order(task, owned);
+  if (isReadByHost(task, owned)) queueOf(stream).synchronizeSync();
   move(task, owned);
 }
 
@@ -309,6 +311,14 @@ function isCopied({ host }: HostTransfer, owned: OwnedHostSpan | undefined): boo
   return owned !== undefined && host.convert === undefined;
 }
 
+/** Returns whether the host reads memory that the GPU may still write: the program's, to convert it. */
+export function isReadByHost(
+  { direction, host }: Pick<HostTransfer, "direction" | "host">,
+  owned: OwnedHostSpan | undefined,
+): boolean {
+  return direction === "upload" && owned !== undefined && host.convert !== undefined;
+}
+
 /** Returns the uses that a transfer makes of memory that the GPU reaches, and of arrays. */
 export function usesOf(
   { direction, span, host: { memory }, andThen }: Pick<
@@ -317,10 +327,22 @@ export function usesOf(
   >,
   owned: OwnedHostSpan | undefined,
 ): { uses: MemoryUse[]; arrays: ArrayUse[] } {
-  const uses = [{ ...span, access: accessOf(direction) }, ...andThen?.uses ?? []];
-  const access = arrayAccessOf(direction);
-  if (owned === undefined) return { uses, arrays: [{ memory, access }] };
-  return { uses: [...uses, { ...owned, access }], arrays: [] };
+  const own = usesOfArray({ memory, access: arrayAccessOf(direction) }, owned);
+  const deviceUse = { ...span, access: accessOf(direction) };
+  return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
+}
+
+/**
+ * Returns the uses of an array. One that is registered counts in both orders, because it is ordinary
+ * before and afterwards.
+ */
+export function usesOfArray(
+  use: ArrayUse,
+  owned: OwnedHostSpan | undefined,
+): { uses: MemoryUse[]; arrays: ArrayUse[] } {
+  if (owned === undefined) return { uses: [], arrays: [use] };
+  const isArray = owned.allocation.kind === "registered";
+  return { uses: [{ ...owned, access: use.access }], arrays: isArray ? [use] : [] };
 }
 
 let unbrokenBytes = 0;
@@ -351,10 +373,14 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
     onProgress,
     signal,
     start: (entry) => {
-      requireThere();
-      bytes = host.convert?.() ?? memory;
-      noteTransfer(task);
-      return new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }, entry);
+      const start = () => {
+        requireThere();
+        bytes = host.convert?.() ?? memory;
+        noteTransfer(task);
+        return new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }, entry);
+      };
+      const isLate = entry !== undefined && isReadByHost(task, owned);
+      return isLate ? new LateMover(entry, start) : start();
     },
     complete: () => {
       requireThere();

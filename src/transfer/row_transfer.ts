@@ -7,10 +7,12 @@ import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import type { Fence } from "../order/fence.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { engineLimits, engineOf } from "./context_engine.ts";
 import { noteTransfer, transfer, usesOf } from "./host_transfer.ts";
+import { LateMover } from "./late_mover.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { RingMover } from "./ring_mover.ts";
 import { presenceOf } from "./ring_transfer.ts";
@@ -48,28 +50,31 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   const action = `${direction} ordinary memory`;
   requireUnrecorded(allocation, stream, action);
   const requireThere = presenceOf(memory);
+  const owned = ownedSpan(memory);
   return new PendingTransfer({
     ...task,
-    ...usesOf({ direction, span, host: { memory } }, ownedSpan(memory)),
+    ...usesOf({ direction, span, host: { memory } }, owned),
     action,
     byteLength,
     start: (entry) => {
-      requireThere();
-      const engine = engineOf(stream.context);
-      engine.anticipate(byteLength, { canLend: false }); // rows are not lent
-      noteTransfer({ direction, span, stream });
-      const isFresh = direction === "download" && isUntouched(memory);
-      if (isFresh) askForHugePages(memory);
-      const host = { address: addressOf(memory), bytes: memory };
-      const cut = cutRows({ direction, deviceAddress: span.address, host, rows });
-      return new RingMover(
-        engine,
-        { direction, byteLength, arrays: [memory], cut, isFresh },
-        entry,
-      );
+      const isLate = entry !== undefined && direction === "upload" && owned !== undefined;
+      return isLate ? new LateMover(entry, () => start(entry)) : start(entry);
     },
     complete: requireThere,
   }).promise;
+
+  /** Lanes read and write the rows. */
+  function start(entry: Fence | undefined): RingMover {
+    requireThere();
+    const engine = engineOf(stream.context);
+    engine.anticipate(byteLength, { canLend: false }); // rows are not lent
+    noteTransfer({ direction, span, stream });
+    const isFresh = direction === "download" && isUntouched(memory);
+    if (isFresh) askForHugePages(memory);
+    const host = { address: addressOf(memory), bytes: memory };
+    const cut = cutRows({ direction, deviceAddress: span.address, host, rows });
+    return new RingMover(engine, { direction, byteLength, arrays: [memory], cut, isFresh }, entry);
+  }
 }
 
 /** Packs the rows into an array first, or takes them apart afterwards, on this thread. */

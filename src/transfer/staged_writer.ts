@@ -3,13 +3,16 @@
 
 import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
-import { showToHost } from "../memory/host_bytes.ts";
+import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { pendingBefore } from "../memory/in_order.ts";
 import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore } from "./array_uses.ts";
+import { usesOfArray } from "./host_transfer.ts";
+import { presenceOf } from "./ring_transfer.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
 const BLOCK_BYTES = 4 * 2 ** 20;
@@ -73,8 +76,10 @@ export class StagedWriter {
   async write(chunk: HostMemory): Promise<void> {
     try {
       const bytes = bytesOf(chunk, `write to ${this.#target}`);
-      await allOver(arraysBefore([{ memory: bytes, access: "read" }]));
-      await this.#take(bytes);
+      const requireThere = presenceOf(bytes);
+      await this.#filled(bytes);
+      requireThere();
+      await this.#take(bytes, requireThere);
     } catch (error) {
       this.abandon();
       throw error;
@@ -100,7 +105,18 @@ export class StagedWriter {
     this.#target.abandon();
   }
 
-  async #take(chunk: Uint8Array<ArrayBufferLike>): Promise<void> {
+  /** Resolves when earlier calls, and the GPU, have written what they write into a chunk. */
+  async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
+    const { stream } = this.#target;
+    const owned = ownedSpan(memory);
+    const { uses, arrays } = usesOfArray({ memory, access: "read" }, owned);
+    await allOver([...arraysBefore(arrays), ...pendingBefore(stream, uses)]);
+    if (owned === undefined) return;
+    owned.allocation.order(stream, "read");
+    await stream.synchronize();
+  }
+
+  async #take(chunk: Uint8Array<ArrayBufferLike>, requireThere: () => void): Promise<void> {
     const end = this.#queuedBytes + this.#filledBytes + chunk.byteLength;
     this.#target.spanFor(end, this.#queuedBytes);
     for (let offset = 0; offset < chunk.byteLength;) {
@@ -111,7 +127,9 @@ export class StagedWriter {
       bytes.set(part, this.#filledBytes);
       this.#filledBytes += part.byteLength;
       offset += part.byteLength;
-      if (this.#filledBytes === bytes.byteLength) await this.#flush();
+      if (this.#filledBytes < bytes.byteLength) continue;
+      await this.#flush();
+      requireThere();
     }
   }
 

@@ -72,6 +72,10 @@ const WRONG: Record<string, [args: string[], message: string]> = {
     ["bandwidth", "--compare="],
     'Cannot use --compare "": expected a file',
   ],
+  "a device to compare with": [
+    ["bandwidth", "--compare", "/dev/null"],
+    "Cannot compare with /dev/null: it is a device, expected a file",
+  ],
   "two sizes": [
     ["demo", "--full", "--largest", "4 KiB"],
     "--full with --largest: each names a size",

@@ -222,3 +222,52 @@ function withAttribute(api: DriverApi, wanted: number, value: number): DriverApi
     },
   };
 }
+
+/** More than a transfer moves in its call. */
+const LARGE_COUNT = 6 * 2 ** 20;
+
+Deno.test("RegisteredBuffer comes after transfers of its array that are under way", () =>
+  withDevice(async (gpu) => {
+    const array = new Float32Array(LARGE_COUNT).fill(7);
+    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+    using target = gpu.alloc("float32", LARGE_COUNT);
+    const uploading = target.upload(array);
+    using registered = gpu.register(array);
+    registered.fill(9);
+    await uploading;
+    assertEquals(new Set(await target.download()), new Set([7]));
+    registered.dispose();
+    gpu.synchronizeSync();
+    const downloading = ones.download(array);
+    using again = gpu.register(array);
+    target.copyFrom(again);
+    await downloading;
+    assertEquals(new Set(await target.download()), new Set([1]));
+  }));
+
+Deno.test("RegisteredBuffer.dispose() during a download leaves the array in order", () =>
+  withDevice(async (gpu) => {
+    const array = new Float32Array(LARGE_COUNT).fill(7);
+    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+    using target = gpu.alloc("float32", LARGE_COUNT);
+    const registered = gpu.register(array);
+    const downloading = ones.download(array);
+    registered.dispose();
+    await target.upload(array);
+    await downloading;
+    assertEquals(new Set(await target.download()), new Set([1]));
+  }));
+
+Deno.test("RegisteredBuffer keeps its order beside another part of the same array", () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    const whole = new Float32Array(2 * LARGE_COUNT).fill(7);
+    const [first, second] = [whole.subarray(0, LARGE_COUNT), whole.subarray(LARGE_COUNT)];
+    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+    using target = gpu.alloc("float32", LARGE_COUNT);
+    using registered = gpu.register(first);
+    using _other = gpu.register(second);
+    registered.copyFrom(ones, { stream });
+    await target.upload(first);
+    assertEquals(new Set(await target.download()), new Set([1]));
+  }));

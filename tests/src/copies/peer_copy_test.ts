@@ -143,6 +143,14 @@ testOnTwoDevices("GpuBuffer.dispose() after a crossing copy lets the copy finish
   assertEquals(await reuse.at(0), 5);
 });
 
+Deno.test("CudaDevice.routeTo() asks no driver about a device of another", () => {
+  const foreign: unknown[] = [];
+  const cuDeviceCanAccessPeer = (...call: unknown[]) => foreign.push(call);
+  using first = CudaDevice.open(0, { driver: { ...simulateDriver(), cuDeviceCanAccessPeer } });
+  using second = CudaDevice.open(1, { driver: simulateDriver() });
+  assertEquals([first.routeTo(second), foreign], ["staged", []]);
+});
+
 Deno.test("CudaDevice.routeTo() asks again after a failure, which it tells", () => {
   for (const name of ["cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"] as const) {
     for (const after of [0, 1]) {

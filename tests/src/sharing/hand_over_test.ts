@@ -31,8 +31,8 @@ Deno.test("handOver() moves a buffer with its type, shape and label, and takeOve
       const { ptr } = x;
       const handed = await x.handOver();
       assertEquals(gpu.live({ kind: "device" }).count, 0);
-      assertThrows(() => x.ptr, DisposedError);
-      await assertRejects(() => x.download(), DisposedError);
+      assertThrows(() => x.ptr, DisposedError, "whose memory was given away");
+      await assertRejects(() => x.download(), DisposedError, "whose memory was given away");
       await assertRejects(() => x.handOver(), DisposedError);
       const y = gpu.takeOver(structuredClone(handed));
       assertEquals([y.ptr, y.dtype, y.shape, y.label], [ptr, "float32", [2, BYTES - 1], "x"]);

@@ -28,6 +28,17 @@ Deno.test("arraysBefore() returns what uses the same bytes, each once, until it 
   assertEquals(noArrayIsPending(), true);
 });
 
+Deno.test("arraysBefore() knows shared memory again after WebAssembly has grown it", () => {
+  const shared = new WebAssembly.Memory({ initial: 1, maximum: 2, shared: true });
+  const work = new Work();
+  noteArrayUses(work, [{ memory: new Uint8Array(shared.buffer, 8, 8), access: "read" }]);
+  shared.grow(1);
+  const before = (byteOffset: number) =>
+    arraysBefore([{ memory: new Uint8Array(shared.buffer, byteOffset, 8), access: "write" }]);
+  assertEquals([before(0), before(15), before(16)], [[], [work], []]);
+  work.end();
+});
+
 Deno.test("arraysBefore() looks neither at other arrays nor at those that are only read as well", () => {
   let looks = 0;
   const watched = (memory: Uint8Array<ArrayBuffer>) =>

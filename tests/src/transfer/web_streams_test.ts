@@ -113,6 +113,35 @@ Deno.test("writable refuses chunks that are not bytes", () =>
     );
   }));
 
+for (const isGrowing of [false, true]) {
+  const kind = isGrowing ? "growable" : "device";
+
+  Deno.test(`writable of a ${kind} buffer refuses the rest of a chunk that is moved away`, () =>
+    withDevice(async (gpu) => {
+      const chunk = new Uint8Array(3 * BLOCK_BYTES);
+      using fixed = gpu.zeros("uint8", chunk.byteLength);
+      using growing = gpu.growable("uint8", { reserveSize: 2 * chunk.byteLength });
+      const writing = (isGrowing ? growing : fixed).writable.getWriter().write(chunk);
+      await Promise.resolve();
+      chunk.buffer.transfer();
+      await assertRejects(() => writing, TypeError, "its array was moved away");
+      assertEquals(growing.length, 0);
+    }));
+}
+
+Deno.test("writable refuses a chunk that is moved away while its download goes on", () =>
+  withDevice(async (gpu) => {
+    using source = gpu.zeros("uint8", 20 * 2 ** 20);
+    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
+    const chunk = new Uint8Array(source.byteLength);
+    const downloading = source.download(chunk);
+    const writing = buffer.writable.getWriter().write(chunk);
+    await Promise.resolve();
+    chunk.buffer.transfer();
+    const outcomes = await Promise.allSettled([downloading, writing]);
+    assertEquals(outcomes.map(({ status }) => status), ["rejected", "rejected"]);
+  }));
+
 Deno.test("writable gives its host memory back when the source fails", () =>
   withDevice(async (gpu) => {
     using buffer = gpu.alloc("uint8", 3 * BLOCK_BYTES);
