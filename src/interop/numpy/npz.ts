@@ -28,6 +28,7 @@ import { describeValue } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
+import { refuseCloning } from "../../words/uncloneable.ts";
 import { toNamedBuffers } from "../named_buffers.ts";
 import {
   dataBytesOf,
@@ -76,6 +77,7 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
    */
   constructor(parts: Parts<ReadonlyMap<string, DeviceBuffer>>) {
     this.#arrays = partsOf(parts, new.target);
+    refuseCloning(this);
   }
 
   /** The names, in the order of the archive. */
