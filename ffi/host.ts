@@ -358,7 +358,6 @@ export const ERRNO = {
   EXDEV: 18,
   ENOTDIR: 20,
   EISDIR: 21,
-  EINVAL: 22,
   ENFILE: 23,
   EMFILE: 24,
   EFBIG: 27,
@@ -370,8 +369,6 @@ export const ERRNO = {
   ENOSYS: 38,
   ELOOP: 40,
   EOPNOTSUPP: 95,
-  EADDRINUSE: 98,
-  ECONNRESET: 104,
   ECONNREFUSED: 111,
   EDQUOT: 122,
 } as const;

@@ -2,6 +2,8 @@
 // arrived. The kernel has no event for the end of a cell, but its function that shows results is
 // called for every cell that succeeds, with the number beside the cell.
 
+import { sleep } from "../words/timer.ts";
+
 /** Called when a cell succeeded, with the number in brackets beside it. */
 type CellListener = (number: number) => void;
 
@@ -63,7 +65,7 @@ export function onCellEnd(listener: CellListener): void {
 
 /** Resolves when the kernel has certainly sent all output so far. */
 export function whenSent(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, SEND_MILLISECONDS));
+  return sleep(SEND_MILLISECONDS);
 }
 
 function detectNotebook(): boolean {

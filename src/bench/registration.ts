@@ -28,7 +28,7 @@ export interface TransferBenchOptions<T = undefined> {
   readonly callCount?: number | undefined;
   /**
    * Makes what the function needs, before its first call. What it returns is the function's third
-   * argument, and is disposed when another bench begins.
+   * argument, and is disposed when another bench begins; so is each element of a list.
    */
   readonly prepare?: ((gpu: CudaDevice) => T | Promise<T>) | undefined;
 }
@@ -109,8 +109,9 @@ async function next(
   last: typeof current,
   prepare: () => unknown,
 ): Promise<{ bench: symbol; prepared: unknown }> {
-  const prepared = last?.prepared as Partial<Disposable & AsyncDisposable> | undefined;
-  await prepared?.[Symbol.asyncDispose]?.();
-  prepared?.[Symbol.dispose]?.();
+  for (const prepared of [last?.prepared].flat()) {
+    const { [Symbol.asyncDispose]: later, [Symbol.dispose]: now } = Object(prepared);
+    await (later ?? now)?.call(prepared);
+  }
   return { bench, prepared: await prepare() };
 }

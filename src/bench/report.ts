@@ -99,7 +99,7 @@ function describeRun(run: BenchRun): string {
   });
   const failures = run.failures.map(({ name, error }) => `${name} failed: ${error}`);
   const others = run.otherCount === 0 ? [] : [
-    `${run.otherCount} more benches say nothing about bytes; transferBench() of ./bench does`,
+    `Benches that do not tell their bytes, as transferBench() of vramkit/bench does: ${run.otherCount}`,
   ];
   return [...parts, ...failures, ...others].join("\n\n") || "No bench tells its bytes";
 }

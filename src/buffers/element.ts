@@ -78,7 +78,7 @@ function checkValue(dtype: DType, value: number | bigint | boolean): void {
   if (!isTruth && typeof value !== (isWide ? "bigint" : "number")) {
     throw new TypeError(
       `Cannot use ${describeValue(value)} as ${dtype}: expected a ` +
-        (isWide ? "bigint, such as 1n" : "number"),
+        (isWide ? "bigint, such as 1n" : `number${typesOf(value)}`),
     );
   }
   const range = INTEGER_RANGES[dtype];
@@ -90,6 +90,12 @@ function checkValue(dtype: DType, value: number | bigint | boolean): void {
   throw new RangeError(
     `Cannot use ${value} as ${dtype}: expected a whole number from ${lowest} to ${highest}`,
   );
+}
+
+/** Names the element types of a value that is no number. */
+function typesOf(value: unknown): string {
+  if (typeof value === "boolean") return ', or the element type "bool"';
+  return typeof value === "bigint" ? ', or the element type "int64" or "uint64"' : "";
 }
 
 function rangeOf(bits: number, { isSigned }: { readonly isSigned: boolean }): IntegerRange {

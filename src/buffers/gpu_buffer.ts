@@ -357,7 +357,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * the same memory comes after it, awaited or not. Leave the array alone until it resolves: when it
    * is moved away (transferred to a worker, say) meanwhile, this rejects with a TypeError.
    *
-   * @throws TypeError for an array of another element type; pass its `buffer` to copy the bytes.
+   * @throws TypeError for an array of another element type; pass its `buffer`, or a DataView, to copy
+   *   the bytes.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {

@@ -161,9 +161,11 @@ function checkType(dtype: DType, memory: HostMemory, action: Action): void {
   if (!ArrayBuffer.isView(memory) || memory instanceof DataView) return;
   const held = dtypeOf(memory);
   if (held === dtype || held === SAME_BITS[dtype]) return;
+  const isPart = memory.byteLength < memory.buffer.byteLength;
   throw new TypeError(
     `Cannot ${action}: ${memory.constructor.name} does not hold ${dtype}; convert it, or pass ` +
-      `its buffer to copy the bytes as they are`,
+      (isPart ? "new DataView(x.buffer, x.byteOffset, x.byteLength)" : "its buffer") +
+      " to copy the bytes as they are",
   );
 }
 

@@ -4,6 +4,7 @@ import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 
 /** The buffers of a list of arrays, one for each array, of its element type. */
@@ -35,6 +36,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
    */
   constructor(parts: Parts<PackedFields<B>>) {
     const { block, buffers } = partsOf(parts, new.target);
+    refuseCloning(this);
     this.#block = block;
     this.#buffers = buffers;
   }

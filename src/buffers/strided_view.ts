@@ -32,6 +32,7 @@ import { Parts, partsOf } from "../words/parts.ts";
 import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf, otherType } from "./element.ts";
+import type { DeviceBuffer } from "./device_buffer.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
@@ -264,6 +265,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Queues converting the elements to another type, in the order of the view, into a new buffer of the
    * same kind; see {@link GpuBuffer.astype}.
    */
+  astype<E extends DType>(
+    this: StridedView<D, DeviceBuffer<D>>,
+    dtype: E,
+    options?: LikeOptions,
+  ): DeviceBuffer<E>;
+  /** Queues converting the elements into a new buffer of the same kind. */
   astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
   /** Queues converting the elements into a buffer of the same shape, and returns that one. */
   astype<E extends DType, T extends GpuBuffer<E>>(
@@ -287,7 +294,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Resolves when the elements are there.
    */
   async upload(
-    this: StridedView<D, GpuBuffer<D>>,
     source: Uploadable<D>,
     options: TransferChoice = {},
   ): Promise<void> {
@@ -319,7 +325,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * StridedView.upload}.
    */
   uploadSync(
-    this: StridedView<D, GpuBuffer<D>>,
     source: Uploadable<D>,
     options: StreamChoice = {},
   ): void {
@@ -338,7 +343,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * buffer.
    */
   download(
-    this: StridedView<D, GpuBuffer<D>>,
     destination?: undefined,
     options?: TransferChoice,
   ): Promise<ArrayOf<D>>;
@@ -349,12 +353,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * @throws RangeError when the array is longer or shorter than the view.
    */
   download<T extends Uploadable<D>>(
-    this: StridedView<D, GpuBuffer<D>>,
     destination: T,
     options?: TransferChoice,
   ): Promise<T>;
   async download(
-    this: StridedView<D, GpuBuffer<D>>,
     destination?: HostMemory,
     options: TransferChoice = {},
   ): Promise<HostMemory> {
@@ -372,7 +374,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * there.
    */
   downloadSync(
-    this: StridedView<D, GpuBuffer<D>>,
     destination?: undefined,
     options?: StreamChoice,
   ): ArrayOf<D>;
@@ -381,12 +382,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
-    this: StridedView<D, GpuBuffer<D>>,
     destination: T,
     options?: StreamChoice,
   ): T;
   downloadSync(
-    this: StridedView<D, GpuBuffer<D>>,
     destination?: HostMemory,
     options: StreamChoice = {},
   ): HostMemory {

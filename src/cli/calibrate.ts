@@ -22,13 +22,17 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
     "right",
     "right",
   ]));
-  console.log(
-    ringFromBytes === null
-      ? "The driver won at the largest size: leave transfers as they are"
-      : `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFromSize: ` +
-        `"${formatBytes(ringFromBytes)}" } })`,
-  );
+  console.log(advice(gpu, ringFromBytes));
   return 0;
+}
+
+function advice(gpu: CudaDevice, ringFromBytes: number | null): string {
+  if (gpu.isSimulated) return "The device is simulated: no number means a speed";
+  if (ringFromBytes === null) {
+    return "The driver won at the largest size: leave transfers as they are";
+  }
+  return `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFromSize: ` +
+    `"${formatBytes(ringFromBytes)}" } })`;
 }
 
 function speeds({ byteLength, driverSeconds, ringSeconds }: CalibrationPoint): string[] {

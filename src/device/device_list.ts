@@ -30,6 +30,7 @@ import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatCount, parseBytes } from "../words/format.ts";
 import { CALLBACK, NUMBER, OptionSet, requireKind, SIZE, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { Topology } from "./topology.ts";
 
 /** A device in a {@link DeviceList}. */
@@ -94,6 +95,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
    */
   constructor(parts: Parts<readonly G[]>) {
     this.#devices = partsOf(parts, new.target);
+    refuseCloning(this);
   }
 
   /** Number of devices. */

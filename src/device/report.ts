@@ -143,9 +143,9 @@ export class MemoryReport {
     const { kinds, caches, libraries, sizes } = this.data;
     const rows = [
       ...kinds.map((row) => [`live ${row.kind}`, String(row.count), formatBytes(row.byteLength)]),
-      ...caches.flatMap((row) => [
+      ...caches.filter(({ byteLength }) => byteLength > 0).flatMap((row) => [
         [`kept by ${row.name}`, "", formatBytes(row.byteLength)],
-        ...row.largestBytes === undefined || row.byteLength === 0
+        ...row.largestBytes === undefined
           ? []
           : [["its largest block", "1", formatBytes(row.largestBytes)]],
       ]),

@@ -138,7 +138,7 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
 export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi {
   SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
   const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
-  const { ncclVersion = "2.28.9", ranks = () => undefined } = options;
+  const { ncclVersion = "2.28.9", kernels = {}, ranks = () => undefined } = options;
   if (!Number.isSafeInteger(deviceCount) || deviceCount < 1) {
     throw new RangeError(`Cannot simulate ${deviceCount} devices: expected at least one`);
   }
@@ -149,9 +149,9 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
     peerAccess: options.peers ?? true,
     poolsSupported: options.pools ?? true,
     concurrentManagedAccess: options.concurrentManagedAccess ?? true,
-    kernels: { ...options.kernels },
+    kernels: Object.fromEntries(Object.entries(kernels).map(guardedKernel)),
     ncclVersion: parseNcclVersion(ncclVersion),
-    ranks,
+    ranks: (rank: number, call: string) => checkFault(ranks(rank, call), rank),
   };
   requirePointers();
   const driver = simulate(settings);
@@ -162,6 +162,23 @@ function isKernel(value: unknown): value is SimulatedKernel {
   if (!isRecord(value) || typeof value["run"] !== "function") return false;
   const sizes: unknown = value["parameterBytes"];
   return Array.isArray(sizes) && sizes.every((size) => Number.isInteger(size) && size > 0);
+}
+
+/** Refuses a kernel's promise, behind which the launch would be over before its bytes are written. */
+function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, SimulatedKernel] {
+  const { parameterBytes } = kernel;
+  const words = `Cannot run kernel "${name}": its function returned a promise, and a launch is ` +
+    "over when it returns";
+  return [name, { parameterBytes, run: (launch) => refusePromise(kernel.run(launch), words) }];
+}
+
+function checkFault(fault: RankFault | undefined, rank: number): RankFault | undefined {
+  if (fault === undefined || fault === "asleep" || fault === "dead") return fault;
+  if (isRecord(fault) && Number(fault.lateSeconds) >= 0) return fault;
+  const words = `Cannot fail rank ${rank} by ${describeValue(fault)}: expected "asleep", "dead", ` +
+    "{ lateSeconds: 2 } or undefined";
+  refusePromise(fault, words);
+  throw new TypeError(words);
 }
 
 /** Reads `"12.8"` as cuDriverGetVersion writes it. */

@@ -27,6 +27,7 @@ import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, isPromiseLike, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
+import { sleep } from "../words/timer.ts";
 
 /** Something that was not disposed. */
 export interface Leak {
@@ -163,5 +164,5 @@ async function finishAll(gpu: CudaDevice): Promise<void> {
   await gpu.synchronize();
   gpu.synchronizeSync(); // streams of other libraries, too
   await transfersSettled(gpu.context);
-  await new Promise((resolve) => setTimeout(resolve, 0));
+  await sleep(0);
 }

@@ -21,6 +21,7 @@ import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
 import {
   allGather,
@@ -140,6 +141,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    */
   constructor(parts: Parts<GroupFields>) {
     const { gpus = [], startBytes = [], ...fields } = partsOf(parts, new.target);
+    refuseCloning(this);
     const { communicators, options, relatives } = fields;
     const { label, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     this.#communicators = communicators;

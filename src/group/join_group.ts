@@ -277,8 +277,8 @@ class Family implements LinkedGroup, Peers, Relatives {
     const { color, key = 0 } = options;
     const { ranks, rank } = this.#fields;
     const subject = `split ${this.#splitCount++}`;
-    requireWhole("split", "color", color ?? 0);
-    requireWhole("split", "key", key);
+    requireWhole("color", color ?? 0);
+    requireWhole("key", key);
     const all = ranks.map((_, each) => each);
     const answers = await this.#exchange(subject, { color: color ?? null, key }, {
       from: all,
@@ -449,9 +449,9 @@ function readChoice(value: unknown): { readonly color: unknown; readonly key: nu
   return { color, key: typeof key === "number" ? key : 0 };
 }
 
-function requireWhole(call: string, name: string, value: number): void {
+function requireWhole(name: string, value: number): void {
   if (Number.isSafeInteger(value)) return;
-  throw new RangeError(`Cannot call ${call}() with { ${name}: ${value} }: expected a whole number`);
+  throw new RangeError(`Cannot call split() with { ${name}: ${value} }: expected a whole number`);
 }
 
 function ranksIn(value: unknown): string {

@@ -7,6 +7,7 @@ import { reportLost } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf, usableStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
+import { sleep } from "../words/timer.ts";
 import {
   ASK,
   FIXED_BYTES,
@@ -291,9 +292,7 @@ export class JoinedCommunicator implements RankCommunicators {
   #abort(failure: GroupError, warningMilliseconds = 0): Promise<void> {
     this.#failure = failure;
     return this.#aborted = this.#give(async (handle) => {
-      if (warningMilliseconds > 0 && this.size > 1) {
-        await new Promise((resolve) => setTimeout(resolve, warningMilliseconds));
-      }
+      if (warningMilliseconds > 0 && this.size > 1) await sleep(warningMilliseconds);
       const call = "ncclCommAbort";
       const status = handle === 0n ? 0 : await this.nccl.api.ncclCommAbortNonblocking(handle);
       if (!isFailure(status)) return;

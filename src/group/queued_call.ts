@@ -3,6 +3,7 @@
 
 import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { nextTurn } from "../order/waiting.ts";
+import { sleep } from "../words/timer.ts";
 
 /** Turns of the event loop before looks at NCCL are a millisecond apart. */
 const BUSY_TURNS = 50;
@@ -56,5 +57,5 @@ export class QueuedCall extends PendingWork {
 /** Waits for the next look at NCCL: soon at first, then a millisecond. */
 export async function pause(turn: number): Promise<void> {
   if (turn < BUSY_TURNS) await nextTurn();
-  else await new Promise((resolve) => setTimeout(resolve, 1));
+  else await sleep(1);
 }

@@ -58,9 +58,10 @@ function openBody({ body, bodyUsed, headers }: Response | Request, name: string)
   return { readable: body, byteLength: contentLength(headers) };
 }
 
-/** Names the call for a value of another kind: a Node stream, a generator, an array. */
+/** Names the call for a value of another kind: an open file, a Node stream, a generator, an array. */
 function fixFor(value: unknown): string {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return "; upload() takes arrays";
+  if (Object(value).readable instanceof ReadableStream) return "; pass its readable";
   return Symbol.asyncIterator in Object(value) ? "; ReadableStream.from() makes one of it" : "";
 }
 

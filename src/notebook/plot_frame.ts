@@ -133,7 +133,7 @@ function subtitleNote(subtitle: string, above: number): Partial<Annotations> {
 }
 
 /** Lays out an axis with its title and a faint grid. */
-export function plainAxis(title: string, more: Partial<LayoutAxis> = {}): Partial<LayoutAxis> {
+export function plainAxis(title: string, more: Partial<LayoutAxis>): Partial<LayoutAxis> {
   return {
     title: { text: title, standoff: 8, font: { size: 12 } },
     gridcolor: GRID_COLOR,

@@ -2,6 +2,7 @@
 // are registered at the end of the turn they are created in; most die before that.
 
 import { endTurn } from "../accounting/clock.ts";
+import { sleep } from "../words/timer.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
@@ -68,7 +69,7 @@ export function hurryCollector(): void {
 /** Gives the garbage collector time to find objects that were not disposed, and to release them. */
 export async function collectLost(): Promise<void> {
   hurryCollector();
-  await new Promise((resolve) => setTimeout(resolve, COLLECTION_MILLISECONDS));
+  await sleep(COLLECTION_MILLISECONDS);
 }
 
 /** Registers the objects that wait for the end of the turn. */

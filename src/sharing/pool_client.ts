@@ -2,6 +2,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { type PoolTicket, TicketError } from "../words/ticket.ts";
+import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";
 import { decodeAnswer, encodeRequest, type PoolAnswer } from "./pool_words.ts";
@@ -86,7 +87,7 @@ async function receive(
           `its event loop must turn`,
       );
     }
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+    await sleep(LOOK_MILLISECONDS);
   }
 }
 

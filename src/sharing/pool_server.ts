@@ -6,6 +6,7 @@ import { CUmemPoolPtrExportData } from "../../ffi/structs.ts";
 import type { Driver } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { DriverPool } from "../memory/driver_pool.ts";
+import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket } from "./local_socket.ts";
 import { decodeRequest, encodeAnswer, randomWord } from "./pool_words.ts";
 
@@ -194,6 +195,6 @@ export async function untilNothingIsOffered(): Promise<void> {
   const end = performance.now() + PATIENCE_MILLISECONDS;
   while (server !== undefined) {
     if (performance.now() > end) throw new Error("Memory of a pool is still offered, or open");
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MILLISECONDS));
+    await sleep(LOOK_MILLISECONDS);
   }
 }

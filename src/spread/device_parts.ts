@@ -11,6 +11,7 @@ import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { areLinked, handingOn, settled } from "./hand_on.ts";
 import { moveParts, type PartMove } from "./move_parts.ts";
 import { evenStarts, type Split, type SplitLayout } from "./split.ts";
@@ -84,6 +85,7 @@ export class DeviceParts<D extends DType = DType>
    */
   constructor(parts: Parts<DevicePartsFields<D>>) {
     const { dtype, shape, layout, buffers, firstPart = 0 } = partsOf(parts, new.target);
+    refuseCloning(this);
     this.dtype = dtype;
     this.shape = shape;
     this.split = layout.split;

@@ -6,6 +6,7 @@ import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { findTensor } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import type { DeviceParts } from "./device_parts.ts";
 
 /** One tensor of a loaded model. */
@@ -47,6 +48,7 @@ export class ShardedModel
    */
   constructor(parts: Parts<ShardedFields>) {
     const { metadata, blocks, tensors } = partsOf(parts, new.target);
+    refuseCloning(this);
     this.metadata = metadata;
     this.#blocks = blocks;
     this.#tensors = tensors;

@@ -16,6 +16,7 @@ import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { SpareArray } from "../lanes/spare_array.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
+import { sleep } from "../words/timer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
 import {
   FEWEST_LANES,
@@ -202,7 +203,7 @@ export class TransferEngine implements MemoryCache {
     const end = performance.now() + LANE_START_MILLISECONDS;
     while (this.#lanes.hasLibrary && this.#lanes.runningCount < this.limits.laneCount) {
       if (performance.now() > end) return;
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await sleep(5);
     }
   }
 

@@ -8,6 +8,7 @@ import { FileReplacement } from "../disk/file_replacement.ts";
 import { FileTurn } from "../disk/file_turns.ts";
 import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
+import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
 
 /** Options for writing a file. */
@@ -136,8 +137,7 @@ function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
 
 function untilUnlocked(signal: AbortSignal | undefined): Step {
   return {
-    promise: new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MILLISECONDS))
-      .then(() => signal?.throwIfAborted()),
+    promise: sleep(LOCK_POLL_MILLISECONDS).then(() => signal?.throwIfAborted()),
     finishNow() {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MILLISECONDS);
       return "over";

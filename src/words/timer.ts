@@ -1,5 +1,11 @@
 // Timers that wait as long as they are told to, and waits that have an end.
 
+/** The runtime's timers: tests of programs put others in their place, which may stand still. */
+export const TIMERS: Pick<typeof globalThis, "clearTimeout" | "setTimeout"> = {
+  clearTimeout,
+  setTimeout,
+};
+
 /** The runtime counts milliseconds in 31 bits: a timer of more fires at once. */
 const MOST_MILLISECONDS = 2 ** 31 - 1;
 
@@ -8,8 +14,15 @@ export function timerMilliseconds(milliseconds: number): number {
   return Math.min(milliseconds, MOST_MILLISECONDS);
 }
 
+/** Waits for a time, or with 0 for a turn of the event loop. */
+export function sleep(milliseconds: number): Promise<void> {
+  const { setTimeout } = TIMERS;
+  return new Promise((resolve) => void setTimeout(resolve, milliseconds));
+}
+
 /** Waits for a promise, but no longer than a time. */
 export async function within(milliseconds: number, promise: Promise<unknown>): Promise<void> {
+  const { clearTimeout, setTimeout } = TIMERS;
   const { promise: late, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, timerMilliseconds(milliseconds));
   try {

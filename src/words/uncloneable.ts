@@ -2,7 +2,7 @@
 // nothing else, but they refuse an object with a symbol in a field.
 
 /** The symbol; the error shows its text. */
-const UNCLONEABLE = Symbol(
+export const UNCLONEABLE: symbol = Symbol(
   "memory and devices of a GPU stay in their Worker; buffer.handOver() gives memory to another",
 );
 

@@ -162,6 +162,12 @@ Deno.test("cli.ts calibrate says in a sentence that there is no GPU, or no such 
   assertEquals(noDevice.stderr, "Cannot open device 7: this machine has 2 (0 to 1)\n");
 });
 
+Deno.test("cli.ts calibrate gives no advice from a simulated device", async () => {
+  const { code, stdout, stderr } = await runCli(["calibrate", "--driver", "simulated"]);
+  assertEquals(code, 0, stderr);
+  assertMatch(stdout, /\n128 MiB .+\nThe device is simulated: no number means a speed\n$/);
+});
+
 Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
   const { code, stdout, stderr } = await runCli([
     ...["bandwidth", "--driver", "simulated", "--json", "--largest", "64 KiB"],

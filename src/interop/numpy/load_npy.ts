@@ -29,6 +29,7 @@ import { transfer } from "../../transfer/host_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { OptionSet } from "../../words/options.ts";
+import { sleep } from "../../words/timer.ts";
 
 /** Options for {@link CudaDevice.loadNpy} and `loadNpz()`. */
 export interface LoadNpyOptions extends AllocateOptions, TransferOptions {}
@@ -120,7 +121,7 @@ export async function readBytes(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = new Uint8Array(byteLength);
   for (let at = 0; at < byteLength; at += PIECE_BYTES) {
-    if (at > 0) await new Promise((resolve) => setTimeout(resolve, 0));
+    if (at > 0) await sleep(0);
     signal?.throwIfAborted();
     readWhole(file, bytes.subarray(at, at + PIECE_BYTES), fileOffset + at);
   }

@@ -4,8 +4,7 @@ import { promisify } from "node:util";
 import { crc32, deflateRaw, inflateRaw } from "node:zlib";
 import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { GpuBuffer } from "../../buffers/gpu_buffer.ts";
-import { StridedView } from "../../buffers/strided_view.ts";
+import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
@@ -29,6 +28,8 @@ import { describeValue } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
+import { refuseCloning } from "../../words/uncloneable.ts";
+import { toNamedBuffers } from "../named_buffers.ts";
 import {
   dataBytesOf,
   LOAD_NPY_OPTIONS,
@@ -76,6 +77,7 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
    */
   constructor(parts: Parts<ReadonlyMap<string, DeviceBuffer>>) {
     this.#arrays = partsOf(parts, new.target);
+    refuseCloning(this);
   }
 
   /** The names, in the order of the archive. */
@@ -253,31 +255,13 @@ interface NamedArray {
 }
 
 function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
-  if (typeof arrays !== "object" || arrays === null) {
-    throw new TypeError(
-      `Cannot save ${path}: expected buffers by name, not ${describeValue(arrays)}`,
-    );
-  }
-  const list: unknown[] = Symbol.iterator in arrays ? [...arrays] : Object.entries(arrays);
   const names = new Set<string>();
-  return list.map((pair) => {
-    const [name, array] = Array.isArray(pair) ? pair as unknown[] : [];
-    if (typeof name !== "string" || name === "" || name.includes("\0")) {
+  return toNamedBuffers(arrays, { path, noun: "array" }).map(([name, array]) => {
+    if (name === "" || name.includes("\0")) {
       throw new TypeError(`Cannot save ${path}: ${describeValue(name)} is no name of an array`);
     }
     if (names.has(name)) throw new TypeError(`Cannot save ${path}: there are two arrays "${name}"`);
     names.add(name);
-    if (!(array instanceof GpuBuffer)) {
-      const isView: boolean = (array as unknown) instanceof StridedView;
-      const hint = isView
-        ? "; pass its contiguous()"
-        : ArrayBuffer.isView(array)
-        ? "; upload it"
-        : "";
-      throw new TypeError(
-        `Cannot save ${path}: "${name}" is ${describeValue(array)}, no buffer${hint}`,
-      );
-    }
     void array.span; // a disposed one says so
     return { name, array, header: encodeNpyHeader(array.dtype, array.shape) };
   });

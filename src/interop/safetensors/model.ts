@@ -5,6 +5,7 @@ import type { DType } from "../../dtype.ts";
 import { DisposedError } from "../../words/errors.ts";
 import { formatBytes, formatCount, visibleText } from "../../words/format.ts";
 import { type Parts, partsOf } from "../../words/parts.ts";
+import { refuseCloning } from "../../words/uncloneable.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** One tensor of a loaded model. */
@@ -46,6 +47,7 @@ export class SafetensorsModel
    */
   constructor(parts: Parts<ModelFields>) {
     const fields = partsOf(parts, new.target);
+    refuseCloning(this);
     this.metadata = fields.metadata;
     this.#blocks = fields.blocks;
     this.#tensors = fields.tensors;

@@ -12,7 +12,8 @@ import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { ANYTHING, OptionSet } from "../../words/options.ts";
-import { checkMetadata, type NamedBuffer, toNamedBuffers } from "./check_entries.ts";
+import { type NamedBuffer, toNamedBuffers } from "../named_buffers.ts";
+import { checkMetadata } from "./check_metadata.ts";
 import { formatOf, formatRank } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 
@@ -51,7 +52,7 @@ export async function saveSafetensors(
   const { metadata = {}, inPlace, sync, stream, signal, onProgress } = options;
   const name = pathOf(path);
   checkMetadata(name, metadata);
-  const placed = place(toNamedBuffers(name, tensors));
+  const placed = place(toNamedBuffers(tensors, { path: name, noun: "tensor" }));
   const streamOf = ({ allocation }: MemorySpan) => stream ?? defaultStreamOf(allocation.context);
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);

@@ -35,21 +35,34 @@ transferBench({
   open, name: "first", bytes: 4096, callCount: 3,
   prepare: (gpu) => { seen.push("prepare " + gpu.name); return { [Symbol.dispose]: () => seen.push("dispose") }; },
 }, () => { calls++; });
-transferBench({ open, name: "second", bytes: 1024 }, async () => {
+transferBench({
+  open, name: "second", bytes: 1024,
+  prepare: () => [
+    { [Symbol.dispose]: () => seen.push("now"), [Symbol.asyncDispose]: async () => seen.push("later") },
+    { [Symbol.dispose]: () => seen.push("one of a list") },
+    5,
+  ],
+}, async (_gpu, _b, [, , five]) => {
   if (seen.at(-1) !== "second") seen.push("second");
+  calls += 3 * five;
   await null;
 });
+transferBench({ open, name: "third", bytes: 8 }, () => {});
 Deno.bench("other", () => {});
 globalThis.addEventListener("unload", () => console.error(JSON.stringify({ seen, rest: calls % 3 })));
 `,
   );
   const { stdout, stderr } = await runDeno(["bench", "-A", "--no-check", "--json", path]);
   const line = stderr.split("\n").find((text) => text.startsWith("{")) ?? "";
-  assertEquals(JSON.parse(line), { seen: ["prepare Simulated", "dispose", "second"], rest: 0 });
+  assertEquals(JSON.parse(line), {
+    seen: ["prepare Simulated", "dispose", "second", "later", "one of a list"],
+    rest: 0,
+  });
   const { speeds, otherCount } = parseBenchRun(stdout);
   assertEquals(speeds.map(({ name, byteLength, callCount }) => [name, byteLength, callCount]), [
     ["first", 4096, 3],
     ["second", 1024, 1],
+    ["third", 8, 1],
   ]);
   assertEquals(otherCount, 1);
 });

@@ -63,6 +63,8 @@ const FITTING = [
   "const set = <D extends 'float32' | 'int8'>(b: DeviceBuffer<D>) => b.fill(1).set([1, 2]); set;",
   "const all = <D extends DType>(b: GpuBuffer<D>, v: ScalarOf<D>) => b.fill(v).setAt(0, v); all;",
   "flags.fill(true).fill(1); gpu.upload([true, 0], { dtype: 'bool' }); flags.set([false]);",
+  "const get = async (b: GpuBuffer | StridedView) => [await b.download(), b.downloadSync()]; get;",
+  "const turned: DeviceBuffer<'int8'> = floats.transpose().astype('int8'); turned;",
   "gpu.upload([1, 2] as const); gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)]);",
 ];
 

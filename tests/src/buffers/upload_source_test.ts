@@ -100,6 +100,10 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
     for (const values of [[1n], [true], ["1"], [1, 2n]]) {
       assertThrows(() => gpu.uploadSync(values as never), TypeError, "expected a number");
     }
+    for (const [value, type] of [[true, '"bool"'], [1n, '"int64" or "uint64"']] as const) {
+      const words = `as float32: expected a number, or the element type ${type}`;
+      assertThrows(() => gpu.uploadSync([value] as never), TypeError, words);
+    }
     for (const values of [new ArrayBuffer(4), new DataView(new ArrayBuffer(4))]) {
       assertThrows(() => gpu.uploadSync(values as never), TypeError, "pass { dtype }");
     }
@@ -138,6 +142,19 @@ for (
       assertEquals(bits.as("float64").downloadSync(), await flat.download());
     }));
 }
+
+Deno.test("CudaDevice.upload() says how the bytes of an array are copied, also of a part of a buffer", () =>
+  withDevice(async (gpu) => {
+    const file = Uint8Array.of(9, 0, 0, 128, 63);
+    const part = file.subarray(1);
+    const refused = (bytes: Uint8Array, words: string) =>
+      assertRejects(() => gpu.upload(bytes, { dtype: "float32" } as never), TypeError, words);
+    await refused(part.slice(), "pass its buffer to copy the bytes");
+    await refused(part, "pass new DataView(x.buffer, x.byteOffset, x.byteLength) to copy");
+    const { buffer, byteOffset, byteLength } = part;
+    using x = await gpu.upload(new DataView(buffer, byteOffset, byteLength), { dtype: "float32" });
+    assertEquals(await x.download(), Float32Array.of(1));
+  }));
 
 Deno.test("CudaDevice.upload() refuses bytes that are no whole number of elements", () =>
   withDevice(async (gpu) => {

@@ -76,6 +76,19 @@ Deno.test("CudaDevice.report() prints every part", () =>
     ) assertStringIncludes(text, part);
   }));
 
+Deno.test("CudaDevice.report() prints no cache that keeps nothing", () =>
+  withDevice((gpu) => {
+    using x = gpu.alloc("uint8", MIB);
+    const pinned = gpu.pinned("uint8", MIB).fill(1);
+    x.copyFrom(pinned);
+    pinned.dispose();
+    gpu.synchronizeSync();
+    const report = gpu.report();
+    const [kept] = report.data.caches.filter(({ name }) => name === "work under way");
+    assertEquals(kept?.byteLength, 0);
+    assertEquals(String(report).includes("work under way"), false);
+  }));
+
 Deno.test("CudaDevice.track() prints and writes what it counted", () =>
   withDevice((gpu) => {
     const track = gpu.track("epoch 1");

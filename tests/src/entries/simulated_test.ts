@@ -1,6 +1,6 @@
 // Checks the entry of the simulated driver: each option, faults, and what it rejects.
 
-import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import {
   type SimulatedDriverOptions,
@@ -87,6 +87,34 @@ Deno.test("simulateDriver() refuses an async fault, whose own failure ends nothi
   assertThrows(() => CudaDevice.count({ driver }), TypeError, "Cannot fail a call with a promise");
   await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
 });
+
+Deno.test("simulateDriver() refuses an async kernel, whose own failure ends nothing", async () => {
+  const run = async () => {
+    await undefined;
+    throw new Error("nobody waits for this");
+  };
+  const kernels = { late: { parameterBytes: [8], run } };
+  using gpu = CudaDevice.open(0, { driver: simulateDriver({ kernels: kernels as never }) });
+  using late = await gpu.compile(`extern "C" __global__ void late(float *x) {}`);
+  using x = gpu.zeros("float32", 1);
+  const launch = () => {
+    late.launch({ grid: 1, block: 1, args: [x] });
+    gpu.synchronizeSync();
+  };
+  assertThrows(launch, TypeError, 'Cannot run kernel "late": its function returned a promise');
+  await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
+});
+
+for (const fault of ["late", { seconds: 1 }, { lateSeconds: -1 }, Promise.resolve("dead")]) {
+  Deno.test(`simulateDriver() refuses ${Deno.inspect(fault)} as the fault of a rank`, async () => {
+    using gpus = CudaDevice.all({ driver: simulateDriver({ ranks: () => fault as never }) });
+    using group = await gpus.group();
+    const parts = gpus.map((gpu) => gpu.zeros("float32", 4));
+    const call = async () => await group.allReduce(parts);
+    await assertRejects(call, TypeError, "Cannot fail rank 0 by");
+    for (const part of parts) part.dispose();
+  });
+}
 
 Deno.test("SimulationError names the call and the rule", () => {
   using gpu = CudaDevice.open(0, { driver: simulateDriver() });

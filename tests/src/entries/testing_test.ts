@@ -8,9 +8,12 @@ import {
   assertThrows,
 } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { LeakError, withoutLeaks } from "../../../src/entries/testing.ts";
+import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
+import { StandingClock } from "../../support/standing_clock.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -48,6 +51,15 @@ Deno.test("withoutLeaks() returns and resolves to what the function does", () =>
     });
     assertEquals([...values], [1, 2]);
   }));
+
+Deno.test("withoutLeaks() and a wait for memory end while the program's own clock stands still", async () => {
+  using gpu = CudaDevice.open(0, { driver: simulateDriver({ memorySize: "64 MiB" }) });
+  using _clock = new StandingClock();
+  await withoutLeaks(gpu, async () => {
+    using _held = gpu.alloc("uint8", 32 * 2 ** 20);
+    await assertRejects(() => gpu.upload(new Uint8Array(48 * 2 ** 20)), OutOfMemoryError);
+  });
+});
 
 Deno.test("withoutLeaks() reports name, kind, bytes and origin of what is left", () =>
   withDevice((gpu) => {

@@ -239,6 +239,10 @@ const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
     source: () => new Uint8Array(16) as unknown as Blob,
     message: "expected a Response, a Request, a ReadableStream or a Blob; upload() takes arrays",
   },
+  "an open file": {
+    source: () => ({ readable: new Blob().stream() }) as unknown as Blob,
+    message: "or a Blob; pass its readable",
+  },
   "a stream of Node's": {
     source: () => Readable.from([new Uint8Array(16)]) as unknown as Blob,
     message: "or a Blob; ReadableStream.from() makes one of it",

@@ -18,6 +18,7 @@ import {
   type MemoryLimitError,
   OutOfMemoryError,
 } from "../../../src/words/errors.ts";
+import { TIMERS } from "../../../src/words/timer.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -272,18 +273,18 @@ Deno.test("CudaDevice.upload() waits for collections only where they could help"
 /** Counts the timers that are set until it is disposed. */
 class CountedTimers implements Disposable {
   count = 0;
-  readonly #setTimeout = globalThis.setTimeout;
+  readonly #setTimeout = TIMERS.setTimeout;
 
   constructor() {
     const counting = (...args: Parameters<typeof setTimeout>) => {
       this.count++;
-      return this.#setTimeout(...args);
+      return setTimeout(...args);
     };
-    globalThis.setTimeout = Object.assign(counting, this.#setTimeout);
+    TIMERS.setTimeout = Object.assign(counting, this.#setTimeout);
   }
 
   [Symbol.dispose](): void {
-    globalThis.setTimeout = this.#setTimeout;
+    TIMERS.setTimeout = this.#setTimeout;
   }
 }
 

@@ -230,7 +230,12 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
     using half = gpu.alloc("bfloat16", 4);
     const wrong: readonly [unknown, string][] = [
       [{ half }, 'as("uint16")'],
-      [{ x: new Float32Array(4) }, "no buffer"],
+      [{ x: new Float32Array(4) }, "is a Float32Array, expected a buffer: await gpu.upload()"],
+      [{ x: x.transpose() }, "expected a buffer: contiguous() makes one"],
+      [Promise.resolve({ x }), "a promise, which has to be awaited, expected buffers by name"],
+      [x, "it was given DeviceBuffer"],
+      [[x], "entry 0 is DeviceBuffer"],
+      [{ "x\ud800": x }, 'array "x\\ud800" has half of a surrogate pair'],
       [[["x", x], ["x", y]], 'two arrays "x"'],
       [5, "expected buffers by name"],
       [[["", x]], "no name of an array"],

@@ -149,6 +149,7 @@ Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () 
       [{ note: undefined }, 'metadata "note" is undefined, expected a string'],
       [new Map([["epoch", "5"]]), "metadata is a Map, expected an object of texts"],
       [["5"], "metadata is a list, expected an object of texts"],
+      [Promise.resolve({}), "metadata is a promise, which has to be awaited, expected"],
       [null, "metadata is null, expected an object of texts"],
       ["5", 'metadata is "5", expected an object of texts'],
       [{ "\ud800": "5" }, 'metadata "\\ud800" has half of a surrogate pair'],

@@ -1,0 +1,86 @@
+// Checks of buffers by name before a file is touched: notebooks have no type checks.
+
+import { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { StridedView } from "../buffers/strided_view.ts";
+import { describeValue } from "../words/format.ts";
+
+/** A buffer and the name it is saved under. */
+export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
+
+/** Where buffers are to be saved. */
+export interface SaveTarget {
+  /** The file, for messages. */
+  readonly path: string;
+  /** What the file calls one of them, for messages. */
+  readonly noun: "array" | "tensor";
+}
+
+/**
+ * Returns buffers by name from an object, a Map, or another iterable of pairs.
+ *
+ * @throws TypeError when the names are missing, or a value is not a buffer; the message says which.
+ */
+export function toNamedBuffers(buffers: unknown, target: SaveTarget): NamedBuffer[] {
+  const { path } = target;
+  if (!isCollection(buffers)) {
+    throw new TypeError(
+      `Cannot save ${path}: it was given ${describeValue(buffers)}, expected buffers by name: ` +
+        `{ weights: buffer }`,
+    );
+  }
+  if (!isIterable(buffers)) {
+    return Object.entries(buffers).map(([name, value]) => toNamed(name, value, target));
+  }
+  return [...buffers].map((entry, i) => {
+    if (!Array.isArray(entry)) {
+      throw new TypeError(
+        `Cannot save ${path}: entry ${i} is ${describeValue(entry)}, expected a name and a ` +
+          `buffer: ["weights", buffer]`,
+      );
+    }
+    const [name, value]: unknown[] = entry;
+    if (typeof name !== "string") {
+      throw new TypeError(
+        `Cannot save ${path}: entry ${i} has ${describeValue(name)} for a name, expected a string`,
+      );
+    }
+    return toNamed(name, value, target);
+  });
+}
+
+function toNamed(name: string, value: unknown, { path, noun }: SaveTarget): NamedBuffer {
+  checkText(path, name, noun);
+  if (value instanceof GpuBuffer) return [name, value];
+  throw new TypeError(
+    `Cannot save ${path}: ${noun} "${name}" is ${describeValue(value)}, expected a buffer` +
+      adviceForBuffer(value),
+  );
+}
+
+/** Rejects lone surrogates, which UTF-8 cannot hold. */
+export function checkText(path: string, text: string, what: string): void {
+  if (text.isWellFormed()) return;
+  throw new TypeError(
+    `Cannot save ${path}: ${what} ${JSON.stringify(text)} has half of a surrogate pair, ` +
+      `which is not a character`,
+  );
+}
+
+/**
+ * Returns whether a value has names; a promise or a single buffer has none, and would be saved as nothing.
+ */
+function isCollection(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || value instanceof Promise) return false;
+  return !(value instanceof GpuBuffer || value instanceof StridedView) &&
+    !ArrayBuffer.isView(value);
+}
+
+function isIterable(value: object): value is Iterable<unknown> {
+  return Symbol.iterator in value && typeof value[Symbol.iterator] === "function";
+}
+
+function adviceForBuffer(value: unknown): string {
+  if (value instanceof StridedView) return ": contiguous() makes one";
+  if (ArrayBuffer.isView(value) || Array.isArray(value)) return ": await gpu.upload() makes one";
+  return "buffers" in Object(value) ? ": save each of its buffers" : "";
+}
