@@ -51,7 +51,13 @@ function checkResult({ points, fits, provenance }: BandwidthResult): Check[] {
         Math.abs(byteLength / secondsPerCopy / 1e9 / gigabytesPerSecond - 1) < 0.01
       ),
     },
-    { name: "every line has a fit", passed: fits.length === LINES.length },
+    {
+      // Pageable copies go different ways by their size.
+      name: "every line of copies that go one way has a fit",
+      passed: LINES.filter((line) => !line.endsWith("pageable")).every((line) =>
+        fits.some(({ direction, kind }) => `${direction} ${kind}` === line)
+      ),
+    },
     {
       name: "the result says what it was measured with",
       passed: Object.values(provenance).every((value) => value !== "") &&
