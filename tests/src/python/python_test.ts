@@ -532,6 +532,7 @@ testNumpy(
       for (let index = 0; index < 1000; index++) round(index);
       await gpu.synchronize();
       gpu.context.sweep();
+      for (const cache of gpu.context.ledger.caches) cache.trim();
       assertEquals([freeBytes(gpu), gpu.memory.hostBytes, python.arrayCount], before);
       forget(python, "x", "a");
     }),
