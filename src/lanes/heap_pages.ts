@@ -145,6 +145,8 @@ function lookAt(
   const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
   if (host.mincore(start, end - start, PAGE_STATES) !== 0) return "unknown";
   const pageCount = Number(end - start) / PAGE_BYTES;
+  // A loop that is not compiled yet takes 40 microseconds for 3 MiB.
+  if (!PAGE_STATES.subarray(0, pageCount).includes(0)) return "there";
   let missingCount = 0;
   for (let page = 0; page < pageCount; page++) {
     if (((PAGE_STATES[page] ?? 1) & 1) === 0) missingCount++;
