@@ -36,8 +36,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const words = describeRun(run);
     console.log(words);
     if (values.html !== undefined) {
-      const page = await benchFigure(run, words).toPage("Speed of transfers");
-      await writeFile(values.html, page);
+      await writeFile(values.html, benchFigure(run, words).toPage("Speed of transfers"));
       console.log(`\nWrote ${values.html}`);
     }
     const slower = values.compare === undefined
@@ -139,9 +138,9 @@ async function readFile(path: string): Promise<string> {
   }
 }
 
-async function writeFile(path: string, page: string): Promise<void> {
+async function writeFile(path: string, page: Promise<string>): Promise<void> {
   try {
-    await Deno.writeTextFile(path, page);
+    await Deno.writeTextFile(path, await page);
   } catch (error) {
     throw new TypeError(`Cannot write ${path}: ${messageOf(error)}`);
   }

@@ -38,7 +38,7 @@ function checkedPair(copy: BufferCopy, index: number): BufferCopy {
   const { destination, source }: Partial<BufferCopy> = copy ?? {};
   checkBuffer(destination, "destination", index);
   checkBuffer(source, "source", index);
-  if (destination.dtype !== source.dtype) throw otherType(source, destination);
+  if (destination.dtype !== source.dtype) throw otherType(`copy ${source} into ${destination}`);
   return { destination, source };
 }
 

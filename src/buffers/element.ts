@@ -64,11 +64,11 @@ export function scalarOf<D extends DType>(dtype: D, bytes: Uint8Array<ArrayBuffe
   return values[0] as ScalarOf<D>;
 }
 
-/** Makes the error of a copy between elements of two types. */
-export function otherType(source: object, destination: object): TypeError {
+/** Makes the error of an action on elements of two types. */
+export function otherType(action: string): TypeError {
   return new TypeError(
-    `Cannot copy ${source} into ${destination}: element types differ; astype() converts elements, ` +
-      `as() shows their bytes as another type`,
+    `Cannot ${action}: element types differ; astype() converts elements, as() shows their bytes ` +
+      "as another type",
   );
 }
 

@@ -677,7 +677,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     if (!(source instanceof GpuBuffer)) {
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
-    if (source.dtype !== this.dtype) throw otherType(source, this);
+    if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
     const [to, from] = [this.span, source.span];
     queueCopy(to, from, streamForCopy(to, from, stream));
     return this;
@@ -1023,8 +1023,7 @@ export abstract class GpuBuffer<D extends DType = DType>
           `${other.deviceOrdinal}; copy one of them first`,
       );
     }
-    if (other.dtype === this.dtype) return;
-    throw new TypeError(`Cannot compare ${this} with ${other}: element types differ, use as()`);
+    if (other.dtype !== this.dtype) throw otherType(`compare ${this} with ${other}`);
   }
 
   #requireUsable(): void {

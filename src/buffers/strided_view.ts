@@ -512,7 +512,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   #checkSource(source: StridedView<D>): void {
-    if (source.dtype !== this.dtype) throw otherType(source, this);
+    if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
     if (source.shape.join() !== this.shape.join()) {
       throw new RangeError(`Cannot copy ${source} into ${this}: shapes differ`);
     }

@@ -27,7 +27,7 @@ export interface AxisRange {
   readonly start?: number | undefined;
   /** The position after the last; negative counts from the end. */
   readonly end?: number | undefined;
-  /** Distance between the positions; 1 by default. */
+  /** Distance between the positions; 1 by default. A negative one walks from the last to the first. */
   readonly step?: number | undefined;
 }
 
@@ -51,7 +51,9 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
   const { shape, strides, offset } = layout;
   if (strides.length !== shape.length) {
     throw new RangeError(
-      `Cannot view ${of} by strides [${strides.join(", ")}]: the shape has ${shape.length} axes`,
+      `Cannot view ${of} by strides [${
+        strides.join(", ")
+      }]: expected ${shape.length}, one for each axis`,
     );
   }
   if (!areWhole(strides) || !areWhole(shape) || !Number.isSafeInteger(offset)) {
@@ -132,7 +134,8 @@ export function stepped(
   const stride = typeof axis === "number" ? strides[axis] : undefined;
   if (stride === undefined) {
     throw new RangeError(
-      `Cannot step along axis ${describeNumber(axis)}: there are ${shape.length}`,
+      `Cannot step along axis ${describeNumber(axis)}: ` +
+        (shape.length === 0 ? "there is none" : `expected 0 to ${shape.length - 1}`),
     );
   }
   const { start, end, step } = range;

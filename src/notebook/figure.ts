@@ -133,8 +133,7 @@ export class Figure {
       if (inNotebook()) await givePlotlyToPage();
       return { picture: await this.toSVG() };
     } catch (error) {
-      const reason = messageOf(error).split("\n")[0] ?? "";
-      return { note: `The plot cannot be drawn: its packages could not be loaded (${reason})` };
+      return { note: `The plot cannot be drawn: ${messageOf(error).split("\n")[0]}` };
     }
   }
 

@@ -3,11 +3,12 @@
 
 import { displayInCell } from "../accounting/notebook_kernel.ts";
 import type { DisplayBundle } from "../cards/show_card.ts";
-import { withinSeconds } from "./package_loading.ts";
+import { loadPackage } from "./package_loading.ts";
 
 /** Loads the source text of plotly.js; nothing is fetched or read before the first call. */
 export async function plotlySource(): Promise<string> {
-  const bundle = await withinSeconds(
+  const bundle = await loadPackage(
+    "plotly.js",
     import("npm:plotly.js-basic-dist-min@4.1.1/plotly-basic.min.js", { with: { type: "text" } }),
   );
   return bundle.default;

@@ -4,7 +4,7 @@
 import { escapeHtml } from "../cards/html.ts";
 import { describeNumber } from "../words/format.ts";
 import type { FigureParts } from "./figure_html.ts";
-import { withinSeconds } from "./package_loading.ts";
+import { loadPackage } from "./package_loading.ts";
 import { plotlySource } from "./plotly.ts";
 import { type Box, localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
 
@@ -86,7 +86,7 @@ function requirePixels(size: unknown): void {
 
 async function openPlotWindow(): Promise<PlotWindow> {
   const [{ JSDOM }, source]: [DomLibrary, string] = await Promise.all([
-    withinSeconds(import(DOM_LIBRARY)),
+    loadPackage("jsdom", import(DOM_LIBRARY)),
     plotlySource(),
   ]);
   const { window } = new JSDOM(`<div id="host"></div>`, {

@@ -202,7 +202,7 @@ Deno.test("Figure says in words that its packages could not be loaded", async ()
   }).output();
   const bundle = JSON.parse(new TextDecoder().decode(stdout));
   assertStringIncludes(bundle["text/html"], "two &lt;lines&gt;</p>");
-  assertStringIncludes(bundle["text/html"], "its packages could not be loaded (");
+  assertStringIncludes(bundle["text/html"], "The plot cannot be drawn: Cannot load ");
   assertEquals(bundle["text/plain"], "two <lines>");
 });
 

@@ -1,7 +1,7 @@
 // The plotly.js runtime: that it stands whole in a script element and can be shown in a cell again.
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { withinSeconds } from "../../src/notebook/package_loading.ts";
+import { loadPackage } from "../../src/notebook/package_loading.ts";
 import { PlotlyRuntime, plotlyScript } from "../../src/notebook/plotly.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
@@ -27,10 +27,19 @@ Deno.test("PlotlyRuntime carries plotly.js each time it is shown", async () => {
   assertEquals(await shownHtml(runtime), await plotlyScript());
 });
 
-Deno.test("withinSeconds() stops waiting for a package that does not come", async () => {
+Deno.test("loadPackage() names a package that does not come, or cannot be loaded", async () => {
   const never = new Promise<never>(() => {});
-  await assertRejects(() => withinSeconds(never, 0.01), Error, "no answer within 0.01 s");
-  assertEquals(await withinSeconds(Promise.resolve(7)), 7);
+  const late = "Cannot load x from npm: no answer within 0.01 s";
+  await assertRejects(() => loadPackage("x", never, 0.01), Error, late);
+  const broken = Promise.reject(new TypeError("no such host\nand more"));
+  await assertRejects(
+    () => loadPackage("x", broken),
+    Error,
+    "Cannot load x from npm: no such host",
+  );
+  const refused = Promise.reject(new Deno.errors.NotCapable("Requires env access"));
+  await assertRejects(() => loadPackage("x", refused), Deno.errors.NotCapable, "Requires env");
+  assertEquals(await loadPackage("x", Promise.resolve(7)), 7);
 });
 
 Deno.test("./notebook needs no npm package until a figure is shown", async () => {

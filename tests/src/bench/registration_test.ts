@@ -113,4 +113,8 @@ Deno.test("report.ts says which permission it lacks, and has no column for a cei
   assertEquals(unwritten.code, 2);
   assertStringIncludes(unwritten.stderr, "page.html: Requires write access");
   assertEquals(unwritten.stdout.includes("of page-locked"), false);
+  const env = { DENO_DIR: folder.pathOf("empty") };
+  const offline = await runDeno(["run", "-A", "--no-check", "--cached-only", ...args], { env });
+  assertEquals(offline.code, 2);
+  assertStringIncludes(offline.stderr, "page.html: Cannot load plotly.js from npm: ");
 });

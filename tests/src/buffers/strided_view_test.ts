@@ -78,7 +78,11 @@ Deno.test("GpuBuffer.strided() rejects values that are not layouts", () =>
       const layout = { shape: [2], strides: [wrong] };
       assertThrows(() => a.strided(layout as never), RangeError, "expected whole numbers");
     }
-    assertThrows(() => a.strided({ shape: [2, 3], strides: [1] }), RangeError, "has 2 axes");
+    assertThrows(
+      () => a.strided({ shape: [2, 3], strides: [1] }),
+      RangeError,
+      "by strides [1]: expected 2, one for each axis",
+    );
   }));
 
 Deno.test("StridedView.view() shows one column of a transposed matrix", () =>
@@ -261,7 +265,7 @@ Deno.test("GpuBuffer.strided() refuses a layout that leaves the buffer", () =>
       assertThrows(() => line.strided(layout), RangeError, message);
     refuse({ shape: [2, 3], strides: [4, 1] }, "it reaches elements 0 to 6 of 6");
     refuse({ shape: [2], strides: [-1] }, "it reaches elements -1 to 0 of 6");
-    refuse({ shape: [2], strides: [1, 1] }, "the shape has 1 axes");
+    refuse({ shape: [2], strides: [1, 1] }, "by strides [1, 1]: expected 1, one for each axis");
     refuse({ shape: [2], strides: [0.5] }, "expected whole numbers");
     refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
   }));
@@ -325,6 +329,8 @@ Deno.test("StridedView refuses an axis that is not there and an order that repea
     assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
     assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
     assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
+    const last = () => matrix.strided().range(-1, {});
+    assertThrows(last, RangeError, "Cannot step along axis -1: expected 0 to 1");
     assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
   }));
 
