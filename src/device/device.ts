@@ -132,7 +132,7 @@ import type { HostMemory } from "../memory/host_memory.ts";
 import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { takeAfterCollection } from "../memory/out_of_memory.ts";
+import { takeAfterCollection, trimAll } from "../memory/out_of_memory.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import {
   defaultDeviceResource,
@@ -1255,6 +1255,19 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */
   get memory(): DeviceMemory {
     return readDeviceMemory(this.context);
+  }
+
+  /**
+   * Gives back the memory that is kept for later calls: free blocks of pools and caches on this
+   * device, the page-locked memory that transfers pass through, and arrays made ahead. What is in use
+   * stays, and later calls take what they need again. Blocks until the GPU has done what is queued.
+   * Before an allocation fails the kit does this by itself.
+   *
+   * @returns The number of bytes that were given back, on the device and on the host.
+   */
+  trim(): number {
+    requireNoCapture("give memory back");
+    return trimAll(this.context);
   }
 
   /**

@@ -208,10 +208,27 @@ function requireRoom(need: MemoryNeed): void {
   }
 }
 
-/** Trims the caches of one place; a cache that the driver fails to trim is reported and left. */
-function trimCaches({ ledger, driver }: Context, kind: LiveKind): void {
-  for (const cache of [...ledger.caches]) {
-    if (placeOf(cache.kind) !== placeOf(kind)) continue;
+/**
+ * Gives back what caches keep on the device and on the host, and returns its number of bytes. Blocks until
+ * the GPU has done what is queued: pools keep memory until then.
+ */
+export function trimAll(context: Context): number {
+  const { ledger } = context;
+  const keptBytes = () => ledger.cachedBytes("device") + ledger.cachedBytes("host");
+  const before = keptBytes();
+  trimCaches(context);
+  context.waitForAll();
+  trimCaches(context);
+  return Math.max(0, before - keptBytes());
+}
+
+/**
+ * Trims the caches of a kind's place, or all; one that the driver fails to trim is reported and left. The
+ * newest is the first, because what it gives back may go to an older one.
+ */
+function trimCaches({ ledger, driver }: Context, kind?: LiveKind): void {
+  for (const cache of [...ledger.caches].reverse()) {
+    if (kind !== undefined && placeOf(cache.kind) !== placeOf(kind)) continue;
     tryRelease(driver, `memory of ${cache.name}`, () => cache.trim());
   }
 }

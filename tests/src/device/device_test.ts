@@ -4,7 +4,9 @@ import {
   assert,
   assertEquals,
   assertFalse,
+  assertGreaterOrEqual,
   assertInstanceOf,
+  assertLess,
   assertRejects,
   assertStringIncludes,
   assertThrows,
@@ -12,7 +14,9 @@ import {
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import type { DType } from "../../../src/dtype.ts";
+import { CachingResourceAdaptor, CudaMemoryResource } from "../../../src/entries/memory.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { assertSameBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
@@ -82,6 +86,7 @@ const USES: Record<string, (gpu: CudaDevice) => unknown> = {
   "synchronizeSync()": (gpu) => gpu.synchronizeSync(),
   "live()": (gpu) => gpu.live(),
   "disposeAll()": (gpu) => gpu.disposeAll(),
+  "trim()": (gpu) => gpu.trim(),
   "time()": (gpu) => gpu.time(() => {}),
   "bandwidth()": (gpu) => gpu.bandwidth({ sizes: [4096] }),
 };
@@ -224,6 +229,36 @@ Deno.test("CudaDevice.scope() disposes what it was given, also when it throws", 
         throw new RangeError("inside");
       }), RangeError);
     assertEquals(gpu.live().count, 0);
+  }));
+
+Deno.test("CudaDevice.trim() gives back what is kept, and nothing that is in use", () =>
+  withDevice(async (gpu) => {
+    using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
+    using used = gpu.alloc("uint8", 2 ** 20, { resource: cache });
+    used.fill(7);
+    gpu.alloc("uint8", 8 * 2 ** 20, { resource: cache }).dispose();
+    for (let round = 0; round < 24; round++) await used.download(); // they land in memory that is kept
+    await gpu.synchronize();
+    const keptBytes = () =>
+      gpu.report().data.caches.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const before = keptBytes();
+    assertGreaterOrEqual(before, 10 * 2 ** 20);
+    assertEquals(gpu.trim(), before - keptBytes());
+    assertLess(keptBytes(), 2 ** 21); // the rest of the block in use
+    assertEquals(gpu.trim(), 0);
+    assertEquals((await used.download()).findIndex((byte) => byte !== 7), -1);
+  }));
+
+Deno.test("CudaDevice.trim() leaves transfers that are under way", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.alloc("uint8", 160 * 2 ** 20);
+    const sent = new Uint8Array(x.byteLength).map((_, index) => index >> 12);
+    const uploading = x.upload(sent);
+    gpu.trim();
+    await uploading;
+    const downloading = x.download();
+    gpu.trim();
+    assertSameBytes(await downloading, sent);
   }));
 
 Deno.test("CudaDevice.disposeAll() gives back all that is live, whoever holds it", () =>

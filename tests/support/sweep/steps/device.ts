@@ -1,6 +1,6 @@
 // Steps of the failure sweep: opening devices, and all that tells what they hold.
 
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { CudaDevice } from "../../../../src/device/device.ts";
 import { CachingResourceAdaptor, CudaAsyncMemoryResource } from "../../../../src/entries/memory.ts";
 import type { Step } from "../scene.ts";
@@ -29,6 +29,19 @@ export const DEVICE_STEPS: readonly Step[] = [
       });
       using a = gpu.zeros("uint8", 64);
       assertEquals(a.downloadSync()[0], 0);
+    },
+  },
+  {
+    name: "what a device keeps is given back",
+    opens: true,
+    run({ driver }) {
+      using gpu = CudaDevice.open(0, {
+        driver,
+        resource: (owner) => new CachingResourceAdaptor(new CudaAsyncMemoryResource(owner, {})),
+      });
+      gpu.zeros("uint8", 64).dispose();
+      gpu.synchronizeSync();
+      assertGreaterOrEqual(gpu.trim(), 0);
     },
   },
   {
