@@ -106,8 +106,8 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   placeNew(task);
   const owned = ownedApartFrom(task);
-  const comesFirst = task.isPlaced === true ||
-    noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
+  const comesFirst = owned?.allocation.isLeaving !== true && (task.isPlaced === true ||
+    noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
@@ -123,9 +123,16 @@ export function transferSync(task: HostTransfer): void {
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   placeNew(task);
   const owned = ownedApartFrom(task);
+  if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
+  using _kept = owned.allocation.hold();
+  moveInOrder(task, owned);
+}
+
+/** Finishes earlier work, moves the bytes, and blocks until they have arrived. */
+function moveInOrder(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   finishEarlier(task, owned);
   order(task, owned);
-  if (isReadByHost(task, owned)) queueOf(stream).synchronizeSync();
+  if (isReadByHost(task, owned)) queueOf(task.stream).synchronizeSync();
   move(task, owned);
 }
 

@@ -108,9 +108,9 @@ export class StagedWriter {
   /** Resolves when earlier calls, and the GPU, have written what they write into a chunk. */
   async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
     const { stream } = this.#target;
-    const owned = ownedSpan(memory);
-    const { uses, arrays } = usesOfArray({ memory, access: "read" }, owned);
+    const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
     await allOver([...arraysBefore(arrays), ...pendingBefore(stream, uses)]);
+    const owned = ownedSpan(memory);
     if (owned === undefined) return;
     owned.allocation.order(stream, "read");
     await stream.synchronize();
