@@ -9,7 +9,7 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
-import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
+import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
 import { isUntouched, makePagesSync, threadsBack } from "../lanes/fresh_pages.ts";
@@ -280,19 +280,6 @@ export function usesOf(
   const own = usesOfArray({ memory, access: arrayAccessOf(direction) }, owned);
   const deviceUse = { ...span, access: accessOf(direction) };
   return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
-}
-
-/**
- * Returns the uses of an array. One that is registered counts in both orders, because it is ordinary
- * before and afterwards.
- */
-export function usesOfArray(
-  use: ArrayUse,
-  owned: OwnedHostSpan | undefined,
-): { uses: MemoryUse[]; arrays: ArrayUse[] } {
-  if (owned === undefined) return { uses: [], arrays: [use] };
-  const isArray = owned.allocation.kind === "registered";
-  return { uses: [{ ...owned, access: use.access }], arrays: isArray ? [use] : [] };
 }
 
 /** Moves the bytes by one driver call, and does the accounting while they are on their way. */

@@ -10,8 +10,7 @@ import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
-import { arraysBefore } from "./array_uses.ts";
-import { usesOfArray } from "./host_transfer.ts";
+import { arraysBefore, usesOfArray } from "./array_uses.ts";
 import { presenceOf } from "./ring_transfer.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
