@@ -417,12 +417,12 @@ export class Allocation implements LedgerEntry, Owner {
    */
   #free(): void {
     if (this.#isMovedAway) return this.#keepForEver();
+    this.#isFreed = true;
     const captured = capturedMemory();
     if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
     }
     const { context } = this;
-    this.#isFreed = true;
     try {
       this.#freeAfterUses();
     } catch (error) {

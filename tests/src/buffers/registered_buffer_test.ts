@@ -311,3 +311,24 @@ for (const count of [16, LARGE_COUNT]) {
     assertEquals(calls.filter((name) => name === "cuMemHostUnregister").length, 2);
   });
 }
+
+Deno.test("RegisteredBuffer.dispose() in a capture leaves its array to calls outside the graph", async () => {
+  const { driver, calls } = watchedDriver();
+  await withDevice(async (gpu) => {
+    using recorded = gpu.createStream();
+    using other = gpu.createStream();
+    using target = gpu.alloc("float32", 16);
+    using filled = gpu.alloc("float32", 16).fill(1);
+    const array = new Float32Array(16).fill(7);
+    const registered = gpu.register(array);
+    await gpu.synchronize();
+    using _graph = gpu.capture((stream) => {
+      filled.fill(5, { stream });
+      registered.dispose();
+      target.uploadSync(array, { stream: other });
+    }, { stream: recorded });
+    assertEquals(new Set(await target.download()), new Set([7]));
+  }, { driver });
+  const ended = ["cuMemHostUnregister", "cuDevicePrimaryCtxRelease_v2"] as const;
+  assertEquals(ended.map((name) => calls.filter((call) => call === name).length), [1, 1]);
+});
