@@ -189,16 +189,15 @@ function fillStreamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
 export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
   coming: Promise<B>,
   source: Uploadable<D>,
-  options: TransferChoice,
+  options: TransferChoice & { readonly stream: CudaStream },
 ): Promise<B> {
+  const { stream, onProgress, signal } = options;
   const memory = bytesOf(source, "upload");
-  using place = new ArrayPlace([{ memory, access: "read" }]);
+  using place = new ArrayPlace([{ memory, access: "read" }], stream);
   const buffer = await coming;
   try {
     await place.isFirst;
-    const { onProgress, signal } = options;
     const host = hostSource(buffer, source, new Moving("upload to", buffer));
-    const stream = streamFor(buffer, options);
     const task = { stream, span: buffer.span, host, onProgress, signal, isPlaced: true };
     await transfer({ direction: "upload", ...task });
     return buffer;

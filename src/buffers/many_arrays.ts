@@ -85,7 +85,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
   const byteLength = places.at(-1)?.end ?? 0;
   const allocate = () => gpu.alloc("uint8", byteLength, allocationOf(options));
   const taken = takeAfterCollection(gpu.context, allocate);
-  using place = taken instanceof Promise ? new ArrayPlace(readsOf(places)) : undefined;
+  using place = taken instanceof Promise ? new ArrayPlace(readsOf(places), stream) : undefined;
   const block = taken instanceof Promise ? await taken : taken; // without a turn that others could take
   try {
     if (place !== undefined) await place.isFirst;

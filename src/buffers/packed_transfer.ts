@@ -12,14 +12,9 @@ import type { MemoryUse } from "../memory/in_order.ts";
 import type { Fence } from "../order/fence.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
-import type { ArrayUse } from "../transfer/array_uses.ts";
+import { type ArrayUse, usesOfArray } from "../transfer/array_uses.ts";
 import { engineOf } from "../transfer/context_engine.ts";
-import {
-  type HostSide,
-  isReadByHost,
-  noteTransfer,
-  usesOfArray,
-} from "../transfer/host_transfer.ts";
+import { type HostSide, isReadByHost, noteTransfer } from "../transfer/host_transfer.ts";
 import { LateMover } from "../transfer/late_mover.ts";
 import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";

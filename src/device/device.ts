@@ -544,7 +544,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { array, dtype, shape } = uploadSource(source, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
-    if (made instanceof Promise) return await uploadLate(made, array, transferOf(options));
+    if (made instanceof Promise) {
+      const stream = options.stream ?? this.stream;
+      return await uploadLate(made, array, { ...transferOf(options), stream });
+    }
     try {
       return await made.upload(array, transferOf(options));
     } catch (error) {

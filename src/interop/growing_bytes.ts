@@ -49,9 +49,11 @@ export class GrowingBytes implements StreamTarget, Disposable {
     const growth = formerBytes < FAST_BYTES ? 4 : 2;
     const byteLength = Math.max(endBytes, FIRST_BYTES, growth * formerBytes);
     const grown = this.#gpu.alloc("uint8", byteLength, this.#options);
-    if (former !== undefined) this.#move(former.subarray(0, queuedBytes), grown);
-    former?.dispose();
-    this.#buffer = grown;
+    this.#buffer = grown; // first, so that it is given back whatever fails next
+    using _former = former;
+    former?.subarray(0, queuedBytes).copyTo(grown.subarray(0, queuedBytes), {
+      stream: this.stream,
+    });
     return grown.span;
   }
 
@@ -73,15 +75,5 @@ export class GrowingBytes implements StreamTarget, Disposable {
   /** Returns the name of the buffer for messages. */
   toString(): string {
     return "device memory that grows";
-  }
-
-  /** Queues the copy; after a failure only the former memory is left. */
-  #move(from: DeviceBuffer<"uint8">, grown: DeviceBuffer<"uint8">): void {
-    try {
-      grown.subarray(0, from.length).copyFrom(from, { stream: this.stream });
-    } catch (error) {
-      grown.dispose();
-      throw error;
-    }
   }
 }

@@ -117,6 +117,10 @@ export class Allocation implements LedgerEntry, Owner {
   /** Streams that read the block and keep it from its release on. */
   #readerCount = 0;
   #isKeptByReaders = false;
+  /** Whether it is registered memory that was released and is not unlocked yet. */
+  #isLeaving = false;
+  /** Whether its memory goes back as soon as the GPU is done with it. */
+  #isFreed = false;
 
   /**
    * Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it.
@@ -204,6 +208,14 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#released && !this.#isGivenBack;
   }
 
+  /**
+   * Whether it was released and its array is still page-locked: the GPU may use it, and until then
+   * those who use the array use this block.
+   */
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
   /** The place in the code that made it, when that is known. */
   get origin(): string | undefined {
     return originOf(this);
@@ -265,7 +277,10 @@ export class Allocation implements LedgerEntry, Owner {
    * @throws DisposedError when it was released before, and no reader keeps it.
    */
   keep(): void {
-    if (this.#released && !this.#isKeptByReaders) throw new DisposedError(nameOf(this));
+    if (this.#released && !this.#isKeptByReaders && !this.#isLeaving) {
+      throw new DisposedError(nameOf(this));
+    }
+    if (this.#isFreed && this.#holders === 0) this.context.retain();
     this.#holders++;
     if (this.#lender?.released !== false) return;
     this.#lender.keep();
@@ -344,6 +359,7 @@ export class Allocation implements LedgerEntry, Owner {
   release(stream: CudaStream = this.#stream): void {
     if (this.#released) return;
     this.#isGivenBack = true;
+    this.#isLeaving = this.kind === "registered";
     if (this.#readerCount > 0) {
       this.keep();
       this.#isKeptByReaders = true;
@@ -386,7 +402,9 @@ export class Allocation implements LedgerEntry, Owner {
 
   #checkMemory(access: Access): void {
     // A program's resource may dispose a side of a copy while it allocates the other.
-    if (this.#released && this.#holders === 0) throw new DisposedError(nameOf(this));
+    if (this.#released && this.#holders === 0 && !this.#isLeaving) {
+      throw new DisposedError(nameOf(this));
+    }
     this.#lender?.requireThere(this);
     if (access === "read" || !this.isReadOnly) return;
     throw new TypeError(`Cannot write to ${nameOf(this)} on the GPU: it is read-only memory`);
@@ -399,6 +417,7 @@ export class Allocation implements LedgerEntry, Owner {
    */
   #free(): void {
     if (this.#isMovedAway) return this.#keepForEver();
+    this.#isFreed = true;
     const captured = capturedMemory();
     if (captured !== undefined && captured.usageWithin(this) === undefined) {
       return captured.postpone(() => this.#free());
@@ -468,6 +487,10 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Hands the memory back; what cannot be given back is lost. */
   #giveBack(stream: CudaStream): void {
+    if (this.kind === "registered") {
+      if (!this.#isLeaving || this.#holders > 0) return; // whoever lets go comes here again
+      this.#isLeaving = false;
+    }
     try {
       this.deallocate(stream);
     } catch (error) {

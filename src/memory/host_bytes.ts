@@ -80,7 +80,7 @@ export function memoryAt(address: bigint, byteLength: number): ArrayBuffer {
 /** Notes that a block is the memory that an array shows. */
 export function noteOwner(allocation: Allocation, bytes: Uint8Array<ArrayBufferLike>): void {
   const { buffer, byteOffset } = bytes;
-  const others = blocks.get(buffer)?.filter((block) => !block.allocation.released) ?? [];
+  const others = blocks.get(buffer)?.filter((block) => isThere(block.allocation)) ?? [];
   blocks.set(buffer, [...others, { allocation, byteOffset }]);
 }
 
@@ -89,15 +89,20 @@ export function ownerOf(bytes: Uint8Array<ArrayBufferLike>): Allocation | undefi
   return blocks.get(bytes.buffer)?.at(-1)?.allocation;
 }
 
-/** Finds the live block that the bytes of an array belong to; undefined for ordinary memory. */
+/** Finds the block that the bytes of an array belong to now; undefined for ordinary memory. */
 export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | undefined {
   const shown = blocks.get(bytes.buffer);
   if (shown === undefined) return undefined;
   const { byteLength } = bytes;
   for (const { allocation, byteOffset } of shown) {
     const offset = bytes.byteOffset - byteOffset;
-    if (allocation.released || offset < 0 || offset + byteLength > allocation.byteLength) continue;
+    if (offset < 0 || offset + byteLength > allocation.byteLength || !isThere(allocation)) continue;
     return { allocation, address: allocation.address + BigInt(offset), byteLength };
   }
   return undefined;
+}
+
+/** Whether a block is live, or its array still page-locked. */
+function isThere({ released, isLeaving }: Allocation): boolean {
+  return !released || isLeaving;
 }

@@ -82,7 +82,8 @@ export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly Me
  * part of.
  */
 export function holdFor(work: PendingWork, uses: readonly MemoryUse[]): void {
-  const held = uses.map(({ allocation }) => allocation).filter(({ released }) => !released);
+  const held = uses.map(({ allocation }) => allocation)
+    .filter(({ released, isLeaving }) => !released || isLeaving);
   for (const allocation of held) allocation.keep();
   work.whenOver(() => held.forEach((allocation) => allocation.letGo()));
 }

@@ -8,6 +8,7 @@ import { uploadSource } from "../buffers/upload_source.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
+import { defaultStreamOf } from "../order/stream.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
@@ -54,7 +55,9 @@ export async function uploadParts<D extends DType>(
     if (taken instanceof Promise) {
       // Calls that use the array meanwhile come after this one, although it waits for memory.
       const bytes = bytesOf(array, "upload");
-      place ??= places.use(new ArrayPlace([{ memory: bytes, access: "read" }]));
+      place ??= places.use(
+        new ArrayPlace([{ memory: bytes, access: "read" }], defaultStreamOf(gpu.context)),
+      );
       taken = await taken;
     }
     buffers.push(memory.use(taken));

@@ -1,8 +1,11 @@
 // Arrays that transfers under way read or write, of all devices: later uses of the same bytes wait.
 
+import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { PendingWork } from "../order/pending_work.ts";
+import type { CudaStream } from "../order/stream.ts";
 
 /** The use of an array by a transfer. */
 export interface ArrayUse {
@@ -80,14 +83,18 @@ export class ArrayPlace extends PendingWork implements Disposable {
   readonly #resolve: () => void;
   #isGivenUp = false;
 
-  /** Takes the place behind all that was called before. */
-  constructor(arrays: readonly ArrayUse[]) {
+  /** Takes the place, which is the stream's, behind all that was called before. */
+  constructor(given: readonly ArrayUse[], stream: CudaStream) {
     super();
+    const all = given.map((use) => usesOfArray(use, ownedSpan(use.memory)));
+    const [arrays, uses] = [all.flatMap(({ arrays }) => arrays), all.flatMap(({ uses }) => uses)];
     const { promise, resolve } = Promise.withResolvers<void>();
     this.isFirst = promise;
     this.#resolve = resolve;
-    const earlier = arraysBefore(arrays);
+    const onBlocks = uses.length === 0 ? [] : pendingBefore(stream, uses);
+    const earlier = [...arraysBefore(arrays), ...onBlocks];
     noteArrayUses(this, arrays);
+    keepFor(this, stream, uses);
     this.beginAfter(earlier);
   }
 
@@ -101,6 +108,19 @@ export class ArrayPlace extends PendingWork implements Disposable {
     this.#isGivenUp = true;
     if (this.hasBegun) this.finish();
   }
+}
+
+/**
+ * Returns the uses of an array. One that is registered counts in both orders, because it is ordinary
+ * before and afterwards.
+ */
+export function usesOfArray(
+  use: ArrayUse,
+  owned: OwnedHostSpan | undefined,
+): { uses: MemoryUse[]; arrays: ArrayUse[] } {
+  if (owned === undefined) return { uses: [], arrays: [use] };
+  const isArray = owned.allocation.kind === "registered";
+  return { uses: [{ ...owned, access: use.access }], arrays: isArray ? [use] : [] };
 }
 
 /** Whether two parts of one memory share a byte. */

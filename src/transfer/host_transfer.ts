@@ -9,7 +9,7 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
-import { arraysBefore, type ArrayUse, noArrayIsPending } from "./array_uses.ts";
+import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
 import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
@@ -111,8 +111,8 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   placeNew(task);
   const owned = ownedApartFrom(task);
-  const comesFirst = task.isPlaced === true ||
-    noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation);
+  const comesFirst = owned?.allocation.isLeaving !== true && (task.isPlaced === true ||
+    noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
@@ -129,9 +129,16 @@ export function transferSync(task: HostTransfer): void {
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   placeNew(task);
   const owned = ownedApartFrom(task);
+  if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
+  using _kept = owned.allocation.hold();
+  moveInOrder(task, owned);
+}
+
+/** Finishes earlier work, moves the bytes, and blocks until they have arrived. */
+function moveInOrder(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   finishEarlier(task, owned);
   order(task, owned);
-  if (isReadByHost(task, owned)) queueOf(stream).synchronizeSync();
+  if (isReadByHost(task, owned)) queueOf(task.stream).synchronizeSync();
   move(task, owned);
 }
 
@@ -330,19 +337,6 @@ export function usesOf(
   const own = usesOfArray({ memory, access: arrayAccessOf(direction) }, owned);
   const deviceUse = { ...span, access: accessOf(direction) };
   return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
-}
-
-/**
- * Returns the uses of an array. One that is registered counts in both orders, because it is ordinary
- * before and afterwards.
- */
-export function usesOfArray(
-  use: ArrayUse,
-  owned: OwnedHostSpan | undefined,
-): { uses: MemoryUse[]; arrays: ArrayUse[] } {
-  if (owned === undefined) return { uses: [], arrays: [use] };
-  const isArray = owned.allocation.kind === "registered";
-  return { uses: [{ ...owned, access: use.access }], arrays: isArray ? [use] : [] };
 }
 
 let unbrokenBytes = 0;

@@ -10,8 +10,7 @@ import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
-import { arraysBefore } from "./array_uses.ts";
-import { usesOfArray } from "./host_transfer.ts";
+import { arraysBefore, usesOfArray } from "./array_uses.ts";
 import { presenceOf } from "./ring_transfer.ts";
 
 /** Fewer bytes cost more calls, more bytes start the copy engine later. */
@@ -108,9 +107,9 @@ export class StagedWriter {
   /** Resolves when earlier calls, and the GPU, have written what they write into a chunk. */
   async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
     const { stream } = this.#target;
-    const owned = ownedSpan(memory);
-    const { uses, arrays } = usesOfArray({ memory, access: "read" }, owned);
+    const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
     await allOver([...arraysBefore(arrays), ...pendingBefore(stream, uses)]);
+    const owned = ownedSpan(memory);
     if (owned === undefined) return;
     owned.allocation.order(stream, "read");
     await stream.synchronize();

@@ -4,6 +4,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
+import { MappedBuffer } from "../../src/buffers/mapped_buffer.ts";
+import { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import type { CudaEvent } from "../../src/order/event.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
@@ -25,6 +27,8 @@ interface Block {
 interface HostArray {
   readonly array: Uint8Array<ArrayBufferLike>;
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The block that it shows. */
+  readonly owner?: Block;
 }
 
 /** A part of a block or an array. */
@@ -154,9 +158,10 @@ export class Program {
   }
 
   async #upload(): Promise<void> {
-    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const block = this.#pick(this.#blocks);
     const { part, from, stream } = this.#ends(block);
-    this.#note("upload", block, part, stream, `array ${this.#arrays.indexOf(host)} from ${from}`);
+    const host = this.#pickArray([block], stream);
+    this.#note("upload", block, part, stream, `${this.#nameOf(host)} from ${from}`);
     block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
     await this.#calls.maybe(
       this.#part(block, part).upload(host.array.subarray(from, from + part.length), { stream }),
@@ -164,9 +169,10 @@ export class Program {
   }
 
   async #download(): Promise<void> {
-    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const block = this.#pick(this.#blocks);
     const { part, from, stream } = this.#ends(block);
-    this.#note("download", block, part, stream, `array ${this.#arrays.indexOf(host)} from ${from}`);
+    const host = this.#pickArray([block], stream);
+    this.#note("download", block, part, stream, `${this.#nameOf(host)} from ${from}`);
     host.bytes.set(this.#expected(block, part), from);
     await this.#calls.maybe(
       this.#part(block, part).download(host.array.subarray(from, from + part.length), { stream }),
@@ -219,8 +225,9 @@ export class Program {
   }
 
   async #uploadColumns(): Promise<void> {
-    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const block = this.#pick(this.#blocks);
     const stream = this.#pick(block.place.streams);
+    const host = this.#pickArray([block], stream);
     const count = 1 + this.#random.below(400);
     this.#note(`upload ${count} columns`, block, { start: 0, length: 3 * count }, stream);
     for (let i = 0; i < count; i++) block.bytes[3 * i] = host.bytes[i] ?? 0;
@@ -254,11 +261,12 @@ export class Program {
     const stream = this.#pick(streams);
     const count = blocks.length === 0 ? 0 : 1 + this.#random.below(6);
     const moves = Array.from({ length: count }, () => {
-      const [block, host] = [this.#pick(blocks), this.#pick(this.#arrays)];
+      const block = this.#pick(blocks);
+      const host = this.#pickArray(blocks, stream);
       return { block, host, ...this.#ends(block, 300) };
     });
     for (const { block, host, part, from } of moves) {
-      const array = `array ${this.#arrays.indexOf(host)} from ${from}`;
+      const array = `${this.#nameOf(host)} from ${from}`;
       this.#note(name, block, part, stream, array);
     }
     return { gpu, stream, moves };
@@ -287,23 +295,25 @@ export class Program {
   }
 
   #uploadSync(): void {
-    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const block = this.#pick(this.#blocks);
     const { part, from, stream } = this.#ends(block);
+    const host = this.#pickArray([block], stream);
     this.#note(
       "uploadSync",
       block,
       part,
       stream,
-      `array ${this.#arrays.indexOf(host)} from ${from}`,
+      `${this.#nameOf(host)} from ${from}`,
     );
     block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
     this.#part(block, part).uploadSync(host.array.subarray(from, from + part.length), { stream });
   }
 
   #downloadSync(): void {
-    const [block, host] = [this.#pick(this.#blocks), this.#pick(this.#arrays)];
+    const block = this.#pick(this.#blocks);
     const { part, from, stream } = this.#ends(block);
-    this.#note("downloadSync", block, part, stream, `array ${this.#arrays.indexOf(host)}`);
+    const host = this.#pickArray([block], stream);
+    this.#note("downloadSync", block, part, stream, this.#nameOf(host));
     const expected = this.#expected(block, part);
     host.bytes.set(expected, from);
     const target = host.array.subarray(from, from + part.length);
@@ -460,10 +470,13 @@ export class Program {
     await this.#calls.maybe(result.then((array) => assertEquals(array, expected)));
   }
 
-  /** Disposes a block, whatever is under way, and makes another one. */
-  #replace(): void {
+  /** Disposes a block, whatever is under way but transfers of its array, and makes another one. */
+  async #replace(): Promise<void> {
     const at = this.#random.below(this.#blocks.length);
     this.#log.push(`dispose block ${at}`);
+    if (this.#pageLocked.some(({ owner }) => owner === this.#blocks[at])) {
+      await this.#calls.settle();
+    }
     const [block] = this.#blocks.splice(at, 1);
     if (this.#random.below(2) === 0) block?.buffer.dispose();
     else block?.buffer.close(this.#pick(block.place.streams));
@@ -504,6 +517,31 @@ export class Program {
     const way = this.#random.below(ways.length);
     this.#log.push(`wait in way ${way}`);
     await ways[way]?.();
+  }
+
+  /** The arrays of page-locked blocks. */
+  get #pageLocked(): HostArray[] {
+    return this.#blocks.flatMap((owner) => {
+      const { buffer, bytes } = owner;
+      const hasArray = buffer instanceof PinnedBuffer || buffer instanceof MappedBuffer;
+      return hasArray ? [{ array: buffer.array, bytes, owner }] : [];
+    });
+  }
+
+  /** Picks an array that shows none of these blocks, for a stream. */
+  #pickArray(besides: readonly Block[], stream: CudaStream): HostArray {
+    const others = this.#pageLocked.filter(({ owner }) => !besides.includes(owner as Block));
+    const isLocked = others.length > 0 && this.#random.below(3) === 0;
+    const host = this.#pick(isLocked ? others : this.#arrays);
+    if (host.owner !== undefined) this.#use(host.owner, stream);
+    return host;
+  }
+
+  #nameOf(host: HostArray): string {
+    const { owner } = host;
+    return owner === undefined
+      ? `array ${this.#arrays.indexOf(host)}`
+      : `the array of block ${this.#blocks.indexOf(owner)}`;
   }
 
   #ends(block: Block, mostBytes = BLOCK_BYTES): { part: Part; from: number; stream: CudaStream } {

@@ -271,3 +271,64 @@ Deno.test("RegisteredBuffer keeps its order beside another part of the same arra
     await target.upload(first);
     assertEquals(new Set(await target.download()), new Set([1]));
   }));
+
+testHoldingStream(
+  "RegisteredBuffer.dispose() leaves the array behind what the GPU still writes",
+  async (gpu) => {
+    using stream = gpu.createStream();
+    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+    using target = gpu.alloc("float32", LARGE_COUNT);
+    const array = new Float32Array(LARGE_COUNT).fill(7);
+    const registered = gpu.register(array);
+    using held = new HeldStream(gpu, stream);
+    registered.copyFrom(ones, { stream });
+    registered.dispose();
+    const uploading = target.upload(array);
+    for (let turn = 0; turn < 5; turn++) await new Promise<void>((next) => void setImmediate(next));
+    held.release();
+    await uploading;
+    assertEquals(new Set(await target.download()), new Set([1]));
+  },
+);
+
+for (const count of [16, LARGE_COUNT]) {
+  Deno.test(`RegisteredBuffer.dispose() unlocks ${count} numbers once when they are used meanwhile`, async () => {
+    const { driver, calls } = watchedDriver();
+    await withDevice(async (gpu) => {
+      using stream = gpu.createStream();
+      using ones = gpu.alloc("float32", count).fill(1);
+      using target = gpu.alloc("float32", count);
+      const array = new Float32Array(count).fill(7);
+      for (const upload of ["upload", "uploadSync"] as const) {
+        const registered = gpu.register(array);
+        registered.copyFrom(ones, { stream });
+        registered.dispose();
+        await target[upload](array);
+        assertEquals(new Set(await target.download()), new Set([1]));
+        await gpu.synchronize();
+      }
+    }, { driver });
+    assertEquals(calls.filter((name) => name === "cuMemHostUnregister").length, 2);
+  });
+}
+
+Deno.test("RegisteredBuffer.dispose() in a capture leaves its array to calls outside the graph", async () => {
+  const { driver, calls } = watchedDriver();
+  await withDevice(async (gpu) => {
+    using recorded = gpu.createStream();
+    using other = gpu.createStream();
+    using target = gpu.alloc("float32", 16);
+    using filled = gpu.alloc("float32", 16).fill(1);
+    const array = new Float32Array(16).fill(7);
+    const registered = gpu.register(array);
+    await gpu.synchronize();
+    using _graph = gpu.capture((stream) => {
+      filled.fill(5, { stream });
+      registered.dispose();
+      target.uploadSync(array, { stream: other });
+    }, { stream: recorded });
+    assertEquals(new Set(await target.download()), new Set([7]));
+  }, { driver });
+  const ended = ["cuMemHostUnregister", "cuDevicePrimaryCtxRelease_v2"] as const;
+  assertEquals(ended.map((name) => calls.filter((call) => call === name).length), [1, 1]);
+});

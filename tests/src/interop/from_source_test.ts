@@ -5,7 +5,7 @@ import { assertEquals, assertLessOrEqual, assertRejects, assertStrictEquals } fr
 import { Readable } from "node:stream";
 import type { ByteSource } from "../../../src/interop/byte_source.ts";
 import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
-import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
 import { Random } from "../../support/random.ts";
@@ -208,6 +208,21 @@ Deno.test("gpu.from() of a long stream grows to two blocks of 4 MiB, and keeps l
     using buffer = await gpu.from(streamOf(bytes));
     assertSameBytes(readBytes(buffer), bytes);
     assertEquals(PinnedPool.of(gpu.context).byteLength, 2 * 4 * MIB + MIB + MIB / 4 + MIB / 16);
+  }));
+
+Deno.test("gpu.from() leaves nothing when its memory is disposed before it grows", () =>
+  withDevice(async (gpu) => {
+    const chunks = [MIB / 16, MIB / 16].map((byteLength) => patternBytes(byteLength));
+    const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull(controller) {
+        const chunk = chunks.pop();
+        if (chunks.length === 0) gpu.disposeAll();
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
+      },
+    }, { highWaterMark: 0 });
+    await assertRejects(() => gpu.from(source), DisposedError);
+    assertEquals(liveNames(gpu), []);
   }));
 
 const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {

@@ -229,30 +229,37 @@ Deno.test("CudaDevice.upload() has dropped buffers collected before it gives up"
   assertEquals(stderr.split("garbage-collected, not disposed").length, 2);
 });
 
-for (const call of ["upload(array)", "uploadAll([array])"]) {
-  Deno.test(`CudaDevice.${call} keeps its place in the order while it waits for memory`, async () => {
-    const { code, stdout, stderr } = await evaluate(`
-      import { CudaDevice } from "./mod.ts";
-      import { simulateDriver } from "./ffi/simulated/driver.ts";
-      const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
-      using ones = gpu.alloc("uint8", 1000).fill(1);
-      using nines = gpu.alloc("uint8", 1000).fill(9);
-      function drop() {
-        for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
-      }
-      drop();
-      const array = new Uint8Array(${64 * MIB});
-      const part = array.subarray(0, 1000);
-      const before = ones.download(part);
-      const coming = gpu.${call};
-      const after = nines.download(part);
-      await Promise.all([before, after]);
-      const [buffer] = [await coming].flatMap((made) => "buffers" in made ? [...made] : [made]);
-      const [first] = await buffer.subarray(0, 1).download();
-      console.log(first, array[0]);
-    `);
-    assertEquals([code, stdout.trim()], [0, "1 9"], stderr);
-  });
+const MADE = {
+  "ordinary": `new Uint8Array(${64 * MIB})`,
+  "page-locked": `gpu.pinned("uint8", ${64 * MIB}).array`,
+};
+
+for (const [kind, made] of Object.entries(MADE)) {
+  for (const call of ["upload(array)", "uploadAll([array])"]) {
+    Deno.test(`CudaDevice.${call} of ${kind} memory keeps its place while it waits for memory`, async () => {
+      const { code, stdout, stderr } = await evaluate(`
+        import { CudaDevice } from "./mod.ts";
+        import { simulateDriver } from "./ffi/simulated/driver.ts";
+        const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
+        using ones = gpu.alloc("uint8", 1000).fill(1);
+        using nines = gpu.alloc("uint8", 1000).fill(9);
+        function drop() {
+          for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
+        }
+        drop();
+        const array = ${made};
+        const part = array.subarray(0, 1000);
+        const before = ones.download(part);
+        const coming = gpu.${call};
+        const after = nines.download(part);
+        await Promise.all([before, after]);
+        const [buffer] = [await coming].flatMap((made) => "buffers" in made ? [...made] : [made]);
+        const [first] = await buffer.subarray(0, 1).download();
+        console.log(first, array[0]);
+      `);
+      assertEquals([code, stdout.trim()], [0, "1 9"], stderr);
+    });
+  }
 }
 
 Deno.test("CudaDevice.upload() waits for collections only where they could help", () =>
