@@ -159,11 +159,12 @@ function move(
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
     if (isFilled) noteDestination(bytes, { isFresh, ...helpers });
     moveBriefly(task, bytes, { isFilled, helpers });
-  } else {
-    if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
-    noteTransfer(task);
-    finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
+    host.complete?.(bytes);
+    return reportProgress(task.onProgress, byteLength, byteLength);
   }
+  if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
+  noteTransfer(task);
+  finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
   host.complete?.(bytes);
 }
 
@@ -177,7 +178,7 @@ function moveBriefly(
     readonly helpers: Helpers | undefined;
   },
 ): void {
-  const { direction, stream, span: { address: device, byteLength }, onProgress } = task;
+  const { direction, stream, span: { address: device, byteLength } } = task;
   noteDemand(stream.context, byteLength, { canLend: false });
   if (helpers === undefined) {
     const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
@@ -190,7 +191,6 @@ function moveBriefly(
     noteTransfer(task);
     moveShared({ direction, stream: queueOf(stream), device, bytes, ...helpers });
   }
-  reportProgress(onProgress, byteLength, byteLength);
 }
 
 /** Returns what copies a transfer of middle size together with this thread; undefined for others. */

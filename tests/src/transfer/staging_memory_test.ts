@@ -101,6 +101,10 @@ Deno.test("small downloads into arrays that are there land first, and change onl
     }
     using bits = await gpu.upload(Float32Array.of(1.5, -2, 3), { dtype: "bfloat16" });
     assertEquals([...bits.downloadSync(new Float32Array(3))], [1.5, -2, 3]);
+    const floats = new Float32Array(3);
+    const seen: number[][] = [];
+    await bits.download(floats, { onProgress: () => void seen.push([...floats]) });
+    assertEquals(seen, [[1.5, -2, 3]]); // progress is told when the array has its values
   }));
 
 Deno.test("a small download that fails leaves its array as it was", () => {
