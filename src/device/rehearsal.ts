@@ -12,7 +12,7 @@ import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
-import { forgetDownloads } from "../transfer/staging_memory.ts";
+import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
 
@@ -56,12 +56,13 @@ export interface RehearsedDevice {
 /**
  * Makes the calls that programs make first, with a block of a few bytes, and leaves no object, no number
  * and nothing in the counters. Where threads report copies, the first device of a process keeps the ring
- * of large transfers. A driver that fails here fails at the program's own calls, too, which say so.
+ * of large transfers and the staging memory. A driver that fails here fails at the program's own calls, too, which say so.
  */
 export function rehearse(gpu: RehearsedDevice): void {
   const { context } = gpu;
   const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
+  const isKept = !isRingRehearsed && canReportByDefault();
   withoutNumbers((before) => {
     const succeedsWithoutTrace = (calls: () => void) => {
       const isDone = succeeds(calls);
@@ -74,17 +75,16 @@ export function rehearse(gpu: RehearsedDevice): void {
     if (!tryFew()) return;
     const end = performance.now() + LIMIT_MILLISECONDS;
     for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryFew();
+    if (isKept) StagingMemory.of(context).prepare();
     const more = new Uint8Array(MORE_BYTES);
     for (let round = 0; round < MORE_ROUNDS; round++) {
       succeedsWithoutTrace(() => rehearseRound(gpu, more));
     }
-    if (!isRingRehearsed && canReportByDefault()) {
-      succeedsWithoutTrace(() => rehearseRing(gpu, more));
-    }
+    if (isKept) succeedsWithoutTrace(() => rehearseRing(gpu, more));
   });
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
-  forgetDownloads(context);
+  forgetDownloads(context, { isKept });
 }
 
 /** Small transfers on an idle stream are over when their calls return, so nothing is awaited. */

@@ -74,10 +74,19 @@ export class StagingMemory implements MemoryCache {
     return this.#memory?.bytes.byteLength ?? 0;
   }
 
-  /** Returns whether downloads of a size land here: once the program has made some that would have. */
+  /** Allocates the memory before a program's first downloads. */
+  prepare(): void {
+    this.take(1);
+  }
+
+  /**
+   * Returns whether downloads of a size land here: once the program has made some that would have, and
+   * larger ones as soon as there is memory.
+   */
   isOpenFor(byteLength: number): boolean {
-    return !this.#isRefused && this.#demandCount >= DEMAND_COUNT &&
-      byteLength <= MOST_LANDING_BYTES;
+    if (this.#isRefused || byteLength > MOST_LANDING_BYTES) return false;
+    if (this.#demandCount >= DEMAND_COUNT) return true;
+    return byteLength >= MORE_BYTES && byteLength <= this.byteLength;
   }
 
   /**
@@ -96,6 +105,11 @@ export class StagingMemory implements MemoryCache {
   take(byteLength: number): StagingBlock | undefined {
     if (this.byteLength < byteLength && !this.#isRefused) this.#grow(byteLength);
     return this.#isRefused ? undefined : this.#memory;
+  }
+
+  /** Forgets the downloads so far. */
+  forget(): void {
+    this.#demandCount = 0;
   }
 
   /** Frees the memory; the next transfers allocate it again. */
@@ -127,11 +141,14 @@ export class StagingMemory implements MemoryCache {
   }
 }
 
-/** Forgets the downloads that were made before the program's first. */
-export function forgetDownloads(context: Context): void {
-  const memory = known.get(context);
-  memory?.trim();
-  if (memory !== undefined) context.ledger.caches.delete(memory);
-  known.delete(context);
+/** Forgets the downloads that were made before the program's first, and the memory unless it is kept. */
+export function forgetDownloads(context: Context, { isKept = false } = {}): void {
   forgetHeap();
+  const memory = known.get(context);
+  if (memory === undefined) return;
+  memory.forget();
+  if (isKept) return;
+  memory.trim();
+  context.ledger.caches.delete(memory);
+  known.delete(context);
 }

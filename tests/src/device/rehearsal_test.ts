@@ -8,6 +8,7 @@ import { nextId } from "../../../src/accounting/ids.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { rehearse } from "../../../src/device/rehearsal.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
+import { forgetDownloads } from "../../../src/transfer/staging_memory.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
@@ -16,10 +17,11 @@ import { freeBytes } from "../../support/with_device.ts";
 
 /**
  * All that a program can read about what was done before, except the time of the report and the
- * ring of large transfers, which it makes ahead.
+ * memory of transfers, which it makes ahead.
  */
 function traceOf(gpu: CudaDevice): unknown {
   engineOf(gpu.context).trim();
+  forgetDownloads(gpu.context);
   const { provenance: { date: _, ...provenance }, ...data } = gpu.report().data;
   return {
     data: { ...data, provenance },
