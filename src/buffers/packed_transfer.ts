@@ -6,7 +6,7 @@ import { areApart } from "../copies/address_ranges.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { MOST_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
+import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { Fence } from "../order/fence.ts";
@@ -14,7 +14,12 @@ import type { CudaStream } from "../order/stream.ts";
 import { ArrayMover } from "../transfer/array_mover.ts";
 import { type ArrayUse, usesOfArray } from "../transfer/array_uses.ts";
 import { engineOf } from "../transfer/context_engine.ts";
-import { type HostSide, isReadByHost, noteTransfer } from "../transfer/host_transfer.ts";
+import {
+  besideArray,
+  type HostSide,
+  isReadByHost,
+  noteTransfer,
+} from "../transfer/host_transfer.ts";
 import { LateMover } from "../transfer/late_mover.ts";
 import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
@@ -71,9 +76,11 @@ export async function transferPacked(
   const arrays: ArrayUse[] = [];
   const ownedUses: MemoryUse[] = [];
   let byteLength = 0;
-  for (const { buffer: { span }, host } of items) {
+  for (const { buffer: { span }, host: given } of items) {
     if (span.byteLength === 0) continue;
-    const owned = ownedSpan(host.memory);
+    const owned = ownedSpan(given.memory);
+    const isMixed = owned === undefined && ownedParts(given.memory).length > 0;
+    const host = isMixed ? besideArray(given, direction) : given;
     if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
     placed.push({ span, host, owned });
     const own = usesOfArray({ memory: host.memory, access: arrayAccess }, owned);

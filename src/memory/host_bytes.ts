@@ -102,6 +102,22 @@ export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | u
   return undefined;
 }
 
+/** Finds what belongs to blocks in an array that is in none of them as a whole: its registered parts. */
+export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] {
+  const parts: OwnedHostSpan[] = [];
+  for (const { allocation, byteOffset } of blocks.get(bytes.buffer) ?? []) {
+    const start = Math.max(bytes.byteOffset, byteOffset);
+    const end = Math.min(
+      bytes.byteOffset + bytes.byteLength,
+      byteOffset + allocation.byteLength,
+    );
+    if (start >= end || !isThere(allocation)) continue;
+    const address = allocation.address + BigInt(start - byteOffset);
+    parts.push({ allocation, address, byteLength: end - start });
+  }
+  return parts;
+}
+
 /** Whether a block is live, or its array still page-locked. */
 function isThere({ released, isLeaving }: Allocation): boolean {
   return !released || isLeaving;

@@ -1,6 +1,6 @@
 // Arrays that transfers under way read or write, of all devices: later uses of the same bytes wait.
 
-import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
+import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
@@ -118,9 +118,10 @@ export function usesOfArray(
   use: ArrayUse,
   owned: OwnedHostSpan | undefined,
 ): { uses: MemoryUse[]; arrays: ArrayUse[] } {
-  if (owned === undefined) return { uses: [], arrays: [use] };
-  const isArray = owned.allocation.kind === "registered";
-  return { uses: [{ ...owned, access: use.access }], arrays: isArray ? [use] : [] };
+  const blocks = owned === undefined ? ownedParts(use.memory) : [owned];
+  const isArray = owned === undefined || owned.allocation.kind === "registered";
+  const uses = blocks.map((block) => ({ ...block, access: use.access }));
+  return { uses, arrays: isArray ? [use] : [] };
 }
 
 /** Whether two parts of one memory share a byte. */

@@ -2,7 +2,7 @@
 // Small transfers on idle streams are one driver call, and over when it returns.
 
 import { requireUnrecorded } from "../memory/captured_memory.ts";
-import { type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
+import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
@@ -103,16 +103,18 @@ const ACTIONS = {
  * @throws TypeError when the stream is being captured: ordinary memory may be elsewhere at a
  *   launch.
  */
-export function transfer(task: HostTransfer): Promise<void> | undefined {
-  const { direction, stream, span, signal } = task;
+export function transfer(given: HostTransfer): Promise<void> | undefined {
+  const { direction, stream, span, signal } = given;
   signal?.throwIfAborted();
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  placeNew(task);
-  const owned = ownedApartFrom(task);
-  const comesFirst = owned?.allocation.isLeaving !== true && (task.isPlaced === true ||
-    noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
+  placeNew(given);
+  const owned = ownedApartFrom(given);
+  const task = owned === undefined ? beside(given) : given;
+  const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
+    (task.isPlaced === true ||
+      noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
     comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
@@ -123,12 +125,13 @@ export function transfer(task: HostTransfer): Promise<void> | undefined {
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
-export function transferSync(task: HostTransfer): void {
-  const { direction, stream, span: { byteLength, allocation } } = task;
+export function transferSync(given: HostTransfer): void {
+  const { direction, stream, span: { byteLength, allocation } } = given;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  placeNew(task);
-  const owned = ownedApartFrom(task);
+  placeNew(given);
+  const owned = ownedApartFrom(given);
+  const task = owned === undefined ? beside(given) : given;
   if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
   using _kept = owned.allocation.hold();
   moveInOrder(task, owned);
@@ -140,6 +143,22 @@ function moveInOrder(task: HostTransfer, owned: OwnedHostSpan | undefined): void
   order(task, owned);
   if (isReadByHost(task, owned)) queueOf(task.stream).synchronizeSync();
   move(task, owned);
+}
+
+/** Has the bytes beside an array moved where a part of it is registered: the driver takes none such. */
+function beside(task: HostTransfer): HostTransfer {
+  const { host, direction } = task;
+  if (host.unmade !== undefined || ownedParts(host.memory).length === 0) return task;
+  return { ...task, host: besideArray(host, direction) };
+}
+
+/** The host's side of a transfer that moves other memory instead of an array. */
+export function besideArray(host: HostSide, direction: HostTransfer["direction"]): HostSide {
+  if (host.convert !== undefined) return host;
+  const { memory } = host;
+  if (direction === "upload") return { memory, convert: () => memory.slice() };
+  const convert = () => new Uint8Array(memory.byteLength);
+  return { memory, convert, complete: (bytes) => memory.set(bytes) };
 }
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
@@ -288,17 +307,27 @@ function isAlone(): boolean {
 
 /** Blocks until all earlier calls that use the same bytes are over. */
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
-  const { stream, span, direction } = task;
-  if (comesAfterNothing(stream, span.allocation, owned?.allocation) && noArrayIsPending()) return;
+  const { stream, span, direction, host } = task;
+  if (
+    comesAfterNothing(stream, span.allocation, owned?.allocation) && noArrayIsPending() &&
+    host.convert === undefined
+  ) return;
   const { uses, arrays } = usesOf(task, owned);
   finishNow([...pendingBefore(stream, uses), ...arraysBefore(arrays)], `${direction} now`);
 }
 
 /** Makes the stream wait for other streams' work on the memory; throws when that work failed. */
-function order({ direction, span, stream }: HostTransfer, owned: OwnedHostSpan | undefined): void {
+function order(
+  { direction, span, stream, host }: HostTransfer,
+  owned: OwnedHostSpan | undefined,
+): void {
   if (direction === "download") queueOf(stream).throwFailure();
   span.allocation.order(stream, accessOf(direction));
   owned?.allocation.order(stream, arrayAccessOf(direction));
+  if (owned !== undefined || host.convert === undefined) return;
+  for (const { allocation } of ownedParts(host.memory)) {
+    allocation.order(stream, arrayAccessOf(direction));
+  }
 }
 
 /** Orders the stream, and returns whether it is idle then, or within some 15 microseconds. */
@@ -323,7 +352,8 @@ export function isReadByHost(
   { direction, host }: Pick<HostTransfer, "direction" | "host">,
   owned: OwnedHostSpan | undefined,
 ): boolean {
-  return direction === "upload" && owned !== undefined && host.convert !== undefined;
+  if (direction === "download" || host.convert === undefined) return false;
+  return owned !== undefined || ownedParts(host.memory).length > 0;
 }
 
 /** Returns the uses that a transfer makes of memory that the GPU reaches, and of arrays. */

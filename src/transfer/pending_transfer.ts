@@ -5,7 +5,7 @@ import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import type { Context } from "../driver/context.ts";
 import type { Lending } from "../lanes/copy_lanes.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
-import { ownedSpan } from "../memory/host_bytes.ts";
+import { ownedParts } from "../memory/host_bytes.ts";
 import { holdFor, keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
 import { Fence } from "../order/fence.ts";
 import { PendingWork, type Progress } from "../order/pending_work.ts";
@@ -222,7 +222,7 @@ export class PendingTransfer extends PendingWork {
   #watchArrays(): void {
     const { stream, arrays } = this.#plan;
     for (const { memory, access } of arrays) {
-      if (access === "write" || ownedSpan(memory) !== undefined) continue; // the GPU may write it
+      if (access === "write" || ownedParts(memory).length > 0) continue; // the GPU may write it
       const check = watchHost(stream.context.driver.api, memory);
       if (check !== undefined) this.#checks.push(check);
     }

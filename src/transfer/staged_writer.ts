@@ -107,12 +107,12 @@ export class StagedWriter {
   /** Resolves when earlier calls, and the GPU, have written what they write into a chunk. */
   async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
     const { stream } = this.#target;
-    const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
+    const usesNow = () => usesOfArray({ memory, access: "read" }, ownedSpan(memory));
+    const { uses, arrays } = usesNow();
     await allOver([...arraysBefore(arrays), ...pendingBefore(stream, uses)]);
-    const owned = ownedSpan(memory);
-    if (owned === undefined) return;
-    owned.allocation.order(stream, "read");
-    await stream.synchronize();
+    const blocks = usesNow().uses;
+    for (const { allocation } of blocks) allocation.order(stream, "read");
+    if (blocks.length > 0) await stream.synchronize();
   }
 
   async #take(chunk: Uint8Array<ArrayBufferLike>, requireThere: () => void): Promise<void> {

@@ -332,3 +332,40 @@ Deno.test("RegisteredBuffer.dispose() in a capture leaves its array to calls out
   const ended = ["cuMemHostUnregister", "cuDevicePrimaryCtxRelease_v2"] as const;
   assertEquals(ended.map((name) => calls.filter((call) => call === name).length), [1, 1]);
 });
+
+for (const count of [16, LARGE_COUNT]) {
+  Deno.test(`RegisteredBuffer of a part has ${count} numbers over its edge moved in order`, () =>
+    withDevice(async (gpu) => {
+      using stream = gpu.createStream();
+      using ones = gpu.alloc("float32", count).fill(1);
+      using target = gpu.alloc("float32", count);
+      const whole = new Float32Array(2 * count);
+      const across = whole.subarray(count / 2, count / 2 + count);
+      using registered = gpu.register(whole.subarray(count));
+      const uploads = [
+        () => target.upload(across),
+        () => Promise.resolve(target.uploadSync(across)),
+        () => gpu.uploadAll([across], { into: [target] }),
+      ];
+      for (const upload of uploads) {
+        whole.fill(7);
+        registered.copyFrom(ones, { stream });
+        await upload();
+        const uploaded = await target.download();
+        assertEquals([uploaded[0], uploaded[count / 2 - 1]], [7, 7]);
+        assertEquals([uploaded[count / 2], uploaded[count - 1]], [1, 1]);
+      }
+      const downloads = [
+        () => ones.download(across),
+        () => Promise.resolve(ones.downloadSync(across)),
+        () => gpu.downloadAll([ones], { into: [across] }),
+      ];
+      for (const download of downloads) {
+        whole.fill(7);
+        target.copyFrom(registered, { stream });
+        await download();
+        assertEquals(new Set(await target.download()), new Set([7]));
+        assertEquals(new Set(across), new Set([1]));
+      }
+    }));
+}
