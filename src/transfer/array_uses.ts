@@ -2,7 +2,7 @@
 
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import { type BytePosition, type HostBytes, positionOf } from "../memory/host_memory.ts";
-import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { keepFor, type MemoryUse, pendingBeforeHost } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -87,8 +87,7 @@ export class ArrayPlace extends PendingWork implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.isFirst = promise;
     this.#resolve = resolve;
-    const onBlocks = uses.length === 0 ? [] : pendingBefore(stream, uses);
-    const earlier = [...arraysBefore(arrays), ...onBlocks];
+    const earlier = [...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)];
     noteArrayUses(this, arrays);
     keepFor(this, stream, uses);
     this.beginAfter(earlier);

@@ -3,7 +3,12 @@
 
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
-import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import {
+  comesAfterNothing,
+  type MemoryUse,
+  pendingBefore,
+  pendingBeforeHost,
+} from "../memory/in_order.ts";
 import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
@@ -268,8 +273,7 @@ export function finishWritesInto(memory: HostBytes, stream: CudaStream, action: 
   if (activeCapture() !== undefined) return;
   const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
   if (uses.length === 0 && noArrayIsPending()) return;
-  const onBlocks = uses.length === 0 ? [] : pendingBefore(stream, uses);
-  finishNow([...arraysBefore(arrays), ...onBlocks], `${action}`);
+  finishNow([...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)], `${action}`);
   if (uses.length === 0) return;
   for (const { allocation } of uses) allocation.order(stream, "read");
   queueOf(stream).synchronizeSync();
