@@ -27,6 +27,7 @@ import { shareMemory } from "../sharing/share_memory.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import {
+  finishWritesInto,
   type HostSide,
   type HostTransfer,
   transfer,
@@ -709,7 +710,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * wait; the last time they may be cut short.
    *
    * @param pattern A typed array of the buffer's element type, or an ArrayBuffer with any bytes: up to
-   *   1024 bytes, which may change once the call returns. Or a buffer of any size on the GPU.
+   *   1024 bytes, which may change once the call returns; it blocks while earlier calls write them. Or
+   *   a buffer of any size on the GPU.
    * @throws TypeError for other elements, and when the GPU cannot use the buffer's memory.
    * @throws RangeError for a pattern of no bytes, an array of more than 1024, and a buffer that shares
    *   bytes with this one.
@@ -733,6 +735,7 @@ export abstract class GpuBuffer<D extends DType = DType>
       }
       queueRepeats(this.span, { pattern: pattern.span, action }, stream);
     } else {
+      finishWritesInto(bytesOf(pattern, action), stream, action);
       const bytes = patternBytes(this.dtype, pattern, action);
       queuePattern(this[KERNEL_MEMORY](), { bytes, action }, stream);
     }

@@ -2,16 +2,17 @@
 
 import { describeValue } from "../words/format.ts";
 import type { Allocation } from "./allocation.ts";
+import { positionOf } from "./host_memory.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
-/** A block in an array buffer, and where in it the block starts. */
+/** A block that arrays show, and where in their memory it starts. */
 interface ShownBlock {
   readonly allocation: Allocation;
-  readonly byteOffset: number;
+  readonly start: number;
 }
 
-/** Blocks by the array buffer that shows them: several where parts of one are registered. */
-const blocks = new WeakMap<ArrayBufferLike, readonly ShownBlock[]>();
+/** Blocks by the memory of the arrays that show them: several where parts of it are registered. */
+const blocks = new WeakMap<object, readonly ShownBlock[]>();
 
 /** A part of a block of host memory. */
 export interface OwnedHostSpan {
@@ -79,9 +80,9 @@ export function memoryAt(address: bigint, byteLength: number): ArrayBuffer {
 
 /** Notes that a block is the memory that an array shows. */
 export function noteOwner(allocation: Allocation, bytes: Uint8Array<ArrayBufferLike>): void {
-  const { buffer, byteOffset } = bytes;
-  const others = blocks.get(buffer)?.filter((block) => isThere(block.allocation)) ?? [];
-  blocks.set(buffer, [...others, { allocation, byteOffset }]);
+  const { memory, start } = positionOf(bytes);
+  const others = blocks.get(memory)?.filter((block) => isThere(block.allocation)) ?? [];
+  blocks.set(memory, [...others, { allocation, start }]);
 }
 
 /** Finds the block, live or not, that the bytes of an array belong to; undefined for ordinary memory. */
@@ -91,11 +92,12 @@ export function ownerOf(bytes: Uint8Array<ArrayBufferLike>): Allocation | undefi
 
 /** Finds the block that the bytes of an array belong to now; undefined for ordinary memory. */
 export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | undefined {
-  const shown = blocks.get(bytes.buffer);
+  const { memory, start } = positionOf(bytes);
+  const shown = blocks.get(memory);
   if (shown === undefined) return undefined;
   const { byteLength } = bytes;
-  for (const { allocation, byteOffset } of shown) {
-    const offset = bytes.byteOffset - byteOffset;
+  for (const { allocation, start: first } of shown) {
+    const offset = start - first;
     if (offset < 0 || offset + byteLength > allocation.byteLength || !isThere(allocation)) continue;
     return { allocation, address: allocation.address + BigInt(offset), byteLength };
   }
@@ -104,15 +106,13 @@ export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | u
 
 /** Finds what belongs to blocks in an array that is in none of them as a whole: its registered parts. */
 export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] {
+  const { memory, start: from } = positionOf(bytes);
   const parts: OwnedHostSpan[] = [];
-  for (const { allocation, byteOffset } of blocks.get(bytes.buffer) ?? []) {
-    const start = Math.max(bytes.byteOffset, byteOffset);
-    const end = Math.min(
-      bytes.byteOffset + bytes.byteLength,
-      byteOffset + allocation.byteLength,
-    );
+  for (const { allocation, start: first } of blocks.get(memory) ?? []) {
+    const start = Math.max(from, first);
+    const end = Math.min(from + bytes.byteLength, first + allocation.byteLength);
     if (start >= end || !isThere(allocation)) continue;
-    const address = allocation.address + BigInt(start - byteOffset);
+    const address = allocation.address + BigInt(start - first);
     parts.push({ allocation, address, byteLength: end - start });
   }
   return parts;

@@ -91,6 +91,25 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
   return new Uint8Array(memory);
 }
 
+/** Where the bytes of an array lie. */
+export interface BytePosition {
+  /** The memory: the same for all arrays over it. */
+  readonly memory: object;
+  /** Its first byte, counted alike in all of them. */
+  readonly start: number;
+}
+
+/**
+ * Returns where bytes lie. Several objects can be the same shared memory, also of other sizes when it
+ * belongs to WebAssembly and has grown; it never moves, so its address tells.
+ */
+export function positionOf(bytes: HostBytes): BytePosition {
+  const { buffer, byteOffset } = bytes;
+  return buffer instanceof SharedArrayBuffer
+    ? { memory: SharedArrayBuffer, start: Number(addressOf(bytes)) }
+    : { memory: buffer, start: byteOffset };
+}
+
 const NOTHING = new Uint8Array(1);
 
 /**

@@ -59,6 +59,11 @@ export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): P
   return earlier;
 }
 
+/** The calls under way that the host comes after when it uses these blocks, if any. */
+export function pendingBeforeHost(stream: CudaStream, uses: readonly MemoryUse[]): PendingWork[] {
+  return uses.length === 0 ? [] : pendingBefore(stream, uses);
+}
+
 /** Notes the memory that a transfer will use, and keeps the blocks until it is over. */
 export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly MemoryUse[]): void {
   let keptCount = 0;

@@ -1,8 +1,8 @@
 // Arrays that transfers under way read or write, of all devices: later uses of the same bytes wait.
 
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
-import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { type BytePosition, type HostBytes, positionOf } from "../memory/host_memory.ts";
+import { keepFor, type MemoryUse, pendingBeforeHost } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -15,18 +15,14 @@ export interface ArrayUse {
   readonly access: Access;
 }
 
-/** Where the bytes of an array lie. */
-interface ArrayPosition {
-  /** Identity of the memory. */
-  readonly identity: unknown;
-  /** Its first byte, counted as in all other arrays over that memory. */
-  readonly start: number;
+/** An array, and where its bytes lie. */
+interface PlacedArray {
   readonly memory: HostBytes;
+  readonly position: BytePosition;
 }
 
 /** A use of memory by a transfer that is not over. */
-interface PendingUse {
-  readonly position: ArrayPosition;
+interface PendingUse extends PlacedArray {
   readonly work: PendingWork;
 }
 
@@ -48,11 +44,11 @@ export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
   if (pending.size === 0) return [];
   const earlier = new Set<PendingWork>();
   for (const { memory, access } of arrays) {
-    const position = positionOf(memory);
-    const { read, write } = pending.get(position.identity) ?? UNUSED;
-    for (const other of write) if (overlap(position, other.position)) earlier.add(other.work);
+    const use = { memory, position: positionOf(memory) };
+    const { read, write } = pending.get(use.position.memory) ?? UNUSED;
+    for (const other of write) if (overlap(use, other)) earlier.add(other.work);
     if (access === "read") continue; // thousands of calls may read one array
-    for (const other of read) if (overlap(position, other.position)) earlier.add(other.work);
+    for (const other of read) if (overlap(use, other)) earlier.add(other.work);
   }
   return [...earlier];
 }
@@ -61,10 +57,10 @@ export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {
 export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): void {
   for (const { memory, access } of arrays) {
     const position = positionOf(memory);
-    const { identity } = position;
+    const { memory: identity } = position;
     const uses = pending.get(identity) ?? { read: new Set(), write: new Set() };
     pending.set(identity, uses);
-    const use = { position, work };
+    const use = { memory, position, work };
     uses[access].add(use);
     work.whenOver(() => {
       uses[access].delete(use);
@@ -91,8 +87,7 @@ export class ArrayPlace extends PendingWork implements Disposable {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.isFirst = promise;
     this.#resolve = resolve;
-    const onBlocks = uses.length === 0 ? [] : pendingBefore(stream, uses);
-    const earlier = [...arraysBefore(arrays), ...onBlocks];
+    const earlier = [...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)];
     noteArrayUses(this, arrays);
     keepFor(this, stream, uses);
     this.beginAfter(earlier);
@@ -124,18 +119,8 @@ export function usesOfArray(
   return { uses, arrays: isArray ? [use] : [] };
 }
 
-/** Whether two parts of one memory share a byte. */
-function overlap(a: ArrayPosition, b: ArrayPosition): boolean {
-  return a.start < b.start + b.memory.byteLength && b.start < a.start + a.memory.byteLength;
-}
-
-/**
- * Returns where bytes lie. Several objects can be the same shared memory, also of other sizes when it
- * belongs to WebAssembly and has grown; it never moves, so its address tells.
- */
-function positionOf(memory: HostBytes): ArrayPosition {
-  const { buffer } = memory;
-  return buffer instanceof SharedArrayBuffer
-    ? { identity: SharedArrayBuffer, start: Number(addressOf(memory)), memory }
-    : { identity: buffer, start: memory.byteOffset, memory };
+/** Whether two arrays over one memory share a byte. */
+function overlap(a: PlacedArray, b: PlacedArray): boolean {
+  const [start, other] = [a.position.start, b.position.start];
+  return start < other + b.memory.byteLength && other < start + a.memory.byteLength;
 }

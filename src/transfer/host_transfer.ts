@@ -3,7 +3,13 @@
 
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
-import { comesAfterNothing, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import {
+  comesAfterNothing,
+  type MemoryUse,
+  pendingBefore,
+  pendingBeforeHost,
+} from "../memory/in_order.ts";
+import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
@@ -14,7 +20,7 @@ import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
 import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
+import type { Action, HostBytes } from "../memory/host_memory.ts";
 import { LateMover } from "./late_mover.ts";
 import { type Helpers, moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
@@ -314,6 +320,20 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
   ) return;
   const { uses, arrays } = usesOf(task, owned);
   finishNow([...pendingBefore(stream, uses), ...arraysBefore(arrays)], `${direction} now`);
+}
+
+/**
+ * Blocks until earlier calls, and the GPU, have written what they write into an array that is read now.
+ * What a graph is to record reads it as it is.
+ */
+export function finishWritesInto(memory: HostBytes, stream: CudaStream, action: Action): void {
+  if (activeCapture() !== undefined) return;
+  const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
+  if (uses.length === 0 && noArrayIsPending()) return;
+  finishNow([...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)], `${action}`);
+  if (uses.length === 0) return;
+  for (const { allocation } of uses) allocation.order(stream, "read");
+  queueOf(stream).synchronizeSync();
 }
 
 /** Makes the stream wait for other streams' work on the memory; throws when that work failed. */

@@ -5,7 +5,7 @@ import { type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
-import { pendingBefore } from "../memory/in_order.ts";
+import { pendingBeforeHost } from "../memory/in_order.ts";
 import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -109,7 +109,7 @@ export class StagedWriter {
     const { stream } = this.#target;
     const usesNow = () => usesOfArray({ memory, access: "read" }, ownedSpan(memory));
     const { uses, arrays } = usesNow();
-    await allOver([...arraysBefore(arrays), ...pendingBefore(stream, uses)]);
+    await allOver([...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)]);
     const blocks = usesNow().uses;
     for (const { allocation } of blocks) allocation.order(stream, "read");
     if (blocks.length > 0) await stream.synchronize();

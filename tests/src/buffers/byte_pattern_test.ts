@@ -142,3 +142,20 @@ Deno.test("GpuBuffer.fillPattern() comes after transfers that nobody awaited, an
     const expected = Uint8Array.of(7, 8, 7, 8, 7, 1, 2, 3, 1, 2, 3, 1);
     assertEquals(await x.subarray(0, 12).download(), expected);
   }));
+
+Deno.test("GpuBuffer.fillPattern() takes an array behind what earlier calls write there", () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    using x = gpu.alloc("uint8", 10);
+    using ones = gpu.alloc("uint8", 3 * 2 ** 23).fill(1);
+    const array = new Uint8Array(ones.length);
+    const downloads = [ones.download(new Uint8Array(ones.length)), ones.download(array)];
+    x.fillPattern(array.subarray(0, 3));
+    assertEquals(new Set(await x.download()), new Set([1]));
+    await Promise.all(downloads);
+    using pinned = gpu.pinned("uint8", 3);
+    pinned.array.fill(0);
+    pinned.copyFrom(ones.subarray(0, 3), { stream });
+    x.fill(9).fillPattern(pinned.array);
+    assertEquals(new Set(await x.download()), new Set([1]));
+  }));

@@ -369,3 +369,15 @@ for (const count of [16, LARGE_COUNT]) {
       }
     }));
 }
+
+Deno.test("RegisteredBuffer is known by every object that is its shared memory", () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+    using target = gpu.alloc("float32", LARGE_COUNT);
+    const memory = new SharedArrayBuffer(4 * LARGE_COUNT);
+    using registered = gpu.register(new Float32Array(memory));
+    registered.copyFrom(ones, { stream });
+    await target.upload(new Float32Array(structuredClone(memory))); // as a Worker posts it
+    assertEquals(new Set(await target.download()), new Set([1]));
+  }));
