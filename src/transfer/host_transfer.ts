@@ -182,8 +182,9 @@ function move(
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
-    if (isFilled) noteDestination(bytes, { isFresh, ...helpers });
     moveBriefly(task, bytes, { isFilled, helpers });
+    // Only now: lanes make the pages of later arrays, with slots that the transfer has used.
+    if (isFilled) noteDestination(bytes, { isFresh, ...helpers });
     host.complete?.(bytes);
     return reportProgress(task.onProgress, byteLength, byteLength);
   }

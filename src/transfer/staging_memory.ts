@@ -47,7 +47,8 @@ export class StagingMemory implements MemoryCache {
   readonly #resource: HugePinnedMemory;
   #memory: StagingBlock | undefined;
   #demandCount = 0;
-  #isRefused = false;
+  /** Size that was not to be had, nor is any larger one asked for. */
+  #refusedBytes = Infinity;
 
   /** Starts with no memory. */
   constructor(context: Context) {
@@ -84,7 +85,7 @@ export class StagingMemory implements MemoryCache {
    * larger ones as soon as there is memory.
    */
   isOpenFor(byteLength: number): boolean {
-    if (this.#isRefused || byteLength > MOST_LANDING_BYTES) return false;
+    if (byteLength > MOST_LANDING_BYTES || !this.#canHave(byteLength)) return false;
     if (this.#demandCount >= DEMAND_COUNT) return true;
     return byteLength >= MORE_BYTES && byteLength <= this.byteLength;
   }
@@ -103,8 +104,8 @@ export class StagingMemory implements MemoryCache {
 
   /** Returns memory for a transfer that is over before anything else runs; undefined where there is none. */
   take(byteLength: number): StagingBlock | undefined {
-    if (this.byteLength < byteLength && !this.#isRefused) this.#grow(byteLength);
-    return this.#isRefused ? undefined : this.#memory;
+    if (this.byteLength < byteLength && this.#canHave(byteLength)) this.#grow(byteLength);
+    return this.byteLength < byteLength ? undefined : this.#memory;
   }
 
   /** Forgets the downloads so far. */
@@ -114,18 +115,31 @@ export class StagingMemory implements MemoryCache {
 
   /** Frees the memory; the next transfers allocate it again. */
   trim(): void {
+    // The host may have memory for the next transfer that it lacked before.
+    this.#refusedBytes = Infinity;
     const memory = this.#memory;
     if (memory === undefined) return;
     // Emptied first: memory that cannot be freed is reported, and never used or freed again.
     this.#memory = undefined;
     for (const fence of memory.fences) fence.dispose();
-    const free = () => this.#resource.deallocate(memory.address);
+    this.#free(memory.address);
+  }
+
+  #free(address: bigint): void {
+    const free = () => this.#resource.deallocate(address);
     tryRelease(this.#context.driver, `the ${this.name}`, free);
   }
 
+  /** Returns whether there is, or may be, memory for a size. */
+  #canHave(byteLength: number): boolean {
+    return byteLength <= this.byteLength || blockBytes(byteLength) < this.#refusedBytes;
+  }
+
   #grow(wanted: number): void {
+    const refusedBytes = this.#refusedBytes;
     this.trim();
-    const byteLength = Math.max(SMALLEST_BYTES, 2 ** Math.ceil(Math.log2(wanted)));
+    this.#refusedBytes = refusedBytes;
+    const byteLength = blockBytes(wanted);
     let address: bigint | undefined;
     const fences: Fence[] = [];
     try {
@@ -134,11 +148,16 @@ export class StagingMemory implements MemoryCache {
       this.#memory = { address, bytes: new Uint8Array(memoryAt(address, byteLength)), fences };
     } catch {
       // Without page-locked memory the driver moves the bytes.
-      this.#isRefused = true;
+      this.#refusedBytes = byteLength;
       for (const fence of fences) fence.dispose();
-      if (address !== undefined) this.#resource.deallocate(address);
+      if (address !== undefined) this.#free(address);
     }
   }
+}
+
+/** Returns the size of the memory for a transfer. */
+function blockBytes(byteLength: number): number {
+  return Math.max(SMALLEST_BYTES, 2 ** Math.ceil(Math.log2(byteLength)));
 }
 
 /** Forgets the downloads that were made before the program's first, and the memory unless it is kept. */

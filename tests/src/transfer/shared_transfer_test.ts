@@ -5,6 +5,7 @@ import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
+import type { LaneTask } from "../../../src/lanes/lane_tasks.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
@@ -27,15 +28,24 @@ class SharingScene implements Disposable {
   readonly setFault = this.#faulty.setFault;
   readonly #restore: () => void;
   partCount = 0;
+  /** Slots whose tasks are pages, of the transfers since it was last cleared. */
+  readonly pageSlots = new Set<number>();
+  /** Parts that were given to such a slot. */
+  collisionCount = 0;
 
   constructor() {
     const { prototype } = CopyLanes;
     const { submit } = prototype;
     const awake = Object.getOwnPropertyDescriptor(prototype, "awakeCount");
     assert(awake !== undefined);
-    const count = () => this.partCount++;
+    const note = (slot: number, { operation }: LaneTask) => {
+      if (operation === "makePages") this.pageSlots.add(slot);
+      if (operation !== "copyEach") return;
+      this.partCount++;
+      if (this.pageSlots.has(slot)) this.collisionCount++;
+    };
     prototype.submit = function (slot, task) {
-      if (task.operation === "copyEach") count();
+      note(slot, task);
       submit.call(this, slot, task);
     };
     // On few cores lanes sleep when they have nothing to do; the first part wakes them.
@@ -124,6 +134,23 @@ Deno.test("shared transfers convert bfloat16 and leave the bytes around them", a
   assertEquals([around[0], around.at(-1)], [-1, -1]);
   assertEquals(around.subarray(1, -1), floats);
   assertGreater(scene.partCount, 8);
+});
+
+Deno.test("pages that lanes make for later arrays take no slot from the transfer under way", async () => {
+  using scene = await SharingScene.open();
+  const sent = patternBytes(MIB, 7);
+  using x = await scene.gpu.upload(sent);
+  const arrays: Uint8Array[] = []; // the heap has no pages for the next ones
+  let pageCount = 0;
+  while (pageCount === 0 && arrays.length < 400) {
+    const array = new Uint8Array(MIB);
+    arrays.push(array);
+    assertSameBytes(x.downloadSync(array), sent);
+    pageCount += scene.pageSlots.size;
+    scene.pageSlots.clear();
+  }
+  assertGreater(pageCount, 0);
+  assertEquals(scene.collisionCount, 0);
 });
 
 Deno.test("shared transfers come after what their stream and others have queued", async () => {

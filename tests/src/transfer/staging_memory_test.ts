@@ -1,13 +1,14 @@
 // Downloads into new arrays that land in page-locked memory first: the same bytes for every type and
 // size, memory that can be trimmed, and programs that find none.
 
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
 import { forgetDownloads, StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
+import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Makes so many downloads that the next ones land. */
@@ -160,4 +161,39 @@ Deno.test("where there is no page-locked memory downloads fill their arrays", as
   for (let round = 0; round < 20; round++) {
     assertEquals((await x.download()).findIndex((byte) => byte !== 3), -1);
   }
+});
+
+Deno.test("memory that is had in part and cannot be given back fails no download", () => {
+  const releasing = faultyDriver(simulateDriver());
+  const { driver, setFault } = faultyDriver(releasing.driver);
+  using gpu = CudaDevice.open(0, { driver });
+  openStaging(gpu);
+  StagingMemory.of(gpu.context).trim();
+  using x = gpu.uploadSync(new Uint8Array(1000).fill(1));
+  setFault({ name: "cuEventCreate", after: 1 });
+  releasing.setFault({ name: "cuMemHostUnregister" });
+  const warnings = captureWarnings(() => assertEquals(x.downloadSync().indexOf(0), -1));
+  assertEquals(warnings.length, 1);
+  assertStringIncludes(warnings[0] ?? "", "the staging memory could not be given back");
+});
+
+Deno.test("where memory for large downloads is refused small ones land, and after a trim large ones", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  using gpu = CudaDevice.open(0, { driver });
+  openStaging(gpu);
+  const landing = StagingMemory.of(gpu.context);
+  using x = gpu.zeros("uint8", 2 ** 22);
+  using few = x.subarray(0, 1000);
+  few.downloadSync();
+  const fewBytes = landing.byteLength;
+  setFault({ name: "cuEventCreate" });
+  x.downloadSync();
+  setFault(undefined);
+  few.downloadSync();
+  assertEquals(landing.byteLength, fewBytes);
+  x.downloadSync(); // not asked for again
+  assertEquals(landing.byteLength, fewBytes);
+  gpu.trim();
+  x.downloadSync();
+  assertEquals(landing.byteLength, 2 ** 22);
 });
