@@ -198,7 +198,7 @@ export class CopyLanes {
    * may be freed meanwhile: pages change no byte, whoever has it.
    */
   makePages(parts: readonly MemoryPart[]): void {
-    const slots = this.#pageSlots.filter((slot) => this.status(slot) !== "pending");
+    const slots = this.freeSlots;
     for (const [at, { address, byteLength }] of parts.entries()) {
       const slot = slots[at];
       if (slot === undefined) return;
