@@ -34,7 +34,7 @@ export interface LaneOptions extends LaneCounts {
   /** Processors that they keep to; all that the program may use when left out. */
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
   /** Count of the first task, 32 bits; 0 when left out: others after hours of work, and in tests. */
-  readonly firstTask?: number;
+  readonly firstTask?: number | undefined;
 }
 
 /**
