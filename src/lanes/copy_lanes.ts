@@ -33,6 +33,8 @@ export interface LaneCounts {
 export interface LaneOptions extends LaneCounts {
   /** Processors that they keep to; all that the program may use when left out. */
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
+  /** Count of the first task, 32 bits; 0 when left out: others after hours of work, and in tests. */
+  readonly firstTask?: number | undefined;
 }
 
 /**
@@ -99,13 +101,15 @@ export class CopyLanes {
   #address: bigint | undefined;
 
   /** Prepares for `ringSlotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(ringSlotCount: number, { cores, ...counts }: LaneOptions) {
-    const slotCount = ringSlotCount + PAGE_SLOTS;
+  constructor(ringSlotCount: number, { cores, firstTask = 0, ...counts }: LaneOptions) {
+    // A power of two: then the queue goes on where 32 bits end, which lanes reach within hours.
+    const slotCount = 2 ** Math.ceil(Math.log2(ringSlotCount + PAGE_SLOTS));
     this.#pageSlots = Array.from({ length: PAGE_SLOTS }, (_, at) => ringSlotCount + at);
     this.#slotCount = slotCount;
     this.#counts = counts;
     this.#cores = cores;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
+    this.#words[CONTROL.head] = this.#words[CONTROL.tail] = firstTask;
     this.#tasks = new LaneTasks(slotCount);
     for (const slot of this.#pageSlots) this.#note(slot, true);
   }
@@ -184,7 +188,7 @@ export class CopyLanes {
     const words = this.#words;
     Atomics.store(words, this.#statusWord(slot), STATUS.pending);
     const head = Atomics.load(words, CONTROL.head);
-    Atomics.store(words, CONTROL.queue + head % this.#slotCount, slot);
+    Atomics.store(words, CONTROL.queue + (head & (this.#slotCount - 1)), slot);
     Atomics.store(words, CONTROL.head, head + 1);
     this.#wake(1);
   }
@@ -194,7 +198,7 @@ export class CopyLanes {
    * may be freed meanwhile: pages change no byte, whoever has it.
    */
   makePages(parts: readonly MemoryPart[]): void {
-    const slots = this.#pageSlots.filter((slot) => this.status(slot) !== "pending");
+    const slots = this.freeSlots;
     for (const [at, { address, byteLength }] of parts.entries()) {
       const slot = slots[at];
       if (slot === undefined) return;
@@ -407,7 +411,7 @@ export class CopyLanes {
     const words = this.#words;
     const tail = Atomics.load(words, CONTROL.tail);
     if (tail === Atomics.load(words, CONTROL.head)) return undefined;
-    const slot = Atomics.load(words, CONTROL.queue + tail % this.#slotCount);
+    const slot = Atomics.load(words, CONTROL.queue + (tail & (this.#slotCount - 1)));
     if (!isWanted(slot)) return undefined;
     const isTaken = Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) === tail;
     return isTaken ? slot : undefined;

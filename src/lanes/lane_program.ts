@@ -6,7 +6,7 @@ import { builtin } from "../words/builtin.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
 export const CONTROL = {
-  /** Number of tasks that were put into the queue so far. */
+  /** Number of tasks that were put into the queue so far; like the others it starts again after 2^32. */
   head: 0,
   /** Number of them that a lane has taken. */
   tail: 1,
@@ -98,6 +98,7 @@ export interface LaneJob extends TaskMemory {
   /** The control block, and its address for the system's calls. */
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly address: bigint;
+  /** Number of slots, and of places in the queue: a power of two. */
   readonly slotCount: number;
   readonly codes: typeof LANE_CODES;
   /** The C library's path and functions. */
@@ -257,7 +258,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
       await turn();
       continue;
     }
-    const slot = Atomics.load(words, CONTROL.queue + tail % slotCount);
+    const slot = Atomics.load(words, CONTROL.queue + (tail & (slotCount - 1)));
     if (Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) !== tail) continue;
     looks = 0;
     const status = isDone(slot) ? STATUS.done : STATUS.failed;

@@ -26,7 +26,7 @@ const COUNTS = { laneCount: 1, freshLaneCount: 1 };
 const WORKERS = ["lane", "calling thread", "lent thread", "lent thread that reports"] as const;
 
 /** Does the tasks of all slots on a lane, on this thread, or on a lent one: with turns, or without. */
-async function finish(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise<void> {
+async function work(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise<void> {
   if (worker === "lane") lanes.start();
   for (let slot = 0; slot < SLOT_COUNT; slot++) {
     while (lanes.status(slot) === "pending") {
@@ -41,6 +41,11 @@ async function finish(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise
     }
     assertEquals(lanes.status(slot), "done");
   }
+}
+
+/** Does them, and ends the lanes. */
+async function finish(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise<void> {
+  await work(lanes, worker);
   lanes.dispose();
 }
 
@@ -75,6 +80,24 @@ for (const worker of WORKERS) {
     await finish(lanes, worker);
     assertSameBytes(destination, source);
   });
+
+  for (const firstTask of [2 ** 31 - 4, -4]) {
+    Deno.test(`CopyLanes go on after task ${firstTask} of 32 bits on a ${worker}`, async () => {
+      const lanes = new CopyLanes(SLOT_COUNT, { ...COUNTS, firstTask });
+      const source = patternBytes(SLOT_COUNT * 64);
+      for (let round = 0; round < 4; round++) {
+        const destination = new Uint8Array(source.byteLength);
+        for (const [slot, copy] of reversed(source, destination).entries()) {
+          const bytes = destination.subarray(64 * (SLOT_COUNT - 1 - slot)).subarray(0, 64);
+          lanes.submit(slot, { operation: "copy", direction: "download", bytes, ...copy });
+        }
+        await work(lanes, worker);
+        assertEquals(destination.subarray(-64), source.subarray(0, 64));
+        assertEquals(destination.subarray(0, 64), source.subarray(-64));
+      }
+      lanes.dispose();
+    });
+  }
 
   Deno.test(`CopyLanes copy as many places as a slot may list on a ${worker}`, async () => {
     const lanes = new CopyLanes(SLOT_COUNT, COUNTS);
