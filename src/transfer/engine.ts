@@ -138,7 +138,7 @@ export class TransferEngine implements MemoryCache {
 
   /**
    * Chooses the way for the rest of a transfer: the ring is fast only while several lanes run, and
-   * for few bytes only while they are awake. Wakes the lanes, for this transfer or the next.
+   * for few bytes only while they are awake, and needs page-locked memory. Wakes the lanes, for this transfer or the next.
    */
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
@@ -147,7 +147,8 @@ export class TransferEngine implements MemoryCache {
     const isLent = hasThreads && (this.#ring.byteLength > 0 || this.#demand.paysForRing);
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
-    if (way === "driver" || !this.#lanes.areAsleep) return way;
+    if (way === "driver" || !this.#ring.prepare()) return "driver";
+    if (!this.#lanes.areAsleep) return way;
     this.#lanes.rouse();
     return byteLength < WAKING_RING_BYTES ? "driver" : "ring";
   }

@@ -81,6 +81,16 @@ export class PinnedRing {
     return this.#free.pop();
   }
 
+  /** Returns whether there are slots; allocates the first ones when there are none. */
+  prepare(): boolean {
+    try {
+      if (this.#slots.length === 0) this.#grow(FIRST_SLOTS);
+    } catch {
+      // The driver moves bytes without page-locked memory, and says what else is wrong.
+    }
+    return this.#slots.length > 0;
+  }
+
   /**
    * Allocates so many slots, as far as there are so many.
    *

@@ -1,15 +1,19 @@
 // Breaks transfers at every piece, in every way they can break, and checks that the first error is
 // told, that nothing stays in flight, and that the next transfer works.
 
-import { assertEquals, assertLess, assertRejects, assertThrows } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertRejects, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
+const MIB = 2 ** 20;
 const PIECE_COUNT = 10;
 const TOTAL_BYTES = PIECE_COUNT * 4096 - 100;
 const PIECES = Array.from({ length: PIECE_COUNT }, (_, index) => index);
@@ -160,3 +164,29 @@ Deno.test("TransferEngine of one transfer that fails leaves the others alone", (
     await Promise.all([assertRejects(() => failing, RangeError, "stop"), sound]);
     assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
   }));
+
+Deno.test("large transfers go by the driver where no memory can be page-locked", async () => {
+  const registering = faultyDriver();
+  const { driver, setFault } = faultyDriver(registering.driver);
+  const transfers = { laneCount: 4, ringFromSize: 4 * MIB };
+  using gpu = CudaDevice.open(0, { driver, transfers });
+  const engine = engineOf(gpu.context);
+  await engine.runLanes();
+  const status = CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+  registering.setFault({ name: "cuMemHostRegister_v2", status });
+  setFault({ name: "cuMemHostAlloc", status });
+  using buffer = gpu.alloc("uint8", 20 * MIB);
+  for (const size of [4 * MIB, 9 * MIB + 1, 20 * MIB]) {
+    using part = buffer.subarray(0, size);
+    await part.upload(patternBytes(size, 3));
+    assertSameBytes(part.downloadSync(), patternBytes(size, 3));
+    part.uploadSync(patternBytes(size, 5));
+    assertSameBytes(await part.download(), patternBytes(size, 5));
+  }
+  assertEquals(engine.byteLength, 0);
+  registering.setFault(undefined);
+  setFault(undefined);
+  await buffer.upload(patternBytes(20 * MIB, 7));
+  assertSameBytes(await buffer.download(), patternBytes(20 * MIB, 7));
+  assertGreater(engine.byteLength, 0);
+});
