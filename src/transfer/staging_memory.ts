@@ -24,7 +24,7 @@ const MORE_COUNT = 16;
 /** First size of the memory: a large page. */
 const SMALLEST_BYTES = 2 ** 21;
 
-/** Copies of one transfer that are looked at one by one, and one more. */
+/** The largest transfer is eight copies of a MiB; each but the last has a fence. */
 const FENCE_COUNT = 7;
 
 /** Page-locked memory of one context. */
