@@ -118,7 +118,7 @@ export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] 
   return parts;
 }
 
-/** Whether a block is live, or its array still page-locked. */
+/** Returns whether a block is live, or its array still page-locked. */
 function isThere({ released, isLeaving }: Allocation): boolean {
   return !released || isLeaving;
 }

@@ -119,7 +119,7 @@ export function usesOfArray(
   return { uses, arrays: isArray ? [use] : [] };
 }
 
-/** Whether two arrays over one memory share a byte. */
+/** Returns whether two arrays over one memory share a byte. */
 function overlap(a: PlacedArray, b: PlacedArray): boolean {
   const [start, other] = [a.position.start, b.position.start];
   return start < other + b.memory.byteLength && other < start + a.memory.byteLength;
