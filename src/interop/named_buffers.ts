@@ -11,7 +11,7 @@ export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
 export interface SaveTarget {
   /** The file, for messages. */
   readonly path: string;
-  /** What the file calls one of them, for messages. */
+  /** Word for one of them in messages. */
   readonly noun: "array" | "tensor";
 }
 

@@ -22,7 +22,7 @@ import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/f
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
 import { LateMover } from "./late_mover.ts";
-import { type Helpers, moveShared } from "./shared_transfer.ts";
+import { type Helpers, moveShared, PARTS_WANTED } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
 import {
   finishMover,
@@ -41,9 +41,6 @@ const TURN_BYTES = 64 * 2 ** 20;
 
 /** Looks at a stream that is busy before a transfer waits for it between turns of the event loop. */
 const LOOKS = 32;
-
-/** Parts of a transfer that lanes and this thread copy together, at least. */
-const FEWEST_SLOTS = 8;
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -206,17 +203,22 @@ function moveBriefly(
 ): void {
   const { direction, stream, span: { address: device, byteLength } } = task;
   noteDemand(stream.context, byteLength, { canLend: false });
-  if (helpers === undefined) {
-    const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
-    const staged = isStaged ? StagingMemory.of(stream.context).land(byteLength) : undefined;
-    queueByDriver(queueOf(stream), { direction, device, bytes: staged ?? bytes });
-    noteTransfer(task); // while they are on their way
-    queueOf(stream).synchronizeSync();
-    if (staged !== undefined) bytes.set(staged);
-  } else {
+  if (helpers !== undefined) {
     noteTransfer(task);
-    moveShared({ direction, stream: queueOf(stream), device, bytes, ...helpers });
+    return moveShared({ direction, stream: queueOf(stream), device, bytes, ...helpers });
   }
+  const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
+  const staged = isStaged ? StagingMemory.of(stream.context).land(byteLength) : undefined;
+  moveByDriver(task, staged ?? bytes);
+  if (staged !== undefined) bytes.set(staged);
+}
+
+/** Moves bytes by one driver call, and does the accounting while they are on their way. */
+function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
+  const { direction, stream, span: { address: device } } = task;
+  queueByDriver(queueOf(stream), { direction, device, bytes });
+  noteTransfer(task);
+  queueOf(stream).synchronizeSync();
 }
 
 /** Returns what copies a transfer of middle size together with this thread; undefined for others. */
@@ -228,7 +230,7 @@ function helpersFor(
   if (byteLength < smallest || byteLength > largest) return undefined;
   const lanes = awakeLanes(context);
   const slots = lanes?.freeSlots ?? [];
-  if (lanes === undefined || slots.length < FEWEST_SLOTS) return undefined;
+  if (lanes === undefined || slots.length < PARTS_WANTED) return undefined;
   const staged = StagingMemory.of(context).take(byteLength);
   return staged && { lanes, slots, staged };
 }
@@ -247,17 +249,13 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
 
 /** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
 function hasLanded(task: HostTransfer): boolean {
-  const { stream, span, host: { unmade }, onProgress } = task;
+  const { stream: { context }, span: { byteLength }, host: { unmade }, onProgress } = task;
   if (unmade === undefined) return false;
-  const { byteLength, address } = span;
-  const { context } = stream;
   const lanes = byteLength < SHARED_BYTES.download.smallest ? undefined : awakeLanes(context);
   prepareHeap(byteLength, { lanes });
   const bytes = StagingMemory.of(context).land(byteLength);
   if (bytes === undefined) return false;
-  queueByDriver(queueOf(stream), { direction: "download", device: address, bytes });
-  noteTransfer(task);
-  queueOf(stream).synchronizeSync();
+  moveByDriver(task, bytes);
   unmade.land(bytes);
   reportProgress(onProgress, byteLength, byteLength);
   return true;

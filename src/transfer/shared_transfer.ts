@@ -10,8 +10,8 @@ import type { StagingBlock } from "./staging_memory.ts";
 /** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
 const PIECE_BYTES = 2 ** 20;
 
-/** Parts of an array that has one piece: as many as there are lanes that bring more. */
-const PARTS_WANTED = 8;
+/** Parts of an array that has one piece, and slots for them at least: so many lanes bring more. */
+export const PARTS_WANTED = 8;
 
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PART_BYTES = 2 ** 16;
@@ -24,7 +24,7 @@ const LINE_BYTES = 64;
 export interface Helpers {
   /** Lanes that are awake. */
   readonly lanes: CopyLanes;
-  /** Their slots that have no task, at least one. */
+  /** Their slots that have no task, at least {@link PARTS_WANTED}. */
   readonly slots: readonly number[];
   /** Page-locked memory, at least as large as the transfer. */
   readonly staged: StagingBlock;
