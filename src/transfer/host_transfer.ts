@@ -170,12 +170,14 @@ function move(
   owned: OwnedHostSpan | undefined,
   help: { readonly hasHelp?: boolean } = {},
 ): void {
-  if (hasLanded(task)) return;
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
+  if (isNew && isMovedNew(task)) return;
   const bytes = host.convert?.() ?? host.memory;
   const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
-  const helpers = owned === undefined ? helpersFor(task, { isFresh }) : undefined;
+  const helpers = owned === undefined
+    ? helpersFor(task, isFresh ? "fresh" : task.direction)
+    : undefined;
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
@@ -201,16 +203,20 @@ function moveBriefly(
     readonly helpers: Helpers | undefined;
   },
 ): void {
-  const { direction, stream, span: { address: device, byteLength } } = task;
+  const { stream, span: { byteLength } } = task;
   noteDemand(stream.context, byteLength, { canLend: false });
-  if (helpers !== undefined) {
-    noteTransfer(task);
-    return moveShared({ direction, stream: queueOf(stream), device, bytes, ...helpers });
-  }
+  if (helpers !== undefined) return share(task, () => bytes, helpers);
   const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
   const staged = isStaged ? StagingMemory.of(stream.context).land(byteLength) : undefined;
   moveByDriver(task, staged ?? bytes);
   if (staged !== undefined) bytes.set(staged);
+}
+
+/** Moves bytes together with lanes. */
+function share(task: HostTransfer, bytes: () => HostBytes, helpers: Helpers): void {
+  const { direction, stream, span: { address: device, byteLength } } = task;
+  noteTransfer(task);
+  moveShared({ direction, stream: queueOf(stream), device, byteLength, bytes, ...helpers });
 }
 
 /** Moves bytes by one driver call, and does the accounting while they are on their way. */
@@ -223,10 +229,10 @@ function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
 
 /** Returns what copies a transfer of middle size together with this thread; undefined for others. */
 function helpersFor(
-  { direction, span: { byteLength }, stream: { context } }: HostTransfer,
-  { isFresh }: { readonly isFresh: boolean },
+  { span: { byteLength }, stream: { context } }: HostTransfer,
+  kind: keyof typeof SHARED_BYTES,
 ): Helpers | undefined {
-  const { smallest, largest } = SHARED_BYTES[isFresh ? "fresh" : direction];
+  const { smallest, largest } = SHARED_BYTES[kind];
   if (byteLength < smallest || byteLength > largest) return undefined;
   const lanes = awakeLanes(context);
   const slots = lanes?.freeSlots ?? [];
@@ -247,16 +253,25 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
   return host.unmade !== undefined && StagingMemory.of(context).isOpenFor(span.byteLength);
 }
 
-/** Downloads by way of page-locked memory, and blocks; returns false for what does not go there. */
-function hasLanded(task: HostTransfer): boolean {
-  const { stream: { context }, span: { byteLength }, host: { unmade }, onProgress } = task;
-  if (unmade === undefined) return false;
+/**
+ * Downloads into a new array by way of page-locked memory, and blocks; returns false for what goes another
+ * way. Lanes copy into an array that is made while the copy engine works; without them the array is made
+ * as a copy.
+ */
+function isMovedNew(task: HostTransfer): boolean {
+  const { stream: { context }, span: { byteLength }, host, onProgress } = task;
   const lanes = byteLength < SHARED_BYTES.download.smallest ? undefined : awakeLanes(context);
-  prepareHeap(byteLength, { lanes });
-  const bytes = StagingMemory.of(context).land(byteLength);
-  if (bytes === undefined) return false;
-  moveByDriver(task, bytes);
-  unmade.land(bytes);
+  prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
+  const helpers = helpersFor(task, "made");
+  if (helpers !== undefined) {
+    noteDemand(context, byteLength, { canLend: false });
+    share(task, () => host.memory, helpers);
+  } else {
+    const bytes = StagingMemory.of(context).land(byteLength);
+    if (bytes === undefined) return false;
+    moveByDriver(task, bytes);
+    host.unmade?.land(bytes);
+  }
   reportProgress(onProgress, byteLength, byteLength);
   return true;
 }

@@ -38,8 +38,10 @@ export interface SharedMove extends Helpers {
   readonly stream: StreamQueue;
   /** Address on the device. */
   readonly device: bigint;
-  /** The array's bytes. */
-  readonly bytes: HostBytes;
+  /** Number of bytes. */
+  readonly byteLength: number;
+  /** Returns the array's bytes; a new array is made while the copy engine fills the other memory. */
+  readonly bytes: () => HostBytes;
 }
 
 /** Moves an array, and blocks until it has arrived. */
@@ -58,7 +60,11 @@ export function moveShared(move: SharedMove): void {
   }
 }
 
-function upload(parts: SharedParts, { stream, device, staged: { address } }: SharedMove): void {
+function upload(
+  parts: SharedParts,
+  { stream, device, staged: { address }, bytes }: SharedMove,
+): void {
+  parts.connect({ source: addressOf(bytes()), destination: address });
   parts.submit(parts.count);
   for (const { offset, byteLength, partCount } of parts.pieces()) {
     parts.finish(partCount);
@@ -70,7 +76,7 @@ function upload(parts: SharedParts, { stream, device, staged: { address } }: Sha
 
 function download(
   parts: SharedParts,
-  { stream, device, staged: { address, fences } }: SharedMove,
+  { stream, device, staged: { address, fences }, bytes }: SharedMove,
 ): void {
   const pieces = parts.pieces();
   for (const [index, { offset, byteLength }] of pieces.entries()) {
@@ -78,6 +84,7 @@ function download(
     queueCopies([{ destination: address + at, source: device + at, byteLength }], stream);
     if (index + 1 < pieces.length) fences[index]?.set(stream.handle);
   }
+  parts.connect({ source: address, destination: addressOf(bytes()) });
   for (const [index, { partCount }] of pieces.entries()) {
     if (index + 1 === pieces.length) stream.synchronizeSync();
     else while (fences[index]?.poll() === false) parts.help();
@@ -99,8 +106,8 @@ interface SharedPiece {
 class SharedParts {
   readonly #lanes: CopyLanes;
   readonly #slots: readonly number[];
-  readonly #source: bigint;
-  readonly #destination: bigint;
+  #source = 0n;
+  #destination = 0n;
   readonly #byteLength: number;
   readonly #partBytes: number;
   /** Most pieces: each but the last has a fence. */
@@ -108,17 +115,22 @@ class SharedParts {
   #submittedCount = 0;
   #finishedCount = 0;
 
-  constructor({ lanes, slots, staged, direction, bytes }: SharedMove) {
-    const ends = [addressOf(bytes), staged.address] as const;
+  constructor({ lanes, slots, staged, byteLength }: SharedMove) {
     this.#lanes = lanes;
     this.#slots = slots;
     this.#pieceLimit = staged.fences.length + 1;
-    [this.#source, this.#destination] = direction === "upload" ? ends : [ends[1], ends[0]];
-    this.#byteLength = bytes.byteLength;
-    const wanted = bytes.byteLength / PARTS_WANTED;
+    this.#byteLength = byteLength;
+    const wanted = byteLength / PARTS_WANTED;
     const few = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
-    const partBytes = Math.max(few, bytes.byteLength / slots.length);
+    const partBytes = Math.max(few, byteLength / slots.length);
     this.#partBytes = Math.ceil(partBytes / LINE_BYTES) * LINE_BYTES;
+  }
+
+  /** Tells from where to where the parts are copied, before the first is handed out. */
+  connect(
+    { source, destination }: { readonly source: bigint; readonly destination: bigint },
+  ): void {
+    [this.#source, this.#destination] = [source, destination];
   }
 
   /** Number of all parts. */

@@ -31,12 +31,14 @@ export const WAKING_RING_BYTES = 8 * 2 ** 20;
 
 /**
  * Transfers that lanes which are awake copy together with the caller. Fresh arrays are downloaded into:
- * the ring has large pages made for those of more bytes.
+ * the ring has large pages made for those of more bytes. Arrays are made by downloads while the copy
+ * engine works: below half a MiB a copy of page-locked memory is faster.
  */
 export const SHARED_BYTES = {
   upload: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
   download: { smallest: 2 ** 18, largest: 8 * 2 ** 20 },
   fresh: { smallest: 2 ** 18, largest: 4 * 2 ** 20 },
+  made: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
 } as const;
 
 /** Fewer bytes cost more to hand out than to copy. */

@@ -7,12 +7,14 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import type { LaneTask } from "../../../src/lanes/lane_tasks.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { engineOf } from "../../../src/transfer/context_engine.ts";
+import { queueOf } from "../../../src/order/stream.ts";
+import { awakeLanes, engineOf } from "../../../src/transfer/context_engine.ts";
+import { moveShared } from "../../../src/transfer/shared_transfer.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { SHARED_BYTES } from "../../../src/transfer/ways.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { type Random, runSeeds, testRandom } from "../../support/random.ts";
 
 const MIB = 2 ** 20;
@@ -20,7 +22,10 @@ const LARGEST = SHARED_BYTES.download.largest;
 
 /** A device whose lanes run, are taken for awake, and count the parts that they are given. */
 class SharingScene implements Disposable {
-  readonly #faulty = faultyDriver();
+  readonly #watched = watchedDriver();
+  readonly #faulty = faultyDriver(this.#watched.driver);
+  /** Names of the driver's functions that were called. */
+  readonly calls = this.#watched.calls;
   readonly gpu = CudaDevice.open(0, {
     driver: this.#faulty.driver,
     transfers: { laneCount: 4 },
@@ -178,7 +183,12 @@ for (const name of FAULTS) {
     x.downloadSync(array);
     let failedCount = 0;
     for (let after = 0; after < 12; after++) {
-      for (const move of [() => x.uploadSync(sent), () => x.downloadSync(array)]) {
+      const moves = [
+        () => x.uploadSync(sent),
+        () => x.downloadSync(array),
+        () => assertSameBytes(x.downloadSync(), sent),
+      ];
+      for (const move of moves) {
         scene.setFault({ name, after, status: CUresult.CUDA_ERROR_LAUNCH_TIMEOUT });
         try {
           move();
@@ -195,6 +205,43 @@ for (const name of FAULTS) {
     assertGreater(failedCount, 0);
   });
 }
+
+Deno.test("a new array is made while the copy engine works, and one that cannot be made leaves nothing", async () => {
+  using scene = await SharingScene.open();
+  const { gpu } = scene;
+  const sent = patternBytes(2 * MIB, 5);
+  using x = await gpu.upload(sent);
+  using stream = gpu.createStream();
+  const staged = StagingMemory.of(gpu.context).take(sent.length);
+  const lanes = awakeLanes(gpu.context);
+  assert(staged !== undefined && lanes !== undefined);
+  const move = {
+    direction: "download",
+    stream: queueOf(stream),
+    device: x.ptr,
+    byteLength: sent.length,
+    lanes,
+    slots: lanes.freeSlots,
+    staged,
+  } as const;
+  scene.calls.length = 0;
+  const refused = () =>
+    moveShared({
+      ...move,
+      bytes: () => {
+        assert(scene.calls.includes("cuMemcpyAsync"));
+        throw new RangeError("Array buffer allocation failed");
+      },
+    });
+  assertThrows(refused, RangeError, "allocation failed");
+  assertEquals(lanes.freeSlots, move.slots);
+  const array = new Uint8Array(sent.length);
+  moveShared({ ...move, bytes: () => array });
+  assertSameBytes(array, sent);
+  const partCount = scene.partCount;
+  assertSameBytes(x.downloadSync(), sent);
+  assertGreater(scene.partCount, partCount);
+});
 
 Deno.test("without page-locked memory the driver moves the bytes", async () => {
   using scene = await SharingScene.open();
