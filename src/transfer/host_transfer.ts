@@ -172,7 +172,7 @@ function move(
 ): void {
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
-  if (isNew && isMovedNew(task)) return;
+  if (isNew && hasMovedNew(task)) return;
   const bytes = host.convert?.() ?? host.memory;
   const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
   const helpers = owned === undefined
@@ -258,7 +258,7 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
  * way. Lanes copy into an array that is made while the copy engine works; without them the array is made
  * as a copy.
  */
-function isMovedNew(task: HostTransfer): boolean {
+function hasMovedNew(task: HostTransfer): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
   const lanes = byteLength < SHARED_BYTES.download.smallest ? undefined : awakeLanes(context);
   prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
@@ -269,6 +269,7 @@ function isMovedNew(task: HostTransfer): boolean {
   } else {
     const bytes = StagingMemory.of(context).land(byteLength);
     if (bytes === undefined) return false;
+    noteDemand(context, byteLength, { canLend: false });
     moveByDriver(task, bytes);
     host.unmade?.land(bytes);
   }

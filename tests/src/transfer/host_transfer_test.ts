@@ -2,10 +2,16 @@
 // are over in the call.
 
 import { assertEquals, assertFalse } from "@std/assert";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { noArrayIsPending } from "../../../src/transfer/array_uses.ts";
+import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
+import { testDriver } from "../../support/driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
+
+/** A transfer that is one driver call, or lands. */
+const BRIEF_BYTES = 2 ** 21;
 
 for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
   testHoldingStream(
@@ -91,3 +97,26 @@ Deno.test("a program's first transfers of up to 16 MiB are driver calls, and mak
     assertEquals(hasEngine(), true);
     assertSameBytes(await buffer.download(), patternBytes(2 ** 24));
   }));
+
+Deno.test("lanes start once a GiB has moved in brief transfers, whichever way they go", () => {
+  const { prototype } = TransferEngine;
+  const { startLanes } = prototype;
+  let startCount = 0;
+  prototype.startLanes = () => void startCount++;
+  try {
+    const array = new Uint8Array(BRIEF_BYTES);
+    for (const isNew of [false, true]) {
+      using gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: 8 } });
+      using x = gpu.zeros("uint8", BRIEF_BYTES);
+      startCount = 0;
+      for (let moved = 0; moved < 2 ** 30; moved += BRIEF_BYTES) {
+        assertEquals(startCount, 0);
+        if (isNew) x.downloadSync();
+        else x.downloadSync(array);
+      }
+      assertEquals(startCount, 1);
+    }
+  } finally {
+    prototype.startLanes = startLanes;
+  }
+});
