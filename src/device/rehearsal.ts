@@ -12,6 +12,7 @@ import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
+import { withoutTurns } from "../transfer/host_transfer.ts";
 import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
@@ -63,7 +64,7 @@ export function rehearse(gpu: RehearsedDevice): void {
   const { ledger } = context;
   if (ledger.device.totalCount > 0 || ledger.length > 0) return;
   const isKept = !isRingRehearsed && canReportByDefault();
-  withoutNumbers((before) => {
+  const rehearseAll = (before: number) => {
     const succeedsWithoutTrace = (calls: () => void) => {
       const isDone = succeeds(calls);
       succeeds(() => finishPending(context, "rehearse")); // where the GPU was still at work
@@ -81,7 +82,8 @@ export function rehearse(gpu: RehearsedDevice): void {
       succeedsWithoutTrace(() => rehearseRound(gpu, more));
     }
     if (isKept) succeedsWithoutTrace(() => rehearseRing(gpu, more));
-  });
+  };
+  withoutTurns(() => withoutNumbers(rehearseAll));
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
   forgetDownloads(context, { isKept });

@@ -406,6 +406,17 @@ export function usesOf(
 
 let unbrokenBytes = 0;
 
+/** Makes transfers that nobody awaits: the event loop needs no turn for them. */
+export function withoutTurns(calls: () => void): void {
+  const before = unbrokenBytes;
+  unbrokenBytes = -Infinity;
+  try {
+    calls();
+  } finally {
+    unbrokenBytes = before;
+  }
+}
+
 /**
  * Gives the event loop a turn after some milliseconds, because awaiting finished transfers gives it
  * none.

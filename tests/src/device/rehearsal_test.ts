@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../../ffi/cuda.ts";
+import { findHost } from "../../../ffi/host.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { nextId } from "../../../src/accounting/ids.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
@@ -43,6 +44,30 @@ Deno.test("rehearse() leaves nothing that a program could see", simulated, () =>
   assertEquals(traceOf(gpu), before);
   assertEquals(nextId(), number + 1);
 });
+
+Deno.test(
+  "rehearse() leaves no turn of the event loop under way, however many devices are opened",
+  simulated,
+  () => {
+    const { setImmediate } = globalThis;
+    const host = findHost() ?? {};
+    const givers = { ...host };
+    let turnCount = 0;
+    const note = () => Promise.resolve(turnCount++);
+    Object.assign(globalThis, { setImmediate: note });
+    Object.assign(host, { yieldNonblocking: note });
+    try {
+      for (let count = 0; count < 40; count++) {
+        using gpu = CudaDevice.open(0, { driver: testDriver() });
+        rehearse(gpu);
+      }
+    } finally {
+      Object.assign(globalThis, { setImmediate });
+      Object.assign(host, givers);
+    }
+    assertEquals(turnCount, 0);
+  },
+);
 
 Deno.test("rehearse() moves nothing where something is live or was", () => {
   const { driver, calls } = watchedDriver();
