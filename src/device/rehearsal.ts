@@ -12,7 +12,7 @@ import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { cutBlock } from "../transfer/block_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
-import { withoutTurns } from "../transfer/host_transfer.ts";
+import { rehearseTransfers } from "../transfer/host_transfer.ts";
 import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
@@ -67,7 +67,7 @@ export function rehearse(gpu: RehearsedDevice): void {
   const rehearseAll = (before: number) => {
     const succeedsWithoutTrace = (calls: () => void) => {
       const isDone = succeeds(calls);
-      succeeds(() => finishPending(context, "rehearse")); // where the GPU was still at work
+      succeeds(() => finishPending(context, "rehearse")); // where others are under way
       ledger.releaseAfter(before);
       return isDone;
     };
@@ -83,13 +83,13 @@ export function rehearse(gpu: RehearsedDevice): void {
     }
     if (isKept) succeedsWithoutTrace(() => rehearseRing(gpu, more));
   };
-  withoutTurns(() => withoutNumbers(rehearseAll));
+  rehearseTransfers(() => withoutNumbers(rehearseAll));
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
   context.forgetCounts();
   forgetDownloads(context, { isKept });
 }
 
-/** Small transfers on an idle stream are over when their calls return, so nothing is awaited. */
+/** Each transfer is over when its call returns, so nothing is awaited. */
 function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
   const settle = (promise: Promise<unknown>) => void promise.catch(() => {});
   settle(gpu.upload(bytes));

@@ -119,7 +119,7 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
     (task.isPlaced === true ||
       noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
-    comesFirst && task.andThen === undefined && becomesIdle(task, owned);
+    comesFirst && task.andThen === undefined && (becomesIdle(task, owned) || isRehearsal);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   const awayCount = threadsAway();
   move(task, owned, { hasHelp: true });
@@ -406,14 +406,19 @@ export function usesOf(
 
 let unbrokenBytes = 0;
 
-/** Makes transfers that nobody awaits: the event loop needs no turn for them. */
-export function withoutTurns(calls: () => void): void {
-  const before = unbrokenBytes;
-  unbrokenBytes = -Infinity;
+/** Set while nobody awaits the transfers. */
+let isRehearsal = false;
+
+/**
+ * Makes transfers that nobody awaits: each is over in its call, also where the GPU is still at work, and
+ * leaves no turn of the event loop under way.
+ */
+export function rehearseTransfers(calls: () => void): void {
+  isRehearsal = true;
   try {
     calls();
   } finally {
-    unbrokenBytes = before;
+    isRehearsal = false;
   }
 }
 
@@ -422,6 +427,7 @@ export function withoutTurns(calls: () => void): void {
  * none.
  */
 function turnWhenDue(byteLength: number): Promise<void> | undefined {
+  if (isRehearsal) return undefined;
   unbrokenBytes += byteLength + CALL_BYTES;
   if (unbrokenBytes < TURN_BYTES) return undefined;
   unbrokenBytes = 0;

@@ -49,6 +49,8 @@ Deno.test(
   "rehearse() leaves no turn of the event loop under way, however many devices are opened",
   simulated,
   () => {
+    const api = testDriver();
+    const busy = { ...api, cuStreamQuery: () => CUresult.CUDA_ERROR_NOT_READY };
     const { setImmediate } = globalThis;
     const host = findHost() ?? {};
     const givers = { ...host };
@@ -58,7 +60,7 @@ Deno.test(
     Object.assign(host, { yieldNonblocking: note });
     try {
       for (let count = 0; count < 40; count++) {
-        using gpu = CudaDevice.open(0, { driver: testDriver() });
+        using gpu = CudaDevice.open(0, { driver: count % 2 === 0 ? api : busy });
         rehearse(gpu);
       }
     } finally {
