@@ -151,13 +151,16 @@ function beginReady(): void {
  * @throws TypeError when work needs the event loop, such as one that waits for a file.
  */
 export function finishNow(works: Iterable<PendingWork>, action: string): void {
-  for (const work of [...works]) {
-    while (!work.isOver) {
-      if (advanceAll() || work.isOver) continue;
-      throw new TypeError(`Cannot ${action}: it comes after a call that ${reasonToWait()}`);
+  try {
+    for (const work of [...works]) {
+      while (!work.isOver) {
+        if (advanceAll() || work.isOver) continue;
+        throw new TypeError(`Cannot ${action}: it comes after a call that ${reasonToWait()}`);
+      }
     }
+  } finally {
+    for (const work of running) work.beforeProgram();
   }
-  for (const work of running) work.beforeProgram();
 }
 
 /** Returns the reason for which work goes on later only, and the remedy. */

@@ -78,11 +78,16 @@ export class ArrayMover implements Mover {
     return this.#areMadeElsewhere || this.waitsFor !== undefined;
   }
 
+  /** Joins the transfers of the ring, when that is the way for it. */
+  join(how: Lending): void {
+    if (!this.isOver && this.#move.isPageLocked !== true) this.#ring ??= this.#startRing(how);
+  }
+
   /** Moves a part. */
   step(how: Lending): boolean {
     if (this.isOver) return false;
     if (this.#move.isPageLocked === true) return this.#copyInPlace();
-    this.#ring ??= this.#startRing(how);
+    this.join(how);
     if (this.#ring !== undefined) {
       if (how.canLend && !this.#engine.isRunning(this.#ring)) return false; // others drive the engine
       return this.#engine.advance(how);

@@ -38,6 +38,9 @@ export class LateMover implements Mover {
     return this.#mover?.needsTurn ?? true;
   }
 
+  /** Does nothing: it joins the others when the GPU has passed the fence. */
+  join(): void {}
+
   /** Starts it when its time has come, and moves a part. */
   step(how: Lending): boolean {
     if (this.#mover !== undefined) return this.#mover.step(how);

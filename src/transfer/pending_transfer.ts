@@ -49,6 +49,8 @@ export interface Mover {
   readonly waitsFor: Fence | undefined;
   /** Whether the transfer needs a turn of the event loop to go on, when nothing can move. */
   readonly needsTurn: boolean;
+  /** Joins the transfers that share threads, so that those of one turn start together; moves nothing. */
+  join(how: Lending): void;
   /** Moves some bytes; returns false when nothing can move right now. */
   step(how: Lending): boolean;
   /** Prepares for the program to run, which can transfer arrays away. */
@@ -63,8 +65,11 @@ export interface Mover {
 
 /** Moves all remaining bytes, blocking; throws the transfer's error. */
 export function finishMover(mover: Mover): void {
-  while (!mover.isOver) mover.step({ canLend: false });
-  mover.beforeProgram(); // others may be under way
+  try {
+    while (!mover.isOver) mover.step({ canLend: false });
+  } finally {
+    mover.beforeProgram(); // others may be under way
+  }
   mover.end();
 }
 
@@ -236,8 +241,8 @@ export class PendingTransfer extends PendingWork {
     const context = this.#plan.stream.context.retain();
     const { firstTurnMilliseconds } = engineLimits(context);
     await undefined;
-    this.#step(BETWEEN_TURNS);
-    await undefined;
+    this.#join(mover);
+    await undefined; // the program may run: no thread uses its arrays yet
     let turn = Turn.current();
     this.#stepUntil(Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
     while (!this.isOver) {
@@ -257,6 +262,15 @@ export class PendingTransfer extends PendingWork {
     if (this.#failure === undefined) this.#settle.resolve();
     else this.#settle.reject(this.#failure.error);
     unsettled.delete(this);
+  }
+
+  #join(mover: Mover): void {
+    if (this.isOver) return;
+    try {
+      mover.join(BETWEEN_TURNS);
+    } catch (error) {
+      this.#fail(mover, error);
+    }
   }
 
   #stepUntil(end: number): void {
@@ -342,6 +356,7 @@ export class PendingTransfer extends PendingWork {
     if (signal === undefined) return;
     const onAbort = () => {
       if (this.hasBegun) this.#step(BETWEEN_TURNS);
+      this.beforeProgram();
       const waits = !this.hasBegun || (this.#isBehindWork && this.#failure !== undefined);
       if (waits) this.#settle.reject(signal.reason);
     };

@@ -40,6 +40,9 @@ export class RingMover implements Mover {
     return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#transfer);
   }
 
+  /** Does nothing: it has joined the others when it was made. */
+  join(): void {}
+
   /** Moves what can be moved. */
   step(how: Lending): boolean {
     return this.#engine.advance(how);

@@ -48,6 +48,11 @@ export class SequenceMover implements Mover {
     return this.#mover?.needsTurn === true;
   }
 
+  /** Has the first part join the transfers that share threads. */
+  join(how: Lending): void {
+    this.#mover?.join(how);
+  }
+
   /** Moves the next part. */
   step(how: Lending): boolean {
     const moved = this.#mover?.step(how) === true;
@@ -58,7 +63,7 @@ export class SequenceMover implements Mover {
 
   /** Keeps arrays, or lets the threads that use them come to rest. */
   beforeProgram(): void {
-    this.#mover?.beforeProgram();
+    this.#lastMover?.beforeProgram(); // also when it is over: its steps have moved others
   }
 
   /** Ends the sequence early. */
