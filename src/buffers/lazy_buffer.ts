@@ -3,7 +3,7 @@
 import { nameOf } from "../accounting/ledger.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { FilePath } from "../disk/file_path.ts";
-import type { DType } from "../dtype.ts";
+import type { DType, ScalarOf } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
@@ -24,7 +24,7 @@ import {
   type LikeOptions,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, formatShape, requestedShape } from "./shape.ts";
 
@@ -169,7 +169,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws TypeError for an array of another type.
    */
   async set(
-    source: Uploadable<D> | HostValues,
+    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
     offset: number = 0,
     options: TransferChoice = {},
   ): Promise<this> {

@@ -2,7 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import { take32 } from "../driver/driver.ts";
-import type { BitsOf, DType } from "../dtype.ts";
+import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
@@ -18,7 +18,7 @@ import {
   type Uploadable,
 } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
@@ -87,7 +87,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
    * @throws TypeError for an array of another type.
    */
-  set(source: Uploadable<D> | HostValues, offset = 0): this {
+  set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
     const { dtype, length, disposed } = this;
     const target = { dtype, length, disposed, array: super.array, toString: () => `${this}` };
     writeElements(target, { source, offset });

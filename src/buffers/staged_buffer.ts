@@ -1,7 +1,7 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
 import { queueCopy } from "../copies/copy.ts";
-import type { BitsOf, DType } from "../dtype.ts";
+import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -21,7 +21,7 @@ import {
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { setElements } from "./set_elements.ts";
@@ -127,7 +127,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws TypeError for an array of another type.
    */
   async set(
-    source: Uploadable<D> | HostValues,
+    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
     offset: number = 0,
     options: TransferChoice = {},
   ): Promise<this> {
