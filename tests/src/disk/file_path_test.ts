@@ -27,7 +27,7 @@ Deno.test("pathOf() names what is no path", () => {
     [new URL("file:///a%00b"), "Cannot use file:///a%00b as a path: "],
     [new URL("file:///a%FF"), "Cannot use file:///a%FF as a path: "],
     [new URL("file://host/a"), "Cannot use file://host/a as a path: "],
-    [new URL("https://host/a"), "Cannot use https://host/a as a path: "],
+    [new URL("https://host/a"), "Cannot use https://host/a as a path: it is an address of"],
     ["https://host/a", "Cannot use https://host/a as a path: it is an address of the web"],
     ["blob:null/5", "Cannot use blob:null/5 as a path: it is an address of the web"],
     ["/a\ud800", 'Cannot use "/a\\ud800" as a path: it has half of a surrogate pair'],
