@@ -1,6 +1,7 @@
 // One address space for the host and all devices. A device address is never used twice, so a
 // pointer to freed memory is always recognised.
 
+import { roundUp } from "../../alignment.ts";
 import { AddressMap } from "./address_map.ts";
 import { Allocation, type Asker } from "./allocation.ts";
 import type { Device } from "./device.ts";
@@ -38,7 +39,7 @@ export class AddressSpace {
     alignmentBytes: number = ALIGNMENT_BYTES,
   ): { address: number; byteLength: number } {
     const arena = this.#arenas[device.ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
-    const address = Math.ceil(arena.next / alignmentBytes) * alignmentBytes;
+    const address = roundUp(arena.next, alignmentBytes);
     if (address + byteLength > (device.ordinal + 2) * ARENA_BYTES) {
       refuse("CUDA_ERROR_OUT_OF_MEMORY");
     }
