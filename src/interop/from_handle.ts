@@ -92,7 +92,7 @@ export function adoptMemory<D extends DType>(
   const { remainingBytes = byteLength, deviceOrdinal } = attributes;
   if (remainingBytes < byteLength) {
     throw new RangeError(
-      `Cannot use ${byteLength} bytes at 0x${address.toString(16)}: their allocation ends after ` +
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)}: their allocation ends after ` +
         `${remainingBytes}`,
     );
   }
@@ -179,7 +179,7 @@ function layoutOf<D extends DType>(
   }
   if (byteLength % bytes !== 0) {
     throw new RangeError(
-      `Cannot use ${byteLength} bytes at 0x${address.toString(16)} as ${dtype}: they do not ` +
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)} as ${dtype}: they do not ` +
         `divide into elements of ${bytes} bytes`,
     );
   }

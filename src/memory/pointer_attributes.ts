@@ -3,6 +3,7 @@
 import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { isRefusal } from "../words/errors.ts";
+import { formatAddress } from "../words/format.ts";
 
 /** The driver's knowledge of an address. */
 export interface PointerAttributes {
@@ -41,7 +42,7 @@ export function pointerAttributes(
   const type = read(context, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE", address);
   if (type === undefined) {
     throw new TypeError(
-      `Cannot use address 0x${address.toString(16)}: the driver does not know it; ordinary host ` +
+      `Cannot use address ${formatAddress(address)}: the driver does not know it; ordinary host ` +
         `memory must be registered first`,
     );
   }
