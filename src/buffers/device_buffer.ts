@@ -124,9 +124,5 @@ export function allocateDeviceBuffer<D extends DType>(
   const allocation = captured?.includes(stream)
     ? GraphAllocation.record(block, captured)
     : Allocation.create(block);
-  const buffer = new DeviceBuffer(
-    new Parts({ allocation, dtype, shape, byteOffset: 0, isView: false }),
-  );
-  allocation.guard(buffer);
-  return buffer;
+  return new DeviceBuffer(new Parts({ allocation, dtype, shape }));
 }

@@ -320,10 +320,9 @@ export function allocateGrowableBuffer<D extends DType>(
   });
   const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
   const allocation = new Allocation(block, range.address);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape: [0], byteOffset: 0, isView: false };
-  const buffer = new GrowableBuffer(new Parts({ ...fields, range, resource }));
+  const buffer = new GrowableBuffer(
+    new Parts({ allocation, dtype, shape: [0], range, resource }),
+  );
   try {
     resizeTo(buffer, shape);
     return buffer;

@@ -227,8 +227,5 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
       contents.loadSync({ block: memory, stream: on, name });
     }),
   );
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, contents, token, dtype, shape, byteOffset: 0, isView: false };
-  return new LazyBuffer(new Parts(fields));
+  return new LazyBuffer(new Parts({ allocation, contents, dtype, shape }));
 }

@@ -128,8 +128,5 @@ export function allocateManagedBuffer<D extends DType>(
   const byteLength = byteLengthOf(dtype, shape);
   const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
   const bytes = showToHost(allocation);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new ManagedBuffer(new Parts({ ...fields, bytes }));
+  return new ManagedBuffer(new Parts({ allocation, dtype, shape, bytes }));
 }

@@ -92,7 +92,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
     const { allocation } = block.span;
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
       const shape = toShape(bytesOf(array, "upload").byteLength / elementBytes(dtype));
-      const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
+      const fields = { allocation, owner: block, dtype, shape, byteOffset };
       return itemOf(new DeviceBuffer<DType>(new Parts(fields)), array);
     });
     const transfer = {

@@ -150,8 +150,5 @@ export function allocateMappedBuffer<D extends DType>(
   const byteLength = byteLengthOf(dtype, shape);
   const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
   const bytes = showToHost(allocation, resource.hostAddress(allocation.address));
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new MappedBuffer(new Parts({ ...fields, bytes, resource }));
+  return new MappedBuffer(new Parts({ allocation, dtype, shape, bytes, resource }));
 }

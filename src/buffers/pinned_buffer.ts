@@ -72,8 +72,5 @@ export function allocatePinnedBuffer<D extends DType>(
   const kind = kindOf(resource);
   const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
   const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new PinnedBuffer(new Parts({ ...fields, bytes }));
+  return new PinnedBuffer(new Parts({ allocation, dtype, shape, bytes }));
 }

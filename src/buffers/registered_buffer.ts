@@ -132,10 +132,9 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
   });
   noteOwner(allocation, bytes);
   followTransfers(allocation, stream, bytes);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new RegisteredBuffer(new Parts({ ...fields, bytes: registration.bytes, registration }));
+  return new RegisteredBuffer(
+    new Parts({ allocation, dtype, shape, bytes: registration.bytes, registration }),
+  );
 }
 
 /** Has calls that use the memory come after transfers of the array that are under way. */

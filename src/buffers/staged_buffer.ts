@@ -18,6 +18,7 @@ import {
   type BufferFields,
   GpuBuffer,
   type LikeOptions,
+  ownerOf,
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
@@ -73,7 +74,9 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   constructor(parts: Parts<StagedBufferFields<D>>) {
     super(parts);
     const { mirrorAllocation: allocation, mirrorBytes: bytes, ...fields } = parts.value;
-    this.mirror = new PinnedBuffer(new Parts({ ...fields, allocation, bytes, isView: true }));
+    // A reference to a typed array over the mirror keeps the device's half too.
+    const owner = ownerOf(this);
+    this.mirror = new PinnedBuffer(new Parts({ ...fields, owner, allocation, bytes }));
     this.#mirrorAllocation = allocation;
   }
 
@@ -166,13 +169,8 @@ export function allocateStagedBuffer<D extends DType>(
       resource: pinnedResource,
     });
     const mirrorBytes = showToHost(mirrorAllocation);
-    const token = { allocation };
-    // One guard for both halves: a reference to a typed array over the mirror keeps the device's
-    // half too.
     allocation.releaseWith(mirrorAllocation);
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new StagedBuffer(new Parts({ ...fields, mirrorAllocation, mirrorBytes }));
+    return new StagedBuffer(new Parts({ allocation, dtype, shape, mirrorAllocation, mirrorBytes }));
   } catch (error) {
     allocation.release();
     throw error;

@@ -122,10 +122,7 @@ function adopt<D extends DType>(
   const start = byteLength === 0 ? 0n : address;
   const isReadOnly = options.isReadOnly === true || lender?.isReadOnly === true;
   const allocation = new Allocation({ ...block, lender, isReadOnly }, start);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new DeviceBuffer(new Parts(fields));
+  return new DeviceBuffer(new Parts({ allocation, dtype, shape }));
 }
 
 /** Returns the record of the live buffer that the bytes belong to. */

@@ -99,10 +99,7 @@ export function takeOver(
   const stream = streamOn(context, options, "memory");
   const { allocation, handed } = takeOverMemory(context, given, { stream, label: options.label });
   const { dtype, shape } = handed;
-  const fields = { allocation, dtype, shape: Object.freeze(shape), byteOffset: 0, isView: false };
-  const buffer = new DeviceBuffer(new Parts(fields));
-  allocation.guard(buffer);
-  return buffer;
+  return new DeviceBuffer(new Parts({ allocation, dtype, shape: Object.freeze(shape) }));
 }
 
 function show<D extends DType>(
@@ -116,8 +113,5 @@ function show<D extends DType>(
   const resource = new ForeignMemoryResource(context, { attributes: DEVICE_ONLY, deallocate });
   const block = { kind: "imported", byteLength, resource, stream, label, lender: memory } as const;
   const allocation = new Allocation(block, address + BigInt(offset));
-  const fields = { allocation, dtype, shape: Object.freeze(shape), byteOffset: 0, isView: false };
-  const buffer = new DeviceBuffer<D>(new Parts(fields));
-  allocation.guard(buffer);
-  return buffer;
+  return new DeviceBuffer<D>(new Parts({ allocation, dtype, shape: Object.freeze(shape) }));
 }
