@@ -349,18 +349,9 @@ export function simulateNccl(machine: Machine): NcclApi {
       Promise.resolve(statusOf("ncclCommDestroyNonblocking", () => end(comm, "destroy"))),
     ncclCommAbortNonblocking: (comm) =>
       Promise.resolve(statusOf("ncclCommAbortNonblocking", () => end(comm, "abort"))),
-    ncclGetErrorString(status) {
-      const name = Object.entries(ncclResult).find(([, value]) => value === status)?.[0];
-      return textAt(name ?? "unknown result code");
-    },
     ncclGetLastError: () => textAt(lastWords),
     ncclCommGetAsyncError: (comm, cell) =>
       serve("ncclCommGetAsyncError", () => put32(cell, ask(find(comm)))),
-    ncclCommCount: (comm, cell) =>
-      serve("ncclCommCount", () => put32(cell, find(comm).clique.size)),
-    ncclCommCuDevice: (comm, cell) =>
-      serve("ncclCommCuDevice", () => put32(cell, find(comm).context.device.ordinal)),
-    ncclCommUserRank: (comm, cell) => serve("ncclCommUserRank", () => put32(cell, find(comm).rank)),
     ncclReduce: (source, destination, count, datatype, operation, root, comm, stream) =>
       add("ncclReduce", { source, destination, count, datatype, operation, root, comm, stream }),
     ncclBroadcast: (source, destination, count, datatype, root, comm, stream) =>
