@@ -2,7 +2,7 @@
 // found, which needs no GPU. What was compiled is kept.
 
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
