@@ -85,21 +85,9 @@ export function readHeaderLength(
 }
 
 /**
- * Reads a header.
+ * Reads a header, and leaves the event loop its turns: the largest ones take a second or two.
  *
  * @throws SafetensorsError when anything in it breaks the format, or does not fit the file.
- */
-export function parseHeader(bytes: Uint8Array, source: HeaderSource): SafetensorsHeader {
-  const steps = headerSteps(bytes, source);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/**
- * Reads a header as {@link parseHeader} does, and leaves the event loop its turns: the largest
- * headers take a second or two.
  */
 export async function parseHeaderInTurns(
   bytes: Uint8Array,
