@@ -2,6 +2,7 @@
 
 import type { DeviceInfo } from "../device/device_info.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
+import type { Bus } from "../measure/bus.ts";
 import { formatBytes, formatSpeed } from "../words/format.ts";
 import type { Card } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
@@ -9,7 +10,6 @@ import { limitBar, memoryBar } from "./memory_bar.ts";
 /** Makes the card of a device's properties. */
 export function infoCard(info: DeviceInfo): Card {
   const { name, uuid, computeCapability, pciBusId, totalBytes, copyEngineCount, bus } = info;
-  const roof = bus.theoreticalGigabytesPerSecond;
   return {
     title: name,
     kind: "DeviceInfo",
@@ -17,13 +17,18 @@ export function infoCard(info: DeviceInfo): Card {
     parts: [{
       type: "facts",
       facts: [
-        ["bus", roof === null ? bus.name : `${bus.name}, at most ${formatSpeed(roof)} one way`],
+        ["bus", busWords(bus)],
         ["copy engines", String(copyEngineCount)],
         ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
         ["uuid", uuid],
       ],
     }],
   };
+}
+
+/** Names a bus, with its theoretical speed where that is known. */
+export function busWords({ name, theoreticalGigabytesPerSecond: roof }: Bus): string {
+  return roof === null ? name : `${name}, at most ${formatSpeed(roof)} one way`;
 }
 
 /** Makes the card of a device's memory. */
