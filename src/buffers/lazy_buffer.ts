@@ -2,7 +2,7 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import type { FilePath } from "../disk/file_path.ts";
+import { fileNameOf, type FilePath } from "../disk/file_path.ts";
 import type { DType, ScalarOf } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
@@ -214,7 +214,7 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
     throw new TypeError('Cannot plan a lazy buffer: option "fileOffset" needs a file');
   }
   const contents = file === undefined ? undefined : new FileContents(file, fileOffset);
-  const { label = contents?.path.replace(/.*\//s, "") } = request;
+  const { label = contents && fileNameOf(contents.path) } = request;
   const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const kind = kindOf(resource);

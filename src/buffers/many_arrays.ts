@@ -1,8 +1,7 @@
 // Transfers of many arrays in one call: into one new block or existing buffers, and back into
 // arrays.
 
-import type { ArrayOf, DType, HostArray } from "../dtype.ts";
-import { dtypeOf, elementBytes } from "../dtype.ts";
+import { type ArrayOf, type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";

@@ -1,5 +1,6 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
+import { fileNameOf } from "../disk/file_path.ts";
 import { reworded } from "../disk/system_error.ts";
 import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
@@ -63,7 +64,7 @@ async function readCode(source: ModuleSource): Promise<ReadCode> {
         `fat binary, or a path`,
     );
   }
-  const file = String(source).replace(/.*\//, "");
+  const file = fileNameOf(String(source));
   return { image: readImage(await readFile(source)), file };
 }
 
