@@ -482,7 +482,14 @@ export abstract class GpuBuffer<D extends DType = DType>
    * `meanError` says how far the mean may be off.
    */
   async describe(options: TransferChoice = {}): Promise<BufferSummary> {
-    return await summarise(this, TRANSFER_CHOICE.read(options, "describe"));
+    TRANSFER_CHOICE.read(options, "describe");
+    const { dtype, shape, length } = this;
+    return await summarise({
+      name: viewNameOf(this) ?? nameOf(this.#allocation),
+      type: formatShape(dtype, shape),
+      length,
+      read: (start, end) => this.subarray(start, end).download(undefined, options),
+    });
   }
 
   /**
