@@ -96,7 +96,7 @@ type KernelCalls = CallGroup<
   | `cuOccupancy${string}`
 >;
 
-/** Registers by simulated multiprocessor. */
+/** Threads and shared memory that a multiprocessor has for the blocks that it runs at a time. */
 const RESIDENT = { threads: 2048, sharedBytes: LAUNCH_LIMITS.mostSharedBytes } as const;
 const WARP_THREADS = 32;
 
