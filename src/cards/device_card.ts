@@ -2,9 +2,9 @@
 
 import type { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
+import { describeBus } from "../measure/bus.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
-import { busWords } from "./info_card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
 /** Makes the card of a device. */
@@ -32,7 +32,7 @@ function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart 
   return {
     type: "facts",
     facts: [
-      ["bus", busWords(bus)],
+      ["bus", describeBus(bus)],
       ["driver", `CUDA ${context.driver.version}`],
       ["live", formatCount(context.ledger.length, "object")],
       ["peak", formatBytes(peakBytes)],

@@ -2,8 +2,8 @@
 
 import type { DeviceInfo } from "../device/device_info.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
-import type { Bus } from "../measure/bus.ts";
-import { formatBytes, formatSpeed } from "../words/format.ts";
+import { describeBus } from "../measure/bus.ts";
+import { formatBytes } from "../words/format.ts";
 import type { Card } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
@@ -17,18 +17,13 @@ export function infoCard(info: DeviceInfo): Card {
     parts: [{
       type: "facts",
       facts: [
-        ["bus", busWords(bus)],
+        ["bus", describeBus(bus)],
         ["copy engines", String(copyEngineCount)],
         ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
         ["uuid", uuid],
       ],
     }],
   };
-}
-
-/** Names a bus, with its theoretical speed where that is known. */
-export function busWords({ name, theoreticalGigabytesPerSecond: roof }: Bus): string {
-  return roof === null ? name : `${name}, at most ${formatSpeed(roof)} one way`;
 }
 
 /** Makes the card of a device's memory. */
