@@ -9,7 +9,11 @@ import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { Allocation, type Lender } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
-import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
+import {
+  DEVICE_ONLY,
+  type PointerAttributes,
+  pointerAttributes,
+} from "../memory/pointer_attributes.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { checkSize, describeValue, formatAddress } from "../words/format.ts";
 import { ANYTHING, CALLBACK, OptionSet, SHAPE } from "../words/options.ts";
@@ -43,9 +47,6 @@ export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
   deallocate: CALLBACK,
   ...PLACE_KINDS,
 });
-
-/** Properties assumed for an address of no bytes. */
-const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
 
 /**
  * Creates a buffer over foreign memory, on the device that the address belongs to.
@@ -110,7 +111,7 @@ function adopt<D extends DType>(
   options: ForeignMemory<D>,
 ): DeviceBuffer<D> {
   const { address, byteLength } = handle;
-  const { dtype, shape, owner, deallocate, isOrdered, attributes = NOTHING, label } = options;
+  const { dtype, shape, owner, deallocate, isOrdered, attributes = DEVICE_ONLY, label } = options;
   const release = { attributes, owner, deallocate, isOrdered };
   const { resource = new ForeignMemoryResource(context, release) } = options;
   const stream = streamOn(context, options, "memory");

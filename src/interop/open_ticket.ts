@@ -6,6 +6,7 @@ import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import { DEVICE_ONLY } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
@@ -45,9 +46,6 @@ export interface TakeOverOptions extends PlaceOptions {
 export const TAKE_OVER_OPTIONS: OptionSet<TakeOverOptions> = new OptionSet(PLACE_KINDS);
 
 const TIMEOUT_SECONDS = 10;
-
-/** The properties of memory that a handle stands for. */
-const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false };
 
 /**
  * Opens a ticket.

@@ -25,6 +25,9 @@ export interface PointerAttributes {
   readonly remainingBytes: number | undefined;
 }
 
+/** Who can use memory that the driver is not asked about: a handle's, or that of no bytes. */
+export const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false } as const;
+
 /**
  * Asks the driver about an address (cuPointerGetAttribute).
  *
