@@ -92,13 +92,7 @@ Deno.test("requireAccess() keeps nothing of the paths that a program uses, where
     const { requireAccess } = await import(${
     JSON.stringify(import.meta.resolve("../../../src/disk/file_path.ts"))
   });
-    const heaps = [];
-    for (let round = 0; round < 3; round++) {
-      for (let i = 0; i < 4000; i++) requireAccess("/folder/file " + round + " " + i, "read");
-      await collect();
-      heaps.push(Deno.memoryUsage().heapUsed);
-    }
-    return Math.round((heaps[2] - heaps[1]) / 4000);
+    return await growthOf(4000, (number) => requireAccess("/folder/file " + number, "read"));
   `);
   assertEquals(Number(result) < 100, true, `${result} bytes a path`);
 });
