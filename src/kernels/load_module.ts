@@ -1,6 +1,6 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
-import { fileNameOf } from "../disk/file_path.ts";
+import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
 import { reworded } from "../disk/system_error.ts";
 import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
@@ -68,7 +68,8 @@ async function readCode(source: ModuleSource): Promise<ReadCode> {
   return { image: readImage(await readFile(source)), file };
 }
 
-async function readFile(path: string | URL): Promise<Uint8Array> {
+async function readFile(source: FilePath): Promise<Uint8Array> {
+  const path = pathOf(source);
   try {
     return await Deno.readFile(path);
   } catch (error) {

@@ -294,6 +294,7 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
     "pass CUDA C++ to gpu.compile()",
   );
   await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, "Cannot load");
+  await assertRejects(() => gpu.loadModule("https://a/b.ptx"), TypeError, "an address of the web");
   assertEquals(gpu.live({ kind: "module" }).count, 0);
 });
 
