@@ -15,6 +15,7 @@ import {
 import { cString } from "../c_strings.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
+import { hostAddress } from "./model/address_space.ts";
 import { Clique, Communicator } from "./model/communicator.ts";
 import type { Context } from "./model/context.ts";
 import type { Machine } from "./model/machine.ts";
@@ -322,7 +323,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   function textAt(words: string): bigint {
     const text = texts.get(words) ?? cString(words);
     texts.set(words, text);
-    return BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(text)));
+    return BigInt(hostAddress(text));
   }
 
   const functions: NcclWithWire = {

@@ -5,7 +5,7 @@ import { roundUp } from "../../alignment.ts";
 import { CUfunction_attribute as A, CUlaunchAttributeID } from "../../constants.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { hostBytes } from "../model/address_space.ts";
+import { hostAddress, hostBytes } from "../model/address_space.ts";
 import type { Context } from "../model/context.ts";
 import { LAUNCH_LIMITS, MULTIPROCESSORS } from "../model/device.ts";
 import { LAUNCH_SECONDS } from "../model/engine.ts";
@@ -237,7 +237,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(address);
       requireValue(link.pieceCount > 0);
       const result = link.result ??= linkedImage();
-      put64(address, BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(result))));
+      put64(address, hostAddress(result));
       if (size !== null) put64(size, result.byteLength);
     },
     cuLinkDestroy(handle) {

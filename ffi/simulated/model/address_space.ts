@@ -184,3 +184,8 @@ export function hostBytes(address: number, byteLength: number): Uint8Array {
   if (pointer === null) return refuse("CUDA_ERROR_INVALID_VALUE");
   return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength));
 }
+
+/** Returns the real address of bytes, which must be kept. */
+export function hostAddress(bytes: AllowSharedBufferSource): number {
+  return Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource)));
+}
