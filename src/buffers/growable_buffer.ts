@@ -17,7 +17,7 @@ import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -255,7 +255,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GrowableBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return allocateGrowableBuffer<D>({
       dtype,

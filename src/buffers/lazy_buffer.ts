@@ -14,7 +14,7 @@ import { formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import { FileContents } from "./file_contents.ts";
 import {
   ALLOCATE_LIKE,
@@ -190,13 +190,13 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): LazyBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): LazyBuffer<D> {
     return planLazyBuffer(request);
   }
 }
 
 /** Request for a new lazy buffer. */
-export interface LazyBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+export interface LazyBufferRequest<D extends DType> extends BufferRequest<D> {
   /** File that the elements are read from. */
   readonly file?: FilePath | undefined;
   /** Offset of the first element in the file, in bytes. */

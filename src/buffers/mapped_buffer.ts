@@ -9,7 +9,7 @@ import { addressOf } from "../memory/host_memory.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { Parts } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -23,7 +23,7 @@ import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new mapped buffer. */
-export interface MappedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+export interface MappedBufferRequest<D extends DType> extends BufferRequest<D> {
   /** Resource that allocates the memory. */
   readonly resource: MappedHostMemoryResource;
 }
@@ -126,7 +126,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): MappedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): MappedBuffer<D> {
     return allocateMappedBuffer({ ...request, resource: this.#resource });
   }
 

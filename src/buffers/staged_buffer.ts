@@ -11,7 +11,7 @@ import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -29,7 +29,7 @@ import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new staged buffer. */
-export interface StagedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+export interface StagedBufferRequest<D extends DType> extends BufferRequest<D> {
   /** Resource that allocates the page-locked half. */
   readonly pinnedResource: MemoryResource;
 }
@@ -143,7 +143,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): StagedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
     return allocateStagedBuffer({ ...request, pinnedResource });
   }
