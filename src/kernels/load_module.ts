@@ -71,6 +71,8 @@ async function readCode(source: ModuleSource): Promise<ReadCode> {
 async function readFile(source: FilePath): Promise<Uint8Array> {
   const path = pathOf(source);
   try {
+    const { isCharDevice } = await Deno.stat(path); // some of them never end
+    if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
     return await Deno.readFile(path);
   } catch (error) {
     throw reworded(error, `Cannot load ${path} as a module: ${messageOf(error)}`);

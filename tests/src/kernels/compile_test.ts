@@ -295,6 +295,9 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
   );
   await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, "Cannot load");
   await assertRejects(() => gpu.loadModule("https://a/b.ptx"), TypeError, "an address of the web");
+  if (Deno.build.os === "linux") {
+    await assertRejects(() => gpu.loadModule("/dev/null"), TypeError, "module: it is a device");
+  }
   assertEquals(gpu.live({ kind: "module" }).count, 0);
 });
 
