@@ -43,18 +43,10 @@ export const NCCL = {
     result: "i32",
     optional: true,
   },
-  // const char* ncclGetErrorString(ncclResult_t result)
-  ncclGetErrorString: { parameters: ["i32"], result: "u64" },
   // const char* ncclGetLastError(ncclComm_t comm)
   ncclGetLastError: { parameters: ["u64"], result: "u64" },
   // ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *asyncError)
   ncclCommGetAsyncError: { parameters: ["u64", "buffer"], result: "i32" },
-  // ncclResult_t ncclCommCount(const ncclComm_t comm, int* count)
-  ncclCommCount: { parameters: ["u64", "buffer"], result: "i32" },
-  // ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int* device)
-  ncclCommCuDevice: { parameters: ["u64", "buffer"], result: "i32" },
-  // ncclResult_t ncclCommUserRank(const ncclComm_t comm, int* rank)
-  ncclCommUserRank: { parameters: ["u64", "buffer"], result: "i32" },
   // ncclResult_t ncclReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclRedOp_t op, int root, ncclComm_t comm, cudaStream_t stream)
   ncclReduce: {
     parameters: ["u64", "u64", "usize", "i32", "i32", "i32", "u64", "u64"],

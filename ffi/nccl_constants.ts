@@ -40,15 +40,12 @@ export const ncclRedOp = {
 /** Bytes of the name under which ranks find each other. */
 export const NCCL_UNIQUE_ID_BYTES = 128;
 
-/** Stands for a member of the configuration that is left to the library. */
-export const NCCL_CONFIG_UNDEF_INT = -(2 ** 31);
-
 /** The word that tells a configuration from other bytes. */
 export const NCCL_CONFIG_MAGIC = 0xcafebeef;
 
 /**
- * Describes how a communicator works, as NCCL 2.28 has it. Numbers that are not said are
- * `NCCL_CONFIG_UNDEF_INT`, and what a shorter `size` leaves out is not read.
+ * Describes how a communicator works, as NCCL 2.28 has it. What a shorter `size` leaves out is not
+ * read, and left to the library.
  */
 export const ncclConfig_t = struct({
   size: u64,

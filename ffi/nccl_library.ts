@@ -1,9 +1,8 @@
 // Finds NCCL: the system's or a Python package's, opened on first use, or the one that a driver brings.
 
 import type { DriverApi } from "./cuda.ts";
-import { LibraryError, openLibrary } from "./library.ts";
+import { findLibrary, openInstalled } from "./installed_libraries.ts";
 import { NCCL, type NcclApi } from "./nccl.ts";
-import { findLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
 
 /** The name under which a table of driver functions offers an NCCL of its own. */
 export const OWN_NCCL: unique symbol = Symbol("nccl");
@@ -49,25 +48,14 @@ const opened = new Map<string, NcclSource>();
  * Opens the NCCL that belongs to a driver, once for a process. The environment variable VRAMKIT_NCCL
  * names another file, where it may be read without a prompt.
  *
- * @throws LibraryError when there is none.
+ * @throws LibraryError when there is none, or it cannot be used.
  */
 export function openNccl(driver: DriverApi): NcclSource {
   const own = (driver as DriverWithNccl)[OWN_NCCL];
   if (own !== undefined) return { api: own, path: undefined };
-  const { tried, path } = findLibrary("nccl");
-  const known = opened.get(path ?? "");
-  if (known !== undefined) return known;
-  const { title, remedy } = NVIDIA_LIBRARIES.nccl;
-  const candidates = path === undefined ? tried : [path];
-  try {
-    const source = openLibrary({ title, candidates, remedy }, [NCCL]);
-    opened.set(path ?? "", source);
-    return source;
-  } catch (error) {
-    if (!(error instanceof LibraryError) || error.reason !== "no-library") throw error;
-    throw new LibraryError(`Cannot open ${title}: there is none here; ${remedy}`, {
-      reason: "no-library",
-      tried,
-    });
-  }
+  const found = findLibrary("nccl");
+  const key = found.path ?? "";
+  const source = opened.get(key) ?? openInstalled("nccl", found, NCCL);
+  opened.set(key, source);
+  return source;
 }

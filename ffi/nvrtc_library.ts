@@ -2,8 +2,7 @@
 // driver brings.
 
 import type { DriverApi } from "./cuda.ts";
-import { LibraryError, openLibrary } from "./library.ts";
-import { findLibrary, type FoundLibrary, NVIDIA_LIBRARIES } from "./nvidia_libraries.ts";
+import { findLibrary, type FoundLibrary, openInstalled } from "./installed_libraries.ts";
 import { NVRTC, type NvrtcApi } from "./nvrtc.ts";
 
 /** The name under which a table of driver functions offers a compiler of its own. */
@@ -34,8 +33,6 @@ const opened = new Map<string, NvrtcApi>();
 /**
  * Finds the compiler that belongs to a driver, without opening it. The environment variable
  * VRAMKIT_NVRTC names another file, where it may be read without a prompt.
- *
- * @throws LibraryError when there is none.
  */
 export function findNvrtc(driver: DriverApi): NvrtcSource {
   const own = (driver as DriverWithNvrtc)[OWN_NVRTC];
@@ -44,26 +41,16 @@ export function findNvrtc(driver: DriverApi): NvrtcSource {
 }
 
 /** Makes a source of a library that was found. */
-export function sourceOf({ tried, path, identity }: FoundLibrary): NvrtcSource {
-  const { title, remedy } = NVIDIA_LIBRARIES.nvrtc;
+export function sourceOf(found: FoundLibrary): NvrtcSource {
+  const { path, identity } = found;
   return {
     identity,
     includeFolders: path === undefined ? [] : includeFoldersFor(path),
     get api(): NvrtcApi {
-      const known = opened.get(path ?? "");
-      if (known !== undefined) return known;
-      const candidates = path === undefined ? tried : [path];
-      try {
-        const { api } = openLibrary({ title, candidates, remedy }, [NVRTC]);
-        opened.set(path ?? "", api);
-        return api;
-      } catch (error) {
-        if (!(error instanceof LibraryError) || error.reason !== "no-library") throw error;
-        throw new LibraryError(`Cannot open ${title}: there is none here; ${remedy}`, {
-          reason: "no-library",
-          tried,
-        });
-      }
+      const key = path ?? "";
+      const api = opened.get(key) ?? openInstalled("nvrtc", found, NVRTC).api;
+      opened.set(key, api);
+      return api;
     },
   };
 }

@@ -1,6 +1,8 @@
 // Lays out a C struct from its members and turns it into bytes and back.
 // Offsets follow the C rules of 64-bit little-endian machines: the only ones CUDA runs on.
 
+import { roundUp } from "./alignment.ts";
+
 /** Reads and writes one value at a place in memory: a number, a block of bytes or a struct. */
 export interface Member<Value, Given = Value> {
   /** Size in memory. */
@@ -138,8 +140,4 @@ export function struct<const M extends Members>(members: M): Struct<M> {
       return read(new DataView(encoded.buffer, encoded.byteOffset, byteLength), 0);
     },
   };
-}
-
-function roundUp(value: number, multiple: number): number {
-  return Math.ceil(value / multiple) * multiple;
 }

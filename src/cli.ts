@@ -9,6 +9,7 @@ import { runDoctor } from "./cli/doctor.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
 import { messageOf } from "./words/format.ts";
 import { VERSION } from "./words/version.ts";
+import { printOrLose } from "./words/warning.ts";
 
 const SUMMARIES = {
   demo: "move arrays both ways, verify them, measure and draw the bandwidth",
@@ -100,11 +101,7 @@ function isOfSystem(error: unknown): error is Error {
 
 /** Prints what went wrong; when nothing can be printed, only the exit code tells. */
 function complain(text: string, code: number): number {
-  try {
-    console.error(text);
-  } catch {
-    // The exit code still tells.
-  }
+  printOrLose(() => console.error(text));
   return code;
 }
 

@@ -140,11 +140,6 @@ export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<
   return new (describe(dtype).array)(length) as BitsOf<D>;
 }
 
-/** Shows all memory of a buffer as elements of `dtype`, bit for bit. */
-export function bitsIn<D extends DType>(dtype: D, buffer: ArrayBuffer): BitsOf<D> {
-  return new (describe(dtype).array)(buffer) as BitsOf<D>;
-}
-
 /** Makes an array of elements that lie in memory, bit for bit; V8 does not clear it first. */
 export function copyBits<D extends DType>(
   dtype: D,
@@ -178,10 +173,13 @@ export const HALF_FLOATS: { readonly [D in DType]?: HalfFloats } = {
   },
 };
 
-/** Creates a typed array over `length` elements of `dtype` in existing memory, bit for bit. */
+/**
+ * Creates a typed array over `length` elements of `dtype` in existing memory, bit for bit; over all
+ * of it by default.
+ */
 export function viewBits<D extends DType>(
   dtype: D,
-  memory: { buffer: ArrayBufferLike; byteOffset?: number; length: number },
+  memory: { buffer: ArrayBufferLike; byteOffset?: number; length?: number },
 ): BitsOf<D> {
   const { buffer, byteOffset = 0, length } = memory;
   return new (describe(dtype).array)(buffer, byteOffset, length) as BitsOf<D>;

@@ -15,6 +15,7 @@ import {
 import { cString } from "../c_strings.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
+import { hostAddress } from "./model/address_space.ts";
 import { Clique, Communicator } from "./model/communicator.ts";
 import type { Context } from "./model/context.ts";
 import type { Machine } from "./model/machine.ts";
@@ -322,7 +323,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   function textAt(words: string): bigint {
     const text = texts.get(words) ?? cString(words);
     texts.set(words, text);
-    return BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(text)));
+    return BigInt(hostAddress(text));
   }
 
   const functions: NcclWithWire = {
@@ -349,18 +350,9 @@ export function simulateNccl(machine: Machine): NcclApi {
       Promise.resolve(statusOf("ncclCommDestroyNonblocking", () => end(comm, "destroy"))),
     ncclCommAbortNonblocking: (comm) =>
       Promise.resolve(statusOf("ncclCommAbortNonblocking", () => end(comm, "abort"))),
-    ncclGetErrorString(status) {
-      const name = Object.entries(ncclResult).find(([, value]) => value === status)?.[0];
-      return textAt(name ?? "unknown result code");
-    },
     ncclGetLastError: () => textAt(lastWords),
     ncclCommGetAsyncError: (comm, cell) =>
       serve("ncclCommGetAsyncError", () => put32(cell, ask(find(comm)))),
-    ncclCommCount: (comm, cell) =>
-      serve("ncclCommCount", () => put32(cell, find(comm).clique.size)),
-    ncclCommCuDevice: (comm, cell) =>
-      serve("ncclCommCuDevice", () => put32(cell, find(comm).context.device.ordinal)),
-    ncclCommUserRank: (comm, cell) => serve("ncclCommUserRank", () => put32(cell, find(comm).rank)),
     ncclReduce: (source, destination, count, datatype, operation, root, comm, stream) =>
       add("ncclReduce", { source, destination, count, datatype, operation, root, comm, stream }),
     ncclBroadcast: (source, destination, count, datatype, root, comm, stream) =>

@@ -3,6 +3,7 @@
 
 import { cString, readCString } from "../c_strings.ts";
 import { NVRTC, type NvrtcApi, nvrtcResult } from "../nvrtc.ts";
+import { hostAddress } from "./model/address_space.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64 } from "./calls/cells.ts";
 
 /** Handles start here, far from those of the driver. */
@@ -81,7 +82,7 @@ export function simulateNvrtc(): NvrtcApi {
         }
         const text = cString(name);
         texts.push(text);
-        return put64(lowered, Deno.UnsafePointer.value(Deno.UnsafePointer.of(text)));
+        return put64(lowered, hostAddress(text));
       }),
   };
   const missing = Object.keys(NVRTC).filter((name) => !(name in functions));

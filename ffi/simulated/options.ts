@@ -34,7 +34,10 @@ export interface SimulationOptions {
   devices?: number;
   /** Memory of each device; 8 GiB unless given. */
   memoryBytes?: number;
-  /** CUDA version of the driver, as in `cuDriverGetVersion`; functions that came later are null. 13000 unless given. */
+  /**
+   * CUDA version of the driver, as in `cuDriverGetVersion`; functions that came later are null. 13000
+   * unless given.
+   */
   driverVersion?: number;
   /** Whether the devices have stream-ordered memory pools; true unless given. */
   poolsSupported?: boolean;

@@ -1,5 +1,7 @@
 // The allocation log that RMM writes and replays: one row for each allocation and each free.
 
+import { formatAddress } from "../words/format.ts";
+
 /** The columns of the log. */
 export const ALLOCATION_CSV_HEADER = "Thread,Time,Action,Pointer,Size,Stream";
 
@@ -25,6 +27,6 @@ export function formatAllocationRow(row: AllocationRow): string {
   const { action, time, address, byteLength, stream } = row;
   const date = new Date(time).toISOString().slice(11, 19);
   const microseconds = Math.floor((time % 1000) * 1000).toString().padStart(6, "0");
-  return `${Deno.pid},${date}.${microseconds},${action},0x${address.toString(16)},` +
-    `${byteLength},0x${stream.toString(16)}`;
+  return `${Deno.pid},${date}.${microseconds},${action},${formatAddress(address)},` +
+    `${byteLength},${formatAddress(stream)}`;
 }

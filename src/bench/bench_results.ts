@@ -1,5 +1,6 @@
 // The output of `deno bench --json` as speeds: rows by name and size, and what got slower since.
 
+import { messageOf } from "../words/format.ts";
 import { type BenchDirection, parseBenchName } from "./bench_name.ts";
 
 /** Speeds of one bench at one size. */
@@ -143,7 +144,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(start < 0 ? text : text.slice(start));
   } catch (error) {
-    throw unreadable(error instanceof Error ? error.message : String(error));
+    throw unreadable(messageOf(error));
   }
 }
 

@@ -21,5 +21,5 @@
 import "../words/runtime.ts";
 
 export type { CaseLatency, CaseSpeed, CopyCase, LatencyCase } from "../measure/bandwidth_result.ts";
-export { transferBench } from "./registration.ts";
-export type { BenchDirection, TransferBenchOptions } from "./registration.ts";
+export { transferBench, type TransferBenchOptions } from "./registration.ts";
+export type { BenchDirection } from "./bench_name.ts";

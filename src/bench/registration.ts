@@ -4,8 +4,6 @@ import { CudaDevice } from "../device/device.ts";
 import { CALLBACK, NUMBER, oneOf, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { type BenchDirection, formatBenchName } from "./bench_name.ts";
 
-export type { BenchDirection } from "./bench_name.ts";
-
 /** Options for {@link transferBench}. */
 export interface TransferBenchOptions<T = undefined> {
   /**

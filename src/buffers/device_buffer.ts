@@ -6,12 +6,11 @@ import { GraphMemoryResource, resourceFor } from "../graph/graph_memory_resource
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
-import type { MemoryResource } from "../memory/memory_resource.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
-import type { CudaStream } from "../order/stream.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { Parts } from "../words/parts.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -21,21 +20,7 @@ import {
 } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
-import { byteLengthOf, requestedShape, type Shape } from "./shape.ts";
-
-/** Request for a new device buffer. */
-export interface DeviceBufferRequest<D extends DType> {
-  /** Element type. */
-  readonly dtype: D;
-  /** Size of each axis, or one length. */
-  readonly shape: number | Shape;
-  /** Stream that uses the memory first. */
-  readonly stream: CudaStream;
-  /** Resource that allocates the memory. */
-  readonly resource: MemoryResource;
-  /** Name shown in tables and errors. */
-  readonly label?: string | undefined;
-}
+import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /**
  * Typed memory on the GPU, with an element type and a shape. {@link CudaDevice.alloc},
@@ -104,7 +89,7 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): DeviceBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
     const isOnce = own instanceof GraphMemoryResource || own instanceof ForeignMemoryResource;
     const lasting = isOnce ? defaultDeviceResource(stream) : own;
@@ -114,7 +99,7 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
 /** Allocates a buffer. The elements keep whatever was there before. */
 export function allocateDeviceBuffer<D extends DType>(
-  request: DeviceBufferRequest<D>,
+  request: BufferRequest<D>,
 ): DeviceBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const shape = requestedShape(request);
@@ -124,9 +109,5 @@ export function allocateDeviceBuffer<D extends DType>(
   const allocation = captured?.includes(stream)
     ? GraphAllocation.record(block, captured)
     : Allocation.create(block);
-  const buffer = new DeviceBuffer(
-    new Parts({ allocation, dtype, shape, byteOffset: 0, isView: false }),
-  );
-  allocation.guard(buffer);
-  return buffer;
+  return new DeviceBuffer(new Parts({ allocation, dtype, shape }));
 }

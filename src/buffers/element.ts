@@ -9,7 +9,6 @@ import {
   toBfloat16,
   viewBits,
 } from "../dtype.ts";
-
 import { describeValue } from "../words/format.ts";
 
 /** The range of whole numbers that a type holds; bigints where numbers are not exact. */

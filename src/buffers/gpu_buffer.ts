@@ -50,7 +50,7 @@ import { notOnGpu, refuseIndices } from "./array_habits.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import { elementOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
@@ -79,19 +79,14 @@ import {
 export interface BufferFields<D extends DType> {
   /** The block of memory. */
   readonly allocation: Allocation;
-  /**
-   * Lives exactly as long as something can still reach the block; its collection frees it. The
-   * buffer itself when left out; views keep it alive.
-   */
-  readonly token?: object | undefined;
+  /** Of a view, the buffer that owns the block, which the view keeps alive. */
+  readonly owner?: GpuBuffer | undefined;
   /** The element type. */
   readonly dtype: D;
   /** Sizes along each axis. */
   readonly shape: Shape;
-  /** Offset of the first element in bytes, from the start of the block. */
-  readonly byteOffset: number;
-  /** Whether disposing it leaves the block alone. */
-  readonly isView: boolean;
+  /** Offset of the first element in bytes, from the start of the block; 0 by default. */
+  readonly byteOffset?: number | undefined;
 }
 
 /** Options for {@link GpuBuffer.allocateLike} and {@link GpuBuffer.slice}. */
@@ -164,8 +159,8 @@ export const ALLOCATE_LIKE: unique symbol = Symbol("allocateLike");
 /** Returns the block of a buffer, for cards: looking at it does not count as a use. */
 export let blockOf: (buffer: GpuBuffer) => Allocation;
 
-/** Returns the object that lives as long as something can reach the block of a buffer. */
-export let tokenOf: (buffer: GpuBuffer) => object;
+/** Returns the buffer that owns the block of a buffer: of a view another one. */
+export let ownerOf: (buffer: GpuBuffer) => GpuBuffer;
 
 /** Changes which elements a buffer shows, for kinds that grow and shrink. */
 export let showElements: (buffer: GpuBuffer, shape: Shape) => void;
@@ -222,8 +217,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   readonly #allocation: Allocation;
   /** The parts that it was made of, with those that its kind adds; views of it have the same. */
   readonly #fields: BufferFields<D>;
-  /** Lives as long as something can reach the block. */
-  readonly #token: object;
+  /** Its collection frees the block. */
+  readonly #owner: GpuBuffer;
   #shape: Shape;
   #length: number;
   #byteLength: number;
@@ -231,7 +226,7 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   static {
     blockOf = (buffer) => buffer.#allocation;
-    tokenOf = (buffer) => buffer.#token;
+    ownerOf = (buffer) => buffer.#owner;
     showElements = (buffer, shape) => buffer.#showElements(shape);
     refuseIndices(GpuBuffer.prototype, {
       read: "it is on the GPU; use await x.at(i), or await x.download() for many",
@@ -240,22 +235,23 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Adopts memory.
+   * Adopts memory, which is freed when the buffer is collected, or shows that of its owner.
    *
    * @ignore
    */
   constructor(parts: Parts<BufferFields<D>>) {
     const fields = partsOf(parts, new.target);
-    const { allocation, token, dtype, shape, byteOffset, isView } = fields;
+    const { allocation, owner = this, dtype, shape, byteOffset = 0 } = fields;
     this.dtype = dtype;
     this.#shape = shape;
     this.#length = countOf(shape);
     this.#byteLength = this.#length * elementBytes(dtype);
     this.byteOffset = byteOffset;
-    this.isView = isView;
+    this.isView = owner !== this;
     this.#fields = fields;
     this.#allocation = allocation;
-    this.#token = token ?? this;
+    this.#owner = owner;
+    if (owner === this) allocation.guard(this);
     refuseCloning(this);
   }
 
@@ -486,7 +482,14 @@ export abstract class GpuBuffer<D extends DType = DType>
    * `meanError` says how far the mean may be off.
    */
   async describe(options: TransferChoice = {}): Promise<BufferSummary> {
-    return await summarise(this, TRANSFER_CHOICE.read(options, "describe"));
+    TRANSFER_CHOICE.read(options, "describe");
+    const { dtype, shape, length } = this;
+    return await summarise({
+      name: viewNameOf(this) ?? nameOf(this.#allocation),
+      type: formatShape(dtype, shape),
+      length,
+      read: (start, end) => this.subarray(start, end).download(undefined, options),
+    });
   }
 
   /**
@@ -939,7 +942,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @ignore
    */
-  protected abstract [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GpuBuffer<D>;
+  protected abstract [ALLOCATE_LIKE](request: BufferRequest<D>): GpuBuffer<D>;
 
   /**
    * Converts elements of the buffer; see {@link GpuBuffer.astype}.
@@ -992,7 +995,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   #derive<E extends DType>(place: Pick<BufferFields<E>, "dtype" | "shape" | "byteOffset">) {
     this.#requireUsable();
     const Kind = this.constructor as new (parts: Parts<BufferFields<E>>) => GpuBuffer<E>;
-    return new Kind(new Parts({ ...this.#fields, ...place, token: this.#token, isView: true }));
+    return new Kind(new Parts({ ...this.#fields, ...place, owner: this.#owner }));
   }
 
   #arrange(layout: StridedLayout): StridedView<D, this> {

@@ -2,7 +2,7 @@
 // valid.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { canReach, type DeviceAccess } from "../memory/device_access.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
@@ -17,7 +17,7 @@ import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -28,7 +28,7 @@ import {
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import type { PlaceOptions } from "./place_options.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
@@ -242,7 +242,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws TypeError for an array of another type.
    */
   async set(
-    source: Uploadable<D> | HostValues,
+    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
     offset: number = 0,
     options: TransferChoice = {},
   ): Promise<this> {
@@ -255,7 +255,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): GrowableBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return allocateGrowableBuffer<D>({
       dtype,
@@ -320,10 +320,9 @@ export function allocateGrowableBuffer<D extends DType>(
   });
   const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
   const allocation = new Allocation(block, range.address);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape: [0], byteOffset: 0, isView: false };
-  const buffer = new GrowableBuffer(new Parts({ ...fields, range, resource }));
+  const buffer = new GrowableBuffer(
+    new Parts({ allocation, dtype, shape: [0], range, resource }),
+  );
   try {
     resizeTo(buffer, shape);
     return buffer;

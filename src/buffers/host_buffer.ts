@@ -6,7 +6,7 @@ import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Parts } from "../words/parts.ts";
 import { refuseIndices } from "./array_habits.ts";
-import { type BufferFields, GpuBuffer, tokenOf } from "./gpu_buffer.ts";
+import { type BufferFields, GpuBuffer, ownerOf } from "./gpu_buffer.ts";
 
 /** The parts of a buffer that the CPU reaches. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
@@ -73,7 +73,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const bytes = this.#bytes;
     const byteOffset = bytes.byteOffset + this.byteOffset;
     const array = viewBits(dtype, { buffer: bytes.buffer, byteOffset, length });
-    keepWith(array, tokenOf(this));
+    keepWith(array, ownerOf(this));
     return array;
   }
 }

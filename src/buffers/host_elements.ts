@@ -3,7 +3,6 @@
 
 import {
   allocateBits,
-  bitsIn,
   type BitsOf,
   copyBits,
   type DType,
@@ -12,6 +11,7 @@ import {
   fromBfloat16,
   HALF_FLOATS,
   type HostArray,
+  viewBits,
 } from "../dtype.ts";
 import { type Action, bytesOf, type HostBytes, type HostMemory } from "../memory/host_memory.ts";
 import type { HostSide, UnmadeArray } from "../transfer/host_transfer.ts";
@@ -124,7 +124,7 @@ class NewArray implements HostDestination, UnmadeArray {
   }
 
   place(buffer: ArrayBuffer): void {
-    this.#bits = bitsIn(this.#dtype, buffer);
+    this.#bits = viewBits(this.#dtype, { buffer });
   }
 
   land({ buffer, byteOffset }: HostBytes): void {

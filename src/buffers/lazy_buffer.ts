@@ -2,8 +2,8 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import type { FilePath } from "../disk/file_path.ts";
-import type { DType } from "../dtype.ts";
+import { fileNameOf, type FilePath } from "../disk/file_path.ts";
+import type { DType, ScalarOf } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
@@ -14,7 +14,7 @@ import { formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import { FileContents } from "./file_contents.ts";
 import {
   ALLOCATE_LIKE,
@@ -24,7 +24,7 @@ import {
   type LikeOptions,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, formatShape, requestedShape } from "./shape.ts";
 
@@ -169,7 +169,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws TypeError for an array of another type.
    */
   async set(
-    source: Uploadable<D> | HostValues,
+    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
     offset: number = 0,
     options: TransferChoice = {},
   ): Promise<this> {
@@ -190,13 +190,13 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): LazyBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): LazyBuffer<D> {
     return planLazyBuffer(request);
   }
 }
 
 /** Request for a new lazy buffer. */
-export interface LazyBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+export interface LazyBufferRequest<D extends DType> extends BufferRequest<D> {
   /** File that the elements are read from. */
   readonly file?: FilePath | undefined;
   /** Offset of the first element in the file, in bytes. */
@@ -214,7 +214,7 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
     throw new TypeError('Cannot plan a lazy buffer: option "fileOffset" needs a file');
   }
   const contents = file === undefined ? undefined : new FileContents(file, fileOffset);
-  const { label = contents?.path.replace(/.*\//s, "") } = request;
+  const { label = contents && fileNameOf(contents.path) } = request;
   const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const kind = kindOf(resource);
@@ -227,8 +227,5 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
       contents.loadSync({ block: memory, stream: on, name });
     }),
   );
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, contents, token, dtype, shape, byteOffset: 0, isView: false };
-  return new LazyBuffer(new Parts(fields));
+  return new LazyBuffer(new Parts({ allocation, contents, dtype, shape }));
 }

@@ -6,7 +6,7 @@ import { showToHost } from "../memory/host_bytes.ts";
 import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -114,22 +114,19 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): ManagedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): ManagedBuffer<D> {
     return allocateManagedBuffer(request);
   }
 }
 
 /** Allocates managed memory. The elements keep whatever was there before. */
 export function allocateManagedBuffer<D extends DType>(
-  request: DeviceBufferRequest<D>,
+  request: BufferRequest<D>,
 ): ManagedBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
   const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
   const bytes = showToHost(allocation);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new ManagedBuffer(new Parts({ ...fields, bytes }));
+  return new ManagedBuffer(new Parts({ allocation, dtype, shape, bytes }));
 }

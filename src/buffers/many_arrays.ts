@@ -1,8 +1,7 @@
 // Transfers of many arrays in one call: into one new block or existing buffers, and back into
 // arrays.
 
-import type { ArrayOf, DType, HostArray } from "../dtype.ts";
-import { dtypeOf, elementBytes } from "../dtype.ts";
+import { type ArrayOf, type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
@@ -92,7 +91,7 @@ export async function uploadAll<const A extends readonly HostArray[]>(
     const { allocation } = block.span;
     const items = places.map(({ array, dtype, byteOffset }): PackItem => {
       const shape = toShape(bytesOf(array, "upload").byteLength / elementBytes(dtype));
-      const fields = { allocation, token: block, dtype, shape, byteOffset, isView: true };
+      const fields = { allocation, owner: block, dtype, shape, byteOffset };
       return itemOf(new DeviceBuffer<DType>(new Parts(fields)), array);
     });
     const transfer = {

@@ -2,14 +2,14 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import { take32 } from "../driver/driver.ts";
-import type { BitsOf, DType } from "../dtype.ts";
+import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import { Parts } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -18,12 +18,12 @@ import {
   type Uploadable,
 } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new mapped buffer. */
-export interface MappedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+export interface MappedBufferRequest<D extends DType> extends BufferRequest<D> {
   /** Resource that allocates the memory. */
   readonly resource: MappedHostMemoryResource;
 }
@@ -87,7 +87,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
    * @throws TypeError for an array of another type.
    */
-  set(source: Uploadable<D> | HostValues, offset = 0): this {
+  set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
     const { dtype, length, disposed } = this;
     const target = { dtype, length, disposed, array: super.array, toString: () => `${this}` };
     writeElements(target, { source, offset });
@@ -126,7 +126,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): MappedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): MappedBuffer<D> {
     return allocateMappedBuffer({ ...request, resource: this.#resource });
   }
 
@@ -150,8 +150,5 @@ export function allocateMappedBuffer<D extends DType>(
   const byteLength = byteLengthOf(dtype, shape);
   const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
   const bytes = showToHost(allocation, resource.hostAddress(allocation.address));
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new MappedBuffer(new Parts({ ...fields, bytes, resource }));
+  return new MappedBuffer(new Parts({ allocation, dtype, shape, bytes, resource }));
 }

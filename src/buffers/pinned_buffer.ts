@@ -5,7 +5,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -56,14 +56,14 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): PinnedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): PinnedBuffer<D> {
     return allocatePinnedBuffer(request);
   }
 }
 
 /** Allocates page-locked memory. The elements keep whatever was there before. */
 export function allocatePinnedBuffer<D extends DType>(
-  request: DeviceBufferRequest<D>,
+  request: BufferRequest<D>,
 ): PinnedBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const shape = requestedShape(request);
@@ -72,8 +72,5 @@ export function allocatePinnedBuffer<D extends DType>(
   const kind = kindOf(resource);
   const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
   const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new PinnedBuffer(new Parts({ ...fields, bytes }));
+  return new PinnedBuffer(new Parts({ allocation, dtype, shape, bytes }));
 }

@@ -96,11 +96,8 @@ export function allocatePitchedBuffer<D extends DType>(
   const byteLength = pitchBytes * rowCount;
   const block = { kind: "device", byteLength, resource, stream, label } as const;
   const allocation = new Allocation(block, address);
-  const token = { allocation };
-  allocation.guard(token);
   const whole = toShape([...shape.slice(0, -1), pitchBytes / each]);
-  const fields = { allocation, token, dtype, shape: whole, byteOffset: 0, isView: false };
-  const buffer = new DeviceBuffer(new Parts(fields));
+  const buffer = new DeviceBuffer(new Parts({ allocation, dtype, shape: whole }));
   const strides = shape.map((_, axis) => countOf(whole.slice(axis + 1)));
   return new PitchedBuffer(new Parts({ buffer, layout: { shape, strides, offset: 0 } }));
 }

@@ -10,7 +10,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { arraysBefore } from "../transfer/array_uses.ts";
 import { DisposedError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
@@ -101,7 +101,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): RegisteredBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): RegisteredBuffer<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
     const source = new ArrayBuffer(byteLengthOf(dtype, shape));
@@ -132,10 +132,9 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
   });
   noteOwner(allocation, bytes);
   followTransfers(allocation, stream, bytes);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new RegisteredBuffer(new Parts({ ...fields, bytes: registration.bytes, registration }));
+  return new RegisteredBuffer(
+    new Parts({ allocation, dtype, shape, bytes: registration.bytes, registration }),
+  );
 }
 
 /** Has calls that use the memory come after transfers of the array that are under way. */

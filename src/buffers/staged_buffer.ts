@@ -1,7 +1,7 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
 import { queueCopy } from "../copies/copy.ts";
-import type { BitsOf, DType } from "../dtype.ts";
+import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -11,24 +11,25 @@ import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import type { DeviceBufferRequest } from "./device_buffer.ts";
+import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
   type AsTypeOptions,
   type BufferFields,
   GpuBuffer,
   type LikeOptions,
+  ownerOf,
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValues } from "./host_values.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new staged buffer. */
-export interface StagedBufferRequest<D extends DType> extends DeviceBufferRequest<D> {
+export interface StagedBufferRequest<D extends DType> extends BufferRequest<D> {
   /** Resource that allocates the page-locked half. */
   readonly pinnedResource: MemoryResource;
 }
@@ -73,7 +74,9 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   constructor(parts: Parts<StagedBufferFields<D>>) {
     super(parts);
     const { mirrorAllocation: allocation, mirrorBytes: bytes, ...fields } = parts.value;
-    this.mirror = new PinnedBuffer(new Parts({ ...fields, allocation, bytes, isView: true }));
+    // A reference to a typed array over the mirror keeps the device's half too.
+    const owner = ownerOf(this);
+    this.mirror = new PinnedBuffer(new Parts({ ...fields, owner, allocation, bytes }));
     this.#mirrorAllocation = allocation;
   }
 
@@ -127,7 +130,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws TypeError for an array of another type.
    */
   async set(
-    source: Uploadable<D> | HostValues,
+    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
     offset: number = 0,
     options: TransferChoice = {},
   ): Promise<this> {
@@ -140,7 +143,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
    *
    * @ignore
    */
-  protected [ALLOCATE_LIKE](request: DeviceBufferRequest<D>): StagedBuffer<D> {
+  protected [ALLOCATE_LIKE](request: BufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
     return allocateStagedBuffer({ ...request, pinnedResource });
   }
@@ -166,13 +169,8 @@ export function allocateStagedBuffer<D extends DType>(
       resource: pinnedResource,
     });
     const mirrorBytes = showToHost(mirrorAllocation);
-    const token = { allocation };
-    // One guard for both halves: a reference to a typed array over the mirror keeps the device's
-    // half too.
     allocation.releaseWith(mirrorAllocation);
-    allocation.guard(token);
-    const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-    return new StagedBuffer(new Parts({ ...fields, mirrorAllocation, mirrorBytes }));
+    return new StagedBuffer(new Parts({ allocation, dtype, shape, mirrorAllocation, mirrorBytes }));
   } catch (error) {
     allocation.release();
     throw error;

@@ -1,13 +1,8 @@
 // A summary of a buffer's values: lowest, highest, mean, deviation, quartiles and a histogram, over a
 // sample of them, with the error that sampling leaves in the mean.
 
-import { nameOf } from "../accounting/ledger.ts";
-import type { DType } from "../dtype.ts";
-import type { TransferChoice } from "../transfer/transfer_choice.ts";
+import type { HostArray } from "../dtype.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import type { GpuBuffer } from "./gpu_buffer.ts";
-import { formatShape } from "./shape.ts";
-import { viewNameOf } from "./view_names.ts";
 
 /**
  * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean,
@@ -73,24 +68,24 @@ const SAMPLE_LENGTH = 65_536;
 const PIECE_LENGTH = 1024;
 const BIN_COUNT = 48;
 
+/** Elements to summarise. */
+export interface SummarySource extends Pick<BufferSummary, "name" | "type" | "length"> {
+  /** Copies the elements from `start` to `end` to the host. */
+  readonly read: (start: number, end: number) => Promise<HostArray>;
+}
+
 /** Copies a sample of the values to the host, at most 512 KiB, and summarises it. */
-export async function summarise<D extends DType>(
-  buffer: GpuBuffer<D>,
-  options: TransferChoice,
+export async function summarise(
+  { name, type, length, read }: SummarySource,
 ): Promise<BufferSummary> {
-  const pieces = await Promise.all(
-    pieceStarts(buffer.length).map(({ start, end }) =>
-      buffer.subarray(start, end).download(undefined, options)
-    ),
-  );
+  const pieces = await Promise.all(pieceStarts(length).map(({ start, end }) => read(start, end)));
   const lists = pieces.map((piece) => Array.from(piece as ArrayLike<number | bigint>, Number));
   const values = lists.flat();
   const finite = values.filter(Number.isFinite).sort((a, b) => a - b);
   const found = {
-    name: viewNameOf(buffer) ??
-      nameOf({ label: buffer.label, kind: buffer.kind, id: buffer.storageId }),
-    type: formatShape(buffer.dtype, buffer.shape),
-    length: buffer.length,
+    name,
+    type,
+    length,
     sampleCount: values.length,
     nonFiniteCount: values.length - finite.length,
     zeroCount: finite.filter((value) => value === 0).length,
@@ -107,7 +102,7 @@ export async function summarise<D extends DType>(
       lowest,
       highest,
       mean,
-      meanError: values.length === buffer.length ? 0 : errorOfMean(lists, buffer.length),
+      meanError: values.length === length ? 0 : errorOfMean(lists, length),
       deviation: deviationFrom(mean, finite),
       quartiles: [quantile(finite, 0.25), quantile(finite, 0.5), quantile(finite, 0.75)],
       histogram: countBins(finite, { lowest, highest }),

@@ -7,6 +7,7 @@ import type {
   BandwidthResult,
   CaseSpeed,
 } from "../measure/bandwidth_result.ts";
+import { describeBus } from "../measure/bus.ts";
 import type {
   LinkBandwidthResult,
   LinkSpeed,
@@ -139,8 +140,9 @@ export function modelledWords({ isModelled }: { readonly isModelled?: boolean })
   return isModelled === true ? [MODELLED] : [];
 }
 
-function busWords({ busName, theoreticalGigabytesPerSecond: roof }: BandwidthResult): string {
-  return roof === null ? "bus unknown" : `${busName}, at most ${formatSpeed(roof)} one way`;
+function busWords({ busName: name, theoreticalGigabytesPerSecond }: BandwidthResult): string {
+  if (theoreticalGigabytesPerSecond === null) return "bus unknown";
+  return describeBus({ name, theoreticalGigabytesPerSecond });
 }
 
 /** Describes a fitted line in words. */

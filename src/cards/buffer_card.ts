@@ -1,8 +1,7 @@
 // The cards of buffers and views: their contents, their place in memory, where they were created,
 // and the first values.
 
-import type { LiveKind } from "../accounting/ledger.ts";
-import { nameOf } from "../accounting/ledger.ts";
+import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import { PitchedBuffer } from "../buffers/pitched_buffer.ts";

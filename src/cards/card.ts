@@ -76,3 +76,8 @@ export interface Card {
   /** Parts below it, from top to bottom. */
   readonly parts: readonly CardPart[];
 }
+
+/** Returns a note about rows that a table leaves out; none where it shows all. */
+export function hiddenNote(hiddenCount: number): CardPart[] {
+  return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} more` }] : [];
+}

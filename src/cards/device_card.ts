@@ -2,7 +2,8 @@
 
 import type { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
-import { formatBytes, formatCount, formatSpeed } from "../words/format.ts";
+import { describeBus } from "../measure/bus.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
@@ -28,11 +29,10 @@ export function deviceCard(gpu: CudaDevice): Card {
 function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart {
   const { bus, pciBusId, copyEngineCount } = info;
   const { peakBytes, hostBytes } = memory;
-  const roof = bus.theoreticalGigabytesPerSecond;
   return {
     type: "facts",
     facts: [
-      ["bus", roof === null ? bus.name : `${bus.name}, at most ${formatSpeed(roof)} one way`],
+      ["bus", describeBus(bus)],
       ["driver", `CUDA ${context.driver.version}`],
       ["live", formatCount(context.ledger.length, "object")],
       ["peak", formatBytes(peakBytes)],

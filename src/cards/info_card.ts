@@ -2,14 +2,14 @@
 
 import type { DeviceInfo } from "../device/device_info.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
-import { formatBytes, formatSpeed } from "../words/format.ts";
+import { describeBus } from "../measure/bus.ts";
+import { formatBytes } from "../words/format.ts";
 import type { Card } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
 /** Makes the card of a device's properties. */
 export function infoCard(info: DeviceInfo): Card {
   const { name, uuid, computeCapability, pciBusId, totalBytes, copyEngineCount, bus } = info;
-  const roof = bus.theoreticalGigabytesPerSecond;
   return {
     title: name,
     kind: "DeviceInfo",
@@ -17,7 +17,7 @@ export function infoCard(info: DeviceInfo): Card {
     parts: [{
       type: "facts",
       facts: [
-        ["bus", roof === null ? bus.name : `${bus.name}, at most ${formatSpeed(roof)} one way`],
+        ["bus", describeBus(bus)],
         ["copy engines", String(copyEngineCount)],
         ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
         ["uuid", uuid],

@@ -20,14 +20,12 @@ const SHOWN_TENSORS = 20;
 export function modelCard(model: SafetensorsModel): Card {
   const { byteLength, disposed, metadata } = model;
   const tensors = [...model];
-  const texts = Object.entries(metadata);
-  const about: CardPart[] = texts.length === 0 ? [] : [{ type: "facts", facts: texts }];
   return {
     title: formatCount(tensors.length, "tensor"),
     kind: "SafetensorsModel",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} of device memory`,
-    parts: disposed ? [] : [...about, tensorTable(tensors), ...hiddenNote(tensors)],
+    parts: disposed ? [] : [...factsOf(metadata), tensorTable(tensors), ...smallerNote(tensors)],
   };
 }
 
@@ -35,16 +33,19 @@ export function modelCard(model: SafetensorsModel): Card {
 export function shardedCard(model: ShardedModel): Card {
   const { byteLength, deviceBytes, disposed, metadata } = model;
   const tensors = [...model];
-  const texts = Object.entries(metadata);
-  const about: CardPart[] = texts.length === 0 ? [] : [{ type: "facts", facts: texts }];
   const each = deviceBytes.map((bytes) => formatBytes(bytes)).join(", ");
   return {
     title: formatCount(tensors.length, "tensor"),
     kind: "ShardedModel",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} on ${formatCount(deviceBytes.length, "device")}: ${each}`,
-    parts: disposed ? [] : [...about, partsTable(tensors), ...hiddenNote(tensors)],
+    parts: disposed ? [] : [...factsOf(metadata), partsTable(tensors), ...smallerNote(tensors)],
   };
+}
+
+function factsOf(metadata: SafetensorsModel["metadata"]): CardPart[] {
+  const facts = Object.entries(metadata);
+  return facts.length === 0 ? [] : [{ type: "facts", facts }];
 }
 
 function partsTable(tensors: readonly NamedParts[]): CardPart {
@@ -80,7 +81,7 @@ function tensorTable(tensors: readonly NamedTensor[]): CardPart {
   };
 }
 
-function hiddenNote(tensors: readonly unknown[]): CardPart[] {
+function smallerNote(tensors: readonly unknown[]): CardPart[] {
   const hiddenCount = tensors.length - SHOWN_TENSORS;
   return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} smaller ones` }] : [];
 }

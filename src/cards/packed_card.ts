@@ -4,7 +4,7 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { formatShape } from "../buffers/shape.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, type CardPart, hiddenNote } from "./card.ts";
 
 const SHOWN_BUFFERS = 20;
 
@@ -21,15 +21,11 @@ export function packedCard(packed: PackedBuffers<readonly DeviceBuffer[]>): Card
     align: ["right", "left", "right"],
     rows,
   };
-  const hiddenCount = length - rows.length;
-  const note: CardPart[] = hiddenCount > 0
-    ? [{ type: "note", text: `and ${hiddenCount} more` }]
-    : [];
   return {
     title: formatCount(length, "buffer"),
     kind: "PackedBuffers",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} of device memory`,
-    parts: disposed ? [] : [table, ...note],
+    parts: disposed ? [] : [table, ...hiddenNote(length - rows.length)],
   };
 }

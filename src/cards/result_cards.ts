@@ -4,7 +4,7 @@ import type { BufferSummary } from "../buffers/summary.ts";
 import type { OverlapTrace } from "../measure/overlap.ts";
 import type { Timing } from "../measure/timing.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type Card, MODELLED } from "./card.ts";
+import { type Card, hiddenNote, MODELLED } from "./card.ts";
 import { textOf } from "./preview.ts";
 
 const SHOWN_SPANS = 20;
@@ -37,7 +37,6 @@ export function overlapCard(trace: OverlapTrace): Card {
     cells: [name, lane, formatSeconds(startSeconds), formatSeconds(endSeconds - startSeconds)],
     share: activeSeconds === 0 ? 0 : (endSeconds - startSeconds) / activeSeconds,
   }));
-  const hiddenCount = spans.length - rows.length;
   return {
     title: device,
     kind: "OverlapTrace",
@@ -51,7 +50,7 @@ export function overlapCard(trace: OverlapTrace): Card {
         align: ["left", "left", "right", "right"],
         rows,
       },
-      ...(hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} more` } as const] : []),
+      ...hiddenNote(spans.length - rows.length),
     ],
   };
 }

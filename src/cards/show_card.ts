@@ -13,6 +13,9 @@ export interface DisplayBundle {
   readonly "text/plain": string;
 }
 
+/** Takes the place of an output that has nothing to show any more. */
+export const NOTHING_SHOWN: DisplayBundle = { "text/html": "", "text/plain": "" };
+
 /**
  * Makes a card and draws it. When that fails the card says why, because a display must not throw.
  */

@@ -3,7 +3,7 @@
 
 import type { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
-import { type Card, type CardPart, MODELLED } from "./card.ts";
+import { type Card, type CardPart, hiddenNote, MODELLED } from "./card.ts";
 import { segment } from "./memory_bar.ts";
 
 /** A fact's name and its value in words. */
@@ -112,7 +112,6 @@ function processTable({ processes, memoryTotalBytes }: SystemState): CardPart[] 
   if (processes.length === 0) {
     return [{ type: "note", text: "The system shows no program that uses the device" }];
   }
-  const hidden = processes.length - SHOWN_PROCESSES;
   return [
     {
       type: "table",
@@ -125,7 +124,7 @@ function processTable({ processes, memoryTotalBytes }: SystemState): CardPart[] 
           : { share: (process.memoryBytes ?? 0) / memoryTotalBytes }),
       })),
     },
-    ...(hidden > 0 ? [{ type: "note", text: `and ${hidden} more` } as const] : []),
+    ...hiddenNote(processes.length - SHOWN_PROCESSES),
   ];
 }
 

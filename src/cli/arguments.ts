@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
-import { messageOf, parseBytes } from "../words/format.ts";
+import { formatBytes, messageOf, parseBytes } from "../words/format.ts";
 import { describeParseError, hintAt } from "../words/parse_error.ts";
 
 /** The options of the command line. */
@@ -143,5 +143,7 @@ function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): nu
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
-  throw new UsageError(`Cannot use --largest ${largest}: expected at least 4 KiB`);
+  throw new UsageError(
+    `Cannot use --largest ${largest}: expected at least ${formatBytes(SMALLEST_COPY_BYTES)}`,
+  );
 }

@@ -66,7 +66,7 @@ function describeDevice(gpu: CudaDevice): string {
   const { name, computeCapability, bus } = gpu.info;
   const { freeBytes, totalBytes } = gpu.memory;
   const memory = `${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`;
-  const simulated = name === "Simulated"
+  const simulated = gpu.isSimulated
     ? ": no GPU can be used here, so a simulated device stands in (`doctor` says why)"
     : "";
   return `${name}, compute capability ${computeCapability}, bus ${bus.name}, ${memory}${simulated}`;

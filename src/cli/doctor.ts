@@ -1,7 +1,11 @@
 // `doctor`: finds out, step by step, whether a GPU can be used, and says how to fix each problem.
 
 import { LibraryError } from "../../ffi/library.ts";
-import { findLibrary, NVIDIA_LIBRARIES, type NvidiaLibrary } from "../../ffi/nvidia_libraries.ts";
+import {
+  findLibrary,
+  INSTALLED_LIBRARIES,
+  type InstalledLibrary,
+} from "../../ffi/installed_libraries.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";
@@ -104,8 +108,8 @@ function reportSystem(gpu: CudaDevice): void {
 
 /** Says where the libraries are that only some calls need; that one is missing is no failure. */
 function reportLibraries(): void {
-  for (const name of Object.keys(NVIDIA_LIBRARIES) as NvidiaLibrary[]) {
-    const { title, remedy } = NVIDIA_LIBRARIES[name];
+  for (const name of Object.keys(INSTALLED_LIBRARIES) as InstalledLibrary[]) {
+    const { title, remedy } = INSTALLED_LIBRARIES[name];
     const { path, place } = findLibrary(name);
     console.log(
       path === undefined

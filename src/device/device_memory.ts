@@ -2,6 +2,7 @@
 
 import type { Context } from "../driver/context.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { otherBytesOf } from "../words/shortage.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export class DeviceMemory {
@@ -49,18 +50,8 @@ export function readDeviceMemory(context: Context): DeviceMemory {
   const { limitBytes } = ledger;
   const freeBytes = context.freeBytes();
   const cachedBytes = ledger.cachedBytes("device");
-  const otherBytes = Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
   const hostBytes = ledger.host.currentBytes + ledger.cachedBytes("host");
-  return new DeviceMemory(
-    new Parts({
-      freeBytes,
-      totalBytes,
-      liveBytes,
-      cachedBytes,
-      otherBytes,
-      peakBytes,
-      limitBytes,
-      hostBytes,
-    }),
-  );
+  const amounts = { freeBytes, totalBytes, liveBytes, cachedBytes };
+  const otherBytes = otherBytesOf(amounts);
+  return new DeviceMemory(new Parts({ ...amounts, otherBytes, peakBytes, limitBytes, hostBytes }));
 }

@@ -167,9 +167,7 @@ export class LiveTable implements Iterable<LiveObject> {
   }
 }
 
-/**
- * Lists the entries of a ledger that match a query.
- */
+/** Lists the entries of a ledger that match a query. */
 export function listLive(ledger: Ledger, query: LiveQuery = {}): LiveTable {
   LIVE_QUERY.read(query, "live");
   const now = Date.now();

@@ -57,7 +57,8 @@ export interface RehearsedDevice {
 /**
  * Makes the calls that programs make first, with a block of a few bytes, and leaves no object, no number
  * and nothing in the counters. Where threads report copies, the first device of a process keeps the ring
- * of large transfers and the staging memory. A driver that fails here fails at the program's own calls, too, which say so.
+ * of large transfers and the staging memory. A driver that fails here fails at the program's own
+ * calls, too, which say so.
  */
 export function rehearse(gpu: RehearsedDevice): void {
   const { context } = gpu;

@@ -4,7 +4,7 @@
 import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
-import { describeValue, messageOf } from "../words/format.ts";
+import { describeValue, messageOf, visibleText } from "../words/format.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Path of a file: a string, or a `file:` URL. */
@@ -13,11 +13,17 @@ export type FilePath = string | URL;
 /** Access of a program to a file. */
 export type FileAccess = "read" | "write";
 
-/** Starts of addresses as text, which `resolve()` would make folders of the current one. */
+/** Starts of addresses of the web, which `resolve()` would make folders of the current one. */
 const ADDRESS = /^(https?:\/\/|blob:)/i;
 
 /** Number of links that the system follows at most. */
 const MOST_LINKS = 40;
+
+/** Returns whether a path is in fact an address of the web, where files would only be missing. */
+export function isWebAddress(path: FilePath): boolean {
+  const text = path instanceof URL ? textOf(path) : path;
+  return typeof text === "string" && ADDRESS.test(text);
+}
 
 /**
  * Returns the absolute path, relative to the current directory. As in Deno, `..` removes the part
@@ -26,6 +32,12 @@ const MOST_LINKS = 40;
  * @throws TypeError when it is neither a path nor a file URL; the message has the reason.
  */
 export function pathOf(path: FilePath): string {
+  if (isWebAddress(path)) {
+    throw new TypeError(
+      `Cannot use ${visibleText(`${path}`)} as a path: it is an address of the web, expected a ` +
+        "file; download it first",
+    );
+  }
   if (path instanceof URL) return fromUrl(path);
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new TypeError(
@@ -35,11 +47,6 @@ export function pathOf(path: FilePath): string {
   if (/^file:/i.test(path)) {
     throw new TypeError(
       `Cannot use ${path} as a path: it is a URL as text; pass new URL(path)`,
-    );
-  }
-  if (ADDRESS.test(path)) {
-    throw new TypeError(
-      `Cannot use ${path} as a path: it is an address of the web, expected a file; download it first`,
     );
   }
   if (!path.isWellFormed()) {

@@ -1,6 +1,7 @@
 // Memory for the structs that other libraries get: it stays for the life of the process and is zero
 // when it is not used, so that a pointer that came too late finds no array.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import { addressOf } from "../memory/host_memory.ts";
 
 /** Sizes are multiples of it: a struct with up to 11 axes. */
@@ -21,7 +22,7 @@ const free = new Map<number, StructPlace[]>();
 
 /** Takes a place of zeros for so many bytes. */
 export function takePlace(byteLength: number): StructPlace {
-  const size = Math.ceil(byteLength / STEP_BYTES) * STEP_BYTES;
+  const size = roundUp(byteLength, STEP_BYTES);
   const known = free.get(size)?.shift();
   if (known !== undefined) return known;
   const bytes = new Uint8Array(size);

@@ -85,8 +85,10 @@ export class Driver {
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
     DRIVER_OPTIONS.read(options, "open");
     if (isDriverApi(choice)) return Driver.#of(choice);
-    if (choice === "simulated") requirePointers();
-    if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());
+    if (choice === "simulated") {
+      requirePointers();
+      return Driver.#of(simulated ??= simulateDriver());
+    }
     if (choice !== "cuda" && choice !== "auto") {
       throw new TypeError(
         `Cannot open driver ${describeValue(choice)}: expected "auto", "cuda", "simulated" or ` +

@@ -27,6 +27,7 @@ import {
   type SimulatedKernel,
   simulateDriver as simulate,
 } from "../../ffi/simulated/driver.ts";
+import { MOST_DEVICES } from "../../ffi/simulated/model/address_space.ts";
 import { requirePointers } from "../driver/driver.ts";
 import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import {
@@ -56,7 +57,7 @@ export type DriverStatus = `CUDA_ERROR_${string}`;
 
 /** A simulated machine. */
 export interface SimulatedDriverOptions {
-  /** Number of devices, at least one; 2 by default. */
+  /** Number of devices, 1 to 31; 2 by default. */
   readonly deviceCount?: number | undefined;
   /** Memory of each device; 8 GiB by default. */
   readonly memorySize?: ByteSize | undefined;
@@ -111,7 +112,7 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
  * Makes a simulated driver, to pass to `CudaDevice.open(0, { driver })`. Each call makes a new
  * machine, which shares nothing with the others. Needs `--allow-ffi`.
  *
- * @throws RangeError when the number of devices is not positive, or a size or a version cannot be
+ * @throws RangeError when the number of devices is not from 1 to 31, or a size or a version cannot be
  *   read.
  * @throws CudaUnavailableError when the permission is missing.
  *
@@ -139,8 +140,8 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
   SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
   const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
   const { ncclVersion = "2.28.9", kernels = {}, ranks = () => undefined } = options;
-  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1) {
-    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected at least one`);
+  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1 || deviceCount > MOST_DEVICES) {
+    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected 1 to ${MOST_DEVICES}`);
   }
   const settings = {
     devices: deviceCount,

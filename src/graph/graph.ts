@@ -46,8 +46,6 @@ export interface CaptureRequest {
   readonly label?: string | undefined;
 }
 
-const CAPTURE_REQUEST = new OptionSet<CaptureRequest>({ body: CALLBACK, label: TEXT });
-
 /** The memory of others among what a graph uses. */
 function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
   return named.filter(({ block }) => block.kind === "imported");
@@ -346,9 +344,8 @@ export class CudaGraph implements Disposable {
  * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
  *   when another capture is running.
  */
-export function captureGraph(stream: CudaStream, request: CaptureRequest): CudaGraph {
-  requireKind(request.body, CALLBACK, "capture");
-  const { body, label } = CAPTURE_REQUEST.read(request, "capture");
+export function captureGraph(stream: CudaStream, { body, label }: CaptureRequest): CudaGraph {
+  requireKind(body, CALLBACK, "capture");
   const { context } = stream;
   using recorded = new Recording(stream, body);
   requireMemory(context, recorded.memory.named, "make a graph");

@@ -533,13 +533,9 @@ function isList(buffers: Buffers): buffers is readonly GpuBuffer[] {
 }
 
 function requireRank(ranks: Ranks, rank: number, call: string): void {
-  const isRank = Number.isInteger(rank) && rank >= 0 && rank < ranks.size;
-  if (!isRank) throw noRank(ranks.size, rank, call);
-}
-
-function noRank(size: number, rank: number, call: string): RangeError {
-  return new RangeError(
-    `Cannot call ${call}() with rank ${rank}: the group has ranks 0 to ${size - 1}`,
+  if (Number.isInteger(rank) && rank >= 0 && rank < ranks.size) return;
+  throw new RangeError(
+    `Cannot call ${call}() with rank ${rank}: the group has ranks 0 to ${ranks.size - 1}`,
   );
 }
 

@@ -2,8 +2,7 @@
 // messages on. They tell when a rank has ended, is silent or has left, and carry words between ranks.
 
 import { within } from "../words/timer.ts";
-import type { Frame, FrameConnection } from "./frames.ts";
-import { MEMBER } from "./frames.ts";
+import { type Frame, type FrameConnection, MEMBER } from "./frames.ts";
 import type { Member } from "./handshake.ts";
 
 /** Time between two signs of life. */

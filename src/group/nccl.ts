@@ -3,7 +3,7 @@
 import { readCString } from "../../ffi/c_strings.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
-import { ncclResult } from "../../ffi/nccl_constants.ts";
+import { NCCL_UNIQUE_ID_BYTES, ncclResult } from "../../ffi/nccl_constants.ts";
 import { openNccl } from "../../ffi/nccl_library.ts";
 import type { Driver } from "../driver/driver.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
@@ -62,6 +62,13 @@ export class Nccl {
       if (!(error instanceof LibraryError)) throw error;
       throw new CudaUnavailableError(error.reason, error.message, { cause: error });
     }
+  }
+
+  /** Creates the name under which the ranks of a new group find each other. */
+  createId(): Uint8Array<ArrayBuffer> {
+    const id = new Uint8Array(NCCL_UNIQUE_ID_BYTES);
+    this.check(this.api.ncclGetUniqueId(id), "ncclGetUniqueId");
+    return id;
   }
 
   /** Throws the error of a status. */

@@ -9,7 +9,11 @@ import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { Allocation, type Lender } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
-import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
+import {
+  DEVICE_ONLY,
+  type PointerAttributes,
+  pointerAttributes,
+} from "../memory/pointer_attributes.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { checkSize, describeValue, formatAddress } from "../words/format.ts";
 import { ANYTHING, CALLBACK, OptionSet, SHAPE } from "../words/options.ts";
@@ -43,9 +47,6 @@ export const HANDLE_OPTIONS: OptionSet<HandleOptions<DType>> = new OptionSet({
   deallocate: CALLBACK,
   ...PLACE_KINDS,
 });
-
-/** Properties assumed for an address of no bytes. */
-const NOTHING = { isDeviceAccessible: true, isHostAccessible: false };
 
 /**
  * Creates a buffer over foreign memory, on the device that the address belongs to.
@@ -92,7 +93,7 @@ export function adoptMemory<D extends DType>(
   const { remainingBytes = byteLength, deviceOrdinal } = attributes;
   if (remainingBytes < byteLength) {
     throw new RangeError(
-      `Cannot use ${byteLength} bytes at 0x${address.toString(16)}: their allocation ends after ` +
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)}: their allocation ends after ` +
         `${remainingBytes}`,
     );
   }
@@ -110,7 +111,7 @@ function adopt<D extends DType>(
   options: ForeignMemory<D>,
 ): DeviceBuffer<D> {
   const { address, byteLength } = handle;
-  const { dtype, shape, owner, deallocate, isOrdered, attributes = NOTHING, label } = options;
+  const { dtype, shape, owner, deallocate, isOrdered, attributes = DEVICE_ONLY, label } = options;
   const release = { attributes, owner, deallocate, isOrdered };
   const { resource = new ForeignMemoryResource(context, release) } = options;
   const stream = streamOn(context, options, "memory");
@@ -122,10 +123,7 @@ function adopt<D extends DType>(
   const start = byteLength === 0 ? 0n : address;
   const isReadOnly = options.isReadOnly === true || lender?.isReadOnly === true;
   const allocation = new Allocation({ ...block, lender, isReadOnly }, start);
-  const token = { allocation };
-  allocation.guard(token);
-  const fields = { allocation, token, dtype, shape, byteOffset: 0, isView: false };
-  return new DeviceBuffer(new Parts(fields));
+  return new DeviceBuffer(new Parts({ allocation, dtype, shape }));
 }
 
 /** Returns the record of the live buffer that the bytes belong to. */
@@ -179,7 +177,7 @@ function layoutOf<D extends DType>(
   }
   if (byteLength % bytes !== 0) {
     throw new RangeError(
-      `Cannot use ${byteLength} bytes at 0x${address.toString(16)} as ${dtype}: they do not ` +
+      `Cannot use ${byteLength} bytes at ${formatAddress(address)} as ${dtype}: they do not ` +
         `divide into elements of ${bytes} bytes`,
     );
   }

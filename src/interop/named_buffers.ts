@@ -3,6 +3,7 @@
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
 import { describeValue } from "../words/format.ts";
+import { isRecord } from "../words/options.ts";
 
 /** A buffer and the name it is saved under. */
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
@@ -66,17 +67,23 @@ export function checkText(path: string, text: string, what: string): void {
   );
 }
 
-/**
- * Returns whether a value has names; a promise or a single buffer has none, and would be saved as nothing.
- */
+/** Returns whether a value has names; a single buffer has none. */
 function isCollection(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || value instanceof Promise) return false;
-  return !(value instanceof GpuBuffer || value instanceof StridedView) &&
-    !ArrayBuffer.isView(value);
+  if (value instanceof GpuBuffer || value instanceof StridedView || ArrayBuffer.isView(value)) {
+    return false;
+  }
+  return hasFields(value) || isIterable(value);
 }
 
-function isIterable(value: object): value is Iterable<unknown> {
-  return Symbol.iterator in value && typeof value[Symbol.iterator] === "function";
+/** Returns whether a value has fields; a promise or a Date has none, and would be saved as nothing. */
+export function hasFields(value: unknown): value is object {
+  return isRecord(value) ||
+    (typeof value === "object" && value !== null && Object.keys(value).length > 0);
+}
+
+function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value &&
+    typeof value[Symbol.iterator] === "function";
 }
 
 function adviceForBuffer(value: unknown): string {

@@ -6,6 +6,7 @@ import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import { DEVICE_ONLY } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
@@ -45,9 +46,6 @@ export interface TakeOverOptions extends PlaceOptions {
 export const TAKE_OVER_OPTIONS: OptionSet<TakeOverOptions> = new OptionSet(PLACE_KINDS);
 
 const TIMEOUT_SECONDS = 10;
-
-/** The properties of memory that a handle stands for. */
-const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false };
 
 /**
  * Opens a ticket.
@@ -99,10 +97,7 @@ export function takeOver(
   const stream = streamOn(context, options, "memory");
   const { allocation, handed } = takeOverMemory(context, given, { stream, label: options.label });
   const { dtype, shape } = handed;
-  const fields = { allocation, dtype, shape: Object.freeze(shape), byteOffset: 0, isView: false };
-  const buffer = new DeviceBuffer(new Parts(fields));
-  allocation.guard(buffer);
-  return buffer;
+  return new DeviceBuffer(new Parts({ allocation, dtype, shape: Object.freeze(shape) }));
 }
 
 function show<D extends DType>(
@@ -116,8 +111,5 @@ function show<D extends DType>(
   const resource = new ForeignMemoryResource(context, { attributes: DEVICE_ONLY, deallocate });
   const block = { kind: "imported", byteLength, resource, stream, label, lender: memory } as const;
   const allocation = new Allocation(block, address + BigInt(offset));
-  const fields = { allocation, dtype, shape: Object.freeze(shape), byteOffset: 0, isView: false };
-  const buffer = new DeviceBuffer<D>(new Parts(fields));
-  allocation.guard(buffer);
-  return buffer;
+  return new DeviceBuffer<D>(new Parts({ allocation, dtype, shape: Object.freeze(shape) }));
 }

@@ -8,7 +8,7 @@ import {
 } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
-import { fileNameOf, type FilePath } from "../disk/file_path.ts";
+import { fileNameOf, type FilePath, isWebAddress } from "../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
@@ -19,7 +19,6 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { checkSize } from "../words/format.ts";
 import { NUMBER, OptionSet, SHAPE } from "../words/options.ts";
-import { isWebAddress } from "./web_address.ts";
 
 /** Size that /sys reports for files whose contents it generates. */
 const PAGE_BYTES = 4096;

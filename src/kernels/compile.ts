@@ -69,7 +69,7 @@ async function compiledCode(
   options: CompileOptions,
 ): Promise<CompiledCode> {
   const { name, cache = true, include = [] } = options;
-  const nvrtc = compilerFor(context);
+  const nvrtc = findNvrtc(context.driver.api);
   const capability = context.attribute("CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR") * 10 +
     context.attribute("CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR");
   const given = options.options ?? [];
@@ -88,10 +88,6 @@ async function compiledCode(
   const code = await compileText(api, { source, file, expression, architecture, options: all });
   if (key !== undefined) await keepCode(key, code);
   return code;
-}
-
-function compilerFor(context: Context): NvrtcSource {
-  return findNvrtc(context.driver.api);
 }
 
 /** Opens the compiler; its absence is told as that of everything that a program needs. */

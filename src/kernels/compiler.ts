@@ -2,10 +2,8 @@
 // a GPU nor a driver.
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
-import { nvrtcResult } from "../../ffi/nvrtc.ts";
-import type { NvrtcApi } from "../../ffi/nvrtc.ts";
-import { readEntries } from "../launch/parameter_type.ts";
-import type { ParameterType } from "../launch/parameter_type.ts";
+import { type NvrtcApi, nvrtcResult } from "../../ffi/nvrtc.ts";
+import { type ParameterType, readEntries } from "../launch/parameter_type.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CompileError } from "./compile_error.ts";
 

@@ -1,5 +1,6 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
+import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
 import { reworded } from "../disk/system_error.ts";
 import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
@@ -63,12 +64,15 @@ async function readCode(source: ModuleSource): Promise<ReadCode> {
         `fat binary, or a path`,
     );
   }
-  const file = String(source).replace(/.*\//, "");
+  const file = fileNameOf(String(source));
   return { image: readImage(await readFile(source)), file };
 }
 
-async function readFile(path: string | URL): Promise<Uint8Array> {
+async function readFile(source: FilePath): Promise<Uint8Array> {
+  const path = pathOf(source);
   try {
+    const { isCharDevice } = await Deno.stat(path); // some of them never end
+    if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
     return await Deno.readFile(path);
   } catch (error) {
     throw reworded(error, `Cannot load ${path} as a module: ${messageOf(error)}`);

@@ -2,7 +2,7 @@
 // loaded while graphs, and launches that are still to come, need it.
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
-import { CUjit_option, CUresult } from "../../ffi/constants.ts";
+import { CUjit_option } from "../../ffi/constants.ts";
 import { nextId } from "../accounting/ids.ts";
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -12,6 +12,7 @@ import { isPostponed } from "../memory/captured_memory.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { defaultStreamOf } from "../order/stream.ts";
+import { failedWith } from "../words/errors.ts";
 import { visibleText } from "../words/format.ts";
 import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
@@ -104,7 +105,7 @@ export class LoadedCode implements KernelCode {
         : takePair(context, "cuModuleGetGlobal_v2", this.#handle, text);
       return { address, byteLength: Number(byteLength) };
     } catch (error) {
-      if (!isNotFound(error)) throw error;
+      if (!failedWith(error, "CUDA_ERROR_NOT_FOUND")) throw error;
       throw new TypeError(
         `Cannot find the variable ${JSON.stringify(name)} in the module ${this.name}: declare it ` +
           `extern "C" __device__, and use it, or the compiler drops it`,
@@ -188,8 +189,8 @@ export class LoadedCode implements KernelCode {
       return take64(context, "cuKernelGetFunction", kernel);
     } catch (error) {
       // Libraries are compiled when a kernel is first asked for, and keep the words to themselves.
-      if (isInvalidPtx(error)) this.#explain();
-      if (!isNotFound(error)) throw error;
+      if (failedWith(error, "CUDA_ERROR_INVALID_PTX")) this.#explain();
+      if (!failedWith(error, "CUDA_ERROR_NOT_FOUND")) throw error;
       const why = context.driver.isSimulated
         ? "the simulated driver runs no code for GPUs; register a function of that name in " +
           "simulateDriver({ kernels }), or open a GPU"
@@ -200,11 +201,6 @@ export class LoadedCode implements KernelCode {
       );
     }
   }
-}
-
-function isInvalidPtx(error: unknown): boolean {
-  return error instanceof Error && "code" in error &&
-    error.code === CUresult.CUDA_ERROR_INVALID_PTX;
 }
 
 /** Loads an image, with room for the compiler's words. */
@@ -230,9 +226,4 @@ function load(
       cause: error,
     });
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && "code" in error &&
-    error.code === CUresult.CUDA_ERROR_NOT_FOUND;
 }

@@ -1,6 +1,7 @@
 // The values of a launch's parameters in memory: a table of addresses, and the values behind it. The
 // driver copies them before a launch returns, so one block serves all launches of a kernel.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { KernelNumber } from "./kernel_number.ts";
@@ -29,10 +30,10 @@ export class ParameterBlock {
   constructor(types: readonly ParameterType[]) {
     this.#types = types;
     this.#usual = Uint8Array.from(types, usualOf);
-    let end = roundUp(types.length * 8);
+    let end = roundUp(types.length * 8, ALIGNMENT_BYTES);
     this.#offsets = types.map(({ byteLength }) => {
       const offset = end;
-      end += roundUp(Math.max(byteLength, 8));
+      end += roundUp(Math.max(byteLength, 8), ALIGNMENT_BYTES);
       return offset;
     });
     const memory = new ArrayBuffer(Math.max(end, ALIGNMENT_BYTES));
@@ -57,7 +58,7 @@ export class ParameterBlock {
   copy(): ParameterBlock {
     const copy = new ParameterBlock(this.#types);
     for (const [index, offset] of this.#offsets.entries()) {
-      const byteLength = roundUp(Math.max(this.#types[index]?.byteLength ?? 0, 8));
+      const byteLength = roundUp(Math.max(this.#types[index]?.byteLength ?? 0, 8), ALIGNMENT_BYTES);
       const values = new Uint8Array(this.#view.buffer, offset, byteLength);
       new Uint8Array(copy.#view.buffer).set(values, offset);
     }
@@ -198,8 +199,4 @@ function wordsFor({ byteLength, kind }: ParameterType): string {
   if (kind === "integer" && byteLength === 8) return "an address or a whole number of 64 bits";
   if (kind === "integer") return `a whole number of ${byteLength * 8} bits`;
   return `${byteLength} bytes`;
-}
-
-function roundUp(byteLength: number): number {
-  return Math.ceil(byteLength / ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
 }

@@ -2,6 +2,7 @@
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { type DeviceIdentity, findNvmlDevice } from "../driver/nvml.ts";
+import { formatSpeed } from "../words/format.ts";
 
 /** A device's link to the host. */
 export interface Bus {
@@ -28,6 +29,11 @@ export function pcieBus(generation: number, lanes: number): Bus {
   const lane = LANE_GIGABYTES_PER_SECOND[generation];
   if (lane === undefined || lanes <= 0) return UNKNOWN;
   return { name: `PCIe ${generation}.0 x${lanes}`, theoreticalGigabytesPerSecond: lane * lanes };
+}
+
+/** Names a bus, with its theoretical speed where that is known. */
+export function describeBus({ name, theoreticalGigabytesPerSecond: roof }: Bus): string {
+  return roof === null ? name : `${name}, at most ${formatSpeed(roof)} one way`;
 }
 
 /** Asks NVML for the best link of a device; unknown without NVML. */

@@ -1,6 +1,7 @@
 // The output of nvbandwidth: written for our measurement of its cases, and read from its own, as text
 // or JSON, so that both stand side by side.
 
+import { messageOf } from "../words/format.ts";
 import { VERSION } from "../words/version.ts";
 import { BandwidthResult, type CopyCase, type LatencyCase } from "./bandwidth_result.ts";
 import type { LinkBandwidthResult, LinkCase, LinkSpeed } from "./link_bandwidth_result.ts";
@@ -142,7 +143,6 @@ function casesIn(text: string): Partial<Record<keyof NvbandwidthCase, unknown>>[
     const cases: unknown = JSON.parse(text)?.nvbandwidth?.testcases;
     return Array.isArray(cases) ? cases.filter((each) => typeof each === "object" && each) : [];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`Cannot read the output of nvbandwidth: ${reason}`);
+    throw new TypeError(`Cannot read the output of nvbandwidth: ${messageOf(error)}`);
   }
 }

@@ -8,6 +8,7 @@ import { CudaError, CudaUnavailableError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { addressOf } from "./host_memory.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 
 /** Options for page-locking existing memory. */
@@ -59,7 +60,7 @@ export class HostRegistration extends BaseMemoryResource {
     this.bytes = bytes;
     this.isReadOnly = readOnly;
     this.#isPortable = portable;
-    this.#hostAddress = Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource));
+    this.#hostAddress = addressOf(bytes);
     if (this.context.attribute("CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED") === 1) return;
     throw new CudaUnavailableError(
       "not-supported",

@@ -6,18 +6,12 @@ import type { PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { Allocation } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
-import type { Access } from "./stream_usage.ts";
+import type { PartUse } from "./stream_usage.ts";
 
 /** A call's use of a part of a block. */
-export interface MemoryUse {
+export interface MemoryUse extends PartUse {
   /** The block. */
   readonly allocation: Allocation;
-  /** The address of its first byte. */
-  readonly address: bigint;
-  /** Its size in bytes. */
-  readonly byteLength: number;
-  /** The use: a read or a write. */
-  readonly access: Access;
 }
 
 /**

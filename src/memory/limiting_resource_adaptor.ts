@@ -1,5 +1,6 @@
 // A budget: a request that would pass it is rejected before the driver is asked.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { MemoryLimitError } from "../words/errors.ts";
 import type { ByteSize } from "../words/format.ts";
@@ -48,7 +49,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
    * @throws MemoryLimitError when the limit does not allow it.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    const accounted = roundUp(byteLength);
+    const accounted = roundUp(byteLength, ALIGNMENT_BYTES);
     if (this.#usedBytes + accounted > this.limitBytes) {
       const { limitBytes } = this;
       const amounts = { requestedBytes: byteLength, heldBytes: this.#usedBytes, limitBytes };
@@ -62,10 +63,6 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
   /** Gives memory back, and room within the limit with it. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
     deallocateTo(this.upstream, { address, byteLength, stream });
-    this.#usedBytes -= roundUp(byteLength);
+    this.#usedBytes -= roundUp(byteLength, ALIGNMENT_BYTES);
   }
-}
-
-function roundUp(byteLength: number): number {
-  return Math.ceil(byteLength / ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
 }

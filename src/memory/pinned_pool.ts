@@ -1,6 +1,7 @@
 // Freed blocks of page-locked memory, kept for requests of about their size: pinning a GiB takes a
 // quarter of a second, so a block is worth keeping, and too much memory to pin more than was asked for.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -91,7 +92,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   override allocate(byteLength: number, stream: CudaStream): bigint {
     if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
     this.context.sweep();
-    const wanted = Math.ceil(byteLength / PAGE_BYTES) * PAGE_BYTES;
+    const wanted = roundUp(byteLength, PAGE_BYTES);
     const size = this.#fitFor(wanted) ?? wanted;
     const address = this.#takeFree(size) ?? this.#pin(size, stream);
     this.#sizes.set(address, size);

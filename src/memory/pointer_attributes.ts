@@ -3,6 +3,7 @@
 import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { isRefusal } from "../words/errors.ts";
+import { formatAddress } from "../words/format.ts";
 
 /** The driver's knowledge of an address. */
 export interface PointerAttributes {
@@ -24,6 +25,9 @@ export interface PointerAttributes {
   readonly remainingBytes: number | undefined;
 }
 
+/** Who can use memory that the driver is not asked about: a handle's, or that of no bytes. */
+export const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false } as const;
+
 /**
  * Asks the driver about an address (cuPointerGetAttribute).
  *
@@ -41,7 +45,7 @@ export function pointerAttributes(
   const type = read(context, "CU_POINTER_ATTRIBUTE_MEMORY_TYPE", address);
   if (type === undefined) {
     throw new TypeError(
-      `Cannot use address 0x${address.toString(16)}: the driver does not know it; ordinary host ` +
+      `Cannot use address ${formatAddress(address)}: the driver does not know it; ordinary host ` +
         `memory must be registered first`,
     );
   }

@@ -1,5 +1,6 @@
 // Device memory that other processes can open, by the way that the device has.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import { CUmemAllocationHandleType } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -43,12 +44,12 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
 
   /** Allocates whole steps of 2 MiB. */
   allocate(byteLength: number, stream: CudaStream): bigint {
-    return this.upstream.allocate(roundUp(byteLength), stream);
+    return this.upstream.allocate(roundUp(byteLength, WHOLE_BYTES), stream);
   }
 
   /** Frees the memory. */
   deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    this.upstream.deallocate(address, roundUp(byteLength), stream);
+    this.upstream.deallocate(address, roundUp(byteLength, WHOLE_BYTES), stream);
   }
 
   /** Whether it was disposed; where there is no pool it never is. */
@@ -83,8 +84,4 @@ function upstreamFor(context: Context): MemoryResource {
     `Cannot allocate memory for other processes on device ${context.ordinal}: its driver has no ` +
       `handles for them`,
   );
-}
-
-function roundUp(byteLength: number): number {
-  return Math.ceil(byteLength / WHOLE_BYTES) * WHOLE_BYTES;
 }

@@ -1,6 +1,7 @@
 // The streams that use a block of memory, so that a second stream waits for the first by itself.
 // With one stream this costs a comparison; events are made only when two streams meet.
 
+import type { AddressRange } from "../accounting/ledger.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 
@@ -8,11 +9,7 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 export type Access = "read" | "write";
 
 /** A part of a block, and what is done with it. */
-export interface PartUse {
-  /** The address of its first byte. */
-  readonly address: bigint;
-  /** Its size in bytes. */
-  readonly byteLength: number;
+export interface PartUse extends AddressRange {
   /** The use: a read or a write. */
   readonly access: Access;
 }

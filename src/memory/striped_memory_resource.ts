@@ -1,6 +1,7 @@
 // One range of addresses over several devices: its stripes lie on each of them in turn, and all of them
 // reach all of it.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
@@ -16,7 +17,6 @@ import {
   hasVirtualMemory,
   mapMemory,
   reserveAddresses,
-  roundUp,
   takeRange,
   unmapMemory,
 } from "./virtual_memory.ts";

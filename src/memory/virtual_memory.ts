@@ -22,11 +22,6 @@ export function granularityOf(device: Context): number {
   return Number(take64(device, "cuMemGetAllocationGranularity", memoryOn(device), flag));
 }
 
-/** Rounds up to whole steps. */
-export function roundUp(byteLength: number, stepBytes: number): number {
-  return Math.ceil(byteLength / stepBytes) * stepBytes;
-}
-
 /** Reserves addresses without memory behind them (cuMemAddressReserve). */
 export function reserveAddresses(context: Context, byteLength: number): bigint {
   return take64(context, "cuMemAddressReserve", BigInt(byteLength), 0n, 0n, 0n);

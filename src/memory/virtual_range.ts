@@ -1,6 +1,7 @@
 // Addresses that are reserved once and get memory behind them as it is needed, and lose it again.
 // Memory comes and goes in equal steps from the start, so the end of what is mapped says it all.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { Context } from "../driver/context.ts";
 import { formatBytes } from "../words/format.ts";
 import { describeAccess, type DeviceAccess } from "./device_access.ts";
@@ -11,7 +12,6 @@ import {
   mapMemory,
   type NamedRange,
   reserveAddresses,
-  roundUp,
   unmapMemory,
 } from "./virtual_memory.ts";
 

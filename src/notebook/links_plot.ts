@@ -5,7 +5,7 @@ import { escapeHtml } from "../cards/html.ts";
 import type { LinkBandwidthResult, LinkSpeed } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSpeed } from "../words/format.ts";
 import { Figure } from "./figure.ts";
-import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+import { hueAt, patternAt, plainAxis, plotFrame, rowAxis, RULE_COLOR } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
 
 const ROW_HEIGHT = 30;
@@ -56,13 +56,7 @@ export function plotLinks(result: LinkBandwidthResult): Figure {
       barmode: "stack",
       bargap: 0.25,
       xaxis: plainAxis("GB/s (1 GB = 10^9 bytes)", { rangemode: "tozero" }),
-      yaxis: {
-        type: "category",
-        categoryorder: "array",
-        categoryarray: cases.map(({ name }) => wordsOf(name)).reverse(),
-        automargin: true,
-        ticksuffix: "  ",
-      },
+      yaxis: rowAxis(cases.map(({ name }) => wordsOf(name))),
     },
     description: describe(result),
   });

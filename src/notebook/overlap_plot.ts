@@ -6,7 +6,7 @@ import { type OverlapSpan, type OverlapTrace, timesWith } from "../measure/overl
 import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
 import { type AxisUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
-import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+import { hueAt, patternAt, plainAxis, plotFrame, rowAxis, RULE_COLOR } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
 
 const ROW_HEIGHT = 46;
@@ -62,13 +62,7 @@ export function plotOverlap(trace: OverlapTrace): Figure {
       barmode: "overlay",
       bargap: 0.28,
       xaxis: plainAxis(`${unit.name} since the first piece began`, { range: [0, end / unit.size] }),
-      yaxis: {
-        type: "category",
-        categoryorder: "array",
-        categoryarray: [...lanes, BOTH_LANE].map(escapeHtml).reverse(),
-        automargin: true,
-        ticksuffix: "  ",
-      },
+      yaxis: rowAxis([...lanes, BOTH_LANE].map(escapeHtml)),
     },
     description: describe(trace, lanes),
   });

@@ -142,3 +142,14 @@ export function plainAxis(title: string, more: Partial<LayoutAxis>): Partial<Lay
     ...more,
   };
 }
+
+/** Lays out rows by their names, the first on top. */
+export function rowAxis(names: readonly string[]): Partial<LayoutAxis> {
+  return {
+    type: "category",
+    categoryorder: "array",
+    categoryarray: names.toReversed(),
+    automargin: true,
+    ticksuffix: "  ",
+  };
+}

@@ -2,7 +2,7 @@
 // The basic bundle (scatter, bar, pie; 1.2 MB) is used: a treemap would need the full one of 4.8 MB.
 
 import { displayInCell } from "../accounting/notebook_kernel.ts";
-import type { DisplayBundle } from "../cards/show_card.ts";
+import { NOTHING_SHOWN } from "../cards/show_card.ts";
 import { loadPackage } from "./package_loading.ts";
 
 /** Loads the source text of plotly.js; nothing is fetched or read before the first call. */
@@ -23,9 +23,6 @@ export async function plotlyScript(): Promise<string> {
   return `<script>if(!window.Plotly){${shadowed(source)}}</script>`;
 }
 
-/** The output that takes the place of the one that carried plotly.js. */
-const CARRIED: DisplayBundle = { "text/html": "", "text/plain": "" };
-
 /**
  * Gives plotly.js to the page that shows this notebook now, by an output that is emptied at once:
  * the saved notebook does not have it. A page that was opened anew has none, and nobody tells the
@@ -35,7 +32,7 @@ export async function givePlotlyToPage(): Promise<void> {
   const display_id = crypto.randomUUID();
   const bundle = { "text/html": await packedScript(), "text/plain": "" };
   await displayInCell(bundle, { raw: true, display_id });
-  await displayInCell(CARRIED, { raw: true, display_id, update: true });
+  await displayInCell(NOTHING_SHOWN, { raw: true, display_id, update: true });
 }
 
 let packed: string | undefined;

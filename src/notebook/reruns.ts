@@ -3,7 +3,7 @@
 
 import { type CellRun, type CellRuns, cellRuns, isInCell } from "../accounting/cell_runs.ts";
 import { rerunCard } from "../cards/live_card.ts";
-import { type DisplayBundle, showCard } from "../cards/show_card.ts";
+import { type DisplayBundle, NOTHING_SHOWN, showCard } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { LiveDisplay } from "./live_display.ts";
@@ -53,7 +53,7 @@ export function warnOfReruns(
       // Running a cell again takes its outputs away, the former warning with them.
       if (!found.isSubsetOf(shown) && surface instanceof MovingDisplay) surface.move();
       shown = found;
-      return surface.show(groups.length === 0 ? SETTLED : showCard(() => rerunCard(groups)));
+      return surface.show(groups.length === 0 ? NOTHING_SHOWN : showCard(() => rerunCard(groups)));
     },
   });
 }
@@ -64,7 +64,7 @@ class MovingDisplay {
 
   /** Empties the output where it is, and shows the next bundle below the cell that ran last. */
   move(): void {
-    this.#display?.show(SETTLED);
+    this.#display?.show(NOTHING_SHOWN);
     this.#display = undefined;
   }
 
@@ -73,9 +73,6 @@ class MovingDisplay {
     this.#display.show(bundle);
   }
 }
-
-/** Takes the place of a warning whose memory was freed. */
-const SETTLED: DisplayBundle = { "text/html": "", "text/plain": "" };
 
 function isOfSeveralRuns(group: readonly LiveObject[], runs: CellRuns): boolean {
   const found = group.map(({ id }) => runs.ofObject(id));

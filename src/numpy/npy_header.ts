@@ -1,6 +1,7 @@
 // The header of numpy's .npy files: its magic, and a dictionary in Python's own notation with the
 // element type, the order and the shape. Read strictly, because it says how many bytes to trust.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { DType } from "../dtype.ts";
 import { visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
@@ -140,7 +141,7 @@ export function encodeNpyHeader(
   const order = code.endsWith("1") ? "|" : "<";
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
   const text = `{'descr': '${order}${code}', 'fortran_order': False, 'shape': (${sizes}), }`;
-  const byteLength = Math.ceil((10 + text.length + 1) / ALIGNMENT_BYTES) * ALIGNMENT_BYTES;
+  const byteLength = roundUp(10 + text.length + 1, ALIGNMENT_BYTES);
   const header = new Uint8Array(byteLength).fill(0x20);
   header.set(Array.from(MAGIC, (letter) => letter.charCodeAt(0)));
   header.set([1, 0], MAGIC.length);

@@ -1,11 +1,11 @@
 // The streams that are being recorded for a graph, so that work queued on them does not run. A
 // capture lasts while one function runs, so there is never more than one.
 
-import { CUresult, CUstreamCaptureMode } from "../../ffi/constants.ts";
+import { CUstreamCaptureMode } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
 import { releaseAll, succeeds, tryRelease } from "../driver/release.ts";
-import { CudaError } from "../words/errors.ts";
+import { failedWith } from "../words/errors.ts";
 import { Fence } from "./fence.ts";
 
 /** The part of a stream that a capture uses. */
@@ -166,7 +166,8 @@ export abstract class Capture {
         try {
           end();
         } catch (error) {
-          if (!isOver(error)) throw error;
+          const isOver = failedWith(error, "CUDA_ERROR_ILLEGAL_STATE"); // nothing is captured any more
+          if (!isOver) throw error;
         }
       };
       tryRelease(driver, `${this.origin}, which is still being captured,`, endAgain);
@@ -182,9 +183,4 @@ export abstract class Capture {
     for (const { context } of this.#members.values()) context.isCapturing = false;
     this.#members.clear(); // an event may keep the capture, which need not keep the streams
   }
-}
-
-/** Returns whether an error says that nothing is being captured any more. */
-function isOver(error: unknown): boolean {
-  return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_ILLEGAL_STATE;
 }

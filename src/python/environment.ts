@@ -1,7 +1,12 @@
 // The Python to start: a program whose packages are used, and the library of the same version.
 
 import { readVariable } from "../../ffi/library.ts";
-import { findLibrary, mayRead, NVIDIA_LIBRARIES, textOf } from "../../ffi/nvidia_libraries.ts";
+import {
+  findLibrary,
+  INSTALLED_LIBRARIES,
+  mayRead,
+  textOf,
+} from "../../ffi/installed_libraries.ts";
 
 /** A Python on this machine. */
 export interface PythonPlace {
@@ -37,7 +42,7 @@ export function findPython(
 ): PythonPlace {
   const executable = options.executable ?? activePython();
   const { libraryPath } = options;
-  const chosen = libraryPath ?? readVariable(NVIDIA_LIBRARIES.python.variable);
+  const chosen = libraryPath ?? readVariable(INSTALLED_LIBRARIES.python.variable);
   if (chosen !== undefined) return { executable, libraries: [chosen] };
   const told = executable === undefined ? undefined : ask(executable);
   if (told !== undefined) {

@@ -3,7 +3,7 @@
 
 import { cString } from "../../ffi/c_strings.ts";
 import { openHost } from "../../ffi/host.ts";
-import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
+import { INSTALLED_LIBRARIES } from "../../ffi/installed_libraries.ts";
 import { PY_FILE_INPUT, type PythonApi } from "../../ffi/python.ts";
 import { openPython } from "../../ffi/python_library.ts";
 import bridge from "./bridge.py" with { type: "text" };
@@ -26,7 +26,7 @@ export class Interpreter {
    * @throws LibraryError when there is no library of Python's.
    */
   constructor({ executable, libraries }: PythonPlace) {
-    const { title, remedy } = NVIDIA_LIBRARIES.python;
+    const { title, remedy } = INSTALLED_LIBRARIES.python;
     const { api, path } = openPython({ title, candidates: libraries, remedy });
     this.libraryPath = path;
     this.#api = api;

@@ -5,7 +5,6 @@ import { openHost } from "../../ffi/host.ts";
 import { type DType, dtypeOf, type HostArray, viewBits } from "../dtype.ts";
 import { addressOf, bytesOf } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
-import { isRecord } from "../words/options.ts";
 
 /** A value that Python takes: `undefined` is None, an array with elements becomes one of numpy's. */
 export type PythonInput =
@@ -64,7 +63,7 @@ export function toWire(value: unknown, share: Share, around: readonly object[] =
   }
   const inside = [...around, value];
   if (Array.isArray(value)) return ["list", value.map((item) => toWire(item, share, inside))];
-  if (!isRecord(value) || !isPlain(value)) throw notForPython(value);
+  if (!isPlain(value)) throw notForPython(value);
   const entries = Object.entries(value);
   return ["dict", entries.map(([name, item]) => [name, toWire(item, share, inside)])];
 }
@@ -118,10 +117,7 @@ export function fromWire(wire: Wire, arrival: Arrival): PythonValue {
       return copyOf(first as number, second as number, arrival);
     case "typed": {
       const bytes = copyOf(second as number, third as number, arrival);
-      const dtype = first as DType;
-      const length = bytes.length / viewBits(dtype, { buffer: bytes.buffer, length: 0 })
-        .BYTES_PER_ELEMENT;
-      return viewBits(dtype, { buffer: bytes.buffer, length });
+      return viewBits(first as DType, { buffer: bytes.buffer });
     }
     default:
       return arrival.find(first as number) as PythonValue;

@@ -1,6 +1,7 @@
 // Sockets between processes of one machine, which carry file descriptors. Their names are no files:
 // they are gone with their process, and nobody has to clean up after it.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import {
   AF_UNIX,
   CMSGHDR,
@@ -23,6 +24,8 @@ const MESSAGE_BYTES = 128;
 
 /** Room for the descriptors beside a message; the system closes those that do not fit. */
 const CONTROL_BYTES = 128;
+/** Each control message begins at a multiple of it (CMSG_ALIGN). */
+const CONTROL_ALIGNMENT = 8;
 
 /** Connections that wait to be accepted. */
 const BACKLOG = 64;
@@ -129,7 +132,9 @@ export class LocalSocket implements Disposable {
   /** Sends a message, and a descriptor with it; returns whether the system took it. */
   send(bytes: Uint8Array<ArrayBuffer>, descriptor?: number): boolean {
     const head = CMSGHDR.byteLength;
-    const control = new Uint8Array(descriptor === undefined ? 0 : alignUp(head + 4));
+    const control = new Uint8Array(
+      descriptor === undefined ? 0 : roundUp(head + 4, CONTROL_ALIGNMENT),
+    );
     if (descriptor !== undefined) {
       const fields = { cmsg_len: BigInt(head + 4), cmsg_level: SOL_SOCKET, cmsg_type: SCM_RIGHTS };
       control.set(CMSGHDR.encode(fields));
@@ -210,7 +215,7 @@ class Message {
       for (let i = at + CMSGHDR.byteLength; isRights && i + 4 <= stop; i += 4) {
         found.push(view.getInt32(i, true));
       }
-      at += alignUp(byteLength);
+      at += roundUp(byteLength, CONTROL_ALIGNMENT);
     }
     return found;
   }
@@ -222,8 +227,4 @@ function addressOf(name: string): [address: Uint8Array<ArrayBuffer>, byteLength:
   const { written } = new TextEncoder().encodeInto(name, path.subarray(1));
   const address = SOCKADDR_UN.encode({ sun_family: AF_UNIX, sun_path: path });
   return [address, SOCKADDR_UN.offsets.sun_path + 1 + written];
-}
-
-function alignUp(byteLength: number): number {
-  return Math.ceil(byteLength / 8) * 8;
 }

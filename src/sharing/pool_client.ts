@@ -6,7 +6,7 @@ import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";
 import { decodeAnswer, encodeRequest, type PoolAnswer } from "./pool_words.ts";
-import { noPool, ownProcess } from "./refusals.ts";
+import { noPool, ownProcess, sharerName } from "./refusals.ts";
 
 /** Time between two looks at the socket. */
 const LOOK_MILLISECONDS = 2;
@@ -83,7 +83,7 @@ async function receive(
     if (performance.now() > end) {
       throw new TicketError(
         "unanswered",
-        `Cannot open the ticket: ${processName(pid)} has not answered in ${timeoutSeconds} s; ` +
+        `Cannot open the ticket: ${sharerName(pid)} has not answered in ${timeoutSeconds} s; ` +
           `its event loop must turn`,
       );
     }
@@ -94,10 +94,6 @@ async function receive(
 function gone(pid: number | undefined): TicketError {
   return new TicketError(
     "gone",
-    `Cannot open the ticket: ${processName(pid)} has ended, or shares nothing any more`,
+    `Cannot open the ticket: ${sharerName(pid)} has ended, or shares nothing any more`,
   );
-}
-
-function processName(pid: number | undefined): string {
-  return pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
 }

@@ -36,6 +36,11 @@ export function requireDevice(
   );
 }
 
+/** Names the process that made a ticket, as far as it is known. */
+export function sharerName(pid: number | undefined): string {
+  return pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
+}
+
 /** Turns the driver's refusal of a handle into an error about the ticket. */
 export function refusedHandle(
   error: unknown,
@@ -44,10 +49,11 @@ export function refusedHandle(
   if (!(error instanceof CudaError)) return error;
   if (error.code === CUresult.CUDA_ERROR_INVALID_CONTEXT) return ownProcess(what, { cause: error });
   if (!UNKNOWN_HANDLE.has(error.code)) return error;
-  const who = pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
   return new TicketError(
     "gone",
-    `Cannot open the ticket: its ${what} is not there; it was disposed, or ${who} has ended`,
+    `Cannot open the ticket: its ${what} is not there; it was disposed, or ${
+      sharerName(pid)
+    } has ended`,
     { cause: error },
   );
 }

@@ -1,6 +1,7 @@
 // Loads a model onto several devices: the headers of all files first, then memory on each device, then
 // the bytes, each of which is read once, by all devices at the same time.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/view_names.ts";
@@ -147,7 +148,7 @@ function plan(
     const tensor = distribute(entry, how);
     const parts = tensor.layout.parts.slice(firstPart, firstPart + ownCount);
     const offsets = parts.map(({ rows }, at) => {
-      const offset = Math.ceil((blockBytes[at] ?? 0) / ALIGNMENT) * ALIGNMENT;
+      const offset = roundUp(blockBytes[at] ?? 0, ALIGNMENT);
       blockBytes[at] = offset + rows.length * rows.rowCount * elementBytes(tensor.dtype);
       return offset;
     });

@@ -199,13 +199,18 @@ export class MemoryLimitError extends Error implements LimitAmounts {
   }
 }
 
+/** Returns whether an error is that of a driver call, with this status. */
+export function failedWith(error: unknown, status: keyof typeof CUresult): error is CudaError {
+  return error instanceof CudaError && error.code === CUresult[status];
+}
+
 /** An error by which a driver or a resource reports that it has no memory. */
 export type MemoryShortage = CudaError | MemoryLimitError | OutOfMemoryError;
 
 /** Returns whether an error means that memory ran out, on the device or within a limit. */
 export function isOutOfMemory(error: unknown): error is MemoryShortage {
   if (error instanceof OutOfMemoryError || error instanceof MemoryLimitError) return true;
-  return error instanceof CudaError && error.code === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+  return failedWith(error, "CUDA_ERROR_OUT_OF_MEMORY");
 }
 
 /** An object was used after it was disposed. No driver call was made. */

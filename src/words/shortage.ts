@@ -67,7 +67,9 @@ export function formatHolders(amounts: MemoryAmounts): string {
  * Returns the bytes that this program does not account for: the context, other programs, and
  * rounding.
  */
-export function otherBytesOf(amounts: MemoryAmounts): number {
+export function otherBytesOf(
+  amounts: Pick<MemoryAmounts, "totalBytes" | "freeBytes" | "liveBytes" | "cachedBytes">,
+): number {
   const { totalBytes, freeBytes, liveBytes, cachedBytes = 0 } = amounts;
   return Math.max(0, totalBytes - freeBytes - liveBytes - cachedBytes);
 }

@@ -1,6 +1,7 @@
 // The page about errors quotes messages: each is provoked here, and reads as the page says.
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import config from "../../deno.json" with { type: "json" };
 import { Driver } from "../../src/driver/driver.ts";
 import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
 import { hintFor, type MemoryAmounts } from "../../src/words/shortage.ts";
@@ -138,6 +139,17 @@ Deno.test("docs/errors.md quotes no message twice, and none is provoked in vain"
     ...quotesUnder("## Out of memory").map((quoted) => keyOf(HINTS, quoted)),
   ];
   assertEquals(used.sort(), [...Object.keys(MESSAGES), ...Object.keys(HINTS)].sort());
+});
+
+Deno.test("docs/errors.md lists every class of errors that programs can import", async () => {
+  const entries = Object.values(config.exports).filter((path) => !path.endsWith("cli.ts"));
+  const modules = await Promise.all(entries.map((path) => import(`../../${path}`)));
+  const classes = modules.flatMap((module) => Object.entries<{ prototype?: unknown }>(module))
+    .filter(([, { prototype }]) => prototype instanceof Error);
+  const listed = quotesUnder("## Classes").join(" ");
+  const missing = classes.map(([name]) => name).filter((name) => !listed.includes(`\`${name}\``));
+  assertEquals([...new Set(missing)], []);
+  assert(classes.length >= 14, "the entries export errors");
 });
 
 /** The first column of the table under a heading of the page. */

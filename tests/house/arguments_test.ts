@@ -2,7 +2,7 @@
 // thing in the place of its first two arguments. Some take it, as an option that is left out or a value that
 // fits; what they throw is never the language's own message, which names neither the call nor the remedy.
 
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertNotEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
 import * as group from "../../src/entries/group.ts";
 import * as kernels from "../../src/entries/kernels.ts";
@@ -218,6 +218,7 @@ Deno.test("Classes that programs do not construct name the call that makes one",
     const makers = /^TypeError: Cannot construct (\w+): it comes from (.*)$/.exec(text);
     if (makers === null) continue;
     assertEquals(makers[1], name);
+    assertNotEquals(makers[2], "a device", `${name} has no line in MAKERS`);
     for (const [call, method = ""] of (makers[2] ?? "").matchAll(/(?:gpu|CudaDevice)\.(\w+)/g)) {
       assertEquals(method in gpu || method in kit.CudaDevice, true, call);
     }

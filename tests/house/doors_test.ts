@@ -326,6 +326,6 @@ function takesOptions(params: readonly DocParam[]): boolean {
   return params.some((param) => {
     const { name = "", tsType } = param.left ?? param;
     return ["options", "query", "range"].includes(name) ||
-      /(Options|Choice|Query|AxisRange|CaptureRequest|Partial)$/.test(tsType?.repr ?? "");
+      /(Options|Choice|Query|AxisRange|Partial)$/.test(tsType?.repr ?? "");
   });
 }

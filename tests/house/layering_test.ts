@@ -52,7 +52,6 @@ const KNOWN_CIRCLE = [
   "src/buffers/device_buffer.ts",
   "src/buffers/gpu_buffer.ts",
   "src/buffers/strided_view.ts",
-  "src/buffers/summary.ts",
 ];
 
 const graph = await readImportGraph();

@@ -13,7 +13,9 @@ export interface ProgramOutcome {
 
 /**
  * Runs the body of a function that has `kit`, `gpu`, `resource` (plain device memory), `testDriver()`,
- * `collect()` and `lost()`, the bytes that are missing on the device since its start.
+ * `collect()`, `lost()`, the bytes that are missing on the device since its start, and
+ * `growthOf(count, step)`, the bytes by which the heap grows with each of so many steps: the least of
+ * several rounds, because what is left of a step is left in all of them.
  */
 export async function runWithCollector(body: string): Promise<ProgramOutcome> {
   const { code, stdout, stderr } = await evaluate(
@@ -30,6 +32,16 @@ export async function runWithCollector(body: string): Promise<ProgramOutcome> {
        }
        gpu.synchronizeSync();
        gpu.context.sweep();
+     }
+     async function growthOf(count, step) {
+       const heaps = [];
+       for (let round = 0; round < 4; round++) {
+         for (let i = 0; i < count; i++) await step(round + " " + i);
+         await collect();
+         heaps.push(Deno.memoryUsage().heapUsed);
+       }
+       const growths = heaps.slice(1).map((heap, round) => heap - heaps[round]);
+       return Math.round(Math.min(...growths) / count);
      }
      const before = gpu.context.freeBytes();
      const lost = () => before - gpu.context.freeBytes();

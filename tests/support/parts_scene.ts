@@ -71,6 +71,11 @@ export function elementsOf(
   return (array as Uint8Array).filter(isIn);
 }
 
+/** Returns the bytes of an array. */
+export function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
 /** Returns a device of a list; throws when there is none at that place. */
 export function deviceAt(gpus: DeviceList<CudaDevice>, index: number): CudaDevice {
   const gpu = gpus.at(index);

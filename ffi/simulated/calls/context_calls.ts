@@ -7,7 +7,7 @@ import type { Machine } from "../model/machine.ts";
 import type { CallGroup } from "./calls.ts";
 
 /** Greatest and least priority of a stream; a smaller number goes first. */
-export const STREAM_PRIORITIES = { greatest: -5, least: 0 };
+const STREAM_PRIORITIES = { greatest: -5, least: 0 };
 
 type ContextCalls = CallGroup<`cuCtx${string}` | `cuDevicePrimaryCtx${string}`>;
 

@@ -4,7 +4,7 @@
 import { queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
 import { requireCopiesApart } from "../work/overlaps.ts";
 import { linearPlane, type Plane } from "../work/planes.ts";
-import { pageableRegion } from "../model/address_space.ts";
+import { hostAddress, pageableRegion } from "../model/address_space.ts";
 import { CUmemcpyFlags } from "../../constants.ts";
 import { bytesOf, type Cell, get64, put64 } from "./cells.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
@@ -46,7 +46,7 @@ export function copyCalls(machine: Machine): CopyCalls {
         `${byteLength} bytes leave the host array of ${bytes.byteLength}`,
       );
     }
-    const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource)));
+    const address = hostAddress(bytes);
     if (memory.at(address) !== undefined) return memory.resolve(address, byteLength);
     return pageableRegion(bytes.subarray(0, byteLength), address);
   }

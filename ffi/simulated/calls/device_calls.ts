@@ -3,6 +3,7 @@
 
 import { CUdevice_P2PAttribute as P2P, CUresult } from "../../constants.ts";
 import { bytesOf, put32, put64, putText } from "./cells.ts";
+import { hostAddress } from "../model/address_space.ts";
 import { attributesOf, pciBusIdOf, uuidOf } from "../model/device.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
@@ -44,7 +45,7 @@ export function deviceCalls(machine: Machine): DeviceCalls {
   return {
     cuGetErrorString(status, text) {
       const bytes = ERROR_TEXTS.get(status);
-      put64(text, bytes === undefined ? 0 : Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes)));
+      put64(text, bytes === undefined ? 0 : hostAddress(bytes));
       requireValue(bytes !== undefined);
     },
     cuInit(flags) {

@@ -1,10 +1,11 @@
 // Driver calls for modules, libraries, kernels and host callbacks, simulated. Every module and library
 // holds the kernels that were registered with the driver, and those of the kit.
 
+import { roundUp } from "../../alignment.ts";
 import { CUfunction_attribute as A, CUlaunchAttributeID } from "../../constants.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { hostBytes } from "../model/address_space.ts";
+import { hostAddress, hostBytes } from "../model/address_space.ts";
 import type { Context } from "../model/context.ts";
 import { LAUNCH_LIMITS, MULTIPROCESSORS } from "../model/device.ts";
 import { LAUNCH_SECONDS } from "../model/engine.ts";
@@ -95,7 +96,7 @@ type KernelCalls = CallGroup<
   | `cuOccupancy${string}`
 >;
 
-/** Registers by simulated multiprocessor. */
+/** Threads and shared memory that a multiprocessor has for the blocks that it runs at a time. */
 const RESIDENT = { threads: 2048, sharedBytes: LAUNCH_LIMITS.mostSharedBytes } as const;
 const WARP_THREADS = 32;
 
@@ -236,7 +237,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(address);
       requireValue(link.pieceCount > 0);
       const result = link.result ??= linkedImage();
-      put64(address, BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(result))));
+      put64(address, hostAddress(result));
       if (size !== null) put64(size, result.byteLength);
     },
     cuLinkDestroy(handle) {
@@ -373,7 +374,7 @@ function placesOf(sizes: readonly number[]): { offset: number; byteLength: numbe
   let end = 0;
   return sizes.map((byteLength) => {
     const alignment = [8, 4, 2].find((width) => byteLength % width === 0) ?? 1;
-    const offset = Math.ceil(end / alignment) * alignment;
+    const offset = roundUp(end, alignment);
     end = offset + byteLength;
     return { offset, byteLength };
   });
@@ -393,9 +394,7 @@ function attributesAt(address: bigint, count: number) {
 /** Blocks of a kernel that one multiprocessor runs at a time. */
 function residentBlocks(threads: number, sharedBytes: number): number {
   if (threads > LAUNCH_LIMITS.blockThreads) return 0;
-  const byThreads = Math.floor(
-    RESIDENT.threads / (Math.ceil(threads / WARP_THREADS) * WARP_THREADS),
-  );
+  const byThreads = Math.floor(RESIDENT.threads / roundUp(threads, WARP_THREADS));
   const byShared = sharedBytes === 0 ? byThreads : Math.floor(RESIDENT.sharedBytes / sharedBytes);
   return Math.min(byThreads, byShared, 32);
 }

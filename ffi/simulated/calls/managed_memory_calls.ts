@@ -50,7 +50,7 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
     return { allocation, advice: allocation.advice, start, end };
   }
 
-  /** Checks a place that managed memory can be told about: the host, or a device that shares it with the host. */
+  /** Checks a place for managed memory: the host, or a device that shares it with the host. */
   function requireLocation(location: number): void {
     if (location === CU_DEVICE_CPU) return;
     machine.device(location);

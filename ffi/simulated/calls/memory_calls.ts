@@ -1,6 +1,7 @@
 // Driver calls that allocate and free device memory, and answer what an address is, simulated.
 // cuMemFree waits for the device, except for memory of a pool: there the caller has to.
 
+import { roundUp } from "../../alignment.ts";
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
 import { Allocation } from "../model/allocation.ts";
 import type { Owner } from "../model/region.ts";
@@ -71,7 +72,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       requireCell(pitch);
       requireValue([4, 8, 16].includes(elementBytes) && width > 0n && height > 0n);
       machine.requireRelaxed();
-      const pitchBytes = Math.ceil(Number(width) / PITCH_BYTES) * PITCH_BYTES;
+      const pitchBytes = roundUp(Number(width), PITCH_BYTES);
       put64(address, allocate(pitchBytes * Number(height)));
       put64(pitch, pitchBytes);
     },

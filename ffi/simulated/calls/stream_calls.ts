@@ -9,7 +9,7 @@ import {
 } from "../../constants.ts";
 import { Allocation } from "../model/allocation.ts";
 import { put64, requireCell } from "./cells.ts";
-import { refuse, requireValue } from "../errors.ts";
+import { hex, refuse, requireValue } from "../errors.ts";
 import { StreamEvent } from "../model/event.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
@@ -129,7 +129,7 @@ export function streamCalls(machine: Machine): StreamCalls {
         const bytes = region.span(0, 4, "read");
         const word = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0, true);
         if (isMet?.(word, value | 0)) return undefined;
-        return `the word at 0x${address.toString(16)} is ${word} and does not fit ${value} ` +
+        return `the word at ${hex(address)} is ${word} and does not fit ${value} ` +
           `(flags ${flags}),`;
       }
       submit(machine, queue, {

@@ -1,6 +1,7 @@
 // One address space for the host and all devices. A device address is never used twice, so a
 // pointer to freed memory is always recognised.
 
+import { roundUp } from "../../alignment.ts";
 import { AddressMap } from "./address_map.ts";
 import { Allocation, type Asker } from "./allocation.ts";
 import type { Device } from "./device.ts";
@@ -11,6 +12,8 @@ import { Reservation } from "./reservation.ts";
 
 /** Each device owns this many addresses, the first ones belong to the host. */
 const ARENA_BYTES = 2 ** 48;
+/** With more devices a number could not hold every address. */
+export const MOST_DEVICES: number = 2 ** 53 / ARENA_BYTES - 1;
 /** No host address is this high. */
 export const HOST_END: number = 2 ** 47;
 const ALIGNMENT_BYTES = 256;
@@ -38,7 +41,7 @@ export class AddressSpace {
     alignmentBytes: number = ALIGNMENT_BYTES,
   ): { address: number; byteLength: number } {
     const arena = this.#arenas[device.ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
-    const address = Math.ceil(arena.next / alignmentBytes) * alignmentBytes;
+    const address = roundUp(arena.next, alignmentBytes);
     if (address + byteLength > (device.ordinal + 2) * ARENA_BYTES) {
       refuse("CUDA_ERROR_OUT_OF_MEMORY");
     }
@@ -180,4 +183,9 @@ export function hostBytes(address: number, byteLength: number): Uint8Array {
   const pointer = Deno.UnsafePointer.create(BigInt(address));
   if (pointer === null) return refuse("CUDA_ERROR_INVALID_VALUE");
   return new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, byteLength));
+}
+
+/** Returns the real address of bytes, which must be kept. */
+export function hostAddress(bytes: AllowSharedBufferSource): number {
+  return Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource)));
 }

@@ -5,7 +5,7 @@ import type { RemoteRanks } from "./remote_ranks.ts";
 import type { Operation } from "./stream.ts";
 
 /** Memory that a communicator takes on its device. */
-export const COMMUNICATOR_BYTES = 8 << 20;
+const COMMUNICATOR_BYTES = 8 << 20;
 
 /** The ranks that belong together. */
 export class Clique {

@@ -1,6 +1,7 @@
 // Memory that graphs allocate: its address is known at the capture, a launch takes it from the
 // device, and it stays taken until it is idle and trimmed.
 
+import { roundUp } from "../../alignment.ts";
 import type { Ranged } from "./address_map.ts";
 import { type Absence, Allocation, type Asker, FREED } from "./allocation.ts";
 import type { Capture } from "./capture.ts";
@@ -126,7 +127,7 @@ export class GraphReserve {
   /** Returns the physical memory that a launch needs. */
   get byteLength(): number {
     const sum = this.#places.reduce((bytes, { byteLength }) => bytes + byteLength, 0);
-    return Math.ceil(sum / GRANULE_BYTES) * GRANULE_BYTES;
+    return roundUp(sum, GRANULE_BYTES);
   }
 
   /** Returns whether a launch has left a block, which is not freed. */

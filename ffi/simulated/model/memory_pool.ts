@@ -1,6 +1,7 @@
 // Stream-ordered memory: a pool takes physical memory, hands out parts, and keeps what is freed
 // until the host next waits, or longer when its release threshold says so.
 
+import { roundUp } from "../../alignment.ts";
 import { type Device, GRANULARITY_BYTES } from "./device.ts";
 import { refuse } from "../errors.ts";
 import type { SharedBytes } from "./shared_bytes.ts";
@@ -144,7 +145,7 @@ export class MemoryPool {
 
   /** Releases unused memory to the device, down to a number of bytes. */
   trim(keepBytes: number): void {
-    const kept = roundUp(Math.max(this.#usedBytes, keepBytes));
+    const kept = roundUp(Math.max(this.#usedBytes, keepBytes), STEP_BYTES);
     if (kept >= this.#reservedBytes) return;
     this.device.discharge(this.#reservedBytes - kept);
     this.#reservedBytes = kept;
@@ -169,7 +170,7 @@ export class MemoryPool {
 
   /** Returns the number of bytes to reserve for a number of used bytes. */
   #needed(usedBytes: number): number {
-    const needed = roundUp(usedBytes);
+    const needed = roundUp(usedBytes, STEP_BYTES);
     const isThere = needed - this.#reservedBytes <= this.device.freeBytes;
     return isThere ? needed : roundUp(usedBytes, GRANULARITY_BYTES);
   }
@@ -177,7 +178,7 @@ export class MemoryPool {
   #fits(usedBytes: number): boolean {
     const needed = this.#needed(usedBytes);
     return needed - this.#reservedBytes <= this.device.freeBytes &&
-      needed <= roundUp(this.maxBytes);
+      needed <= roundUp(this.maxBytes, STEP_BYTES);
   }
 
   /** Makes room for a number of used bytes, from the device or from frees that are still queued. */
@@ -195,8 +196,4 @@ export class MemoryPool {
     const reused = oldest.operation === undefined ? [] : [oldest.operation];
     return [...reused, ...this.#reserve(usedBytes - oldest.byteLength)];
   }
-}
-
-function roundUp(byteLength: number, step = STEP_BYTES): number {
-  return Math.ceil(byteLength / step) * step;
 }

@@ -66,6 +66,26 @@ export class Region {
     throw new RangeError(`Cannot take bytes at ${offset}: the region has ${this.byteLength}`);
   }
 
+  /** Copies all bytes into a new array. */
+  read(): Uint8Array<ArrayBuffer> {
+    const result = new Uint8Array(this.byteLength);
+    for (let done = 0; done < result.byteLength;) {
+      const bytes = this.span(done, result.byteLength - done, "read");
+      result.set(bytes, done);
+      done += bytes.byteLength;
+    }
+    return result;
+  }
+
+  /** Copies as many bytes as the region has into it. */
+  write(bytes: Uint8Array): void {
+    for (let done = 0; done < this.byteLength;) {
+      const target = this.span(done, this.byteLength - done, "write");
+      target.set(bytes.subarray(done, done + target.byteLength));
+      done += target.byteLength;
+    }
+  }
+
   /** Splits the range from `start` up to `end` into its parts, in the coordinates of their storage. */
   *parts(start: number, end: number): Generator<{ segment: Segment; start: number; end: number }> {
     let base = 0;

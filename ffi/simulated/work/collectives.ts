@@ -167,7 +167,7 @@ export function queueArrival(
       const isUp = !isDead && machine.settings.ranks(rank, name) !== "asleep";
       return isUp ? undefined : `rank ${rank} of ${stream.timeline.label} does not come to ${name}`;
     },
-    run: () => take(region === undefined ? NOTHING : bytesOf(region)),
+    run: () => take(region?.read() ?? NOTHING),
   });
 }
 
@@ -185,7 +185,7 @@ export function queueEnd(
     run() {
       if (call.communicator.clique.isAborted) return;
       const bytes = output();
-      if (region !== undefined) fill(region, bytes);
+      region?.write(bytes);
     },
   });
 }
@@ -336,24 +336,6 @@ export function describe(call: RankCall | undefined): string {
   if (operation !== undefined) words.push(`operation ${operation}`);
   if (root !== undefined) words.push(`root ${root}`);
   return `${name}(${words.join(", ")})`;
-}
-
-function bytesOf(region: Region): Uint8Array<ArrayBuffer> {
-  const result = new Uint8Array(region.byteLength);
-  for (let done = 0; done < result.byteLength;) {
-    const bytes = region.span(done, result.byteLength - done, "read");
-    result.set(bytes, done);
-    done += bytes.byteLength;
-  }
-  return result;
-}
-
-function fill(region: Region, bytes: Uint8Array): void {
-  for (let done = 0; done < region.byteLength;) {
-    const target = region.span(done, region.byteLength - done, "write");
-    target.set(bytes.subarray(done, done + target.byteLength));
-    done += target.byteLength;
-  }
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array {

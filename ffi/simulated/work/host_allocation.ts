@@ -1,6 +1,7 @@
 // Allocates real host memory for page-locked and managed blocks, and for pools on the host.
 // Its address is real, so that code above can make its own ArrayBuffer over it.
 
+import { hostAddress } from "../model/address_space.ts";
 import { Allocation, type AllocationKind } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
 import { refuse, requireValue } from "../errors.ts";
@@ -24,7 +25,7 @@ export function allocateHost(
   const { byteLength, context = machine.contexts.current } = options;
   requireValue(byteLength > 0);
   const bytes = pageAligned(byteLength);
-  const address = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(bytes as BufferSource)));
+  const address = hostAddress(bytes);
   const storage = new HostStorage(bytes);
   const id = machine.nextId();
   machine.memory.add(new Allocation({ address, byteLength }, { ...options, context, id, storage }));
@@ -33,7 +34,7 @@ export function allocateHost(
 
 function pageAligned(byteLength: number): Uint8Array {
   const buffer = hostBuffer(byteLength + PAGE_BYTES);
-  const start = Number(Deno.UnsafePointer.value(Deno.UnsafePointer.of(buffer)));
+  const start = hostAddress(buffer);
   return new Uint8Array(buffer, (PAGE_BYTES - start % PAGE_BYTES) % PAGE_BYTES, byteLength);
 }
 

@@ -1,6 +1,7 @@
 // Kernels of the simulated driver are JavaScript functions: there is no GPU to run PTX.
 // Each says how many bytes its parameters have, as the compiled image of a real kernel does.
 
+import { hex } from "../errors.ts";
 import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
 import { requireAccess } from "./copies.ts";
 import type { Machine } from "../model/machine.ts";
@@ -40,26 +41,16 @@ export class Launch implements SimulatedLaunch {
   }
 
   #read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
-    const result = new Uint8Array(byteLength);
-    if (byteLength === 0) return result;
+    if (byteLength === 0) return new Uint8Array();
     const region = this.#open(address, { byteLength, write: false });
     requireWritten(this.#machine, wholeUse(region, false));
-    for (let done = 0; done < byteLength;) {
-      const bytes = region.span(done, byteLength - done, "read");
-      result.set(bytes, done);
-      done += bytes.byteLength;
-    }
-    return result;
+    return region.read();
   }
 
   #write(address: bigint, bytes: Uint8Array): void {
     if (bytes.byteLength === 0) return;
     const region = this.#open(address, { byteLength: bytes.byteLength, write: true });
-    for (let done = 0; done < bytes.byteLength;) {
-      const target = region.span(done, bytes.byteLength - done, "write");
-      target.set(bytes.subarray(done, done + target.byteLength));
-      done += target.byteLength;
-    }
+    region.write(bytes);
     markWritten(wholeUse(region, true));
   }
 
@@ -69,7 +60,7 @@ export class Launch implements SimulatedLaunch {
     if (region.kind === "pageable") {
       this.#machine.site.fail(
         "rights",
-        `the kernel touches ordinary host memory at 0x${address.toString(16)}`,
+        `the kernel touches ordinary host memory at ${hex(address)}`,
       );
     }
     requireAccess(this.#machine, [this.#stream.context], { region, write, kernel: true });

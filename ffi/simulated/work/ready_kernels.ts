@@ -1,6 +1,7 @@
 // The kit's own kernels as the simulated driver runs them: what their source in CUDA C++ says, in
 // JavaScript. Each does the same to the last bit, so that results agree with those of a GPU.
 
+import { roundUp } from "../../alignment.ts";
 import { costOf } from "../model/engine.ts";
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
 import { CONVERSION_KERNELS } from "./conversions.ts";
@@ -47,7 +48,7 @@ const checksum: SimulatedKernel = {
     const former = new Uint32Array(launch.read(result, 8).buffer);
     const sums = Uint32Array.from(former);
     for (const { start, length } of piecesOf(Number(byteLength))) {
-      const padded = new Uint8Array(Math.ceil(length / 4) * 4);
+      const padded = new Uint8Array(roundUp(length, 4));
       padded.set(launch.read(address + BigInt(start), length));
       addWords(sums, new Uint32Array(padded.buffer), start / 4);
     }
@@ -63,7 +64,7 @@ const repeat: SimulatedKernel = {
     const { buffer, byteOffset } = launch.parameters[3] ?? new DataView(new ArrayBuffer(0));
     const pattern = new Uint8Array(buffer, byteOffset, Number(patternBytes));
     // Whole patterns in a piece, so that each piece begins with the first byte.
-    const bytes = new Uint8Array(Math.ceil(PIECE_BYTES / pattern.length) * pattern.length);
+    const bytes = new Uint8Array(roundUp(PIECE_BYTES, pattern.length));
     for (let at = 0; at < bytes.length; at += pattern.length) bytes.set(pattern, at);
     for (let start = 0; start < Number(byteLength); start += bytes.length) {
       const rest = Number(byteLength) - start;

@@ -11,7 +11,7 @@ const LATCH_TURNS = 10_000;
 /** Declared here, because a program's `lib` setting may leave it out. */
 const timers = globalThis as unknown as { setImmediate(callback: () => void): unknown };
 
-/** Pause between two looks at work that a sleeping rank of a group holds up. */
+/** Pause between two looks at work that another process, or a sleeping rank of a group, holds up. */
 const PAUSE_MILLISECONDS = 1;
 
 /** Lets the event loop turn, then waits for an operation. */
@@ -25,7 +25,7 @@ export async function waitAside(
     await new Promise<void>((resolve) => void timers.setImmediate(resolve));
     if (operation !== undefined) machine.scheduler.proceed(operation);
     while (operation !== undefined && machine.scheduler.waitsOutside(operation)) {
-      await new Promise<void>((resolve) => setTimeout(resolve, 1));
+      await new Promise<void>((resolve) => setTimeout(resolve, PAUSE_MILLISECONDS));
       machine.scheduler.proceed(operation);
     }
     if (operation === undefined || machine.scheduler.deadlock(operation) === undefined) break;

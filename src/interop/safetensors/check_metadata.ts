@@ -1,7 +1,7 @@
 // Checks of metadata before a file is touched: notebooks have no type checks.
 
 import { describeValue } from "../../words/format.ts";
-import { checkText } from "../named_buffers.ts";
+import { checkText, hasFields } from "../named_buffers.ts";
 
 /**
  * Checks that all metadata are strings, as the format demands, and can be written as UTF-8.
@@ -9,7 +9,7 @@ import { checkText } from "../named_buffers.ts";
  * @throws TypeError that names the wrong one.
  */
 export function checkMetadata(path: string, metadata: unknown): void {
-  if (!isRecord(metadata)) {
+  if (!hasFields(metadata) || Symbol.iterator in metadata) {
     throw new TypeError(
       `Cannot save ${path}: metadata is ${describeValue(metadata)}, expected an object of texts`,
     );
@@ -24,11 +24,6 @@ export function checkMetadata(path: string, metadata: unknown): void {
     }
     checkText(path, value, `metadata "${key}":`);
   }
-}
-
-function isRecord(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || value instanceof Promise) return false;
-  return !(Symbol.iterator in value);
 }
 
 function adviceForText(value: unknown): string {

@@ -1,6 +1,7 @@
 // The header of a safetensors file: eight bytes with its length, then JSON that names the tensors.
 // Every limit of the format is checked here, so that what is loaded is exactly what was saved.
 
+import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
 import { nextTurn } from "../../order/waiting.ts";
 import { SafetensorsError } from "./error.ts";
@@ -84,21 +85,9 @@ export function readHeaderLength(
 }
 
 /**
- * Reads a header.
+ * Reads a header, and leaves the event loop its turns: the largest ones take a second or two.
  *
  * @throws SafetensorsError when anything in it breaks the format, or does not fit the file.
- */
-export function parseHeader(bytes: Uint8Array, source: HeaderSource): SafetensorsHeader {
-  const steps = headerSteps(bytes, source);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done === true) return value;
-  }
-}
-
-/**
- * Reads a header as {@link parseHeader} does, and leaves the event loop its turns: the largest
- * headers take a second or two.
  */
 export async function parseHeaderInTurns(
   bytes: Uint8Array,
@@ -281,7 +270,7 @@ export function encodeHeader(header: SafetensorsHeader): Uint8Array<ArrayBuffer>
   });
   if (Object.keys(metadata).length > 0) entries.unshift(encodeEntry("__metadata__", metadata));
   const json = new TextEncoder().encode(`{${entries.join(",")}}`);
-  const length = Math.ceil(json.byteLength / LENGTH_BYTES) * LENGTH_BYTES;
+  const length = roundUp(json.byteLength, LENGTH_BYTES);
   if (length > MAX_HEADER_BYTES) {
     throw new RangeError(
       `Cannot save ${tensors.length} tensors: their header would have ${length} bytes, more than ` +

@@ -1,6 +1,7 @@
 // The places of a file's tensors in one block of device memory: side by side as in the file, so
 // that neighbours move in one piece, except where a tensor's elements would be misaligned.
 
+import { roundUp } from "../../../ffi/alignment.ts";
 import { elementBytes } from "../../dtype.ts";
 import { heldAs } from "./formats.ts";
 import type { TensorEntry } from "./header.ts";
@@ -45,7 +46,7 @@ export function placeTensors(entries: readonly TensorEntry[]): BlockLayout {
     const last = runs.at(-1);
     const joins = last !== undefined && last.fileOffset + last.byteLength === entry.byteOffset &&
       byteLength % elementBytes(heldAs(entry.format, entry).dtype) === 0;
-    const blockOffset = joins ? byteLength : Math.ceil(byteLength / ALIGNMENT) * ALIGNMENT;
+    const blockOffset = joins ? byteLength : roundUp(byteLength, ALIGNMENT);
     if (joins) {
       runs[runs.length - 1] = { ...last, byteLength: last.byteLength + entry.byteLength };
     } else {

@@ -4,7 +4,6 @@ import { factsBehind } from "../../disk/file_facts.ts";
 import { type FilePath, pathOf, requireAccess } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
 import { builtin } from "../../words/builtin.ts";
-import { isWebAddress } from "../web_address.ts";
 import { SafetensorsError } from "./error.ts";
 import { MAX_HEADER_BYTES } from "./header.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
@@ -40,10 +39,6 @@ interface Finding {
  */
 export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
   const given: readonly FilePath[] = Array.isArray(source) ? source : [source];
-  const address = given.find(isWebAddress);
-  if (address !== undefined) {
-    throw new TypeError(`Cannot load ${address}: expected a file; download it first`);
-  }
   const paths = given.flatMap(filesAt);
   const readings = paths.map((path) => finding.resources.use(new FileReading(path)));
   const shards: Shard[] = [];

@@ -1,6 +1,7 @@
 // Segments of the upstream's memory, and the blocks that they are cut into. Small and large requests
 // never share a segment, so that a small block that lives long keeps no large segment.
 
+import { roundUp } from "../../../ffi/alignment.ts";
 import type { CudaStream } from "../../order/stream.ts";
 
 /** Sizes and addresses inside a segment are multiples of this, as in the pools of CuPy and PyTorch. */
@@ -37,7 +38,7 @@ export function isSmallRequest(unitCount: number): boolean {
 
 /** The size of a new segment for a request: whole pages. */
 export function segmentBytesFor(unitCount: number): number {
-  return Math.ceil(unitCount * UNIT_BYTES / PAGE_BYTES) * PAGE_BYTES;
+  return roundUp(unitCount * UNIT_BYTES, PAGE_BYTES);
 }
 
 /** Free blocks that one of them can leave. */

@@ -38,14 +38,10 @@ for (const [name, step] of Object.entries(STEPS)) {
       const lostInTurn = () => {
         for (let i = 0; i < 8; i++) (() => x.fill(i, { stream: gpu.createStream() }))();
       };
-      const heaps = [];
-      for (let round = 0; round < 3; round++) {
-        for (let i = 0; i < 400; i++) { ${step} }
-        await gpu.synchronize();
-        await collect();
-        heaps.push(Deno.memoryUsage().heapUsed);
-      }
-      return Math.round((heaps[2] - heaps[1]) / 400);
+      return await growthOf(400, async (number) => {
+        { ${step} }
+        if (number.endsWith(" 399")) await gpu.synchronize();
+      });
     `);
     // Bytes a step: unrelated growth of the heap is some tens.
     assertEquals(Number(result) < 250, true, `${result} bytes a step`);

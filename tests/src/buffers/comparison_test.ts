@@ -2,7 +2,7 @@
 // and place.
 
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
-import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { READY_KERNELS } from "../../../ffi/simulated/work/ready_kernels.ts";
 import type { DType, GpuBuffer } from "../../../mod.ts";

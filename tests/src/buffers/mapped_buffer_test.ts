@@ -85,7 +85,7 @@ Deno.test("MappedBuffer.set() takes what set() of other buffers takes", () =>
     assertThrows(() => ends.set(values), DisposedError, "MappedBuffer(ends");
     assertThrows(() => bytes.set(null as never), TypeError, "expected a typed array");
     using wide = gpu.mapped("int64", 1);
-    assertThrows(() => wide.set([3]), TypeError, "expected a bigint");
+    assertThrows(() => wide.set([3] as never), TypeError, "expected a bigint");
     assertEquals(bytes.array, Uint8Array.of(1, 2));
   }));
 

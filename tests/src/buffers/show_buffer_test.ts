@@ -7,8 +7,7 @@ import {
   assertMatch,
   assertStringIncludes,
 } from "@std/assert";
-import type { CudaDevice } from "../../../src/device/device.ts";
-import { CudaDevice as Device } from "../../../src/device/device.ts";
+import { type CudaDevice, CudaDevice as Device } from "../../../src/device/device.ts";
 import { cardOf } from "../../support/display.ts";
 import { testDriver } from "../../support/driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";

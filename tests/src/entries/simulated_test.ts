@@ -59,8 +59,9 @@ Deno.test("simulateDriver() asks fault before each call, and fails the call by i
 
 Deno.test("simulateDriver() rejects machines that there are not", () => {
   const wrong: readonly [SimulatedDriverOptions, string][] = [
-    [{ deviceCount: 0 }, "Cannot simulate 0 devices: expected at least one"],
-    [{ deviceCount: 1.5 }, "Cannot simulate 1.5 devices: expected at least one"],
+    [{ deviceCount: 0 }, "Cannot simulate 0 devices: expected 1 to 31"],
+    [{ deviceCount: 1.5 }, "Cannot simulate 1.5 devices: expected 1 to 31"],
+    [{ deviceCount: 32 }, "Cannot simulate 32 devices: expected 1 to 31"],
     [{ cudaVersion: "new" }, 'Cannot simulate CUDA "new": expected a version'],
     [{ memorySize: "much" }, "memorySize"],
   ];

@@ -2,7 +2,7 @@
 // found, which needs no GPU. What was compiled is kept.
 
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
-import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
@@ -294,6 +294,10 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
     "pass CUDA C++ to gpu.compile()",
   );
   await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, "Cannot load");
+  await assertRejects(() => gpu.loadModule("https://a/b.ptx"), TypeError, "an address of the web");
+  if (Deno.build.os === "linux") {
+    await assertRejects(() => gpu.loadModule("/dev/null"), TypeError, "module: it is a device");
+  }
   assertEquals(gpu.live({ kind: "module" }).count, 0);
 });
 

@@ -2,7 +2,7 @@
 // with a kernel of the same name in JavaScript.
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../mod.ts";

@@ -6,8 +6,7 @@ import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_call
 import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
-import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
-import { MemoryLimitError } from "../../../src/words/errors.ts";
+import { CudaError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -8,9 +8,9 @@ import {
   CudaError,
   CudaUnavailableError,
   DisposedError,
+  MemoryLimitError,
   OutOfMemoryError,
 } from "../../../src/words/errors.ts";
-import { MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";

@@ -3,8 +3,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import type { EventTicket, MemoryTicket } from "../../../src/entries/sharing.ts";
-import { TicketError } from "../../../src/entries/sharing.ts";
+import { type EventTicket, type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { ToldError } from "../../support/obedient_process.ts";

@@ -2,8 +2,7 @@
 // memory and we open theirs, and nothing is left after many rounds.
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import type { MemoryTicket } from "../../../src/entries/sharing.ts";
-import { TicketError } from "../../../src/entries/sharing.ts";
+import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PYTHON, runPython, whyWithout } from "../../support/python.ts";

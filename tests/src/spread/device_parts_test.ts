@@ -12,6 +12,7 @@ import { cardOf } from "../../support/display.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { GROUP_SIZES, MOST_RANKS, withGroup } from "../../support/group_scene.ts";
 import {
+  bytesOf,
   countingBits,
   deviceAt,
   elementsOf,
@@ -27,10 +28,6 @@ const MIB = 2 ** 20;
 const LENGTH = 5 * MIB / 4;
 
 /** Returns the bytes of an array, for comparisons of any element type. */
-function bytesOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
 for (const count of GROUP_SIZES) {
   for (const limits of [undefined, SMALL_SLOTS]) {
     const by = limits === undefined ? "driver calls" : "lanes";

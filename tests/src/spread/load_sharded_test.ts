@@ -16,6 +16,7 @@ import { ON_GPU } from "../../support/driver.ts";
 import { countReadBytes, openPathsIn } from "../../support/files.ts";
 import { GROUP_SIZES, MOST_RANKS, withGroup } from "../../support/group_scene.ts";
 import {
+  bytesOf,
   countingBits,
   deviceAt,
   elementsOf,
@@ -84,10 +85,6 @@ async function saveLayer(
   return arrays;
 }
 
-function bytesIn({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength);
-}
-
 /** Checks what each device holds of each tensor, and what is gathered. */
 async function checkLayer(
   gpus: DeviceList<CudaDevice>,
@@ -108,11 +105,11 @@ async function checkLayer(
       const expected = axis === undefined ? array : elementsOf(array, { shape, axis, start, end });
       const found = new ArrayBuffer(buffer.byteLength);
       await buffer.download(found);
-      assertSameBytes(new Uint8Array(found), bytesIn(expected));
+      assertSameBytes(new Uint8Array(found), bytesOf(expected));
     }
     const whole = new ArrayBuffer(array.byteLength);
     await parts.download(whole);
-    assertSameBytes(new Uint8Array(whole), bytesIn(array));
+    assertSameBytes(new Uint8Array(whole), bytesOf(array));
   }
 }
 

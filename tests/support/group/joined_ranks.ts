@@ -1,7 +1,6 @@
 // Ranks of a group of several processes, all in this one: each has a machine of its own.
 
-import type { SimulatedDriverOptions } from "../../../src/entries/simulated.ts";
-import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { type SimulatedDriverOptions, simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import type { DeviceGroup } from "../../../src/group/device_group.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";

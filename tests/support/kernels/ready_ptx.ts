@@ -1,7 +1,7 @@
 // Writes src/launch/generated/ anew: `deno task kernels`. Needs NVRTC of the version below, which
 // `pip install nvidia-cuda-nvrtc-cu12==12.9.86` brings; it works without a GPU.
 
-import { findLibrary } from "../../../ffi/nvidia_libraries.ts";
+import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { compileText } from "../../../src/kernels/compiler.ts";

@@ -4,8 +4,7 @@
 import type { Rule } from "../../../ffi/simulated/stricter.ts";
 import type { Random } from "../random.ts";
 import type { ThingKind } from "./functions.ts";
-import type { Player } from "./player.ts";
-import { SKIPPED } from "./player.ts";
+import { type Player, SKIPPED } from "./player.ts";
 import type { Thing, World } from "./world.ts";
 
 /** One step in so many that break a rule stays, as the end of its sequence. */

@@ -116,6 +116,8 @@ Deno.test("saveSafetensors() says that buffers need names", () =>
       [a, "it was given DeviceBuffer(a, float32[2, 3]), expected buffers by name: { weights:"],
       [a.transpose(), "it was given StridedView(float32[3, 2] by [1, 3]), expected buffers"],
       [new Float32Array(2), "it was given a Float32Array, expected buffers by name"],
+      [new ArrayBuffer(8), "it was given an ArrayBuffer, expected buffers by name"],
+      [new Date(), "it was given a Date, expected buffers by name"],
       [
         Promise.resolve({ a }),
         "it was given a promise, which has to be awaited, expected buffers by name",
@@ -149,6 +151,7 @@ Deno.test("saveSafetensors() refuses metadata that the loader would refuse", () 
       [{ note: undefined }, 'metadata "note" is undefined, expected a string'],
       [new Map([["epoch", "5"]]), "metadata is a Map, expected an object of texts"],
       [["5"], "metadata is a list, expected an object of texts"],
+      [new Date(), "metadata is a Date, expected an object of texts"],
       [Promise.resolve({}), "metadata is a promise, which has to be awaited, expected"],
       [null, "metadata is null, expected an object of texts"],
       ["5", 'metadata is "5", expected an object of texts'],

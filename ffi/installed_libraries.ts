@@ -1,7 +1,7 @@
 // Finds libraries of NVIDIA's, and Python's, where they are installed: the environment, CUDA's folder,
-// conda, Python's packages, the system's folders. It only looks; nothing is opened.
+// conda, Python's packages, the system's folders. Looking for one does not open it.
 
-import { readVariable } from "./library.ts";
+import { LibraryError, type OpenLibrary, openLibrary, readVariable } from "./library.ts";
 
 /** A library to look for. */
 interface LibraryFacts {
@@ -18,7 +18,7 @@ interface LibraryFacts {
 }
 
 /** The libraries that the kit can use; `doctor` lists them. */
-export const NVIDIA_LIBRARIES = {
+export const INSTALLED_LIBRARIES = {
   nvrtc: {
     title: "NVRTC, NVIDIA's compiler",
     variable: "VRAMKIT_NVRTC",
@@ -43,7 +43,7 @@ export const NVIDIA_LIBRARIES = {
 } as const satisfies Record<string, LibraryFacts>;
 
 /** Name of a library that can be looked for. */
-export type NvidiaLibrary = keyof typeof NVIDIA_LIBRARIES;
+export type InstalledLibrary = keyof typeof INSTALLED_LIBRARIES;
 
 /** The place of a library. */
 export interface FoundLibrary {
@@ -53,7 +53,7 @@ export interface FoundLibrary {
   readonly identity: string | undefined;
   /** Name of the place that it was found in. */
   readonly place: string | undefined;
-  /** Names to open when none was seen: the system may know more folders. */
+  /** Names to open: the file, or those that the system may know where none was seen. */
   readonly tried: readonly string[];
 }
 
@@ -76,11 +76,11 @@ const SYSTEM_FOLDERS = [
 /** The folders in which the system's Pythons keep packages. */
 const PYTHON_ROOTS = ["/usr/local/lib", "/usr/lib", "/opt/conda/lib"];
 
-const known = new Map<NvidiaLibrary, FoundLibrary>();
+const known = new Map<InstalledLibrary, FoundLibrary>();
 
 /** Finds a library, or tells which names its loader may know; looks once for a process. */
-export function findLibrary(name: NvidiaLibrary): FoundLibrary {
-  const { variable } = NVIDIA_LIBRARIES[name];
+export function findLibrary(name: InstalledLibrary): FoundLibrary {
+  const { variable } = INSTALLED_LIBRARIES[name];
   const chosen = readVariable(variable);
   if (chosen !== undefined) {
     const found = seen({ name: variable, folder: "" }, chosen);
@@ -96,8 +96,30 @@ export function findLibrary(name: NvidiaLibrary): FoundLibrary {
   return found;
 }
 
-function search(name: NvidiaLibrary): FoundLibrary {
-  const { stem, endings } = NVIDIA_LIBRARIES[name];
+/**
+ * Opens a library that was looked for.
+ *
+ * @throws LibraryError when there is none, or it cannot be used.
+ */
+export function openInstalled<const Functions extends Deno.ForeignLibraryInterface>(
+  name: InstalledLibrary,
+  { tried }: FoundLibrary,
+  functions: Functions,
+): OpenLibrary<Deno.DynamicLibrary<Functions>["symbols"]> {
+  const { title, remedy } = INSTALLED_LIBRARIES[name];
+  try {
+    return openLibrary({ title, candidates: tried, remedy }, [functions]);
+  } catch (error) {
+    if (!(error instanceof LibraryError) || error.reason !== "no-library") throw error;
+    throw new LibraryError(`Cannot open ${title}: there is none here; ${remedy}`, {
+      reason: "no-library",
+      tried,
+    });
+  }
+}
+
+function search(name: InstalledLibrary): FoundLibrary {
+  const { stem, endings } = INSTALLED_LIBRARIES[name];
   const names = endings.map((ending) => `${stem}${ending}`);
   for (const place of placesFor(name)) {
     for (const file of names) {
@@ -126,7 +148,7 @@ function seen({ name }: Place, path: string): FoundLibrary | undefined {
   }
 }
 
-function* placesFor(name: NvidiaLibrary): Generator<Place> {
+function* placesFor(name: InstalledLibrary): Generator<Place> {
   for (const variable of ["CUDA_HOME", "CUDA_PATH"]) {
     const root = readVariable(variable);
     if (root === undefined) continue;

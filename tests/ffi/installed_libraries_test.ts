@@ -1,14 +1,14 @@
 // The finder of NVIDIA's libraries: each place, in its order, and what is told when there is none.
 
 import { assert, assertEquals } from "@std/assert";
-import { NVIDIA_LIBRARIES } from "../../ffi/nvidia_libraries.ts";
+import { INSTALLED_LIBRARIES } from "../../ffi/installed_libraries.ts";
 import { runWith } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** Variables that name files, as if they were not set. */
 const OWN = Object.fromEntries(
-  Object.values(NVIDIA_LIBRARIES).map(({ variable }) => [variable, ""]),
+  Object.values(INSTALLED_LIBRARIES).map(({ variable }) => [variable, ""]),
 );
 
 /** Finds libraries in a process of its own, whose environment is known. */
@@ -20,7 +20,7 @@ async function find(
   const { stdout, stderr } = await runWith(
     flags,
     `
-    import { findLibrary } from "${new URL("ffi/nvidia_libraries.ts", PROJECT_ROOT)}";
+    import { findLibrary } from "${new URL("ffi/installed_libraries.ts", PROJECT_ROOT)}";
     console.log(JSON.stringify(${JSON.stringify(names)}.map((name) => findLibrary(name))));
   `,
     { CUDA_HOME: "", CUDA_PATH: "", CONDA_PREFIX: "", VIRTUAL_ENV: "", ...OWN, ...env },

@@ -1,0 +1,20 @@
+// What every kind of buffer is made of: an element type, a shape, and where the memory comes from.
+
+import type { DType } from "../dtype.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { Shape } from "./shape.ts";
+
+/** Request for a new buffer. */
+export interface BufferRequest<D extends DType> {
+  /** Element type. */
+  readonly dtype: D;
+  /** Size of each axis, or one length. */
+  readonly shape: number | Shape;
+  /** Stream that uses the memory first. */
+  readonly stream: CudaStream;
+  /** Resource that allocates the memory. */
+  readonly resource: MemoryResource;
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}

@@ -1,0 +1,351 @@
+// What the processes of one group tell each other once they have met: failures, their end, and the choices
+// for groups that come from it.
+
+import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
+import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import { formatCount, visibleText } from "../words/format.ts";
+import { within } from "../words/timer.ts";
+import { DEFAULT_TIMEOUT_SECONDS, type GroupFields, type Relatives } from "./device_group.ts";
+import type { Frame } from "./frames.ts";
+import { GroupError } from "./group_error.ts";
+import type { GroupLink, LinkedGroup } from "./group_link.ts";
+import type { GroupOptions, ShrinkOptions, SplitOptions } from "./group_options.ts";
+import { nameOf, readId } from "./handshake.ts";
+import { JoinedCommunicator, type Peers } from "./joined_communicator.ts";
+import type { Nccl } from "./nccl.ts";
+
+/** Words of other processes in messages are not longer. */
+const LONGEST_WORDS = 2000;
+
+/** The parts of a {@link ProcessGroup}. */
+export interface ProcessGroupFields {
+  readonly link: GroupLink;
+  /** Name of the group on the link. */
+  readonly id: string;
+  /** Ranks of the link, in the order of the group's. */
+  readonly ranks: readonly number[];
+  /** This process's rank in the group. */
+  readonly rank: number;
+  readonly nccl: Nccl;
+  /** This rank's device, which allocates memory for models. */
+  readonly device: DeviceAllocator;
+}
+
+/** The parts of a start. */
+export interface StartFields {
+  readonly options: GroupOptions & { readonly signal?: AbortSignal | undefined };
+  /** Time that is left for it. */
+  readonly leftSeconds: number;
+}
+
+/** The processes of one group: what they say to each other, and the groups that come from it. */
+export class ProcessGroup implements LinkedGroup, Peers, Relatives {
+  readonly #fields: ProcessGroupFields;
+  #communicator: JoinedCommunicator | undefined;
+  #receive: NcclReceiver | undefined;
+  /** Bytes that came before there was an NCCL to take them. */
+  readonly #early: { readonly from: number; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
+  /** The messages of the others, by subject and rank. */
+  readonly #said = new Map<string, Map<number, unknown>>();
+  readonly #waiting = new Set<() => void>();
+  /** The failure that was told before there was a communicator to fail. */
+  #failure: GroupError | undefined;
+  #splitCount = 0;
+  #shrinkCount = 0;
+
+  /** Begins to listen to the others. */
+  constructor(fields: ProcessGroupFields) {
+    this.#fields = fields;
+    fields.link.open(fields.id, this);
+  }
+
+  /** Starts NCCL with all others. */
+  async start(
+    id: Uint8Array<ArrayBuffer>,
+    { options, leftSeconds }: StartFields,
+  ): Promise<GroupFields> {
+    const { nccl, device, rank, ranks: { length: size } } = this.#fields;
+    const { context } = device;
+    const { label, signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
+    let communicator: JoinedCommunicator | undefined;
+    try {
+      const { [OWN_WIRE]: attach } = nccl.api as NcclWithWire;
+      this.#receive = attach?.(id, {
+        send: (to, bytes) => this.#send({ kind: "wire" }, to, bytes),
+      });
+      for (const { from, bytes } of this.#early.splice(0)) this.#receive?.(from, bytes);
+      const before = context.freeBytes();
+      const fields = { nccl, context, id, rank, size, peers: this, timeoutSeconds };
+      communicator = JoinedCommunicator.start(fields);
+      this.#communicator = communicator;
+      if (this.#failure !== undefined) communicator.failWith(this.#failure);
+      await communicator.started(`the group of ${size} ranks`, { signal, leftSeconds });
+      const startBytes = [before - context.freeBytes()];
+      const own = { label, timeoutSeconds };
+      return {
+        communicators: communicator,
+        options: own,
+        gpus: [device],
+        relatives: this,
+        startBytes,
+      };
+    } catch (error) {
+      communicator?.end();
+      await (communicator?.over() ?? this.close());
+      throw error;
+    }
+  }
+
+  // Called by the connections.
+
+  onLost(linkRank: number): void {
+    const rank = this.#fields.ranks.indexOf(linkRank);
+    if (rank >= 0) this.#fail(`${this.nameOf(rank)} has ended`, { reason: "lost", rank });
+  }
+
+  onMessage(linkRank: number, { head, bytes }: Frame): void {
+    const rank = this.#fields.ranks.indexOf(linkRank);
+    if (rank < 0) return;
+    const { kind, words, subject, value } = head;
+    if (kind === "left") this.#communicator?.noteLeft(rank);
+    else if (kind === "failed") {
+      const told = visibleText(String(words).slice(0, LONGEST_WORDS));
+      this.#fail(`${this.nameOf(rank)} has ended the group: ${told}`, { reason: "ended", rank });
+    } else if (kind === "wire") {
+      if (this.#receive === undefined) this.#early.push({ from: rank, bytes });
+      else this.#receive(rank, bytes);
+    } else if (kind === "say" && typeof subject === "string") this.#hear(subject, rank, value);
+  }
+
+  #fail(words: string, fields: { readonly reason: "lost" | "ended"; readonly rank: number }): void {
+    const failure = new GroupError(words, { ...fields, call: "joinGroup" });
+    this.#failure ??= failure;
+    this.#communicator?.failWith(failure);
+    this.#wake();
+  }
+
+  // Called by the communicator, which tells the other ranks.
+
+  nameOf(rank: number): string {
+    const member = this.#fields.link.members[this.#fields.ranks[rank] ?? 0];
+    return member === undefined ? `rank ${rank}` : nameOf({ ...member, rank });
+  }
+
+  describeSilent(): string {
+    const { link, ranks } = this.#fields;
+    const silent = link.silent.flatMap(({ rank, seconds }) => {
+      const own = ranks.indexOf(rank);
+      return own < 0
+        ? []
+        : [`${this.nameOf(own)} has been silent for ${Math.round(seconds)} seconds`];
+    });
+    return silent.length === 0 ? "" : `; ${silent.join(", ")}`;
+  }
+
+  tellFailure({ message }: GroupError): void {
+    this.#send({ kind: "failed", words: message.slice(0, LONGEST_WORDS) });
+  }
+
+  get isDoubtful(): boolean {
+    return this.#fields.link.isDoubtful;
+  }
+
+  confirm(): Promise<void> {
+    return this.#fields.link.confirm();
+  }
+
+  tellEnd(): void {
+    this.#send({ kind: "left" });
+  }
+
+  async close(): Promise<void> {
+    await this.#fields.link.close(this.#fields.id);
+  }
+
+  // Groups that come from this one.
+
+  async split(options: SplitOptions): Promise<GroupFields | undefined> {
+    const { color, key = 0 } = options;
+    const { ranks, rank } = this.#fields;
+    const subject = `split ${this.#splitCount++}`;
+    requireWhole("color", color ?? 0);
+    requireWhole("key", key);
+    const all = ranks.map((_, each) => each);
+    const answers = await this.#exchange(subject, { color: color ?? null, key }, {
+      from: all,
+      options,
+    });
+    if (color === undefined) return undefined;
+    const chosen = all
+      .map((each) => ({ each, ...readChoice(answers.get(each)) }))
+      .filter((choice) => choice.color === color)
+      .sort((one, other) => one.key - other.key || one.each - other.each)
+      .map(({ each }) => each);
+    return await this.#startFrom(`${subject} ${color}`, chosen, { rank, options });
+  }
+
+  async shrink(options: ShrinkOptions): Promise<GroupFields> {
+    const { ranks, rank, link } = this.#fields;
+    const lost = ranks.flatMap((each, at) => link.lost.has(each) ? [at] : []);
+    const exclude = [...new Set(options.exclude ?? lost)].sort((one, other) => one - other);
+    const wrong = exclude.find((each) => !Number.isInteger(each) || ranks[each] === undefined);
+    if (wrong !== undefined) {
+      throw new RangeError(
+        `Cannot call shrink() without rank ${wrong}: the group has ranks 0 to ${ranks.length - 1}`,
+      );
+    }
+    if (exclude.includes(rank)) {
+      throw new RangeError(`Cannot call shrink() without rank ${rank}: that is this process`);
+    }
+    if (!link.isWatched || link.lost.has(0)) {
+      throw new GroupError(
+        "Cannot call shrink(): the process of the first rank, through which all others are connected, " +
+          "has ended; join a new group",
+        { reason: "lost", call: "shrink", rank: Math.max(0, ranks.indexOf(0)) },
+      );
+    }
+    const subject = `shrink ${this.#shrinkCount++}`;
+    const left = ranks.map((_, each) => each).filter((each) => !exclude.includes(each));
+    const answers = await this.#exchange(subject, exclude, { from: left, options });
+    for (const [each, answer] of answers) {
+      if (String(answer) === String(exclude)) continue;
+      throw new GroupError(
+        `Cannot call shrink() without ${ranksIn(exclude)}: ${this.nameOf(each)} calls it without ` +
+          ranksIn(answer),
+        { reason: "refused", call: "shrink", rank: each },
+      );
+    }
+    return await this.#startFrom(subject, left, { rank, options });
+  }
+
+  /** Starts a group of some of the ranks, all of which do the same. */
+  async #startFrom(
+    subject: string,
+    chosen: readonly number[],
+    { rank, options }: { readonly rank: number; readonly options: SplitOptions | ShrinkOptions },
+  ): Promise<GroupFields> {
+    const { link, ranks, nccl, device, id } = this.#fields;
+    const own = chosen.indexOf(rank);
+    const processes = new ProcessGroup({
+      link,
+      id: `${id}/${subject}`,
+      ranks: chosen.map((each) => ranks[each] ?? 0),
+      rank: own,
+      nccl,
+      device,
+    });
+    const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
+    try {
+      const name = own === 0 ? nccl.createId().toHex() : null;
+      const heard = await processes.#exchange("id", name, { from: [0], options });
+      const ncclId = readId(heard.get(0));
+      if (ncclId === undefined) throw new TypeError("Cannot start a group: its name is none");
+      return await processes.start(ncclId, { options, leftSeconds: timeoutSeconds });
+    } catch (error) {
+      await processes.close();
+      throw error;
+    }
+  }
+
+  /** Says something to all others, and resolves when some have said theirs. */
+  async #exchange(
+    subject: string,
+    value: unknown,
+    { from, options }: {
+      readonly from: readonly number[];
+      readonly options: SplitOptions | ShrinkOptions;
+    },
+  ): Promise<ReadonlyMap<number, unknown>> {
+    const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal } = options;
+    this.#send({ kind: "say", subject, value });
+    this.#hear(subject, this.#fields.rank, value);
+    const call = subject.split(" ")[0] ?? subject;
+    const endsAt = performance.now() + timeoutSeconds * 1000;
+    for (;;) {
+      const said = this.#said.get(subject);
+      const missing = from.filter((each) => said?.has(each) !== true);
+      if (missing.length === 0) {
+        this.#said.delete(subject);
+        return said ?? new Map();
+      }
+      const left = endsAt - performance.now();
+      this.#requireHope(call, missing, { timeoutSeconds, signal, isLate: left <= 0 });
+      await this.#change(left, signal);
+    }
+  }
+
+  /** Checks that ranks which have not said something may still say it, and that it is waited for. */
+  #requireHope(
+    call: string,
+    missing: readonly number[],
+    { timeoutSeconds, signal, isLate }: {
+      readonly timeoutSeconds: number;
+      readonly signal: AbortSignal | undefined;
+      readonly isLate: boolean;
+    },
+  ): void {
+    const { link, ranks } = this.#fields;
+    const gone = missing.find((each) => link.lost.has(ranks[each] ?? -1));
+    if (gone !== undefined) {
+      const fields = { reason: "lost", call, rank: gone } as const;
+      throw new GroupError(`Cannot call ${call}(): ${this.nameOf(gone)} has ended`, fields);
+    }
+    if (signal?.aborted === true) {
+      const fields = { reason: "signal", call, cause: signal.reason } as const;
+      throw new GroupError(`Cannot call ${call}(): its signal was aborted`, fields);
+    }
+    if (!isLate) return;
+    const limit = formatCount(timeoutSeconds, "second");
+    throw new GroupError(
+      `Cannot call ${call}(): ${ranksIn(missing)} did not call it in ${limit}` +
+        this.describeSilent(),
+      { reason: "timeout", call, rank: missing[0] },
+    );
+  }
+
+  /** Resolves when another rank has said something, or the time or the program's patience is over. */
+  async #change(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = () => resolve();
+    this.#waiting.add(wake);
+    signal?.addEventListener("abort", wake);
+    await within(milliseconds, promise);
+    signal?.removeEventListener("abort", wake);
+    this.#waiting.delete(wake);
+  }
+
+  #hear(subject: string, rank: number, value: unknown): void {
+    const said = this.#said.get(subject) ?? new Map<number, unknown>();
+    this.#said.set(subject, said.set(rank, value));
+    this.#wake();
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting) resolve();
+  }
+
+  #send(
+    message: Readonly<Record<string, unknown>>,
+    rank?: number,
+    bytes?: Uint8Array<ArrayBuffer>,
+  ): void {
+    const { link, id, ranks } = this.#fields;
+    if (rank === undefined) return link.send(id, message, bytes);
+    link.send(id, { ...message, to: ranks[rank] ?? 0 }, bytes);
+  }
+}
+
+function readChoice(value: unknown): { readonly color: unknown; readonly key: number } {
+  const { color, key } = (value ?? {}) as { readonly color?: unknown; readonly key?: unknown };
+  return { color, key: typeof key === "number" ? key : 0 };
+}
+
+function requireWhole(name: string, value: number): void {
+  if (Number.isSafeInteger(value)) return;
+  throw new RangeError(`Cannot call split() with { ${name}: ${value} }: expected a whole number`);
+}
+
+function ranksIn(value: unknown): string {
+  const ranks = Array.isArray(value) ? value : [];
+  return ranks.length === 0 ? "no rank" : ranks.map((rank) => `rank ${rank}`).join(", ");
+}
