@@ -67,12 +67,22 @@ export class RingTransfer {
     if (this.#hasProgramRun && !this.#hasArrays) this.fail(movedAway(this.request.arrays));
     this.#hasProgramRun = false;
     if (!this.isWaiting) return undefined;
-    const { value, done } = this.#pieces.next();
-    if (done === true) return undefined;
-    this.#handedOutBytes += value.byteLength;
+    const piece = this.#cutNext();
+    if (piece === undefined) return undefined;
+    this.#handedOutBytes += piece.byteLength;
     this.#inFlight++;
     this.#unqueued++;
-    return value;
+    return piece;
+  }
+
+  /** Makes the next piece; a failure ends this transfer, whichever one has advanced the engine. */
+  #cutNext(): Piece | undefined {
+    try {
+      return this.#pieces.next().value;
+    } catch (error) {
+      this.fail(error);
+      return undefined;
+    }
   }
 
   /** Notes that the program may run now. */

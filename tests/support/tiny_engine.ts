@@ -32,7 +32,7 @@ export const TINY_LIMITS: EngineLimits = {
 };
 
 /** The options that may differ between transfers. */
-export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceBytes">> & {
+export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceBytes" | "cut">> & {
   readonly stream?: CudaStream;
 };
 
@@ -116,7 +116,7 @@ type MoveOptions = TinyOptions & { readonly bytes: Uint8Array<ArrayBuffer> };
 function request(
   direction: Direction,
   buffer: DeviceBuffer<"uint8">,
-  { bytes, pieceBytes }: MoveOptions,
+  { bytes, pieceBytes, cut }: MoveOptions,
 ): RingRequest {
   const { byteLength } = bytes;
   const host = { address: addressOf(bytes), bytes };
@@ -124,7 +124,7 @@ function request(
     direction,
     byteLength,
     arrays: [bytes],
-    cut: cutBlock({ direction, deviceAddress: buffer.ptr, host, byteLength }),
+    cut: cut ?? cutBlock({ direction, deviceAddress: buffer.ptr, host, byteLength }),
     ...(pieceBytes === undefined ? {} : { pieceBytes }),
   };
 }

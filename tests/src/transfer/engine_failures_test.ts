@@ -165,6 +165,23 @@ Deno.test("TransferEngine of one transfer that fails leaves the others alone", (
     assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
   }));
 
+Deno.test("TransferEngine of a transfer whose next piece cannot be made ends that one, and loses no slot", () =>
+  withDevice(async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using first = gpu.alloc("uint8", TOTAL_BYTES);
+    using second = gpu.alloc("uint8", TOTAL_BYTES);
+    const cut = () => {
+      throw new RangeError("no memory for a piece");
+    };
+    for (let round = 0; round <= TINY_LIMITS.slotCount; round++) {
+      const bytes = patternBytes(TOTAL_BYTES, round);
+      const sound = engine.upload(second, bytes, SPLIT);
+      const failing = engine.upload(first, bytes, { ...SPLIT, cut: () => ({ next: cut }) });
+      await Promise.all([sound, assertRejects(() => failing, RangeError, "no memory")]);
+      assertSameBytes(second.downloadSync(), bytes);
+    }
+  }));
+
 Deno.test("large transfers go by the driver where no memory can be page-locked", async () => {
   const registering = faultyDriver();
   const { driver, setFault } = faultyDriver(registering.driver);
