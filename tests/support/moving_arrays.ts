@@ -56,6 +56,26 @@ for (const [name, move] of Object.entries(WAYS)) {
     if (!isOver && !text.includes("its array was moved away")) throw new Error(`${name}: ${text}`);
   }
 }
+for (const { microtasks, turns } of MOMENTS) {
+  let array: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
+  using other = gpu.zeros("uint8", LENGTH);
+  const abort = new AbortController();
+  const moving = direction === "upload" ? buffer.upload(array) : buffer.download(array);
+  const ending = other.upload(new Uint8Array(LENGTH), { signal: abort.signal });
+  const outcomes = Promise.allSettled([moving, ending]);
+  for (let count = 0; count < microtasks; count++) await undefined;
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+  abort.abort(new RangeError("stop"));
+  array.buffer.transfer(0);
+  array = undefined;
+  (globalThis as { gc?: () => void }).gc?.();
+  for (const outcome of await outcomes) {
+    if (outcome.status === "fulfilled") continue;
+    const { message } = outcome.reason;
+    if (!/its array was moved away|^stop$/.test(message)) throw new Error(`abort: ${message}`);
+  }
+}
+
 let toMove: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
 const onProgress = () => {
   toMove?.buffer.transfer(0);
