@@ -659,7 +659,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * @param pointer The struct's address, or what `toDLPack()` gave.
    *
    * @throws TypeError for an address without such a struct, memory that the driver does not know, as
-   *   ordinary host memory, and element types that buffers lack, such as 8-bit floats.
+   *   ordinary host memory, or that is of another simulated driver, and element types that buffers
+   *   lack, such as 8-bit floats.
    * @throws RangeError when the array leaves its memory, or is not contiguous.
    */
   fromDLPack<D extends DType = DType>(
@@ -726,6 +727,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Takes over memory that another Worker of this process has handed over by `buffer.handOver()`.
    *
    * @throws TicketError when somebody has taken it over already, or it is of another device.
+   * @throws TypeError when it is of another simulated driver, as that of another Worker is.
    */
   takeOver<D extends DType>(
     handed: HandedOver<D>,

@@ -37,7 +37,7 @@ export interface HandedOver<D extends DType = DType> {
   readonly label?: string | undefined;
   /** Whether it comes from a pool of the driver. */
   readonly isPooled: boolean;
-  /** Shared by all copies of this: whether somebody has taken the memory over, and who gave it. */
+  /** Shared by all copies of this: whether somebody has taken the memory over, and whose it is. */
   readonly claim: SharedArrayBuffer;
 }
 
@@ -45,11 +45,11 @@ export interface HandedOver<D extends DType = DType> {
 const FREE = 0;
 const TAKEN = 1;
 
-/** A claim's first word is its state, then comes the Worker that gave the memory. */
+/** A claim's first word is its state, then comes the machine that has the memory. */
 const CLAIM_BYTES = 4 + 16;
 
-/** This Worker: memory of the simulated driver does not leave it. */
-const WORKER = crypto.getRandomValues(new Uint8Array(CLAIM_BYTES - 4));
+/** The machine of NVIDIA's driver, which all Workers share; each simulated driver has its own. */
+const SHARED_MACHINE = "0".repeat(2 * (CLAIM_BYTES - 4));
 
 /** Elements to hand over, and whether they are a part of a larger block. */
 interface OwnedElements<D extends DType> extends SharedElements<D> {
@@ -77,7 +77,7 @@ export async function handOverMemory<D extends DType>(
   try {
     const device = deviceUuid(context);
     const claim = new SharedArrayBuffer(CLAIM_BYTES);
-    new Uint8Array(claim).set(WORKER, 4);
+    new Uint8Array(claim, 4).setFromHex(machineOf(context));
     const address = allocation.giveAway();
     const fields = { kind: "handover", device, address, byteLength, dtype, isPooled } as const;
     return { ...fields, shape: [...shape], label, claim };
@@ -91,6 +91,7 @@ export async function handOverMemory<D extends DType>(
  * Takes memory over.
  *
  * @throws TicketError when somebody has it already, or it is of another device.
+ * @throws TypeError when it is of another simulated driver.
  */
 export function takeOverMemory(
   context: Context,
@@ -101,11 +102,10 @@ export function takeOverMemory(
   requireDevice(context, handed, "take over");
   const { address, byteLength, isPooled, claim } = handed;
   const { label = handed.label } = options;
-  const isOwn = new Uint8Array(claim).subarray(4).toHex() === WORKER.toHex();
-  if (context.driver.isSimulated && !isOwn) {
+  if (new Uint8Array(claim, 4).toHex() !== machineOf(context)) {
     throw new TypeError(
-      "Cannot take over memory of another Worker: the simulated driver's memory stays in the " +
-        "Worker that made it; this needs a GPU",
+      "Cannot take over memory of another simulated driver, which another Worker's is as well: it " +
+        "stays with the driver that made it; this needs a GPU",
     );
   }
   const state = new Int32Array(claim, 0, 1);
@@ -122,6 +122,10 @@ export function takeOverMemory(
     Atomics.store(state, 0, FREE);
     throw error;
   }
+}
+
+function machineOf({ driver }: Context): string {
+  return driver.machine ?? SHARED_MACHINE;
 }
 
 function pooled(context: Context, byteLength: number): MemoryResource {

@@ -163,6 +163,21 @@ Deno.test("takeOver() refuses simulated memory of another Worker", {
     gpu.takeOver(handed).dispose();
   }));
 
+Deno.test("takeOver() refuses memory of another simulated driver, also where it has that address", async () => {
+  const driver = simulateDriver();
+  using one = CudaDevice.open(0, { driver });
+  using other = CudaDevice.open(0, { driver: simulateDriver() });
+  using same = CudaDevice.open(0, { driver: { ...driver } });
+  const x = one.zeros("uint8", 64).fill(5);
+  using y = other.zeros("uint8", 64).fill(7);
+  assertEquals(x.ptr, y.ptr);
+  const handed = await x.handOver();
+  assertThrows(() => other.takeOver(handed), TypeError, "of another simulated driver");
+  assertEquals([other.live().count, await y.at(0)], [1, 7]);
+  using z = same.takeOver(handed); // other functions, the same machine
+  assertEquals(await z.at(0), 5);
+});
+
 Deno.test({
   name: `handOver() to a Worker and back, 20 times${onGpu.suffix}`,
   ignore: onGpu.ignore,
