@@ -83,7 +83,7 @@ export class Driver {
    * @ignore
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
-    DRIVER_OPTIONS.read(options, "open");
+    options = DRIVER_OPTIONS.read(options, "open");
     if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") requirePointers();
     if (choice === "simulated") return Driver.#of(simulated ??= simulateDriver());

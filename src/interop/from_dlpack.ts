@@ -69,8 +69,8 @@ export function bufferFromDLPack<D extends DType>(
   const giver = handedOutBy(struct);
   if (giver !== undefined && giver.driver.machine !== context.driver.machine) {
     throw new TypeError(
-      `Cannot use the DLPack struct at ${formatAddress(struct)}: its memory is of another simulated ` +
-        `driver, whose addresses mean nothing to this one; copy it through an array`,
+      `Cannot use the DLPack struct at ${formatAddress(struct)}: its memory is of another ` +
+        `simulated driver, whose addresses mean nothing to this one; copy it through an array`,
     );
   }
   const tensor = readTensor(struct, { versioned: isVersioned(pointer, options) });

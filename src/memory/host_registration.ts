@@ -53,7 +53,7 @@ export class HostRegistration extends BaseMemoryResource {
     owner: ContextOwner,
     options: RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> },
   ) {
-    REGISTRATION_OPTIONS.read(options, "new HostRegistration");
+    options = REGISTRATION_OPTIONS.read(options, "new HostRegistration");
     const { bytes, portable = true, readOnly = false } = options;
     super(owner, { isHostAccessible: true });
     this.bytes = bytes;

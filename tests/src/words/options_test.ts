@@ -1,6 +1,6 @@
 // What an OptionSet takes, what it refuses, and the words that it has for it.
 
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import {
   CALLBACK,
   eitherOf,
@@ -29,9 +29,16 @@ const CHOICE = new OptionSet<Choice>({
   nested: new OptionSet<{ readonly isOn?: boolean }>({ isOn: FLAG }),
 });
 
-Deno.test("OptionSet.read() returns what it was given", () => {
+Deno.test("OptionSet.read() returns a copy of what it was given, and reads each option once", () => {
   const options = Object.freeze({ label: "a", order: undefined, nested: { isOn: true } } as const);
-  assertStrictEquals(CHOICE.read(options, "make"), options);
+  assertEquals(CHOICE.read(options, "make"), options);
+  let reads = 0;
+  const chosen = CHOICE.read({
+    get label() {
+      return `${reads++}`;
+    },
+  }, "make");
+  assertEquals([chosen.label, chosen.label, reads], ["0", "0", 1]);
 });
 
 Deno.test("OptionSet.read() names the call, the option, what was given and what is expected", () => {
