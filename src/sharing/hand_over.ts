@@ -11,7 +11,7 @@ import { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts
 import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
@@ -72,6 +72,9 @@ export async function handOverMemory<D extends DType>(
   await whenDone(span);
   if (allocation.released) throw new DisposedError(name);
   const { context, label } = allocation;
+  const last = defaultStreamOf(context);
+  allocation.order(last, "write"); // what was called meanwhile comes before as well
+  last.synchronizeSync();
   // The memory outlives the device here, and is not destroyed with its context.
   take64(context.driver, "cuDevicePrimaryCtxRetain", context.deviceHandle);
   try {
@@ -155,7 +158,7 @@ function readHandedOver(given: unknown): HandedOver {
   const isWhole = kind === "handover" && typeof device === "string" &&
     typeof address === "bigint" && address > 0n && typeof isPooled === "boolean" &&
     typeof byteLength === "number" && DTYPE.accepts(dtype) && Array.isArray(shape) &&
-    shape.every((size) => Number.isSafeInteger(size) && size >= 0) &&
+    [...shape].every((size) => Number.isSafeInteger(size) && size >= 0) &&
     (label === undefined || typeof label === "string") &&
     claim instanceof SharedArrayBuffer && claim.byteLength === CLAIM_BYTES;
   const count = isWhole ? shape.reduce((product, size) => product * size, 1) : 0;
