@@ -157,6 +157,8 @@ class Family implements LinkedGroup, Peers, Relatives {
   /** The messages of the others, by subject and rank. */
   readonly #said = new Map<string, Map<number, unknown>>();
   readonly #waiting = new Set<() => void>();
+  /** Ranks that have left in peace. */
+  readonly #left = new Set<number>();
   /** The failure that was told before there was a communicator to fail. */
   #failure: GroupError | undefined;
   #splitCount = 0;
@@ -216,8 +218,11 @@ class Family implements LinkedGroup, Peers, Relatives {
     const rank = this.#fields.ranks.indexOf(linkRank);
     if (rank < 0) return;
     const { kind, words, subject, value } = head;
-    if (kind === "left") this.#communicator?.noteLeft(rank);
-    else if (kind === "failed") {
+    if (kind === "left") {
+      this.#left.add(rank);
+      this.#communicator?.noteLeft(rank);
+      this.#wake();
+    } else if (kind === "failed") {
       const told = visibleText(String(words).slice(0, LONGEST_WORDS));
       this.#fail(`${this.nameOf(rank)} has ended the group: ${told}`, { reason: "ended", rank });
     } else if (kind === "wire") {
@@ -253,6 +258,7 @@ class Family implements LinkedGroup, Peers, Relatives {
 
   tellFailure({ message }: GroupError): void {
     this.#send({ kind: "failed", words: message.slice(0, LONGEST_WORDS) });
+    this.#wake();
   }
 
   get isDoubtful(): boolean {
@@ -276,9 +282,9 @@ class Family implements LinkedGroup, Peers, Relatives {
   async split(options: SplitOptions): Promise<GroupFields | undefined> {
     const { color, key = 0 } = options;
     const { ranks, rank } = this.#fields;
-    const subject = `split ${this.#splitCount++}`;
     requireWhole("color", color ?? 0);
     requireWhole("key", key);
+    const subject = `split ${this.#splitCount++}`;
     const all = ranks.map((_, each) => each);
     const answers = await this.#exchange(subject, { color: color ?? null, key }, {
       from: all,
@@ -398,6 +404,20 @@ class Family implements LinkedGroup, Peers, Relatives {
     if (gone !== undefined) {
       const fields = { reason: "lost", call, rank: gone } as const;
       throw new GroupError(`Cannot call ${call}(): ${this.nameOf(gone)} has ended`, fields);
+    }
+    const left = missing.find((each) => this.#left.has(each));
+    if (left !== undefined) {
+      const fields = { reason: "lost", call, rank: left } as const;
+      throw new GroupError(
+        `Cannot call ${call}(): ${this.nameOf(left)} has left the group`,
+        fields,
+      );
+    }
+    const failure = this.#communicator?.failure;
+    if (failure !== undefined && call === "split") {
+      const { reason, rank, message } = failure;
+      const fields = { reason, call, rank, cause: failure } as const;
+      throw new GroupError(`Cannot call ${call}(): the group has failed; ${message}`, fields);
     }
     if (signal?.aborted === true) {
       const fields = { reason: "signal", call, cause: signal.reason } as const;

@@ -5,6 +5,7 @@ import {
   assert,
   assertEquals,
   assertInstanceOf,
+  assertMatch,
   assertRejects,
   assertStringIncludes,
   assertThrows,
@@ -230,6 +231,16 @@ Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
     assertEquals(await x.at(0), 2);
   }));
 
+Deno.test("DeviceGroup.split() refuses a wrong color on one rank, and works on all of them next", () =>
+  withRanks(2, async ({ rank, group }) => {
+    if (rank === 1) {
+      await assertRejects(() => group.split({ color: 0.5 }), RangeError, "{ color: 0.5 }");
+      await assertRejects(() => group.split({ key: NaN }), RangeError, "{ key: NaN }");
+    }
+    await using part = await group.split({ color: 1, timeoutSeconds: 5 });
+    assertEquals(part?.size, 2);
+  }));
+
 Deno.test("DeviceGroup.split() leaves out ranks without a color, and orders by key", () =>
   withRanks(4, async ({ rank, gpu, group }) => {
     const part = await group.split(rank === 2 ? {} : { color: 7, key: 10 - rank, label: "part" });
@@ -258,6 +269,30 @@ Deno.test("DeviceGroup.split() and shrink() name who does not call them", () =>
     const stopped = await groupErrorOf(group.split({ color: 1, signal: AbortSignal.timeout(50) }));
     assertEquals(stopped.reason, "signal");
     await group.barrier();
+  }));
+
+Deno.test("DeviceGroup.split() and shrink() name a rank that has left", () =>
+  withRanks(3, async ({ rank, group }) => {
+    if (rank === 2) return;
+    for (const call of [() => group.split({ color: 1 }), () => group.shrink({ exclude: [] })]) {
+      const error = await groupErrorOf(call());
+      assertEquals([error.reason, error.rank], ["lost", 2]);
+      assertMatch(error.message, /^Cannot call \w+\(\): rank 2 .* has left the group$/);
+    }
+    await using rest = await group.shrink({ exclude: [2] });
+    assertEquals(rest.size, 2);
+  }));
+
+Deno.test("DeviceGroup.split() fails with its group", () =>
+  withRanks(3, async ({ rank, gpu, group }) => {
+    using x = gpu.zeros("float32", 4);
+    if (rank === 2) {
+      while (group.failure === undefined) await new Promise((next) => void setTimeout(next, 5));
+      return;
+    }
+    const splitting = groupErrorOf(group.split({ color: 1 }));
+    await groupErrorOf(group.allReduce(x, { timeoutSeconds: 0.2 }).then());
+    assertMatch((await splitting).message, /^Cannot call split\(\): the group has failed; /);
   }));
 
 Deno.test("DeviceGroup of one process cannot be split", async () => {
