@@ -196,6 +196,15 @@ Deno.test("DeviceGroup of several processes blocks for what NCCL is still queuei
     assertEquals(await x.at(3), 4);
   }));
 
+Deno.test("DeviceGroup of several processes lets the program allocate while NCCL is queueing", () =>
+  withRanks(2, async ({ gpu, group }) => {
+    using x = gpu.alloc("float32", 4).fill(1);
+    group.allReduce(x);
+    using y = gpu.zeros("float32", 4);
+    await group.barrier();
+    assertEquals([await x.at(0), await y.at(0)], [2, 0]);
+  }));
+
 Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
   withRanks(2, async ({ rank, gpu, group }) => {
     using x = gpu.alloc("float32", 8).fill(1);
