@@ -29,8 +29,8 @@ import {
   MOST_RANKS,
   testOnGroup,
   testWithNccl,
-  withGroup,
   uploadAll,
+  withGroup,
 } from "../../support/group_scene.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
