@@ -229,14 +229,14 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
  */
 export function refusePromise(returned: unknown, message: string, options?: ErrorOptions): void {
   if (!isPromiseLike(returned)) return;
-  returned.then(undefined, () => {});
+  Promise.resolve(returned).catch(() => {});
   throw new TypeError(message, options);
 }
 
 /** Prints what a promise fails with that a program's function returned where nothing waits for it. */
 export function warnOfFailure(returned: unknown, failed: string): void {
   if (!isPromiseLike(returned)) return;
-  returned.then(undefined, (error) => warn(`${failed}: ${messageOf(error)}`));
+  Promise.resolve(returned).catch((error) => warn(`${failed}: ${messageOf(error)}`));
 }
 
 /**

@@ -10,9 +10,12 @@ import {
   NUMBER,
   oneOf,
   OptionSet,
+  refusePromise,
   requireKind,
   TEXT,
+  warnOfFailure,
 } from "../../../src/words/options.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { COPY, THIS_COPY } from "../../../src/words/format.ts";
 
 interface Choice {
@@ -203,4 +206,20 @@ Deno.test("isAccepted() asks a predicate, and refuses a promise, which would alw
   const rejecting = () => Promise.reject(new Error("nobody hears of this")) as never;
   assertThrows(() => isAccepted(rejecting, 1), TypeError, "a function that returns a promise");
   await undefined;
+});
+
+Deno.test("refusePromise() and warnOfFailure() take a then() that breaks the rules", async () => {
+  const greedy = { then: (onDone: (value: number) => void) => onDone(1) };
+  const failing = {
+    then() {
+      throw new Error("as the test wants it");
+    },
+  };
+  using warnings = new CaughtWarnings();
+  for (const returned of [greedy, failing]) {
+    assertThrows(() => refusePromise(returned, "Cannot take it"), TypeError, "Cannot take it");
+    warnOfFailure(returned, "it failed");
+  }
+  await new Promise((next) => void setTimeout(next));
+  assertEquals(warnings.texts, ["vramkit: it failed: as the test wants it"]);
 });
