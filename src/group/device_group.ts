@@ -426,7 +426,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * Makes groups of a group of several processes: all ranks call it, and those of one color become a group.
    * Resolves to undefined on a rank without a color. The groups live on when this one is disposed.
    *
-   * @throws GroupError when a rank does not call it in time, or has ended.
+   * @throws GroupError when a rank does not call it in time, has ended or left, or gives up, and when the
+   *   group fails meanwhile.
    */
   async split(options: SplitOptions = {}): Promise<DeviceGroup | undefined> {
     options = SPLIT_OPTIONS.read(options, "split");

@@ -6,7 +6,7 @@ import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_l
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { formatCount, visibleText } from "../words/format.ts";
+import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { within } from "../words/timer.ts";
 import {
@@ -145,6 +145,12 @@ interface StartFields {
   readonly options: GroupOptions & { readonly signal?: AbortSignal | undefined };
   /** Time that is left for it. */
   readonly leftSeconds: number;
+}
+
+/** A call in which ranks tell each other something. */
+interface ExchangeFields {
+  readonly call: "split" | "shrink";
+  readonly options: SplitOptions | ShrinkOptions;
 }
 
 /** The processes of one group: what they say to each other, and the groups that come from it. */
@@ -286,17 +292,25 @@ class Family implements LinkedGroup, Peers, Relatives {
     requireWhole("key", key);
     const subject = `split ${this.#splitCount++}`;
     const all = ranks.map((_, each) => each);
-    const answers = await this.#exchange(subject, { color: color ?? null, key }, {
-      from: all,
-      options,
-    });
+    const choice = { color: color ?? null, key };
+    let answers: ReadonlyMap<number, unknown>;
+    try {
+      answers = await this.#exchange(subject, choice, { call: "split", from: all, options });
+    } catch (error) {
+      // Ranks that have this one's answer would wait for it in the new group.
+      const words = messageOf(error).slice(0, LONGEST_WORDS);
+      const news = { kind: "failed", words };
+      if (color !== undefined) this.#fields.link.send(this.#idOf(subject, color), news);
+      throw error;
+    }
     if (color === undefined) return undefined;
     const chosen = all
       .map((each) => ({ each, ...readChoice(answers.get(each)) }))
       .filter((choice) => choice.color === color)
       .sort((one, other) => one.key - other.key || one.each - other.each)
       .map(({ each }) => each);
-    return await this.#startFrom(`${subject} ${color}`, chosen, { rank, options });
+    const newId = this.#idOf(subject, color);
+    return await this.#startFrom(newId, chosen, { call: "split", rank, options });
   }
 
   async shrink(options: ShrinkOptions): Promise<GroupFields> {
@@ -321,7 +335,7 @@ class Family implements LinkedGroup, Peers, Relatives {
     }
     const subject = `shrink ${this.#shrinkCount++}`;
     const left = ranks.map((_, each) => each).filter((each) => !exclude.includes(each));
-    const answers = await this.#exchange(subject, exclude, { from: left, options });
+    const answers = await this.#exchange(subject, exclude, { call: "shrink", from: left, options });
     for (const [each, answer] of answers) {
       if (String(answer) === String(exclude)) continue;
       throw new GroupError(
@@ -330,20 +344,26 @@ class Family implements LinkedGroup, Peers, Relatives {
         { reason: "refused", call: "shrink", rank: each },
       );
     }
-    return await this.#startFrom(subject, left, { rank, options });
+    return await this.#startFrom(this.#idOf(subject), left, { call: "shrink", rank, options });
+  }
+
+  /** The name on the link of a group that comes from this one. */
+  #idOf(subject: string, color?: number): string {
+    const { id } = this.#fields;
+    return color === undefined ? `${id}/${subject}` : `${id}/${subject} ${color}`;
   }
 
   /** Starts a group of some of the ranks, all of which do the same. */
   async #startFrom(
-    subject: string,
+    id: string,
     chosen: readonly number[],
-    { rank, options }: { readonly rank: number; readonly options: SplitOptions | ShrinkOptions },
+    { call, rank, options }: ExchangeFields & { readonly rank: number },
   ): Promise<GroupFields> {
-    const { link, ranks, nccl, device, id } = this.#fields;
+    const { link, ranks, nccl, device } = this.#fields;
     const own = chosen.indexOf(rank);
     const family = new Family({
       link,
-      id: `${id}/${subject}`,
+      id,
       ranks: chosen.map((each) => ranks[each] ?? 0),
       rank: own,
       nccl,
@@ -352,7 +372,7 @@ class Family implements LinkedGroup, Peers, Relatives {
     const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     try {
       const name = own === 0 ? createIdOf(nccl).toHex() : null;
-      const heard = await family.#exchange("id", name, { from: [0], options });
+      const heard = await family.#exchange("id", name, { call, from: [0], options });
       const ncclId = readId(heard.get(0));
       if (ncclId === undefined) throw new TypeError("Cannot start a group: its name is none");
       return await family.start(ncclId, { options, leftSeconds: timeoutSeconds });
@@ -366,15 +386,11 @@ class Family implements LinkedGroup, Peers, Relatives {
   async #exchange(
     subject: string,
     value: unknown,
-    { from, options }: {
-      readonly from: readonly number[];
-      readonly options: SplitOptions | ShrinkOptions;
-    },
+    { call, from, options }: ExchangeFields & { readonly from: readonly number[] },
   ): Promise<ReadonlyMap<number, unknown>> {
     const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal } = options;
     this.#send({ kind: "say", subject, value });
     this.#hear(subject, this.#fields.rank, value);
-    const call = subject.split(" ")[0] ?? subject;
     const endsAt = performance.now() + timeoutSeconds * 1000;
     for (;;) {
       const said = this.#said.get(subject);
@@ -413,8 +429,9 @@ class Family implements LinkedGroup, Peers, Relatives {
         fields,
       );
     }
-    const failure = this.#communicator?.failure;
-    if (failure !== undefined && call === "split") {
+    const failure = this.#communicator === undefined ? this.#failure : this.#communicator.failure;
+    const isLeft = call === "shrink" && this.#communicator !== undefined; // what shrink() is for
+    if (failure !== undefined && !isLeft) {
       const { reason, rank, message } = failure;
       const fields = { reason, call, rank, cause: failure } as const;
       throw new GroupError(`Cannot call ${call}(): the group has failed; ${message}`, fields);

@@ -292,6 +292,19 @@ Deno.test("DeviceGroup.split() and shrink() name a rank that has left", () =>
     assertEquals(rest.size, 2);
   }));
 
+Deno.test("DeviceGroup.split() fails on all ranks when one of them gives up", () =>
+  withRanks(3, async ({ rank, group }) => {
+    if (rank < 2) await new Promise((next) => void setTimeout(next, 50));
+    const signal = rank === 2 ? AbortSignal.abort() : undefined;
+    const error = await groupErrorOf(group.split({ color: 1, signal, timeoutSeconds: 5 }));
+    assertMatch(
+      error.message,
+      rank === 2 ? /its signal was aborted$/ : /rank 2 .* signal was aborted/,
+    );
+    assertEquals(error.reason, rank === 2 ? "signal" : "ended");
+    await group.barrier();
+  }));
+
 Deno.test("DeviceGroup.split() fails with its group", () =>
   withRanks(3, async ({ rank, gpu, group }) => {
     using x = gpu.zeros("float32", 4);
