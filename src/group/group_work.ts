@@ -82,7 +82,7 @@ export class GroupWork implements PromiseLike<void> {
     const done = Promise.all(streams.map((stream) => stream.synchronize()));
     if (!streams.every((stream) => queueOf(stream).isKnownIdle)) await this.#watch(done);
     await done;
-    const failure = communicators.findFailure();
+    const failure = communicators.findFailure({ isWaiting: false });
     if (failure !== undefined) await communicators.fail(this.#failed(failure));
     // A rank that slept through the end of the group could take what is left for a result.
     if (communicators.isDoubtful) await communicators.confirm();
@@ -97,7 +97,7 @@ export class GroupWork implements PromiseLike<void> {
     const { promise: wrong, resolve } = Promise.withResolvers<GroupError>();
     const look = () => {
       try {
-        const failure = communicators.findFailure();
+        const failure = communicators.findFailure({ isWaiting: true });
         if (communicators.failure !== undefined) resolve(this.#ended(communicators.failure));
         else if (failure !== undefined) resolve(this.#failed(failure));
         else if (performance.now() >= endsAt) resolve(this.#late());

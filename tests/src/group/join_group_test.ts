@@ -21,6 +21,7 @@ import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes, liveNames } from "../../support/with_device.ts";
 
 const SIZES = [1, 2, 3, 5];
@@ -291,6 +292,26 @@ Deno.test("DeviceGroup.split() and shrink() name a rank that has left", () =>
     await using rest = await group.shrink({ exclude: [2] });
     assertEquals(rest.size, 2);
   }));
+
+Deno.test("GroupWork that is done stays so, and the group ends in peace, when a rank has left long ago", async () => {
+  using warnings = new CaughtWarnings();
+  await withRanks(2, async ({ rank, gpu, group }) => {
+    using x = gpu.zeros("float32", 4);
+    const work = group.allReduce(x);
+    await work;
+    if (rank === 0) return;
+    await groupErrorOf(group.split()); // rank 0 has left
+    const now = performance.now.bind(performance);
+    try {
+      performance.now = () => now() + 6000;
+      await work;
+      await group[Symbol.asyncDispose]();
+    } finally {
+      performance.now = now;
+    }
+  });
+  assertEquals(warnings.texts, []);
+});
 
 Deno.test("DeviceGroup.split() fails on all ranks when one of them gives up", () =>
   withRanks(3, async ({ rank, group }) => {
