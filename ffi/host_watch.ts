@@ -1,23 +1,26 @@
-// An optional part of a driver: watches arrays that a program must not change while a transfer uses
-// them. NVIDIA's driver has none; the simulated one reports such changes.
+// Optional parts of a driver, which NVIDIA's has not: the simulated one has a machine of its own, and
+// watches arrays that a program must not change while a transfer uses them.
 
 import type { DriverApi } from "./cuda.ts";
 
-/** The name of the offer in a table of driver functions. */
+/** The names of the offers in a table of driver functions. */
 export const WATCH_HOST: unique symbol = Symbol("watchHost");
+export const MACHINE: unique symbol = Symbol("machine");
 
 /** Checks that bytes are unchanged; throws when they are not. */
 export type HostCheck = () => void;
 
-/** A driver that may watch arrays. */
+/** A driver that may have these parts. */
 export type WatchingDriver = DriverApi & {
+  /** The identity of its machine: 16 bytes in hexadecimal digits. */
+  readonly [MACHINE]?: string;
   /** Looks at bytes now; the result compares them later. */
   readonly [WATCH_HOST]?: (bytes: Uint8Array<ArrayBufferLike>) => HostCheck;
 };
 
-/** Returns whether a driver watches arrays, which only the simulated one does. */
-export function watchesHost(api: DriverApi): boolean {
-  return WATCH_HOST in api;
+/** Returns the identity of a simulated driver's machine; undefined for NVIDIA's driver. */
+export function machineOf(api: DriverApi): string | undefined {
+  return (api as WatchingDriver)[MACHINE];
 }
 
 /** Watches bytes where the driver does; undefined where it does not. */

@@ -20,7 +20,7 @@ import { shapedCopyCalls } from "./calls/shaped_copy_calls.ts";
 import { sharingCalls } from "./calls/sharing_calls.ts";
 import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
-import { type HostCheck, WATCH_HOST } from "../host_watch.ts";
+import { type HostCheck, MACHINE, WATCH_HOST } from "../host_watch.ts";
 import { OWN_NCCL } from "../nccl_library.ts";
 import { OWN_NVML } from "../nvml_library.ts";
 import { OWN_NVRTC } from "../nvrtc_library.ts";
@@ -87,6 +87,7 @@ export function driverOf(machine: Machine): DriverApi {
   // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
   const api = Object.fromEntries(functions) as DriverApi;
   return Object.assign(api, {
+    [MACHINE]: machine.id,
     [WATCH_HOST]: watchArray,
     [OWN_NCCL]: simulateNccl(machine),
     [OWN_NVML]: simulateNvml(machine),

@@ -157,10 +157,13 @@ export function simulateNccl(machine: Machine): NcclApi {
     const { clique: { remote = new RemoteRanks({ send() {} }) }, callCounts } = communicator;
     const isFirst = callCounts.size === 0;
     const readyAt = performance.now() + (isFirst ? CONNECT_MILLISECONDS : 0);
-    const places = queued.map(({ stream: { timeline } }) => ({ timeline, epoch: timeline.epoch }));
+    const places = queued.map(({ stream: { timeline } }) => ({
+      timeline,
+      workCount: timeline.workCount,
+    }));
     communicator.inProgress = () => {
       if (performance.now() < readyAt) return false;
-      const used = places.find(({ timeline, epoch }) => timeline.epoch !== epoch);
+      const used = places.find(({ timeline, workCount }) => timeline.workCount !== workCount);
       if (used === undefined) queueRemoteCollectives(machine, remote, queued);
       else {
         machine.site.fail(

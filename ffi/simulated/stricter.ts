@@ -102,8 +102,8 @@ export const STRICTER = {
     kind: "throws",
     simulated:
       "throws when a communicator is destroyed before its work is done, or before it was finalized " +
-      "where other processes have ranks, and when a stream gets work between a call of such a " +
-      "communicator and its end",
+      "where other processes have ranks, and when a stream gets work, memory that comes or " +
+      "goes aside, between a call of such a communicator and its end",
     real: "waits for that work, or for the other ranks; runs the streams' work before the call's",
   },
   blockedForProcess: {

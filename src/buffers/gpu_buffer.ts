@@ -358,7 +358,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
-    TRANSFER_CHOICE.read(options, "upload");
+    options = TRANSFER_CHOICE.read(options, "upload");
     const host = hostSource(this, source, new Moving("upload to", this));
     const pending = transfer(this.#task("upload", host, options));
     if (pending !== undefined) await pending;
@@ -367,7 +367,7 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** Copies host memory into the buffer and blocks until it is there, and what comes before it. */
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "uploadSync");
+    options = STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, new Moving("upload to", this));
     transferSync(this.#task("upload", host, options));
     return this;
@@ -388,7 +388,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
-    TRANSFER_CHOICE.read(options, "download");
+    options = TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, new Moving("download from", this));
     const pending = transfer(this.#task("download", host, options));
     if (pending !== undefined) await pending;
@@ -400,7 +400,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Copies the elements into memory of yours and blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
-    STREAM_CHOICE.read(options, "downloadSync");
+    options = STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, new Moving("download from", this));
     transferSync(this.#task("download", host, options));
     return host.result();
@@ -414,7 +414,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
-    WRITE_FILE_OPTIONS.read(options, "writeFile");
+    options = WRITE_FILE_OPTIONS.read(options, "writeFile");
     await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
   }
 
@@ -425,7 +425,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws TypeError for bfloat16, which numpy lacks; use `astype("float32")`, or `as("uint16")`.
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
-    SAVE_NPY_OPTIONS.read(options, "saveNpy");
+    options = SAVE_NPY_OPTIONS.read(options, "saveNpy");
     const { dtype, shape, span } = this;
     await saveNpyFile({ ...options, path, span, dtype, shape, stream: streamFor(this, options) });
   }
@@ -470,7 +470,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * ```
    */
   toDLPack(options: DLPackOptions = {}): DLPackTensor {
-    const { copy = false } = DLPACK_OPTIONS.read(options, "toDLPack");
+    options = DLPACK_OPTIONS.read(options, "toDLPack");
+    const { copy = false } = options;
     if (!copy) return this.#tensor(options);
     using made = this.allocateLike();
     return made.copyFrom(this).#tensor(options);
@@ -551,7 +552,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * is the caller's to dispose.
    */
   slice(start?: number, end?: number, options: LikeOptions = {}): this {
-    const { stream } = PLACE_OPTIONS.read(options, "slice");
+    options = PLACE_OPTIONS.read(options, "slice");
+    const { stream } = options;
     const isWhole = start === undefined && end === undefined;
     const part = isWhole ? this : this.subarray(start, end);
     const copy = this.allocateLike(part.shape, options);
@@ -639,7 +641,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when the layout leaves the buffer.
    */
   strided(layout: Partial<StridedLayout> = {}): StridedView<D, this> {
-    STRIDED_LAYOUT.read(layout, "strided");
+    layout = STRIDED_LAYOUT.read(layout, "strided");
     const shape = layout.shape === undefined ? this.shape : toShape(layout.shape);
     const { strides: chosen, offset = 0 } = layout;
     const strides = Object.freeze(chosen === undefined ? contiguousStrides(shape) : [...chosen]);
@@ -657,7 +659,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   allocateLike(shape: number | Shape = this.shape, options: LikeOptions = {}): this {
     this.#requireUsable();
     const { dtype, memoryResource: resource } = this;
-    const { label } = PLACE_OPTIONS.read(options, "allocateLike");
+    options = PLACE_OPTIONS.read(options, "allocateLike");
+    const { label } = options;
     const stream = streamFor(this, options);
     return this[ALLOCATE_LIKE]({ dtype, shape, resource, stream, label }) as this;
   }
@@ -672,7 +675,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when the sizes differ, or the ranges overlap.
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
-    const { stream } = STREAM_CHOICE.read(options, "copyFrom");
+    options = STREAM_CHOICE.read(options, "copyFrom");
+    const { stream } = options;
     if (source instanceof StridedView) {
       this.strided().copyFrom(source, options);
       return this;
@@ -688,7 +692,7 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** Queues a copy into another buffer and does not wait; see {@link GpuBuffer.copyFrom}. */
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "copyTo");
+    options = STREAM_CHOICE.read(options, "copyTo");
     if (!(destination instanceof GpuBuffer) && !(destination instanceof StridedView)) {
       throw new TypeError(`Cannot copy ${this}: ${notOnGpu("destination", destination)}`);
     }
@@ -703,7 +707,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when the element type does not hold it, such as 300 or 0.5 for uint8.
    */
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "fill");
+    options = STREAM_CHOICE.read(options, "fill");
     queueFill(this.span, elementOf(this.dtype, value), fillStreamFor(this, options));
     return this;
   }
@@ -729,7 +733,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * ```
    */
   fillPattern(pattern: Uploadable<D> | GpuBuffer<D>, options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "fillPattern");
+    options = STREAM_CHOICE.read(options, "fillPattern");
     const action = new Moving("write a pattern into", this);
     const stream = streamFor(this, options);
     if (pattern instanceof GpuBuffer) {
@@ -747,7 +751,7 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "clear");
+    options = STREAM_CHOICE.read(options, "clear");
     queueFill(this.span, Uint8Array.of(0), fillStreamFor(this, options));
     return this;
   }
@@ -776,7 +780,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
     if (typeof options === "number") rejectAxes(this, "at", [index, options]);
-    STREAM_CHOICE.read(options, "at");
+    options = STREAM_CHOICE.read(options, "at");
     return await readElement(this.#place(index, options));
   }
 
@@ -793,7 +797,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     value: ScalarOf<D> | HostValue<D>,
     options: StreamChoice = {},
   ): Promise<this> {
-    STREAM_CHOICE.read(options, "setAt");
+    options = STREAM_CHOICE.read(options, "setAt");
     await writeElement(this.#place(index, options), value);
     return this;
   }
@@ -804,7 +808,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when there is not exactly one.
    */
   async item(options: StreamChoice = {}): Promise<ScalarOf<D>> {
-    STREAM_CHOICE.read(options, "item");
+    options = STREAM_CHOICE.read(options, "item");
     if (this.disposed || this.length === 1) return await this.at(0, options);
     throw new RangeError(`Cannot read ${this} as one item: it has ${this.length} elements`);
   }
@@ -816,7 +820,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
    */
   async equals(other: GpuBuffer<D>, options: StreamChoice = {}): Promise<boolean> {
-    STREAM_CHOICE.read(options, "equals");
+    options = STREAM_CHOICE.read(options, "equals");
     this.#requireComparable(other);
     if (other.shape.join() !== this.shape.join()) return false;
     return await this.firstDifference(other, options) === undefined;
@@ -833,7 +837,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     other: GpuBuffer<D>,
     options: StreamChoice = {},
   ): Promise<number | undefined> {
-    STREAM_CHOICE.read(options, "firstDifference");
+    options = STREAM_CHOICE.read(options, "firstDifference");
     this.#requireComparable(other);
     if (other.length !== this.length) {
       throw new RangeError(`Cannot compare ${this} with ${other}: their lengths differ`);
@@ -848,7 +852,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * changed, or two buffers on two machines are the same. It is no protection against forgery.
    */
   async checksum(options: StreamChoice = {}): Promise<string> {
-    STREAM_CHOICE.read(options, "checksum");
+    options = STREAM_CHOICE.read(options, "checksum");
     return await checksumOf(this[KERNEL_MEMORY](), streamFor(this, options));
   }
 
@@ -954,7 +958,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     dtype: E,
     options: AsTypeOptions,
   ): GpuBuffer<E> {
-    const { into, label } = AS_TYPE_OPTIONS.read(options, "astype");
+    options = AS_TYPE_OPTIONS.read(options, "astype");
+    const { into, label } = options;
     requireKind(dtype, DTYPE, "astype");
     const { context } = this;
     const span = this[KERNEL_MEMORY]();

@@ -124,7 +124,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * @throws Error Those of {@link LazyBuffer.ensureAllocated}, and the signal's reason.
    */
   async load(options: TransferOptions = {}): Promise<this> {
-    TRANSFER_OPTIONS.read(options, "load");
+    options = TRANSFER_OPTIONS.read(options, "load");
     const contents = this.#contents;
     if (contents === undefined || this.disposed) return this.ensureAllocated();
     requireNoCapture("load a file");

@@ -55,7 +55,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    * (cuMemPrefetchAsync).
    */
   prefetch(place: ManagedPlace, options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "prefetch");
+    options = STREAM_CHOICE.read(options, "prefetch");
     prefetchRange(this.span, place, streamFor(this, options));
     return this;
   }
@@ -88,7 +88,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
    * @throws CudaUnavailableError when the driver is older than CUDA 13.0.
    */
   discard(options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "discard");
+    options = STREAM_CHOICE.read(options, "discard");
     discardRange(this.span, streamFor(this, options));
     return this;
   }

@@ -71,7 +71,9 @@ export function adviseRange(
     throw new TypeError(`Cannot advise ${hint}: it needs a place, a device or "host"`);
   }
   const { context } = span.allocation;
-  const device = place === undefined ? context.deviceHandle : deviceOf(place, "advise");
+  const device = place === undefined
+    ? context.deviceHandle
+    : deviceOf(place, { action: "advise", context });
   if (span.byteLength === 0) return;
   const code = isSet ? codes.set : codes.unset;
   context.call("cuMemAdvise", span.address, BigInt(span.byteLength), code, device);
@@ -103,8 +105,9 @@ export function readAdvice(span: MemorySpan): ManagedAdvice {
  * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
  */
 export function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: CudaStream): void {
-  const device = deviceOf(place, "prefetch");
-  if (place === "host") deviceOf(stream, "prefetch");
+  const { context } = span.allocation;
+  const device = deviceOf(place, { action: "prefetch", context });
+  if (place === "host") deviceOf(stream, { action: "prefetch", context });
   if (span.byteLength === 0) return;
   requireUnrecorded(span.allocation, stream, "prefetch");
   queueInOrder(stream, [{ ...span, access: "read" }], () => {
@@ -129,7 +132,7 @@ export function discardRange(span: MemorySpan, stream: CudaStream): void {
     const sizes = BigUint64Array.of(BigInt(span.byteLength));
     const place = CUmemLocation.encode({
       type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
-      id: deviceOf(stream, "prefetch"),
+      id: deviceOf(stream, { action: "prefetch", context: span.allocation.context }),
     });
     const firsts = new BigUint64Array(1);
     context.call(
@@ -155,12 +158,20 @@ function places(devices: Int32Array): (number | "host")[] {
     .map((device) => device === CU_DEVICE_CPU ? "host" : device);
 }
 
-function deviceOf(place: ManagedPlace, action: string): number {
+function deviceOf(
+  place: ManagedPlace,
+  { action, context: home }: { readonly action: string; readonly context: Context },
+): number {
   if (place === "host") return CU_DEVICE_CPU;
   if (!(place?.context instanceof Context)) {
     throw new TypeError(`Cannot ${action} ${describeValue(place)}: expected a device or "host"`);
   }
   const { context } = place;
+  if (context.driver !== home.driver) {
+    throw new TypeError(
+      `Cannot ${action} managed memory: the device is of another driver, which does not know it`,
+    );
+  }
   checkConcurrent(context, action);
   return context.deviceHandle;
 }

@@ -43,8 +43,10 @@ export interface UploadIntoOptions extends TransferChoice {
   readonly into: Iterable<GpuBuffer>;
 }
 
-/** Checks the options of an upload into a new block. */
-export const UPLOAD_ALL_OPTIONS: OptionSet<UploadAllOptions> = new OptionSet({
+/** Checks the options of an upload, whichever of the two it is. */
+export const UPLOAD_ALL_OPTIONS: OptionSet<
+  Omit<UploadAllOptions, "into"> & { readonly into?: UploadIntoOptions["into"] | undefined }
+> = new OptionSet({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
   into: ITERABLE,

@@ -39,7 +39,7 @@ export async function setElements(
   setting: ElementSetting,
   options: TransferChoice,
 ): Promise<void> {
-  TRANSFER_CHOICE.read(options, "set");
+  options = TRANSFER_CHOICE.read(options, "set");
   const { values, start, end } = checkedSetting(buffer, setting);
   await buffer.subarray(start, end).upload(values as never, options);
 }

@@ -91,7 +91,8 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /** Queues copying the mirror, or a range of it, to the device; `await` it to wait as well. */
   push(options: StagedRange = {}): QueuedWork {
-    const part = this.#part(STAGED_RANGE.read(options, "push"));
+    options = STAGED_RANGE.read(options, "push");
+    const part = this.#part(options);
     const stream = streamFor(this, options);
     queueCopy(part.span, part.mirror.span, stream);
     return new QueuedWork(stream);
@@ -99,7 +100,8 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /** Queues copying the device's elements, or a range, to the mirror; `await` it before reading. */
   pull(options: StagedRange = {}): QueuedWork {
-    const part = this.#part(STAGED_RANGE.read(options, "pull"));
+    options = STAGED_RANGE.read(options, "pull");
+    const part = this.#part(options);
     const { span } = part;
     const stream = streamFor(this, options);
     queueCopy(part.mirror.span, span, stream);

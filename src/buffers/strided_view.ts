@@ -191,7 +191,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * position.
    */
   range(axis: number, range: AxisRange): StridedView<D, B> {
-    AXIS_RANGE.read(range, "range");
+    range = AXIS_RANGE.read(range, "range");
     const { start, end } = resolveRange(this.shape[axis] ?? 0, range);
     return this.#derive(stepped(this, axis, { start, end, step: range.step ?? 1 }));
   }
@@ -205,7 +205,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * @throws RangeError when the shapes differ, or both sides share memory.
    */
   copyFrom(source: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
-    const { stream } = STREAM_CHOICE.read(options, "copyFrom");
+    options = STREAM_CHOICE.read(options, "copyFrom");
+    const { stream } = options;
     const from = stridedOf(source);
     if (from === undefined) {
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
@@ -216,7 +217,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /** Queues a copy into a buffer or a view and does not wait; see {@link StridedView.copyFrom}. */
   copyTo(destination: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): this {
-    STREAM_CHOICE.read(options, "copyTo");
+    options = STREAM_CHOICE.read(options, "copyTo");
     const to = stridedOf(destination);
     if (to === undefined) {
       throw new TypeError(`Cannot copy ${this}: ${notOnGpu("destination", destination)}`);
@@ -250,7 +251,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * does not wait.
    */
   contiguous(options: StreamChoice = {}): B {
-    STREAM_CHOICE.read(options, "contiguous");
+    options = STREAM_CHOICE.read(options, "contiguous");
     const copy = this.buffer.allocateLike(this.shape, options);
     try {
       this.copyTo(copy, options);
@@ -297,7 +298,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     source: Uploadable<D>,
     options: TransferChoice = {},
   ): Promise<void> {
-    const { onProgress, signal } = TRANSFER_CHOICE.read(options, "upload");
+    options = TRANSFER_CHOICE.read(options, "upload");
+    const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
     const host = hostSource(this, source, new Moving("upload to", this));
@@ -328,7 +330,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     source: Uploadable<D>,
     options: StreamChoice = {},
   ): void {
-    STREAM_CHOICE.read(options, "uploadSync");
+    options = STREAM_CHOICE.read(options, "uploadSync");
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
     const host = hostSource(this, source, new Moving("upload to", this));
@@ -360,7 +362,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination?: HostMemory,
     options: TransferChoice = {},
   ): Promise<HostMemory> {
-    const { onProgress, signal } = TRANSFER_CHOICE.read(options, "download");
+    options = TRANSFER_CHOICE.read(options, "download");
+    const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
     const host = hostDestination(this, destination, new Moving("download from", this));
     using packed = this.contiguous({ stream });
@@ -389,7 +392,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination?: HostMemory,
     options: StreamChoice = {},
   ): HostMemory {
-    STREAM_CHOICE.read(options, "downloadSync");
+    options = STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
     const host = hostDestination(this, destination, new Moving("download from", this));
     using packed = this.contiguous({ stream });
@@ -402,7 +405,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * GpuBuffer.toDLPack}. A copy that the library is to have for itself is contiguous.
    */
   toDLPack(options: DLPackOptions = {}): DLPackTensor {
-    const { copy = false } = DLPACK_OPTIONS.read(options, "toDLPack");
+    options = DLPACK_OPTIONS.read(options, "toDLPack");
+    const { copy = false } = options;
     this.#checkUsable();
     if (copy) {
       using made = this.contiguous();

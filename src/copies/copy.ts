@@ -169,7 +169,8 @@ export function orderCopy({ destination, source, stream }: CopyRoute): void {
 
 /** Returns whether the bytes go from one device's own memory to another's. */
 export function crossesDevices({ destination, source, stream }: CopyRoute): boolean {
-  if (destination.context === source.context || isNear(destination) || isNear(source)) return false;
+  if (destination.context === stream.context && source.context === stream.context) return false;
+  if (isNear(destination) || isNear(source)) return false;
   return homeOf(destination, stream) !== homeOf(source, stream);
 }
 

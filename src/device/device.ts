@@ -299,7 +299,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * @throws CudaUnavailableError when the driver or a permission is missing.
    */
   static all(options: OpenOptions = {}): DeviceList<CudaDevice> {
-    OPEN_OPTIONS.read(options, "all");
+    options = OPEN_OPTIONS.read(options, "all");
     const ordinals = Array.from({ length: CudaDevice.count(options) }, (_, ordinal) => ordinal);
     return openDevices(ordinals, (ordinal) => CudaDevice.open(ordinal, options));
   }
@@ -321,7 +321,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   static openMany(ordinals: readonly number[], options: OpenOptions = {}): DeviceList<CudaDevice> {
-    OPEN_OPTIONS.read(options, "openMany");
+    options = OPEN_OPTIONS.read(options, "openMany");
     requireKind(ordinals, ORDINALS, "openMany");
     if (ordinals.length === 0) throw new RangeError("Cannot open no devices: name at least one");
     const twice = ordinals.find((ordinal, at) => ordinals.indexOf(ordinal) !== at);
@@ -427,7 +427,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: DeviceAllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { stream, label } = this.#place(DEVICE_OPTIONS.read(options, "alloc"));
+    options = DEVICE_OPTIONS.read(options, "alloc");
+    const { stream, label } = this.#place(options);
     const resource = this.#resourceOf(options) ?? resourceFor(stream, this.memoryResource);
     return allocateDeviceBuffer({ dtype, shape, resource, stream, label }); // faster than a spread
   }
@@ -442,7 +443,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: DeviceAllocateOptions = {},
   ): DeviceBuffer<D> {
-    const { stream } = DEVICE_OPTIONS.read(options, "zeros");
+    options = DEVICE_OPTIONS.read(options, "zeros");
+    const { stream } = options;
     const buffer = this.alloc(dtype, shape, options);
     try {
       buffer.clear({ stream });
@@ -497,7 +499,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): PinnedBuffer<D> {
-    const { resource = this.pinnedMemoryResource } = ALLOCATE_OPTIONS.read(options, "pinned");
+    options = ALLOCATE_OPTIONS.read(options, "pinned");
+    const { resource = this.pinnedMemoryResource } = options;
     return allocatePinnedBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
 
@@ -540,7 +543,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
-    UPLOAD_OPTIONS.read(options, "upload");
+    options = UPLOAD_OPTIONS.read(options, "upload");
     const { array, dtype, shape } = uploadSource(source, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
@@ -585,7 +588,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: HostMemory | HostValues,
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
-    const { stream, onProgress, signal } = UPLOAD_OPTIONS.read(options, "uploadSync");
+    options = UPLOAD_OPTIONS.read(options, "uploadSync");
+    const { stream, onProgress, signal } = options;
     signal?.throwIfAborted();
     const { array, dtype, shape } = uploadSource(source, options);
     const buffer = this.alloc(dtype, shape, allocationOf(options));
@@ -615,16 +619,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     arrays: readonly HostArray[],
     options: UploadAllOptions | UploadIntoOptions = {},
   ): Promise<unknown> {
-    if (options?.into === undefined) {
-      return await uploadAll(arrays, {
-        ...UPLOAD_ALL_OPTIONS.read(options, "uploadAll"),
-        gpu: this,
-      });
-    }
-    return await uploadInto(arrays, {
-      ...UPLOAD_INTO_OPTIONS.read(options, "uploadAll"),
-      gpu: this,
-    });
+    options = UPLOAD_ALL_OPTIONS.read(options, "uploadAll");
+    if (options.into === undefined) return await uploadAll(arrays, { ...options, gpu: this });
+    options = UPLOAD_INTO_OPTIONS.read(options, "uploadAll");
+    return await uploadInto(arrays, { ...options, gpu: this });
   }
 
   /** Downloads many buffers in few copies, into new typed arrays or into the memory of `into`. */
@@ -632,7 +630,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     buffers: B,
     options: DownloadAllOptions = {},
   ): Promise<ArraysOf<B>> {
-    DOWNLOAD_ALL_OPTIONS.read(options, "downloadAll");
+    options = DOWNLOAD_ALL_OPTIONS.read(options, "downloadAll");
     return await downloadAll(buffers, { ...options, gpu: this });
   }
 
@@ -646,7 +644,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     byteLength: number,
     options: HandleOptions<D> = {},
   ): DeviceBuffer<D> {
-    HANDLE_OPTIONS.read(options, "fromHandle");
+    options = HANDLE_OPTIONS.read(options, "fromHandle");
     requireNoCapture("make a buffer of a handle");
     return bufferFromHandle(this.context, { address, byteLength }, options);
   }
@@ -659,7 +657,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * @param pointer The struct's address, or what `toDLPack()` gave.
    *
    * @throws TypeError for an address without such a struct, memory that the driver does not know, as
-   *   ordinary host memory, and element types that buffers lack, such as 8-bit floats.
+   *   ordinary host memory, or that is of another simulated driver, and element types that buffers
+   *   lack, such as 8-bit floats.
    * @throws RangeError when the array leaves its memory, or is not contiguous.
    */
   fromDLPack<D extends DType = DType>(
@@ -675,7 +674,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     pointer: DLPackPointer,
     options: FromDLPackOptions<D> = {},
   ): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
-    FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
+    options = FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
     return bufferFromDLPack(this.context, pointer, options);
   }
 
@@ -706,7 +705,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     ticket: string | MemoryTicket,
     options: OpenTicketOptions & { readonly dtype?: DType | undefined } = {},
   ): Promise<DeviceBuffer> {
-    OPEN_TICKET_OPTIONS.read(options, "open");
+    options = OPEN_TICKET_OPTIONS.read(options, "open");
     return await openTicket(this.context, ticket, options);
   }
 
@@ -718,7 +717,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   when the driver knows no such event.
    */
   openEvent(ticket: string | EventTicket, options: OpenEventOptions = {}): CudaEvent {
-    OPEN_EVENT_OPTIONS.read(options, "openEvent");
+    options = OPEN_EVENT_OPTIONS.read(options, "openEvent");
     return openEvent(this.context, ticket, options);
   }
 
@@ -726,12 +725,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Takes over memory that another Worker of this process has handed over by `buffer.handOver()`.
    *
    * @throws TicketError when somebody has taken it over already, or it is of another device.
+   * @throws TypeError when it is of another simulated driver, as that of another Worker is.
    */
   takeOver<D extends DType>(
     handed: HandedOver<D>,
     options: TakeOverOptions = {},
   ): DeviceBuffer<D> {
-    TAKE_OVER_OPTIONS.read(options, "takeOver");
+    options = TAKE_OVER_OPTIONS.read(options, "takeOver");
     return takeOver(this.context, handed, options) as DeviceBuffer<D>;
   }
 
@@ -750,7 +750,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * another.
    */
   copyBatch(copies: Iterable<BufferCopy>, options: StreamChoice = {}): void {
-    STREAM_CHOICE.read(options, "copyBatch");
+    options = STREAM_CHOICE.read(options, "copyBatch");
     copyBatch(copies, options.stream ?? this.stream);
   }
 
@@ -778,7 +778,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     path: FilePath,
     options: UploadFileOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
-    UPLOAD_FILE_OPTIONS.read(options, "uploadFile");
+    options = UPLOAD_FILE_OPTIONS.read(options, "uploadFile");
     return await uploadFile(path, { ...options, gpu: this });
   }
 
@@ -804,7 +804,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: ByteSource,
     options: FromOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
-    FROM_OPTIONS.read(options, "from");
+    options = FROM_OPTIONS.read(options, "from");
     return await bufferFromSource(source, { ...options, gpu: this });
   }
 
@@ -877,7 +877,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   async compile(source: string, options: CompileOptions = {}): Promise<CudaKernel> {
-    COMPILE_OPTIONS.read(options, "compile");
+    options = COMPILE_OPTIONS.read(options, "compile");
     return await compileKernel(this.context, source, options);
   }
 
@@ -894,7 +894,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: ModuleSource | readonly ModuleSource[],
     options: ModuleOptions = {},
   ): Promise<CudaModule> {
-    MODULE_OPTIONS.read(options, "loadModule");
+    options = MODULE_OPTIONS.read(options, "loadModule");
     return await loadModule(this.context, source, options);
   }
 
@@ -903,7 +903,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * the driver proposes (cuOccupancyMaxPotentialBlockSize).
    */
   occupancy(kernel: CudaKernel, options: OccupancyOptions = {}): Occupancy {
-    OCCUPANCY_OPTIONS.read(options, "occupancy");
+    options = OCCUPANCY_OPTIONS.read(options, "occupancy");
     return occupancyOf(this.context, kernel, options);
   }
 
@@ -1023,7 +1023,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * for one GPU, by the copy engines and by a kernel, with the latency of an access to host memory.
    */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
-    BANDWIDTH_OPTIONS.read(options, "bandwidth");
+    options = BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
     const memory = { device: this.memoryResource, pinned: this.pinnedMemoryResource };
     const { points, cases, latencies } = await measureBandwidth(memory, options);
@@ -1074,7 +1074,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: StagedOptions = {},
   ): StagedBuffer<D> {
-    STAGED_OPTIONS.read(options, "staged");
+    options = STAGED_OPTIONS.read(options, "staged");
     const { resource = this.memoryResource, pinnedResource = this.pinnedMemoryResource } = options;
     const place = this.#place(options);
     return allocateStagedBuffer({ dtype, shape, resource, pinnedResource, ...place });
@@ -1099,7 +1099,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: MappedOptions = {},
   ): MappedBuffer<D> {
-    const { portable, writeCombined } = MAPPED_OPTIONS.read(options, "mapped");
+    options = MAPPED_OPTIONS.read(options, "mapped");
+    const { portable, writeCombined } = options;
     const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
     return allocateMappedBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
@@ -1124,10 +1125,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: AllocateOptions = {},
   ): ManagedBuffer<D> {
-    const { resource = new ManagedMemoryResource(this) } = ALLOCATE_OPTIONS.read(
-      options,
-      "managed",
-    );
+    options = ALLOCATE_OPTIONS.read(options, "managed");
+    const { resource = new ManagedMemoryResource(this) } = options;
     return allocateManagedBuffer({ dtype, shape, resource, ...this.#place(options) });
   }
 
@@ -1170,7 +1169,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   growable<D extends DType>(dtype: D, options: GrowableOptions = {}): GrowableBuffer<D> {
-    GROWABLE_OPTIONS.read(options, "growable");
+    options = GROWABLE_OPTIONS.read(options, "growable");
     const resource = new VirtualMemoryResource(this);
     return allocateGrowableBuffer({ ...options, dtype, resource, ...this.#place(options) });
   }
@@ -1195,7 +1194,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: LazyOptions = {},
   ): LazyBuffer<D> {
-    const { resource = this.memoryResource, file, fileOffset } = LAZY_OPTIONS.read(options, "lazy");
+    options = LAZY_OPTIONS.read(options, "lazy");
+    const { resource = this.memoryResource, file, fileOffset } = options;
     return planLazyBuffer({ dtype, shape, resource, file, fileOffset, ...this.#place(options) });
   }
 
@@ -1228,7 +1228,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: HostMemory,
     options: RegisterOptions<D> = {},
   ): RegisteredBuffer<D> {
-    REGISTER_OPTIONS.read(options, "register");
+    options = REGISTER_OPTIONS.read(options, "register");
     return registerBuffer({ ...options, source, ...this.#place(options) });
   }
 

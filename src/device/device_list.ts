@@ -265,7 +265,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
    * bytes are checked. Two devices take half a minute.
    */
   async bandwidth(options: LinkBandwidthOptions = {}): Promise<LinkBandwidthResult> {
-    LINK_BANDWIDTH_OPTIONS.read(options, "bandwidth");
+    options = LINK_BANDWIDTH_OPTIONS.read(options, "bandwidth");
     if (this.#disposed) throw new DisposedError(this.toString());
     const memories = this.#devices.map(({ memoryResource, pinnedMemoryResource }) => {
       return { device: memoryResource, pinned: pinnedMemoryResource };

@@ -77,7 +77,8 @@ export class LiveTable implements Iterable<LiveObject> {
    * @throws TypeError for a function that returns a promise.
    */
   filter(query: LiveQuery | ((object: LiveObject) => boolean)): LiveTable {
-    const fits = isMatcher(query) ? query : matcherOf(LIVE_QUERY.read(query, "filter"));
+    if (!isMatcher(query)) query = LIVE_QUERY.read(query, "filter");
+    const fits = isMatcher(query) ? query : matcherOf(query);
     const kept = this.#with(this.#rows.filter(({ object }) => isAccepted(fits, object)));
     const order = isMatcher(query) ? undefined : query.sortBy;
     return order === undefined ? kept : kept.sort(order);
@@ -169,7 +170,7 @@ export class LiveTable implements Iterable<LiveObject> {
 
 /** Lists the entries of a ledger that match a query. */
 export function listLive(ledger: Ledger, query: LiveQuery = {}): LiveTable {
-  LIVE_QUERY.read(query, "live");
+  query = LIVE_QUERY.read(query, "live");
   const now = Date.now();
   const rows = ledger.entries().map((entry) => ({ entry, object: describe(entry, now) }));
   const { detail } = ledger.origins;

@@ -60,7 +60,7 @@ export class LiveGroups implements Iterable<LiveGroup> {
    */
   constructor(parts: Parts<GroupedObjects>) {
     const { key, objects, hint } = partsOf(parts, new.target);
-    if (!Object.hasOwn(NAMES, key)) {
+    if (!KEY.accepts(key)) {
       throw new TypeError(`Cannot group by ${describeValue(key)}: expected ${KEY.expected}`);
     }
     this.key = key;

@@ -119,7 +119,7 @@ const ORDERS: Readonly<Record<LiveOrder, (a: LiveObject, b: LiveObject) => numbe
  * @throws TypeError when there is no such order.
  */
 export function comparisonOf(order: LiveOrder): (a: LiveObject, b: LiveObject) => number {
-  if (!Object.hasOwn(ORDERS, order)) {
+  if (!ORDER.accepts(order)) {
     throw new TypeError(
       `Cannot sort by ${describeValue(order)}: expected ${ORDER.expected}`,
     );

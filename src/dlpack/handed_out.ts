@@ -36,9 +36,9 @@ export function addStruct(struct: HandedOut): void {
   watch(struct.context);
 }
 
-/** Returns whether a struct of ours is in use at an address. */
-export function isHandedOut(address: bigint): boolean {
-  return structs.has(address);
+/** Returns the context of the array whose struct is at an address; undefined unless it is ours. */
+export function handedOutBy(address: bigint): Context | undefined {
+  return structs.get(address)?.context;
 }
 
 /** Ends a struct: lets go of its array. Returns false where none is in use at that address. */

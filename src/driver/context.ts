@@ -133,7 +133,7 @@ export class Context {
    * @ignore
    */
   static retain(driver: Driver, ordinal: number, options: ContextOptions = {}): Context {
-    CONTEXT_OPTIONS.read(options, "retain");
+    options = CONTEXT_OPTIONS.read(options, "retain");
     if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= driver.deviceCount) {
       const last = driver.deviceCount - 1;
       throw new RangeError(

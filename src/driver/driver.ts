@@ -5,7 +5,7 @@ import { readCString } from "../../ffi/c_strings.ts";
 import { CUresult } from "../../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.ts";
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
-import { watchesHost } from "../../ffi/host_watch.ts";
+import { machineOf } from "../../ffi/host_watch.ts";
 import { LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
@@ -83,7 +83,7 @@ export class Driver {
    * @ignore
    */
   static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
-    DRIVER_OPTIONS.read(options, "open");
+    options = DRIVER_OPTIONS.read(options, "open");
     if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") {
       requirePointers();
@@ -118,7 +118,12 @@ export class Driver {
 
   /** Whether its devices are simulated. */
   get isSimulated(): boolean {
-    return watchesHost(this.api);
+    return this.machine !== undefined;
+  }
+
+  /** The identity of its machine where that is simulated: addresses of one mean nothing to another. */
+  get machine(): string | undefined {
+    return machineOf(this.api);
   }
 
   /** The first error that broke the context: all later work fails because of it. */

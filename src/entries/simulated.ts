@@ -137,7 +137,7 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
  * ```
  */
 export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi {
-  SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
+  options = SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
   const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
   const { ncclVersion = "2.28.9", kernels = {}, ranks = () => undefined } = options;
   if (!Number.isSafeInteger(deviceCount) || deviceCount < 1 || deviceCount > MOST_DEVICES) {

@@ -39,8 +39,11 @@ export interface RankCommunicators extends Ranks {
     streams: readonly CudaStream[],
     body: (handles: readonly bigint[]) => NcclFailure | undefined,
   ): CallInProgress | undefined;
-  /** Returns the failure that a communicator has met since it was called; undefined without one. */
-  findFailure(): NcclFailure | undefined;
+  /**
+   * Returns the failure that a communicator has met since it was called; undefined without one. Who waits
+   * for work learns of ranks as well that have left and will not do their part: the group fails then.
+   */
+  findFailure(asker: { readonly isWaiting: boolean }): NcclFailure | undefined;
   /** Says which ranks may be why work of this process is late; nothing where that is not known. */
   describeLate(): string;
   /** Whether words of other processes may still have to be read, which say that the group has failed. */

@@ -208,7 +208,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    const { op, into } = REDUCE_ALL_OPTIONS.read(options, "allReduce");
+    options = REDUCE_ALL_OPTIONS.read(options, "allReduce");
+    const { op, into } = options;
     return this.#queue("allReduce", options, () => allReduce(this.#ranks, buffers, { op, into }));
   }
 
@@ -217,7 +218,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceOptions<D> = {},
   ): GroupWork {
-    const { op, root, into } = REDUCE_OPTIONS.read(options, "reduce");
+    options = REDUCE_OPTIONS.read(options, "reduce");
+    const { op, root, into } = options;
     return this.#queue("reduce", options, () => reduce(this.#ranks, buffers, { op, root, into }));
   }
 
@@ -232,7 +234,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: RankBuffers<D>,
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
-    const { root, into } = BROADCAST_OPTIONS.read(options, "broadcast");
+    options = BROADCAST_OPTIONS.read(options, "broadcast");
+    const { root, into } = options;
     return this.#queue("broadcast", options, () => broadcast(this.#ranks, source, { root, into }));
   }
 
@@ -244,7 +247,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: GatherAllOptions<D> = {},
   ): GroupWork {
-    const { into } = INTO_ALL_OPTIONS.read(options, "allGather");
+    options = INTO_ALL_OPTIONS.read(options, "allGather");
+    const { into } = options;
     return this.#queue("allGather", options, () => allGather(this.#ranks, buffers, { into }));
   }
 
@@ -257,7 +261,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    const { op, into } = REDUCE_ALL_OPTIONS.read(options, "reduceScatter");
+    options = REDUCE_ALL_OPTIONS.read(options, "reduceScatter");
+    const { op, into } = options;
     return this.#queue(
       "reduceScatter",
       options,
@@ -273,7 +278,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: IntoAllOptions<D>,
   ): GroupWork {
-    const { into } = INTO_ALL_OPTIONS.read(options, "allToAll");
+    options = INTO_ALL_OPTIONS.read(options, "allToAll");
+    const { into } = options;
     if (into === undefined) throw needsInto("allToAll");
     return this.#queue("allToAll", options, () => allToAll(this.#ranks, buffers, { into }));
   }
@@ -283,7 +289,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: GatherOptions<D> = {},
   ): GroupWork {
-    const { into, root } = GATHER_OPTIONS.read(options, "gather");
+    options = GATHER_OPTIONS.read(options, "gather");
+    const { into, root } = options;
     return this.#queue("gather", options, () => gather(this.#ranks, buffers, { into, root }));
   }
 
@@ -295,7 +302,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: GpuBuffer<D> | undefined,
     options: ScatterOptions<D>,
   ): GroupWork {
-    const { into, root } = SCATTER_OPTIONS.read(options, "scatter");
+    options = SCATTER_OPTIONS.read(options, "scatter");
+    const { into, root } = options;
     if (into === undefined) throw needsInto("scatter");
     return this.#queue("scatter", options, () => scatter(this.#ranks, source, { into, root }));
   }
@@ -351,7 +359,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * ```
    */
   batch(body: () => unknown, options: CollectiveOptions = {}): GroupWork {
-    COLLECTIVE_OPTIONS.read(options, "batch");
+    options = COLLECTIVE_OPTIONS.read(options, "batch");
     requireKind(body, CALLBACK, "batch");
     this.#requireUsable("batch");
     if (this.#batch !== undefined) {
@@ -385,7 +393,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * all ranks; `await` waits for that as well.
    */
   barrier(options: CollectiveOptions = {}): GroupWork {
-    COLLECTIVE_OPTIONS.read(options, "barrier");
+    options = COLLECTIVE_OPTIONS.read(options, "barrier");
     this.#requireUsable("barrier");
     if (this.#batch !== undefined) {
       throw new TypeError("Cannot call barrier() in a batch: call it before or after");
@@ -418,10 +426,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * Makes groups of a group of several processes: all ranks call it, and those of one color become a group.
    * Resolves to undefined on a rank without a color. The groups live on when this one is disposed.
    *
-   * @throws GroupError when a rank does not call it in time, or has ended.
+   * @throws GroupError when a rank does not call it in time, has ended or left, or gives up, and when the
+   *   group fails meanwhile.
    */
   async split(options: SplitOptions = {}): Promise<DeviceGroup | undefined> {
-    SPLIT_OPTIONS.read(options, "split");
+    options = SPLIT_OPTIONS.read(options, "split");
     this.#requireUsable("split");
     const fields = await this.#relativesFor("split", options).split(options);
     return fields && new DeviceGroup(new Parts(fields));
@@ -435,7 +444,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    *   through which all are connected.
    */
   async shrink(options: ShrinkOptions = {}): Promise<DeviceGroup> {
-    SHRINK_OPTIONS.read(options, "shrink");
+    options = SHRINK_OPTIONS.read(options, "shrink");
     if (this.disposed) throw new DisposedError(this.toString());
     return new DeviceGroup(new Parts(await this.#relativesFor("shrink", options).shrink(options)));
   }
@@ -694,7 +703,7 @@ export function startGroup(
   options: GroupOptions = {},
   gpus: readonly DeviceAllocator[] = [],
 ): DeviceGroup {
-  GROUP_OPTIONS.read(options, "group");
+  options = GROUP_OPTIONS.read(options, "group");
   const { timeoutSeconds } = options;
   if (timeoutSeconds !== undefined) checkTimeout(timeoutSeconds, "group");
   requireNoCapture("start a group");

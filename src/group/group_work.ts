@@ -1,7 +1,7 @@
 // Work of a group that is queued already and can be awaited, under the watch of the group's failures.
 
 import { type CudaStream, queueOf } from "../order/stream.ts";
-import { formatCount } from "../words/format.ts";
+import { formatCount, messageOf } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import { within } from "../words/timer.ts";
 import type { RankCommunicators } from "./communicators.ts";
@@ -82,7 +82,7 @@ export class GroupWork implements PromiseLike<void> {
     const done = Promise.all(streams.map((stream) => stream.synchronize()));
     if (!streams.every((stream) => queueOf(stream).isKnownIdle)) await this.#watch(done);
     await done;
-    const failure = communicators.findFailure();
+    const failure = communicators.findFailure({ isWaiting: false });
     if (failure !== undefined) await communicators.fail(this.#failed(failure));
     // A rank that slept through the end of the group could take what is left for a result.
     if (communicators.isDoubtful) await communicators.confirm();
@@ -96,10 +96,14 @@ export class GroupWork implements PromiseLike<void> {
     const endsAt = performance.now() + this.#fields.timeoutSeconds * 1000;
     const { promise: wrong, resolve } = Promise.withResolvers<GroupError>();
     const look = () => {
-      const failure = communicators.findFailure();
-      if (communicators.failure !== undefined) resolve(this.#ended(communicators.failure));
-      else if (failure !== undefined) resolve(this.#failed(failure));
-      else if (performance.now() >= endsAt) resolve(this.#late());
+      try {
+        const failure = communicators.findFailure({ isWaiting: true });
+        if (communicators.failure !== undefined) resolve(this.#ended(communicators.failure));
+        else if (failure !== undefined) resolve(this.#failed(failure));
+        else if (performance.now() >= endsAt) resolve(this.#late());
+      } catch (error) {
+        resolve(this.#unknown(error));
+      }
     };
     const stop = () => resolve(this.#stopped());
     const timer = setInterval(
@@ -124,6 +128,13 @@ export class GroupWork implements PromiseLike<void> {
   #failed(failure: NcclFailure): GroupError {
     const { call, group, communicators: { nccl } } = this.#fields;
     return nccl.error({ ...failure, call }, `${call} on ${group}`);
+  }
+
+  /** Creates the error for a question for failures that threw. */
+  #unknown(cause: unknown): GroupError {
+    const { call, group } = this.#fields;
+    const words = `Cannot complete ${call} on ${group}: ${messageOf(cause)}; the group was ended`;
+    return new GroupError(words, { reason: "nccl", call, cause });
   }
 
   #late(): GroupError {

@@ -47,7 +47,7 @@ const FIRST_GROUP = "0";
  * ```
  */
 export async function joinGroup(options: JoinOptions): Promise<DeviceGroup> {
-  JOIN_OPTIONS.read(options, "joinGroup");
+  options = JOIN_OPTIONS.read(options, "joinGroup");
   const { rendezvous, device, signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
   if (rendezvous === undefined) {
     throw new TypeError('Cannot join a group: pass { rendezvous }, such as "tcp://10.0.0.1:4100"');

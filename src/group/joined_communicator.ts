@@ -227,13 +227,13 @@ export class JoinedCommunicator implements RankCommunicators {
     }
   }
 
-  findFailure(): NcclFailure | undefined {
+  findFailure({ isWaiting }: { readonly isWaiting: boolean }): NcclFailure | undefined {
     if (!this.#isOpen) return undefined;
     const state = this.#look();
     if (typeof state === "object") return state;
+    if (!isWaiting) return undefined;
     const left = [...this.#leftAt].find(([, at]) => performance.now() - at > LEFT_MILLISECONDS);
     if (left === undefined) return undefined;
-    // Only who waits asks: its work needs a rank that is gone.
     const [rank] = left;
     const words = `${this.#peers.nameOf(rank)} has left the group; the group was ended`;
     void this.fail(new GroupError(words, { reason: "lost", call: "dispose", rank }));
@@ -329,7 +329,7 @@ export class JoinedCommunicator implements RankCommunicators {
         if (performance.now() >= endsAt) {
           return void this.fail(this.#late("its last work is not done"));
         }
-        const failure = this.findFailure(); // ranks that have left do nothing more, for one
+        const failure = this.findFailure({ isWaiting: true });
         if (failure !== undefined) return void this.fail(this.nccl.error(failure));
         await pause(turn);
       }

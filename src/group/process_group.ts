@@ -3,7 +3,7 @@
 
 import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
-import { formatCount, visibleText } from "../words/format.ts";
+import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { within } from "../words/timer.ts";
 import { DEFAULT_TIMEOUT_SECONDS, type GroupFields, type Relatives } from "./device_group.ts";
 import type { Frame } from "./frames.ts";
@@ -38,6 +38,12 @@ export interface StartFields {
   readonly leftSeconds: number;
 }
 
+/** A call in which ranks tell each other something. */
+interface ExchangeFields {
+  readonly call: "split" | "shrink";
+  readonly options: SplitOptions | ShrinkOptions;
+}
+
 /** The processes of one group: what they say to each other, and the groups that come from it. */
 export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   readonly #fields: ProcessGroupFields;
@@ -48,6 +54,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   /** The messages of the others, by subject and rank. */
   readonly #said = new Map<string, Map<number, unknown>>();
   readonly #waiting = new Set<() => void>();
+  /** Ranks that have left in peace. */
+  readonly #left = new Set<number>();
   /** The failure that was told before there was a communicator to fail. */
   #failure: GroupError | undefined;
   #splitCount = 0;
@@ -107,8 +115,11 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     const rank = this.#fields.ranks.indexOf(linkRank);
     if (rank < 0) return;
     const { kind, words, subject, value } = head;
-    if (kind === "left") this.#communicator?.noteLeft(rank);
-    else if (kind === "failed") {
+    if (kind === "left") {
+      this.#left.add(rank);
+      this.#communicator?.noteLeft(rank);
+      this.#wake();
+    } else if (kind === "failed") {
       const told = visibleText(String(words).slice(0, LONGEST_WORDS));
       this.#fail(`${this.nameOf(rank)} has ended the group: ${told}`, { reason: "ended", rank });
     } else if (kind === "wire") {
@@ -144,6 +155,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
 
   tellFailure({ message }: GroupError): void {
     this.#send({ kind: "failed", words: message.slice(0, LONGEST_WORDS) });
+    this.#wake();
   }
 
   get isDoubtful(): boolean {
@@ -167,21 +179,29 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   async split(options: SplitOptions): Promise<GroupFields | undefined> {
     const { color, key = 0 } = options;
     const { ranks, rank } = this.#fields;
-    const subject = `split ${this.#splitCount++}`;
     requireWhole("color", color ?? 0);
     requireWhole("key", key);
+    const subject = `split ${this.#splitCount++}`;
     const all = ranks.map((_, each) => each);
-    const answers = await this.#exchange(subject, { color: color ?? null, key }, {
-      from: all,
-      options,
-    });
+    const choice = { color: color ?? null, key };
+    let answers: ReadonlyMap<number, unknown>;
+    try {
+      answers = await this.#exchange(subject, choice, { call: "split", from: all, options });
+    } catch (error) {
+      // Ranks that have this one's answer would wait for it in the new group.
+      const words = messageOf(error).slice(0, LONGEST_WORDS);
+      const news = { kind: "failed", words };
+      if (color !== undefined) this.#fields.link.send(this.#idOf(subject, color), news);
+      throw error;
+    }
     if (color === undefined) return undefined;
     const chosen = all
       .map((each) => ({ each, ...readChoice(answers.get(each)) }))
       .filter((choice) => choice.color === color)
       .sort((one, other) => one.key - other.key || one.each - other.each)
       .map(({ each }) => each);
-    return await this.#startFrom(`${subject} ${color}`, chosen, { rank, options });
+    const newId = this.#idOf(subject, color);
+    return await this.#startFrom(newId, chosen, { call: "split", rank, options });
   }
 
   async shrink(options: ShrinkOptions): Promise<GroupFields> {
@@ -206,7 +226,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     }
     const subject = `shrink ${this.#shrinkCount++}`;
     const left = ranks.map((_, each) => each).filter((each) => !exclude.includes(each));
-    const answers = await this.#exchange(subject, exclude, { from: left, options });
+    const answers = await this.#exchange(subject, exclude, { call: "shrink", from: left, options });
     for (const [each, answer] of answers) {
       if (String(answer) === String(exclude)) continue;
       throw new GroupError(
@@ -215,20 +235,26 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
         { reason: "refused", call: "shrink", rank: each },
       );
     }
-    return await this.#startFrom(subject, left, { rank, options });
+    return await this.#startFrom(this.#idOf(subject), left, { call: "shrink", rank, options });
+  }
+
+  /** The name on the link of a group that comes from this one. */
+  #idOf(subject: string, color?: number): string {
+    const { id } = this.#fields;
+    return color === undefined ? `${id}/${subject}` : `${id}/${subject} ${color}`;
   }
 
   /** Starts a group of some of the ranks, all of which do the same. */
   async #startFrom(
-    subject: string,
+    id: string,
     chosen: readonly number[],
-    { rank, options }: { readonly rank: number; readonly options: SplitOptions | ShrinkOptions },
+    { call, rank, options }: ExchangeFields & { readonly rank: number },
   ): Promise<GroupFields> {
-    const { link, ranks, nccl, device, id } = this.#fields;
+    const { link, ranks, nccl, device } = this.#fields;
     const own = chosen.indexOf(rank);
     const processes = new ProcessGroup({
       link,
-      id: `${id}/${subject}`,
+      id,
       ranks: chosen.map((each) => ranks[each] ?? 0),
       rank: own,
       nccl,
@@ -237,7 +263,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
     try {
       const name = own === 0 ? nccl.createId().toHex() : null;
-      const heard = await processes.#exchange("id", name, { from: [0], options });
+      const heard = await processes.#exchange("id", name, { call, from: [0], options });
       const ncclId = readId(heard.get(0));
       if (ncclId === undefined) throw new TypeError("Cannot start a group: its name is none");
       return await processes.start(ncclId, { options, leftSeconds: timeoutSeconds });
@@ -251,15 +277,11 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   async #exchange(
     subject: string,
     value: unknown,
-    { from, options }: {
-      readonly from: readonly number[];
-      readonly options: SplitOptions | ShrinkOptions;
-    },
+    { call, from, options }: ExchangeFields & { readonly from: readonly number[] },
   ): Promise<ReadonlyMap<number, unknown>> {
     const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal } = options;
     this.#send({ kind: "say", subject, value });
     this.#hear(subject, this.#fields.rank, value);
-    const call = subject.split(" ")[0] ?? subject;
     const endsAt = performance.now() + timeoutSeconds * 1000;
     for (;;) {
       const said = this.#said.get(subject);
@@ -289,6 +311,21 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     if (gone !== undefined) {
       const fields = { reason: "lost", call, rank: gone } as const;
       throw new GroupError(`Cannot call ${call}(): ${this.nameOf(gone)} has ended`, fields);
+    }
+    const left = missing.find((each) => this.#left.has(each));
+    if (left !== undefined) {
+      const fields = { reason: "lost", call, rank: left } as const;
+      throw new GroupError(
+        `Cannot call ${call}(): ${this.nameOf(left)} has left the group`,
+        fields,
+      );
+    }
+    const failure = this.#communicator === undefined ? this.#failure : this.#communicator.failure;
+    const isLeft = call === "shrink" && this.#communicator !== undefined; // what shrink() is for
+    if (failure !== undefined && !isLeft) {
+      const { reason, rank, message } = failure;
+      const fields = { reason, call, rank, cause: failure } as const;
+      throw new GroupError(`Cannot call ${call}(): the group has failed; ${message}`, fields);
     }
     if (signal?.aborted === true) {
       const fields = { reason: "signal", call, cause: signal.reason } as const;

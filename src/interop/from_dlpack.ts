@@ -8,7 +8,7 @@ import { toShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { checkLayout, contiguousStrides, isContiguous } from "../buffers/strides.ts";
 import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
-import { isHandedOut } from "../dlpack/handed_out.ts";
+import { handedOutBy } from "../dlpack/handed_out.ts";
 import { type ForeignTensor, readTensor } from "../dlpack/read_tensor.ts";
 import { Context } from "../driver/context.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
@@ -66,6 +66,13 @@ export function bufferFromDLPack<D extends DType>(
       `Cannot use the DLPack struct at ${formatAddress(struct)}: a buffer has it already`,
     );
   }
+  const giver = handedOutBy(struct);
+  if (giver !== undefined && giver.driver.machine !== context.driver.machine) {
+    throw new TypeError(
+      `Cannot use the DLPack struct at ${formatAddress(struct)}: its memory is of another ` +
+        `simulated driver, whose addresses mean nothing to this one; copy it through an array`,
+    );
+  }
   const tensor = readTensor(struct, { versioned: isVersioned(pointer, options) });
   if (dtype !== undefined && dtype !== tensor.dtype) {
     throw new TypeError(
@@ -104,7 +111,7 @@ function adopt<D extends DType>(
   try {
     const deallocate = () => endUse(tensor);
     const theirs = stream ?? legacyStreamOf(home);
-    const isOrdered = isHandedOut(struct);
+    const isOrdered = handedOutBy(struct) !== undefined;
     const memory = { ...named, stream: theirs, attributes, deallocate, isOrdered };
     const buffer = adoptMemory(home, { address, byteLength }, memory);
     taken.add(struct);

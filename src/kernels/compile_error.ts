@@ -39,7 +39,7 @@ export class CompileError extends Error {
 
   /** Creates an error for a text, from its name, itself and the compiler's words. */
   constructor(report: CompileReport) {
-    COMPILE_REPORT.read(report, "new CompileError");
+    report = COMPILE_REPORT.read(report, "new CompileError");
     const { file = "kernel.cu", source = "", log = "" } = report;
     const problems = readProblems(log, file);
     super(messageFor({ file, source, log, problems }));

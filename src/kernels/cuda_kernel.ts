@@ -157,7 +157,7 @@ export class CudaKernel implements Disposable {
    * @throws DisposedError when the module, the stream or a buffer was disposed.
    */
   launch(options: LaunchOptions): void {
-    if (!isUsual(options)) LAUNCH_OPTIONS.read(options, "launch");
+    options = read(options);
     this.#requireUsable();
     const stream = streamOn(this.module.context, options, this);
     const shape = shapeOf(options, this.#function.name);
@@ -193,15 +193,22 @@ export class CudaKernel implements Disposable {
 }
 
 /**
- * Returns whether options are those that nearly all launches have, as {@link LAUNCH_OPTIONS} would find: behind
- * a driver call each step of its walk costs more than the launch has to spare.
+ * Reads options as {@link LAUNCH_OPTIONS} does, and those that nearly all launches have without it: behind a
+ * driver call each step of its walk costs more than the launch has to spare.
  */
-function isUsual(options: LaunchOptions): boolean {
+function read(options: LaunchOptions): LaunchOptions {
+  if (!hasUsualNames(options)) return LAUNCH_OPTIONS.read(options, "launch");
+  const { grid, block, args, stream } = options;
+  const usual = { grid, block, args, stream };
+  const isUsual = Array.isArray(args) && (stream === undefined || stream instanceof CudaStream);
+  return isUsual ? usual : LAUNCH_OPTIONS.read(usual, "launch");
+}
+
+function hasUsualNames(options: LaunchOptions): boolean {
   if (typeof options !== "object" || options === null) return false;
   if (Object.getPrototypeOf(options) !== Object.prototype) return false;
   for (const name in options) {
     if (name !== "grid" && name !== "block" && name !== "args" && name !== "stream") return false;
   }
-  const { args, stream } = options;
-  return Array.isArray(args) && (stream === undefined || stream instanceof CudaStream);
+  return true;
 }

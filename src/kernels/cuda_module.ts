@@ -80,7 +80,7 @@ export class CudaModule implements KernelModule {
     options: GlobalOptions<D> = {},
   ): DeviceBuffer<D> {
     requireKind(name, TEXT, "global");
-    GLOBAL_OPTIONS.read(options, "global");
+    options = GLOBAL_OPTIONS.read(options, "global");
     this.#requireUsable();
     const place = this.#code.global(name);
     return bufferFromHandle(this.context, place, { ...options, owner: this, label: name });

@@ -207,7 +207,7 @@ export class BandwidthResult {
    * @throws TypeError when the data is of another form.
    */
   constructor(found: BandwidthData) {
-    RESULT.read(found, "new BandwidthResult");
+    found = RESULT.read(found, "new BandwidthResult");
     for (const lines of [found.points, found.fits]) requireKind(lines, LIST, "new BandwidthResult");
     for (const point of found.points) requireLine(point, POINT_NUMBERS);
     for (const fit of found.fits) requireLine(fit, FIT_NUMBERS);

@@ -38,7 +38,7 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
    */
   constructor(upstream: MemoryResource, options: AlignmentOptions) {
     super(upstream);
-    ALIGNMENT_OPTIONS.read(options, "new AlignedResourceAdaptor");
+    options = ALIGNMENT_OPTIONS.read(options, "new AlignedResourceAdaptor");
     this.alignmentBytes = parseBytes(options.alignmentSize, "alignmentSize");
     this.thresholdBytes = parseBytes(options.thresholdSize ?? 0, "thresholdSize");
     if (this.alignmentBytes < GIVEN_BYTES || !Number.isInteger(Math.log2(this.alignmentBytes))) {

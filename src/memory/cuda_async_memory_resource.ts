@@ -45,7 +45,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   constructor(owner: ContextOwner, options?: PoolOptions) {
     super(owner);
     const { context } = this;
-    if (options !== undefined) POOL_OPTIONS.read(options, "new CudaAsyncMemoryResource");
+    if (options !== undefined) options = POOL_OPTIONS.read(options, "new CudaAsyncMemoryResource");
     this.#calls = requireCalls(context);
     if (options === undefined) {
       this.#pool = defaultPool(context);

@@ -32,7 +32,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
    */
   constructor(upstream: MemoryResource, options: FailureCallbackOptions) {
     super(upstream);
-    FAILURE_CALLBACK_OPTIONS.read(options, "new FailureCallbackResourceAdaptor");
+    options = FAILURE_CALLBACK_OPTIONS.read(options, "new FailureCallbackResourceAdaptor");
     requireFunction(options.onFailure, "{ onFailure }");
     this.#onFailure = options.onFailure;
   }

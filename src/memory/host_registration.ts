@@ -2,12 +2,14 @@
 // The memory stays referenced until the driver has let go of it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
+import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { CudaError, CudaUnavailableError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { ownedParts } from "./host_bytes.ts";
 import { addressOf } from "./host_memory.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 
@@ -29,6 +31,8 @@ const REGISTRATION_OPTIONS = new OptionSet<
   readOnly: FLAG,
   bytes: { expected: "a Uint8Array", accepts: (value) => value instanceof Uint8Array },
 });
+
+const ALREADY_REGISTERED = CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 
 /** Some systems register whole pages only. */
 const PAGE_BYTES = 4096n;
@@ -54,7 +58,7 @@ export class HostRegistration extends BaseMemoryResource {
     owner: ContextOwner,
     options: RegistrationOptions & { readonly bytes: Uint8Array<ArrayBufferLike> },
   ) {
-    REGISTRATION_OPTIONS.read(options, "new HostRegistration");
+    options = REGISTRATION_OPTIONS.read(options, "new HostRegistration");
     const { bytes, portable = true, readOnly = false } = options;
     super(owner, { isHostAccessible: true });
     this.bytes = bytes;
@@ -70,15 +74,17 @@ export class HostRegistration extends BaseMemoryResource {
   }
 
   /**
-   * Page-locks the memory and returns the device's address of its first byte.
+   * Page-locks the memory and returns the device's address of its first byte. Blocks until the GPU is
+   * done with a former registration that was disposed.
    *
    * @throws CudaError when a part of it is registered already.
    */
   allocate(byteLength: number): bigint {
     const { context } = this;
-    const status = this.#register(byteLength);
-    if (status === CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) {
-      throw alreadyRegistered(byteLength);
+    let status = this.#register(byteLength);
+    if (status === ALREADY_REGISTERED && this.#waitForFormer()) status = this.#register(byteLength);
+    if (status === ALREADY_REGISTERED) {
+      throw alreadyRegistered(byteLength, { isLeaving: this.#formerContexts.length > 0 });
     }
     if (status !== CUresult.CUDA_SUCCESS) {
       throw context.driver.error(status, "cuMemHostRegister_v2");
@@ -97,6 +103,20 @@ export class HostRegistration extends BaseMemoryResource {
   /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */
   deallocate(): void {
     this.context.giveBack("cuMemHostUnregister", this.#registeredAddress);
+  }
+
+  /** The contexts of registrations of the memory that were disposed and are still in use. */
+  get #formerContexts(): Context[] {
+    const former = ownedParts(this.bytes).filter(({ allocation }) => allocation.isLeaving);
+    return former.map(({ allocation }) => allocation.context);
+  }
+
+  /** Blocks until the GPU is done with what was disposed; false when nothing was. */
+  #waitForFormer(): boolean {
+    const contexts = new Set([this.context, ...this.#formerContexts]);
+    const waiting = [...contexts].filter(({ deferredCount }) => deferredCount > 0);
+    for (const context of waiting) context.waitForAll();
+    return waiting.length > 0;
   }
 
   /** Registers the bytes as they lie, and all of their pages where the driver wants whole ones. */
@@ -128,13 +148,13 @@ function pageFloor(address: bigint): bigint {
   return address / PAGE_BYTES * PAGE_BYTES;
 }
 
-function alreadyRegistered(byteLength: number): CudaError {
-  return new CudaError(
-    `Cannot page-lock an array of ${formatBytes(byteLength)}: a part of its memory is registered ` +
-      `already; register the whole array once and use views of it`,
-    {
-      code: CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED,
-      call: "cuMemHostRegister_v2",
-    },
-  );
+function alreadyRegistered(byteLength: number, { isLeaving }: { isLeaving: boolean }): CudaError {
+  const why = isLeaving
+    ? "a transfer or a graph still uses a registration of it that was disposed; await the transfer, " +
+      "or dispose the graph, first"
+    : "a part of its memory is registered already; register the whole array once and use views of it";
+  return new CudaError(`Cannot page-lock an array of ${formatBytes(byteLength)}: ${why}`, {
+    code: ALREADY_REGISTERED,
+    call: "cuMemHostRegister_v2",
+  });
 }

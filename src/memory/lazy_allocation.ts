@@ -4,6 +4,7 @@ import { nameOf } from "../accounting/ledger.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
+import { deallocateTo } from "./memory_resource.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 
@@ -51,7 +52,7 @@ export class LazyAllocation extends Allocation {
           `its ensureAllocated() before the capture`,
       );
     }
-    const { byteLength } = this.#request;
+    const { byteLength, resource } = this.#request;
     const stream = this.#stream;
     if (this.#fill !== undefined) {
       const block = this.#take(stream);
@@ -64,6 +65,7 @@ export class LazyAllocation extends Allocation {
       return this.#adopt(block);
     }
     const address = takeMemory({ ...this.#request, stream });
+    if (!this.#isWanted) return deallocateTo(resource, { address, byteLength, stream });
     this.place({ address, byteLength }); // first, so that it is given back whatever fails next
     this.usage.order(stream, "write");
   }
@@ -83,8 +85,12 @@ export class LazyAllocation extends Allocation {
       throw error;
     }
     if (block.released) throw new DisposedError(nameOf(this));
-    if (!this.isAllocated && !this.released) this.#adopt(block);
-    else block.release();
+    this.#adopt(block);
+  }
+
+  /** Whether it still lacks its memory: a callback of the resource's may have used or disposed it. */
+  get #isWanted(): boolean {
+    return !this.isAllocated && !this.released;
   }
 
   get #stream(): CudaStream {
@@ -96,8 +102,9 @@ export class LazyAllocation extends Allocation {
     return Allocation.create({ ...this.#request, stream });
   }
 
-  /** Takes over memory that was filled. */
+  /** Takes over memory that was filled, unless nobody wants it any more. */
   #adopt(block: Allocation): void {
+    if (!this.#isWanted) return block.release();
     const { byteLength } = block;
     this.place({ address: block.giveAway(), byteLength });
     this.usage.order(this.#stream, "write");

@@ -34,7 +34,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
    */
   constructor(upstream: MemoryResource, options: LoggingOptions) {
     super(upstream);
-    LOGGING_OPTIONS.read(options, "new LoggingResourceAdaptor");
+    options = LOGGING_OPTIONS.read(options, "new LoggingResourceAdaptor");
     requireFunction(options.write, "the log's { write }");
     this.#write = options.write;
     this.#writeLine(ALLOCATION_CSV_HEADER);

@@ -37,7 +37,7 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
    * @throws CudaUnavailableError when the device cannot use host memory in place.
    */
   constructor(owner: ContextOwner, options: MappedMemoryOptions = {}) {
-    MAPPED_OPTIONS.read(options, "new MappedHostMemoryResource");
+    options = MAPPED_OPTIONS.read(options, "new MappedHostMemoryResource");
     const { portable = true, writeCombined = false } = options;
     super(owner, { isHostAccessible: true });
     this.isPortable = portable;

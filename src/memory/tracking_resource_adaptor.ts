@@ -38,7 +38,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
   /** Tracks what comes from a resource. */
   constructor(upstream: MemoryResource, options: TrackingOptions = {}) {
     super(upstream);
-    TRACKING_OPTIONS.read(options, "new TrackingResourceAdaptor");
+    options = TRACKING_OPTIONS.read(options, "new TrackingResourceAdaptor");
     this.#origins.choose(options.captureStacks === false ? "none" : "stack");
   }
 

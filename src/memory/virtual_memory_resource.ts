@@ -54,7 +54,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
    * @ignore
    */
   reserve(request: VirtualRangeRequest): VirtualRange {
-    VIRTUAL_RANGE.read(request, "reserve");
+    request = VIRTUAL_RANGE.read(request, "reserve");
     checkSize(request.reservedBytes, "reserved bytes");
     if (request.stepBytes !== undefined) checkSize(request.stepBytes, "step");
     const range = new VirtualRange(this.context, request);

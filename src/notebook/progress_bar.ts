@@ -107,7 +107,7 @@ export function progress(
   options: ProgressOptions = {},
 ): (done: number, total: number, found?: object) => void {
   const { unit: ownUnit, surface, signal, stallSeconds = inNotebook() ? STALL_SECONDS : Infinity } =
-    PROGRESS_OPTIONS.read(options, "progress");
+    options = PROGRESS_OPTIONS.read(options, "progress");
   requireKind(label, TEXT, "progress");
   if (!(stallSeconds > 0)) {
     throw new RangeError(`Cannot wait ${stallSeconds} seconds: expected a number above 0`);

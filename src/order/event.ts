@@ -255,7 +255,7 @@ export class CudaEvent implements Disposable {
 
 /** Creates an event that is not recorded yet (cuEventCreate). */
 export function createEvent(context: Context, options: EventOptions = {}): CudaEvent {
-  EVENT_OPTIONS.read(options, "createEvent");
+  options = EVENT_OPTIONS.read(options, "createEvent");
   const { timing, shareable = false } = options;
   if (shareable && timing === true) {
     throw new TypeError(

@@ -472,7 +472,7 @@ function streamOf(
 
 /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
 export function createStream(context: Context, options: StreamOptions = {}): CudaStream {
-  STREAM_OPTIONS.read(options, "createStream");
+  options = STREAM_OPTIONS.read(options, "createStream");
   context.requireLive();
   const priority = priorityNumber(context, options.priority ?? "normal");
   const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;

@@ -93,7 +93,8 @@ let running: Python | undefined;
  * @throws PythonUnavailableError when there is no library of Python's, or no permission.
  */
 export function startPython(options: PythonOptions = {}): Python {
-  const { onPrint } = PYTHON_OPTIONS.read(options, "startPython");
+  options = PYTHON_OPTIONS.read(options, "startPython");
+  const { onPrint } = options;
   if (running !== undefined) return running;
   try {
     const interpreter = new Interpreter(findPython(options));

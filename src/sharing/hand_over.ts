@@ -11,7 +11,7 @@ import { CudaAsyncMemoryResource } from "../memory/cuda_async_memory_resource.ts
 import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
@@ -37,7 +37,7 @@ export interface HandedOver<D extends DType = DType> {
   readonly label?: string | undefined;
   /** Whether it comes from a pool of the driver. */
   readonly isPooled: boolean;
-  /** Shared by all copies of this: whether somebody has taken the memory over, and who gave it. */
+  /** Shared by all copies of this: whether somebody has taken the memory over, and whose it is. */
   readonly claim: SharedArrayBuffer;
 }
 
@@ -45,11 +45,11 @@ export interface HandedOver<D extends DType = DType> {
 const FREE = 0;
 const TAKEN = 1;
 
-/** A claim's first word is its state, then comes the Worker that gave the memory. */
+/** A claim's first word is its state, then comes the machine that has the memory. */
 const CLAIM_BYTES = 4 + 16;
 
-/** This Worker: memory of the simulated driver does not leave it. */
-const WORKER = crypto.getRandomValues(new Uint8Array(CLAIM_BYTES - 4));
+/** The machine of NVIDIA's driver, which all Workers share; each simulated driver has its own. */
+const SHARED_MACHINE = "0".repeat(2 * (CLAIM_BYTES - 4));
 
 /** Elements to hand over, and whether they are a part of a larger block. */
 interface OwnedElements<D extends DType> extends SharedElements<D> {
@@ -72,12 +72,15 @@ export async function handOverMemory<D extends DType>(
   await whenDone(span);
   if (allocation.released) throw new DisposedError(name);
   const { context, label } = allocation;
+  const last = defaultStreamOf(context);
+  allocation.order(last, "write"); // what was called meanwhile comes before as well
+  last.synchronizeSync();
   // The memory outlives the device here, and is not destroyed with its context.
   take64(context.driver, "cuDevicePrimaryCtxRetain", context.deviceHandle);
   try {
     const device = deviceUuid(context);
     const claim = new SharedArrayBuffer(CLAIM_BYTES);
-    new Uint8Array(claim).set(WORKER, 4);
+    new Uint8Array(claim, 4).setFromHex(machineOf(context));
     const address = allocation.giveAway();
     const fields = { kind: "handover", device, address, byteLength, dtype, isPooled } as const;
     return { ...fields, shape: [...shape], label, claim };
@@ -91,6 +94,7 @@ export async function handOverMemory<D extends DType>(
  * Takes memory over.
  *
  * @throws TicketError when somebody has it already, or it is of another device.
+ * @throws TypeError when it is of another simulated driver.
  */
 export function takeOverMemory(
   context: Context,
@@ -101,11 +105,10 @@ export function takeOverMemory(
   requireDevice(context, handed, "take over");
   const { address, byteLength, isPooled, claim } = handed;
   const { label = handed.label } = options;
-  const isOwn = new Uint8Array(claim).subarray(4).toHex() === WORKER.toHex();
-  if (context.driver.isSimulated && !isOwn) {
+  if (new Uint8Array(claim, 4).toHex() !== machineOf(context)) {
     throw new TypeError(
-      "Cannot take over memory of another Worker: the simulated driver's memory stays in the " +
-        "Worker that made it; this needs a GPU",
+      "Cannot take over memory of another simulated driver, which another Worker's is as well: it " +
+        "stays with the driver that made it; this needs a GPU",
     );
   }
   const state = new Int32Array(claim, 0, 1);
@@ -122,6 +125,10 @@ export function takeOverMemory(
     Atomics.store(state, 0, FREE);
     throw error;
   }
+}
+
+function machineOf({ driver }: Context): string {
+  return driver.machine ?? SHARED_MACHINE;
 }
 
 function pooled(context: Context, byteLength: number): MemoryResource {
@@ -151,7 +158,7 @@ function readHandedOver(given: unknown): HandedOver {
   const isWhole = kind === "handover" && typeof device === "string" &&
     typeof address === "bigint" && address > 0n && typeof isPooled === "boolean" &&
     typeof byteLength === "number" && DTYPE.accepts(dtype) && Array.isArray(shape) &&
-    shape.every((size) => Number.isSafeInteger(size) && size >= 0) &&
+    [...shape].every((size) => Number.isSafeInteger(size) && size >= 0) &&
     (label === undefined || typeof label === "string") &&
     claim instanceof SharedArrayBuffer && claim.byteLength === CLAIM_BYTES;
   const count = isWhole ? shape.reduce((product, size) => product * size, 1) : 0;

@@ -141,7 +141,7 @@ export class DeviceParts<D extends DType = DType>
    * @throws RangeError when it is shorter or longer than the whole.
    */
   async upload(source: Uploadable<D>, options: TransferOptions = {}): Promise<this> {
-    TRANSFER_OPTIONS.read(options, "upload");
+    options = TRANSFER_OPTIONS.read(options, "upload");
     await this.#upload(source, options);
     return this;
   }
@@ -157,7 +157,7 @@ export class DeviceParts<D extends DType = DType>
   /** Copies the parts into memory of yours, which has room for the whole, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferOptions): Promise<T>;
   async download(destination?: HostMemory, options: TransferOptions = {}): Promise<HostMemory> {
-    TRANSFER_OPTIONS.read(options, "download");
+    options = TRANSFER_OPTIONS.read(options, "download");
     this.#requireUsable();
     this.#requireAll();
     const { dtype } = this;

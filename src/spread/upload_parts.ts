@@ -41,7 +41,8 @@ export async function uploadParts<D extends DType>(
   source: HostMemory | HostValues,
   options: UploadPartsOptions<D> = {},
 ): Promise<DeviceParts<D>> {
-  const { label, onProgress, signal } = UPLOAD_PARTS.read(options, "upload");
+  options = UPLOAD_PARTS.read(options, "upload");
+  const { label, onProgress, signal } = options;
   const { array, dtype, shape } = uploadSource(source, options);
   const layout = splitArray({ dtype, shape, count: gpus.length }, options);
   signal?.throwIfAborted();

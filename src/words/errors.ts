@@ -65,7 +65,7 @@ export class CudaError extends Error {
   /** Creates an error for a failed call. */
   constructor(message: string, fields: FailedCall) {
     requireKind(message, TEXT, "new CudaError");
-    FAILED_CALL.read(fields, "new CudaError");
+    fields = FAILED_CALL.read(fields, "new CudaError");
     super(message, fields.cause === undefined ? undefined : { cause: fields.cause });
     this.code = fields.code;
     this.codeName = statusName(fields.code);
@@ -185,7 +185,7 @@ export class MemoryLimitError extends Error implements LimitAmounts {
   /** Creates an error for a request that `holder` does not allow. */
   constructor(holder: string, refusal: LimitRefusal) {
     requireKind(holder, TEXT, "new MemoryLimitError");
-    LIMIT_REFUSAL.read(refusal, "new MemoryLimitError");
+    refusal = LIMIT_REFUSAL.read(refusal, "new MemoryLimitError");
     const { requestedBytes, heldBytes, limitBytes } = refusal;
     super(
       `Cannot allocate ${formatBytes(requestedBytes)}: ${formatBytes(heldBytes)} of the ` +

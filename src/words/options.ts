@@ -148,7 +148,8 @@ export class OptionSet<T extends object> implements OptionKind {
   }
 
   /**
-   * Checks the options of a call before it does anything, and returns them.
+   * Checks the options of a call before it does anything, and returns a copy of them: a getter may
+   * give another value each time.
    *
    * @throws TypeError when they are not a record, a name is unknown, or a value is of the wrong
    *   kind.
@@ -160,11 +161,14 @@ export class OptionSet<T extends object> implements OptionKind {
         `Cannot call ${call}(): its options are ${describeValue(given)}, expected ${this.expected}`,
       );
     }
+    const read: Record<string, unknown> = {};
     for (const name in given) {
-      if (this.#takes(name, given[name]) || this.#isEverywhere(name)) continue;
-      throw this.#refusal(name, given[name], call);
+      if (this.#isEverywhere(name)) continue;
+      const value = given[name];
+      if (!this.#takes(name, value)) throw this.#refusal(name, value, call);
+      read[name] = value;
     }
-    return options;
+    return read as O;
   }
 
   /** Creates the error for a value of the wrong kind, or an unknown name. */
@@ -225,14 +229,14 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
  */
 export function refusePromise(returned: unknown, message: string, options?: ErrorOptions): void {
   if (!isPromiseLike(returned)) return;
-  returned.then(undefined, () => {});
+  Promise.resolve(returned).catch(() => {});
   throw new TypeError(message, options);
 }
 
 /** Prints what a promise fails with that a program's function returned where nothing waits for it. */
 export function warnOfFailure(returned: unknown, failed: string): void {
   if (!isPromiseLike(returned)) return;
-  returned.then(undefined, (error) => warn(`${failed}: ${messageOf(error)}`));
+  Promise.resolve(returned).catch((error) => warn(`${failed}: ${messageOf(error)}`));
 }
 
 /**

@@ -113,6 +113,22 @@ for (const [door, row] of Object.entries(DOORS)) {
     assertEquals(ends[1], ends[0]);
   });
 
+  Deno.test(`${door} reads each option once, so that what it has checked is what it uses`, () =>
+    inScene(async (scene) => {
+      using _warnings = new CaughtWarnings(); // of a stream's handle that is none
+      const given: Record<string, unknown> = few(row);
+      const reads: Record<string, number> = {};
+      const options = {};
+      for (const name of Object.keys(row.takes)) {
+        if (name === "gpu") continue; // has to be there
+        const get = () => (reads[name] = (reads[name] ?? 0) + 1, given[name]);
+        Object.defineProperty(options, name, { get, enumerable: true });
+      }
+      await errorOf(() => row.call(scene, options as never));
+      scene.gpu.disposeAll();
+      assertEquals(reads, Object.fromEntries(Object.keys(reads).map((name) => [name, 1])));
+    }));
+
   if ("onProgress" in row.takes) {
     Deno.test(`${door} tells of an async onProgress that fails, and goes on`, () =>
       inScene(async (scene) => {

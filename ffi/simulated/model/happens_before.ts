@@ -62,6 +62,8 @@ export class Timeline {
   readonly waits: HostWaits;
   /** Number of the last queued operation. */
   epoch = 0;
+  /** Number of the operations that only begin or end the life of memory. */
+  lifeCount = 0;
   #clock: Clock = new Map();
   /**
    * Epochs that the host had waited for, ascending; only the last is kept while no kernel needs
@@ -73,6 +75,11 @@ export class Timeline {
   constructor(label: string, waits: HostWaits) {
     this.label = label;
     this.waits = waits;
+  }
+
+  /** Number of the operations that use memory while it lives. */
+  get workCount(): number {
+    return this.epoch - this.lifeCount;
   }
 
   /** Returns the place of the operation queued last. */

@@ -54,6 +54,7 @@ export function queueExclusive(
 ): Operation {
   const { region, ...work } = options;
   const moment = machine.scheduler.nextMoment(stream);
+  stream.timeline.lifeCount++;
   recordUses(machine, moment, [wholeUse(region, true)]);
   return machine.scheduler.enqueue(stream, moment, work);
 }

@@ -63,7 +63,8 @@ export async function loadNpy<D extends DType = DType>(
   gpu: DeviceAllocator,
   options: LoadNpyOptions & { readonly dtype?: D | undefined } = {},
 ): Promise<DeviceBuffer<D>> {
-  const { dtype, onProgress, signal } = LOAD_ONE_OPTIONS.read(options, "loadNpy");
+  options = LOAD_ONE_OPTIONS.read(options, "loadNpy");
+  const { dtype, onProgress, signal } = options;
   const stream = streamOn(contextOf(gpu, "load an array onto"), options, "memory");
   using reading = new FileReading(path);
   const { file, byteLength } = await reading.opened(signal);

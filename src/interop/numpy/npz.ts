@@ -141,7 +141,8 @@ export async function loadNpz(
   gpu: DeviceAllocator,
   options: LoadNpyOptions = {},
 ): Promise<NpzArrays> {
-  const { signal } = LOAD_NPY_OPTIONS.read(options, "loadNpz");
+  options = LOAD_NPY_OPTIONS.read(options, "loadNpz");
+  const { signal } = options;
   const stream = streamOn(contextOf(gpu, "load arrays onto"), options, "memory");
   using reading = new FileReading(path);
   const { file, byteLength } = await reading.opened(signal);

@@ -63,7 +63,7 @@ export async function loadSafetensors(
   gpu: DeviceAllocator,
   options: LoadSafetensorsOptions = {},
 ): Promise<SafetensorsModel> {
-  LOAD_OPTIONS.read(options, "loadSafetensors");
+  options = LOAD_OPTIONS.read(options, "loadSafetensors");
   const context = contextOf(gpu, "load a model onto");
   const stream = streamOn(context, options, "memory");
   using resources = new DisposableStack();

@@ -48,7 +48,7 @@ export async function saveSafetensors(
   tensors: NamedTensors,
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
-  SAVE_OPTIONS.read(options, "saveSafetensors");
+  options = SAVE_OPTIONS.read(options, "saveSafetensors");
   const { metadata = {}, inPlace, sync, stream, signal, onProgress } = options;
   const name = pathOf(path);
   checkMetadata(name, metadata);

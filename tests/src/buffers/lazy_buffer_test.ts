@@ -14,11 +14,15 @@ import type { DriverApi } from "../../../ffi/cuda.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
 import "../../../src/cards/shown.ts";
 import type { CudaDevice } from "../../../mod.ts";
+import {
+  FailureCallbackResourceAdaptor,
+  LimitingResourceAdaptor,
+} from "../../../src/entries/memory.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
 
 Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", () => {
   const { driver, calls } = watchedDriver();
@@ -102,6 +106,35 @@ Deno.test("LazyBuffer.ensureAllocated() says all amounts, and a later call tries
     assertEquals(lazy.fill(1).downloadSync()[999], 1);
   }, { driver });
 });
+
+for (const file of [undefined, new URL(import.meta.url)]) {
+  const words = file === undefined ? "" : " with a file";
+  Deno.test(`LazyBuffer${words} that its resource's callback uses or disposes takes no memory twice`, () =>
+    withDevice(async (gpu) => {
+      const ends = [
+        (lazy: LazyBuffer) => lazy.dispose(),
+        (lazy: LazyBuffer) => lazy.ensureAllocated(),
+      ];
+      for (const end of ends) {
+        const freeBefore = freeBytes(gpu);
+        const limited = new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: 512 });
+        const other = gpu.alloc("uint8", 512, { resource: limited });
+        const resource = new FailureCallbackResourceAdaptor(limited, {
+          onFailure() {
+            if (other.disposed) return false;
+            other.dispose();
+            end(lazy);
+            return true;
+          },
+        });
+        const lazy = gpu.lazy("uint8", 64, { resource, file });
+        if (end === ends[0]) assertThrows(() => lazy.fill(1), DisposedError);
+        else assertEquals(await lazy.fill(1).at(0), 1);
+        lazy.dispose();
+        assertEquals([liveNames(gpu), freeBytes(gpu)], [[], freeBefore]);
+      }
+    }));
+}
 
 Deno.test("LazyBuffer first used on another stream comes after its own", () =>
   withDevice((gpu) => {

@@ -3,6 +3,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUdevice_attribute } from "../../../ffi/constants.ts";
+import { CudaDevice } from "../../../mod.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { ManagedHint, ManagedPlace } from "../../../src/buffers/managed_range.ts";
 import { CudaUnavailableError } from "../../../src/words/errors.ts";
@@ -153,6 +154,15 @@ Deno.test("ManagedBuffer.advise() refuses hints and places that there are not", 
     assertThrows(() => managed.advise("accessedBy"), TypeError, 'a device or "host"');
     assertThrows(() => managed.advise("preferredLocation"), TypeError, 'a device or "host"');
     assertThrows(() => managed.prefetch(undefined as unknown as ManagedPlace), TypeError);
+  }));
+
+Deno.test("ManagedBuffer refuses a device of another driver as a place", () =>
+  withDevice((gpu) => {
+    using other = CudaDevice.open(0, { driver: simulateDriver() });
+    using managed = gpu.managed("uint8", 16);
+    const words = "the device is of another driver";
+    assertThrows(() => managed.prefetch(other), TypeError, words);
+    assertThrows(() => managed.advise("preferredLocation", other), TypeError, words);
   }));
 
 Deno.test("ManagedBuffer without concurrent access refuses the host and hints, and still moves", () =>

@@ -102,6 +102,39 @@ Deno.test("RegisteredBuffer refuses an array whose memory is registered already"
     assertEquals(gpu.live().count, 1);
   }));
 
+Deno.test("RegisteredBuffer registers an array again while the GPU still uses its former registration", () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    using ones = gpu.alloc("float32", 2048).fill(1);
+    const array = new Float32Array(2048);
+    for (const part of [array, array.subarray(0, 1024)]) {
+      const former = gpu.register(array.fill(7));
+      former.copyFrom(ones, { stream });
+      former.dispose();
+      using again = gpu.register(part);
+      assertEquals(new Set(array), new Set([1]));
+      again.fill(3);
+      await gpu.synchronize();
+      assertEquals(array[0], 3);
+    }
+  }));
+
+Deno.test("RegisteredBuffer names what uses a registration that was disposed", () =>
+  withDevice(async (gpu) => {
+    using ones = gpu.alloc("float32", 16).fill(1);
+    const array = new Float32Array(16);
+    const former = gpu.register(array);
+    {
+      using graph = gpu.capture(() => void former.copyFrom(ones));
+      former.dispose();
+      assertThrows(() => gpu.register(array), CudaError, "a transfer or a graph still uses");
+      graph.launch();
+    }
+    using again = gpu.register(array);
+    await gpu.synchronize();
+    assertEquals([...again.array], [...new Float32Array(16).fill(1)]);
+  }));
+
 Deno.test("RegisteredBuffer names the array that was transferred away", () =>
   withDevice((gpu) => {
     const source = new ArrayBuffer(3 * PAGE_BYTES);

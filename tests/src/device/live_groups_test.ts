@@ -35,6 +35,7 @@ Deno.test("LiveTable.by() rejects what is no group", () =>
       TypeError,
       'Cannot group by "colour": expected "origin", "kind", "label" or "scope"',
     );
+    assertThrows(() => gpu.live().by(["kind"] as never), TypeError, "Cannot group by a list");
   }));
 
 Deno.test("LiveGroups.toString() prints columns, and says how to have all origins", () =>

@@ -44,6 +44,7 @@ Deno.test("LiveTable.sort() orders by size, age, name and kind", () =>
       TypeError,
       'Cannot sort by "colour": expected "size", "age", "name" or "kind"',
     );
+    assertThrows(() => gpu.live().sort(["age"] as never), TypeError, "Cannot sort by a list");
   }));
 
 Deno.test("LiveTable.dispose() gives back what it lists, and nothing else", () =>

@@ -15,7 +15,7 @@ import {
   DLPACK_VERSION,
 } from "../../../ffi/dlpack.ts";
 import {
-  type CudaDevice,
+  CudaDevice,
   CudaStream,
   type DeviceBuffer,
   DisposedError,
@@ -24,6 +24,7 @@ import {
   type GpuBuffer,
 } from "../../../mod.ts";
 import { elementBytes } from "../../../src/dtype.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { callDeleter, ForeignStruct, readStruct, type StructFacts } from "../../support/dlpack.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
@@ -410,6 +411,19 @@ Deno.test("toDLPack() and fromDLPack() refuse what cannot be recorded, and dispo
     assertThrows(() => gone.toDLPack(), DisposedError);
     assertThrows(() => gone.toDLPack({ copy: true }), DisposedError);
   }));
+
+Deno.test("fromDLPack() refuses memory of another simulated driver, also where it has that address", async () => {
+  using one = CudaDevice.open(0, { driver: simulateDriver() });
+  using other = CudaDevice.open(0, { driver: simulateDriver() });
+  using x = one.uploadSync(SIX);
+  using y = other.uploadSync(SIX.map((value) => -value));
+  assertEquals(x.ptr, y.ptr);
+  using tensor = x.toDLPack();
+  assertThrows(() => other.fromDLPack(tensor), TypeError, "of another simulated driver");
+  assertEquals([tensor.disposed, other.live().count], [false, 1]);
+  using same = one.fromDLPack(tensor, { dtype: "float32" });
+  assertEquals(await same.download(), SIX);
+});
 
 Deno.test("release() waits for the library that has the memory", () =>
   withDevice((gpu) => {

@@ -12,7 +12,7 @@ import {
 import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
 import type { NcclApi, NcclFunction } from "../../../ffi/nccl.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { simulateDriver, type SimulationOptions } from "../../../ffi/simulated/driver.ts";
 import type { RankFaults } from "../../../ffi/simulated/options.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
@@ -46,8 +46,12 @@ function ones(
 }
 
 /** Makes a simulated driver with one function of NCCL that `decide` stands before. */
-function driverWhose(name: NcclFunction, decide: (call: () => number) => number): DriverApi {
-  const driver = simulateDriver({ devices: 2 });
+function driverWhose(
+  name: NcclFunction,
+  decide: (call: () => number) => number,
+  options: SimulationOptions = {},
+): DriverApi {
+  const driver = simulateDriver({ devices: 2, ...options });
   const own = (driver as DriverApi & { readonly [OWN_NCCL]: NcclApi })[OWN_NCCL];
   const call = own[name] as (...args: unknown[]) => number;
   const replaced = (...args: unknown[]) => decide(() => call(...args));
@@ -408,6 +412,22 @@ Deno.test("DeviceGroup tells of a rank that is dead", () =>
     assertEquals([reason, call, rank, codeName], ["nccl", "allReduce", 0, "ncclRemoteError"]);
     assertInstanceOf(scene.group.failure, GroupError);
   }));
+
+Deno.test("DeviceGroup ends with the error that a question for its state throws", async () => {
+  let isBroken = false;
+  const decide = (call: () => number) => {
+    if (isBroken) throw new Error("as the test wants it");
+    return call();
+  };
+  const driver = driverWhose("ncclCommGetAsyncError", decide, { ranks: () => "asleep" });
+  await withGroup(2, async (scene, stack) => {
+    const work = scene.group.allReduce(ones(scene, stack));
+    isBroken = true;
+    const error = await assertRejects(async () => await work, GroupError, "as the test wants it");
+    assertEquals([error.reason, error.call], ["nccl", "allReduce"]);
+    assertEquals(scene.group.failure, error);
+  }, driver);
+});
 
 Deno.test("DeviceGroup ends when the signal of an awaited call is aborted", () =>
   withFaults(() => "asleep", async (scene, stack) => {

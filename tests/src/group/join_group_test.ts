@@ -5,6 +5,7 @@ import {
   assert,
   assertEquals,
   assertInstanceOf,
+  assertMatch,
   assertRejects,
   assertStringIncludes,
   assertThrows,
@@ -20,6 +21,7 @@ import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes, liveNames } from "../../support/with_device.ts";
 
 const SIZES = [1, 2, 3, 5];
@@ -195,6 +197,15 @@ Deno.test("DeviceGroup of several processes blocks for what NCCL is still queuei
     assertEquals(await x.at(3), 4);
   }));
 
+Deno.test("DeviceGroup of several processes lets the program allocate while NCCL is queueing", () =>
+  withRanks(2, async ({ gpu, group }) => {
+    using x = gpu.alloc("float32", 4).fill(1);
+    group.allReduce(x);
+    using y = gpu.zeros("float32", 4);
+    await group.barrier();
+    assertEquals([await x.at(0), await y.at(0)], [2, 0]);
+  }));
+
 Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
   withRanks(2, async ({ rank, gpu, group }) => {
     using x = gpu.alloc("float32", 8).fill(1);
@@ -230,6 +241,16 @@ Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
     assertEquals(await x.at(0), 2);
   }));
 
+Deno.test("DeviceGroup.split() refuses a wrong color on one rank, and works on all of them next", () =>
+  withRanks(2, async ({ rank, group }) => {
+    if (rank === 1) {
+      await assertRejects(() => group.split({ color: 0.5 }), RangeError, "{ color: 0.5 }");
+      await assertRejects(() => group.split({ key: NaN }), RangeError, "{ key: NaN }");
+    }
+    await using part = await group.split({ color: 1, timeoutSeconds: 5 });
+    assertEquals(part?.size, 2);
+  }));
+
 Deno.test("DeviceGroup.split() leaves out ranks without a color, and orders by key", () =>
   withRanks(4, async ({ rank, gpu, group }) => {
     const part = await group.split(rank === 2 ? {} : { color: 7, key: 10 - rank, label: "part" });
@@ -258,6 +279,63 @@ Deno.test("DeviceGroup.split() and shrink() name who does not call them", () =>
     const stopped = await groupErrorOf(group.split({ color: 1, signal: AbortSignal.timeout(50) }));
     assertEquals(stopped.reason, "signal");
     await group.barrier();
+  }));
+
+Deno.test("DeviceGroup.split() and shrink() name a rank that has left", () =>
+  withRanks(3, async ({ rank, group }) => {
+    if (rank === 2) return;
+    for (const call of [() => group.split({ color: 1 }), () => group.shrink({ exclude: [] })]) {
+      const error = await groupErrorOf(call());
+      assertEquals([error.reason, error.rank], ["lost", 2]);
+      assertMatch(error.message, /^Cannot call \w+\(\): rank 2 .* has left the group$/);
+    }
+    await using rest = await group.shrink({ exclude: [2] });
+    assertEquals(rest.size, 2);
+  }));
+
+Deno.test("GroupWork that is done stays so, and the group ends in peace, when a rank has left long ago", async () => {
+  using warnings = new CaughtWarnings();
+  await withRanks(2, async ({ rank, gpu, group }) => {
+    using x = gpu.zeros("float32", 4);
+    const work = group.allReduce(x);
+    await work;
+    if (rank === 0) return;
+    await groupErrorOf(group.split()); // rank 0 has left
+    const now = performance.now.bind(performance);
+    try {
+      performance.now = () => now() + 6000;
+      await work;
+      await group[Symbol.asyncDispose]();
+    } finally {
+      performance.now = now;
+    }
+  });
+  assertEquals(warnings.texts, []);
+});
+
+Deno.test("DeviceGroup.split() fails on all ranks when one of them gives up", () =>
+  withRanks(3, async ({ rank, group }) => {
+    if (rank < 2) await new Promise((next) => void setTimeout(next, 50));
+    const signal = rank === 2 ? AbortSignal.abort() : undefined;
+    const error = await groupErrorOf(group.split({ color: 1, signal, timeoutSeconds: 5 }));
+    assertMatch(
+      error.message,
+      rank === 2 ? /its signal was aborted$/ : /rank 2 .* signal was aborted/,
+    );
+    assertEquals(error.reason, rank === 2 ? "signal" : "ended");
+    await group.barrier();
+  }));
+
+Deno.test("DeviceGroup.split() fails with its group", () =>
+  withRanks(3, async ({ rank, gpu, group }) => {
+    using x = gpu.zeros("float32", 4);
+    if (rank === 2) {
+      while (group.failure === undefined) await new Promise((next) => void setTimeout(next, 5));
+      return;
+    }
+    const splitting = groupErrorOf(group.split({ color: 1 }));
+    await groupErrorOf(group.allReduce(x, { timeoutSeconds: 0.2 }).then());
+    assertMatch((await splitting).message, /^Cannot call split\(\): the group has failed; /);
   }));
 
 Deno.test("DeviceGroup of one process cannot be split", async () => {

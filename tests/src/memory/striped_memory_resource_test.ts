@@ -3,6 +3,7 @@
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { CudaDevice, GpuBuffer } from "../../../mod.ts";
 import { StripedMemoryResource } from "../../../src/memory/striped_memory_resource.ts";
 import { CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -12,6 +13,8 @@ import { deviceAt, withDevices } from "../../support/parts_scene.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
 const MIB = 2 ** 20;
+
+type Bytes = GpuBuffer<"uint8">;
 
 for (const count of GROUP_SIZES) {
   Deno.test(`gpus.stripe() over ${count} devices: each of them writes and reads all of it`, () =>
@@ -43,6 +46,32 @@ for (const count of GROUP_SIZES) {
         wide.fill(rank + 1, { stream: gpu.stream });
       }
     }));
+}
+
+/** Copies between blocks of 16 bytes, on a device's stream. */
+const COPIES: Readonly<Record<string, (gpu: CudaDevice, to: Bytes, from: Bytes) => unknown>> = {
+  "copyFrom()": ({ stream }, to, from) => to.copyFrom(from, { stream }),
+  "copyFrom() of columns": ({ stream }, to, from) =>
+    to.reshape([4, 4]).transpose().copyFrom(from.reshape([4, 4]), { stream }),
+  "copyBatch()": (gpu, destination, source) => gpu.copyBatch([{ destination, source }]),
+};
+
+for (const [name, copy] of Object.entries(COPIES)) {
+  Deno.test({
+    name: `${name} between striped memory and the first device's own goes on the other's stream`,
+    ignore: MOST_RANKS < 2,
+    fn: async () => {
+      for (const isInto of [true, false]) {
+        // No device has the right to the other's own memory yet.
+        await withDevices(2, async (gpus, stack) => {
+          const wide = stack.use(gpus.stripe(16)).fill(1);
+          const own = stack.use(deviceAt(gpus, 0).zeros("uint8", 16));
+          copy(deviceAt(gpus, 1), isInto ? wide : own, isInto ? own : wide);
+          assertEquals([await wide.at(-1), await own.at(-1)], isInto ? [0, 0] : [1, 1]);
+        });
+      }
+    },
+  });
 }
 
 Deno.test("gpus.stripe() takes its stripes from each device in turn, and gives them back", () =>

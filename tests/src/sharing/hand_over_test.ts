@@ -12,6 +12,7 @@ import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
+import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
@@ -53,6 +54,26 @@ Deno.test("handOver() called twice at once gives the memory away once", () =>
     assertEquals(handed.length, 1);
     for (const one of handed) gpu.takeOver(one).dispose();
   }));
+
+testHoldingStream(
+  "handOver() comes after what is called on another stream while it waits",
+  async (gpu) => {
+    using first = gpu.createStream();
+    using second = gpu.createStream();
+    const x = gpu.zeros("uint8", BYTES);
+    await gpu.synchronize();
+    using held = new HeldStream(gpu, first);
+    x.fill(1, { stream: first });
+    const handing = x.handOver();
+    for (let turn = 0; turn < 5; turn++) await new Promise((next) => void setTimeout(next));
+    x.fill(2, { stream: second });
+    held.release();
+    using y = gpu.takeOver(await handing);
+    y.fill(3);
+    await gpu.synchronize();
+    assertEquals(await y.at(-1), 3);
+  },
+);
 
 Deno.test("takeOver() has one winner among all copies of what was handed over", () =>
   withDevice(async (gpu) => {
@@ -136,6 +157,7 @@ Deno.test("takeOver() refuses all that was not handed over", () =>
       { byteLength: 2 ** 60, shape: [2 ** 60] },
       { dtype: "uint9" },
       { shape: [8, 9] },
+      { shape: [64, , 1] }, // a hole
       { shape: "64" },
       { label: 1 },
       { isPooled: undefined },
@@ -162,6 +184,21 @@ Deno.test("takeOver() refuses simulated memory of another Worker", {
     assertThrows(() => gpu.takeOver({ ...handed, claim }), TypeError, "this needs a GPU");
     gpu.takeOver(handed).dispose();
   }));
+
+Deno.test("takeOver() refuses memory of another simulated driver, also where it has that address", async () => {
+  const driver = simulateDriver();
+  using one = CudaDevice.open(0, { driver });
+  using other = CudaDevice.open(0, { driver: simulateDriver() });
+  using same = CudaDevice.open(0, { driver: { ...driver } });
+  const x = one.zeros("uint8", 64).fill(5);
+  using y = other.zeros("uint8", 64).fill(7);
+  assertEquals(x.ptr, y.ptr);
+  const handed = await x.handOver();
+  assertThrows(() => other.takeOver(handed), TypeError, "of another simulated driver");
+  assertEquals([other.live().count, await y.at(0)], [1, 7]);
+  using z = same.takeOver(handed); // other functions, the same machine
+  assertEquals(await z.at(0), 5);
+});
 
 Deno.test({
   name: `handOver() to a Worker and back, 20 times${onGpu.suffix}`,

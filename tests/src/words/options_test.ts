@@ -1,6 +1,6 @@
 // What an OptionSet takes, what it refuses, and the words that it has for it.
 
-import { assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
 import {
   CALLBACK,
   eitherOf,
@@ -10,9 +10,12 @@ import {
   NUMBER,
   oneOf,
   OptionSet,
+  refusePromise,
   requireKind,
   TEXT,
+  warnOfFailure,
 } from "../../../src/words/options.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { COPY, THIS_COPY } from "../../../src/words/format.ts";
 
 interface Choice {
@@ -29,9 +32,16 @@ const CHOICE = new OptionSet<Choice>({
   nested: new OptionSet<{ readonly isOn?: boolean }>({ isOn: FLAG }),
 });
 
-Deno.test("OptionSet.read() returns what it was given", () => {
+Deno.test("OptionSet.read() returns a copy of what it was given, and reads each option once", () => {
   const options = Object.freeze({ label: "a", order: undefined, nested: { isOn: true } } as const);
-  assertStrictEquals(CHOICE.read(options, "make"), options);
+  assertEquals(CHOICE.read(options, "make"), options);
+  let reads = 0;
+  const chosen = CHOICE.read({
+    get label() {
+      return `${reads++}`;
+    },
+  }, "make");
+  assertEquals([chosen.label, chosen.label, reads], ["0", "0", 1]);
 });
 
 Deno.test("OptionSet.read() names the call, the option, what was given and what is expected", () => {
@@ -196,4 +206,20 @@ Deno.test("isAccepted() asks a predicate, and refuses a promise, which would alw
   const rejecting = () => Promise.reject(new Error("nobody hears of this")) as never;
   assertThrows(() => isAccepted(rejecting, 1), TypeError, "a function that returns a promise");
   await undefined;
+});
+
+Deno.test("refusePromise() and warnOfFailure() take a then() that breaks the rules", async () => {
+  const greedy = { then: (onDone: (value: number) => void) => onDone(1) };
+  const failing = {
+    then() {
+      throw new Error("as the test wants it");
+    },
+  };
+  using warnings = new CaughtWarnings();
+  for (const returned of [greedy, failing]) {
+    assertThrows(() => refusePromise(returned, "Cannot take it"), TypeError, "Cannot take it");
+    warnOfFailure(returned, "it failed");
+  }
+  await new Promise((next) => void setTimeout(next));
+  assertEquals(warnings.texts, ["vramkit: it failed: as the test wants it"]);
 });
