@@ -97,10 +97,11 @@ export interface BufferFields<D extends DType> {
 /** Options for {@link GpuBuffer.allocateLike} and {@link GpuBuffer.slice}. */
 export interface LikeOptions extends PlaceOptions {}
 
-/** Options for {@link GpuBuffer.astype}. */
-export interface AsTypeOptions<B extends GpuBuffer = GpuBuffer> extends LikeOptions {
+/** Options for {@link GpuBuffer.astype} to elements of `E`, into a buffer of type `B` or a new one. */
+export interface AsTypeOptions<E extends DType = DType, B = GpuBuffer<E> | undefined>
+  extends LikeOptions {
   /** A buffer or a view that takes the elements, instead of a new buffer. */
-  readonly into?: B | undefined;
+  readonly into?: B extends GpuBuffer<E> | undefined ? B : GpuBuffer<E> | undefined;
 }
 
 const BUFFER: OptionKind = {
@@ -586,7 +587,10 @@ export abstract class GpuBuffer<D extends DType = DType>
    * NaN stays NaN. Converted to whole numbers they are cut off, and whole numbers keep their lowest
    * bits, as in the language's own typed arrays. As bool, every value but 0 is true.
    *
-   * @throws TypeError when the GPU cannot use the memory.
+   * With `{ into }` the elements go into that buffer, which is returned.
+   *
+   * @throws TypeError when the GPU cannot use the memory, or `into` has another element type.
+   * @throws RangeError when `into` has another shape, or shares bytes with this one.
    *
    * @example
    * ```ts
@@ -598,21 +602,14 @@ export abstract class GpuBuffer<D extends DType = DType>
    * console.log(await y.download()); // Int8Array(3) [1, -2, 44]
    * ```
    */
-  astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
-  /**
-   * Queues converting the elements into another buffer, and returns that one.
-   *
-   * @throws TypeError when it has another element type than is named.
-   * @throws RangeError when it has another shape, or shares bytes with this one.
-   */
-  astype<E extends DType, B extends GpuBuffer<E>>(
+  astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
+    options: AsTypeOptions<NoInfer<E>, B> = {},
+  ): B extends object ? B : GpuBuffer<E> {
     const { shape } = this;
     const layout = { shape, strides: contiguousStrides(shape), offset: 0, name: this };
-    return this[CONVERT](layout, dtype, options);
+    const made = this[CONVERT](layout, dtype, options);
+    return made as B extends object ? B : GpuBuffer<E>;
   }
 
   /** Splits the flat buffer in two views at an element: `[0, at)` and `[at, length)`. */
@@ -949,9 +946,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   [CONVERT]<E extends DType>(
     layout: NamedLayout,
     dtype: E,
-    options: AsTypeOptions,
+    options: LikeOptions,
   ): GpuBuffer<E> {
-    const { into, label } = AS_TYPE_OPTIONS.read(options, "astype");
+    const { into, label }: AsTypeOptions = AS_TYPE_OPTIONS.read(options, "astype");
     requireKind(dtype, DTYPE, "astype");
     const { context } = this;
     const span = this[KERNEL_MEMORY]();

@@ -265,19 +265,14 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Queues converting the elements to another type, in the order of the view, into a new buffer of the
    * same kind; see {@link GpuBuffer.astype}.
    */
-  astype<E extends DType>(
-    this: StridedView<D, DeviceBuffer<D>>,
+  astype<E extends DType, T = undefined>(
     dtype: E,
-    options?: LikeOptions,
-  ): DeviceBuffer<E>;
-  /** Queues converting the elements into a new buffer of the same kind. */
-  astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
-  /** Queues converting the elements into a buffer of the same shape, and returns that one. */
-  astype<E extends DType, T extends GpuBuffer<E>>(
-    dtype: E,
-    options: AsTypeOptions<T> & { readonly into: T },
-  ): T;
-  astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
+    options: AsTypeOptions<NoInfer<E>, T> = {},
+  ): T extends object ? T : B extends DeviceBuffer<D> ? DeviceBuffer<E> : GpuBuffer<E> {
+    return this.#converted(dtype, options) as never;
+  }
+
+  #converted<E extends DType>(dtype: E, options: LikeOptions): GpuBuffer<E> {
     this.#checkUsable();
     this.#requireInside();
     if (isConvertible(this)) {
@@ -286,7 +281,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     }
     const stream = options?.stream;
     using packed: GpuBuffer = this.contiguous({ stream });
-    return packed.astype(dtype, options as LikeOptions);
+    return packed.astype(dtype, options);
   }
 
   /**
