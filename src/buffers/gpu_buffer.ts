@@ -46,7 +46,7 @@ import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/option
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import { notOnGpu, refuseIndices } from "./array_habits.ts";
+import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
@@ -755,6 +755,15 @@ export abstract class GpuBuffer<D extends DType = DType>
     throw new TypeError(
       `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download()`,
     );
+  }
+
+  /**
+   * Returns the buffer's name for texts, and refuses to be a number.
+   *
+   * @throws TypeError in arithmetic and comparisons, which would be NaN and false.
+   */
+  [Symbol.toPrimitive](hint: string): string {
+    return textOf(this, hint, COMPUTE_HELP);
   }
 
   /** Returns the buffer's name for JSON: its elements are on the GPU, and would be missing there. */

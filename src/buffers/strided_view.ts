@@ -29,7 +29,7 @@ import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import { notOnGpu, refuseIndices } from "./array_habits.ts";
+import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf, otherType } from "./element.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
@@ -418,6 +418,15 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     throw new TypeError(
       `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download()`,
     );
+  }
+
+  /**
+   * Returns the view's name for texts, and refuses to be a number.
+   *
+   * @throws TypeError in arithmetic and comparisons, which would be NaN and false.
+   */
+  [Symbol.toPrimitive](hint: string): string {
+    return textOf(this, hint, COMPUTE_HELP);
   }
 
   /** Returns the view's name for JSON: its elements are on the GPU, and would be missing there. */

@@ -1,6 +1,6 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
-import { reworded } from "../disk/system_error.ts";
+import { reasonOf, reworded } from "../disk/system_error.ts";
 import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
@@ -71,7 +71,8 @@ async function readFile(path: string | URL): Promise<Uint8Array> {
   try {
     return await Deno.readFile(path);
   } catch (error) {
-    throw reworded(error, `Cannot load ${path} as a module: ${messageOf(error)}`);
+    const reason = reasonOf(error) ?? messageOf(error);
+    throw reworded(error, `Cannot load ${path} as a module: ${reason}`);
   }
 }
 

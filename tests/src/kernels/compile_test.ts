@@ -293,7 +293,8 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
     TypeError,
     "pass CUDA C++ to gpu.compile()",
   );
-  await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, "Cannot load");
+  const words = "Cannot load /nowhere.cubin as a module: it does not exist";
+  await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, words);
   assertEquals(gpu.live({ kind: "module" }).count, 0);
 });
 

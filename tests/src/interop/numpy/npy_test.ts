@@ -100,6 +100,12 @@ Deno.test("loadNpy() refuses headers that break the format, and elements without
     const wrong: readonly [string | Uint8Array, string][] = [
       ["", "it is no .npy file"],
       ["hello, world, I am no array", "it is no .npy file"],
+      [
+        "PK\x03\x04 and so on and on",
+        "it is no .npy file but a ZIP archive, as .npz and .pt files",
+      ],
+      [`xxxxxxxx{"x": {"dtype": "F32"`, "it is no .npy file but safetensors"],
+      ["<!DOCTYPE html><html><body>", "it is no .npy file but a web page"],
       [fileOf(good), "it has 67 of the 75 bytes"],
       [fileOf(good).subarray(0, 30), "it ends within its header"],
       [fileOf(good, 4), "its version is 4"],
