@@ -154,7 +154,7 @@ Deno.test("DeviceBuffer.set() copies values into a part, by TypedArray.set's rul
     await assertRejects(
       () => x.set(new Int32Array(1) as never),
       TypeError,
-      "does not hold float32",
+      "does not hold float32; convert it, astype() does so on the GPU, or pass its buffer",
     );
     await assertRejects(() => x.set(x as never), TypeError, "copyFrom(y)");
     await assertRejects(() => x.set(["1"] as never), TypeError, "expected a number");
