@@ -101,7 +101,9 @@ export interface LikeOptions extends PlaceOptions {}
 export interface AsTypeOptions<E extends DType = DType, B = GpuBuffer<E> | undefined>
   extends LikeOptions {
   /** A buffer or a view that takes the elements, instead of a new buffer. */
-  readonly into?: B extends GpuBuffer<E> | undefined ? B : GpuBuffer<E> | undefined;
+  readonly into?:
+    | (B & GpuBuffer<E>) // for functions where `B` is a parameter
+    | (B extends GpuBuffer<E> | undefined ? B : GpuBuffer<E> | undefined);
 }
 
 const BUFFER: OptionKind = {

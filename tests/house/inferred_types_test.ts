@@ -90,6 +90,23 @@ Deno.test("GpuBuffer.astype() has the type of its result, for one kind and for s
     assertInstanceOf(turned, DeviceBuffer);
   }));
 
+Deno.test("GpuBuffer.astype() takes buffers whose type is a parameter", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 4);
+    using bytes = gpu.pinned("int8", 4);
+    infer<PinnedBuffer<"int8">>()(filledFrom(x, bytes));
+    assertEquals(likeFirst(x, bytes) === x, true);
+  }));
+
+function filledFrom<B extends GpuBuffer<"int8">>(source: GpuBuffer, into: B): B {
+  source.astype("int8", { into });
+  return into;
+}
+
+function likeFirst<D extends DType>(into: DeviceBuffer<D>, source: AnyKind): DeviceBuffer<D> {
+  return source.astype(into.dtype, { into });
+}
+
 function converted(x: AnyKind): AnyKind<"float64"> {
   const made = x.astype("float64");
   assertEquals(made.constructor, x.constructor);
