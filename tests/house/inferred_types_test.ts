@@ -41,6 +41,8 @@ type Same<A, B> = (<X>() => X extends A ? 1 : 2) extends (<X>() => X extends B ?
 
 /** Programs that the compiler has to refuse: each line fails the check once it compiles. */
 export function refused(gpu: CudaDevice, x: DeviceBuffer<"float32">, y: AnyKind<"int8">): void {
+  // @ts-expect-error the test's own check tells narrower and wider types apart
+  infer<GpuBuffer<"float32">>()(x);
   // @ts-expect-error the element types of the name and the buffer differ
   x.astype("int16", { into: y });
   // @ts-expect-error an array is no buffer
@@ -143,3 +145,34 @@ async function firstOf<D extends DType>(x: GpuBuffer<D>): Promise<ArrayOf<D>[num
   const values: ArrayOf<D> = await x.download();
   return values[0];
 }
+
+Deno.test("Calls that make buffers have the element type of what they are given", () =>
+  withDevice(async (gpu) => {
+    using stack = new DisposableStack();
+    const numbers = infer<DeviceBuffer<"float32">>()(stack.use(await gpu.upload([[1, 2], [3, 4]])));
+    const longs = infer<DeviceBuffer<"int64">>()(
+      stack.use(await gpu.upload([1n], { dtype: "int64" })),
+    );
+    const half = infer<DeviceBuffer<"float16">>()(stack.use(gpu.uploadSync(new Float16Array(2))));
+    const bits = infer<DeviceBuffer<"bfloat16">>()(
+      stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
+    );
+    const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
+    const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
+    assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
+    infer<Float32Array<ArrayBuffer>>()(await bits.download());
+    infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
+
+    const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
+    const [small, large] = packed.buffers;
+    infer<DeviceBuffer<"int8">>()(small);
+    infer<DeviceBuffer<"float64">>()(large);
+    const [first, second] = await gpu.downloadAll([small, large]);
+    assertEquals([infer<Int8Array<ArrayBuffer>>()(first).length, second.length], [2, 1]);
+
+    const path = await Deno.makeTempFile();
+    await numbers.saveNpy(path);
+    infer<DeviceBuffer<DType>>()(stack.use(await gpu.loadNpy(path)));
+    infer<DeviceBuffer<"float32">>()(stack.use(await gpu.loadNpy(path, { dtype: "float32" })));
+    await Deno.remove(path);
+  }));
