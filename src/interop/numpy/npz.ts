@@ -29,7 +29,8 @@ import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { describeValue } from "../../words/format.ts";
+import { DisposedError } from "../../words/errors.ts";
+import { describeValue, formatBytes, formatCount } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
@@ -51,6 +52,9 @@ const inflate = promisify(inflateRaw) as (
 const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>;
 
 const ENDING = ".npy";
+
+/** Number of names in the error for one that there is not. */
+const SOME_NAMES = 3;
 
 /** Arrays by name: an object, or a Map. */
 export type NamedArrays =
@@ -78,8 +82,10 @@ type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
  * Arrays of an archive on the GPU, by name. Disposing it gives all of them back. Those whose elements
  * have no type here, such as texts and dates, are named but not loaded.
  */
-export class NpzArrays implements Disposable, Iterable<[name: string, array: DeviceBuffer]> {
+export class NpzArrays
+  implements Disposable, AsyncDisposable, Iterable<[name: string, array: DeviceBuffer]> {
   readonly #contents: NpzContents;
+  #disposed = false;
 
   /**
    * Adopts arrays.
@@ -89,6 +95,11 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
   constructor(parts: Parts<NpzContents>) {
     this.#contents = partsOf(parts, new.target);
     refuseCloning(this);
+  }
+
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#disposed;
   }
 
   /** All names, in the order of the archive. */
@@ -105,7 +116,8 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
    * Returns an array by its name.
    *
    * @throws NumpyError when its elements have no type here, or it is no array.
-   * @throws RangeError when there is none of that name.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the arrays were disposed.
    */
   array(name: string): DeviceBuffer;
   /**
@@ -113,14 +125,18 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
    *
    * @throws TypeError when it has another element type.
    * @throws NumpyError when its elements have no type here, or it is no array.
-   * @throws RangeError when there is none of that name.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the arrays were disposed.
    */
   array<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   array(name: string, dtype?: DType): DeviceBuffer {
+    if (this.#disposed) throw new DisposedError(this.toString());
     const found = this.#contents.get(name);
     if (found === undefined) {
+      const some = this.names.slice(0, SOME_NAMES).map(describeValue).join(", ");
       throw new RangeError(
-        `Cannot find array ${describeValue(name)}: there are ${this.names.join(", ") || "none"}`,
+        `Cannot find array ${describeValue(name)}: the archive has ${this.#contents.size}` +
+          (some === "" ? "" : `, such as ${some}`),
       );
     }
     if (found instanceof NumpyError) throw found;
@@ -137,6 +153,7 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
 
   /** Disposes all arrays. */
   dispose(): void {
+    this.#disposed = true;
     for (const [, array] of this) array.dispose();
   }
 
@@ -145,12 +162,25 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
     this.dispose();
   }
 
-  /** Returns the text that the console shows. */
+  /** Same as {@link NpzArrays.dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+    return Promise.resolve();
+  }
+
+  /** Returns the name for messages: `NpzArrays(3 arrays, 2 GiB)`. */
+  toString(): string {
+    const arrays = [...this];
+    const byteLength = arrays.reduce((sum, [, array]) => sum + array.byteLength, 0);
+    return `NpzArrays(${formatCount(arrays.length, "array")}, ${formatBytes(byteLength)})`;
+  }
+
+  /** Returns the text that the console shows: the arrays by name. */
   [Symbol.for("Deno.customInspect")](): string {
     const texts = [...this.#contents].map(([name, found]) =>
       `${name}: ${found instanceof NumpyError ? "unreadable" : found}`
     );
-    return `NpzArrays(${texts.join(", ")})`;
+    return `NpzArrays(${texts.join(", ")})${this.#disposed ? " disposed" : ""}`;
   }
 }
 

@@ -9,7 +9,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import { crc32 } from "node:zlib";
-import type { DeviceBuffer, DType } from "../../../../mod.ts";
+import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
 import { zipPieces } from "../../../../src/numpy/zip.ts";
@@ -328,6 +328,21 @@ Deno.test("loadNpz() loads the others beside an array that has no type here, and
       Deno.inspect(arrays),
       "(dates: unreadable, x: DeviceBuffer(x, float32[0])",
     );
+  }));
+
+Deno.test("NpzArrays name themselves, and say so once they are disposed", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("x.npz");
+    using x = gpu.zeros("int8", 3);
+    await saveNpz(path, Object.fromEntries(Array.from("abcdef", (name) => [name, x])));
+    await using arrays = await loadNpz(path, gpu);
+    const words = 'Cannot find array "z": the archive has 6, such as "a", "b", "c"';
+    assertThrows(() => arrays.array("z"), RangeError, words);
+    assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", false]);
+    arrays.dispose();
+    assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", true]);
+    assertThrows(() => arrays.array("a"), DisposedError, `Cannot use ${arrays}: it was disposed`);
   }));
 
 Deno.test("loadNpz() keeps an array and a file of the same name apart", () =>
