@@ -1,7 +1,9 @@
 // transferBench() in real runs of `deno bench`: its names, its set-up and its report.
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { CudaDevice } from "../../../mod.ts";
 import { parseBenchRun } from "../../../src/bench/bench_results.ts";
+import { transferBench } from "../../../src/bench/registration.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -65,6 +67,21 @@ globalThis.addEventListener("unload", () => console.error(JSON.stringify({ seen,
     ["third", 8, 1],
   ]);
   assertEquals(otherCount, 1);
+});
+
+Deno.test("transferBench() names the option that is missing", () => {
+  const call = (options: object, body?: unknown) => () =>
+    transferBench(options as never, body as never);
+  const open = () => CudaDevice.open(0, { driver: "simulated" });
+  const body = () => {};
+  assertThrows(call({}, body), TypeError, 'option "open" is undefined, expected a function');
+  assertThrows(call({ open }, body), TypeError, 'option "name" is undefined, expected a string');
+  assertThrows(call({ open, name: "x" }, body), TypeError, 'option "bytes" is undefined');
+  assertThrows(
+    call({ open, name: "x", bytes: 4 }),
+    TypeError,
+    "with undefined: expected a function",
+  );
 });
 
 Deno.test("report.ts prints speeds, writes a page, and says that a simulated device has none", async () => {
