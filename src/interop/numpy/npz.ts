@@ -241,7 +241,8 @@ function headerIn(contents: Uint8Array, path: string): NpyHeader | NumpyError {
  * until then, and when anything fails, the old one stays as it was. The arrays are copied through the
  * host's memory. Needs `--allow-write`.
  *
- * @throws TypeError when a value is not a buffer, or its elements have no type in numpy.
+ * @throws TypeError when a value is not a buffer, or its elements have no type in numpy; also for the
+ *   arrays of an archive of which some were not loaded.
  * @throws RangeError when the archive would have 4 GiB; save each array with saveNpy() then.
  */
 export async function saveNpz(
@@ -326,6 +327,13 @@ interface NamedArray {
 }
 
 function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
+  if (arrays instanceof NpzArrays && arrays.unreadable.length > 0) {
+    throw new TypeError(
+      `Cannot save ${path}: it would lose what was not loaded, ` +
+        `${arrays.unreadable.map(describeValue).join(", ")}; pass Object.fromEntries(arrays) to ` +
+        "save the others",
+    );
+  }
   const names = new Set<string>();
   return toNamedBuffers(arrays, { path, noun: "array" }).map(([name, array]) => {
     if (name === "" || name.includes("\0")) {

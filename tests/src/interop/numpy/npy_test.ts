@@ -324,6 +324,14 @@ Deno.test("loadNpz() loads the others beside an array that has no type here, and
       );
       assertEquals(error.path, `${path}${reason.split(":")[0]}`);
     }
+    const before = Deno.readFileSync(path);
+    const loss = 'it would lose what was not loaded, "dates", "README", "short"; pass ' +
+      "Object.fromEntries(arrays) to save the others";
+    await assertRejects(() => saveNpz(path, arrays), TypeError, loss);
+    assertEquals(Deno.readFileSync(path), before);
+    await saveNpz(path, Object.fromEntries(arrays));
+    using others = await loadNpz(path, gpu);
+    assertEquals([others.names, others.unreadable], [["x"], []]);
     assertStringIncludes(
       Deno.inspect(arrays),
       "(dates: unreadable, x: DeviceBuffer(x, float32[0])",
