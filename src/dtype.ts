@@ -123,7 +123,7 @@ export type ScalarOf<D extends DType> = {
 export const DTYPE_NAMES: readonly DType[] = Object.keys(DTYPES) as DType[];
 
 /** The name of an element type. */
-export const DTYPE: OptionKind = oneOf(...DTYPE_NAMES);
+export const DTYPE: OptionKind = { ...oneOf(...DTYPE_NAMES), describe: describeType };
 
 /** Bytes of one element. */
 export function elementBytes(dtype: DType): number {
@@ -263,12 +263,16 @@ const OTHER_NAMES: Readonly<Record<string, DType>> = {
 
 const LETTERS: Readonly<Record<string, string>> = { f: "float", i: "int", u: "uint", bf: "bfloat" };
 
-/** The element type that somebody means by `"f32"`, `"Float32"`, `"<f4"`, `"torch.float32"` or `"half"`. */
+/**
+ * The element type that somebody means by `"f32"`, `"Float32"`, `"<f4"`, `"torch.float32"`, `"half"` or
+ * `Float32Array`.
+ */
 function meantType(given: unknown): DType | undefined {
-  if (typeof given !== "string") return undefined;
-  const text = given.toLowerCase().replace(/^.*\./, "");
+  const called = typeof given === "function" ? given.name : given;
+  if (typeof called !== "string") return undefined;
+  const text = called.toLowerCase().replace(/^(.*\.|big)|(array|_t)$/g, "");
   const bits = /^(bf|f|i|u)(8|16|32|64)$/.exec(text);
-  const bytes = /^[<|=](f|i|u)([1248])$/.exec(text);
+  const bytes = /^[<|=](f|i|u)([1248])$/.exec(text) ?? /^(f|i|u)([24])$/.exec(text);
   const name = bits !== null
     ? `${LETTERS[bits[1] ?? ""]}${bits[2]}`
     : bytes !== null
@@ -277,16 +281,19 @@ function meantType(given: unknown): DType | undefined {
   return DTYPE_NAMES.find((known) => known === name);
 }
 
+/** Describes what is no element type, for messages, with the one that was meant. */
+export function describeType(given: unknown): string {
+  const meant = meantType(given);
+  return `${describeValue(given)}${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`;
+}
+
 function describe(dtype: DType): ElementType {
   const found = typeof dtype === "string" && Object.hasOwn(DTYPES, dtype)
     ? DTYPES[dtype]
     : undefined;
   if (found === undefined) {
-    const meant = meantType(dtype);
-    const hint = meant === undefined ? "" : ` (did you mean "${meant}"?)`;
     throw new TypeError(
-      `Cannot use element type ${describeValue(dtype)}${hint}: expected one of ` +
-        DTYPE_NAMES.join(", "),
+      `Cannot use element type ${describeType(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
     );
   }
   return found as ElementType;

@@ -21,6 +21,11 @@ export function timeOfMaking(byteLength: number): number {
   return reading;
 }
 
+/** Returns the time of the last reading; 0 before the first. */
+export function lastReading(): number {
+  return reading;
+}
+
 /** Ends the sharing: the next object gets a new reading. */
 export function endTurn(): void {
   usesLeft = 0;

@@ -1,6 +1,6 @@
 // The output of `deno bench --json` as speeds: rows by name and size, and what got slower since.
 
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 import { type BenchDirection, parseBenchName } from "./bench_name.ts";
 
 /** Speeds of one bench at one size. */
@@ -49,7 +49,7 @@ const CEILING_NAME = "pinned";
 /**
  * Reads what `deno bench --json` printed.
  *
- * @throws TypeError for a text that is something else.
+ * @throws TypeError for a text that is something else; the message is the reason alone.
  */
 export function parseBenchRun(text: string): BenchRun {
   const { runtime, cpu, benches } = record(parseJson(text), "the output of deno bench");
@@ -144,7 +144,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(start < 0 ? text : text.slice(start));
   } catch (error) {
-    throw unreadable(messageOf(error));
+    throw unreadable(visibleText(messageOf(error)));
   }
 }
 
@@ -154,5 +154,5 @@ function record(value: unknown, name: string): Record<string, unknown> {
 }
 
 function unreadable(reason: string): TypeError {
-  return new TypeError(`Cannot read the output of deno bench --json: ${reason}`);
+  return new TypeError(`it is no output of deno bench --json: ${reason}`);
 }

@@ -59,12 +59,11 @@ export function transferBench<T = undefined>(
   options: TransferBenchOptions<T>,
   body: (gpu: CudaDevice, b: Deno.BenchContext, prepared: T) => unknown,
 ): void {
-  const { open, name, bytes, direction, group, callCount = 1, prepare } = TRANSFER_BENCH_OPTIONS
-    .read(options as TransferBenchOptions<unknown>, "transferBench");
-  requireKind(open, CALLBACK, "transferBench");
-  requireKind(name, TEXT, "transferBench");
+  const known = TRANSFER_BENCH_OPTIONS;
+  const given = known.read(options as TransferBenchOptions<unknown>, "transferBench");
+  known.requireThese(["open", "name", "bytes"], given, "transferBench");
   requireKind(body, CALLBACK, "transferBench");
-  requireKind(bytes, NUMBER, "transferBench");
+  const { open, name, bytes, direction, group, callCount = 1, prepare } = given;
   if (!isCount(bytes) || !isCount(callCount)) {
     throw new RangeError(
       `Cannot measure ${callCount} calls of ${bytes} bytes: expected at least 1 of each`,

@@ -2,6 +2,8 @@
 // a table, writes a page with --html FILE, and with --compare old.json names what got slower.
 
 import { parseArgs } from "node:util";
+import { reasonOf } from "../disk/system_error.ts";
+import { readText } from "../disk/text_file.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
 import { describeParseError } from "../words/parse_error.ts";
 import { formatTable } from "../words/text_table.ts";
@@ -32,16 +34,15 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     const [path, more] = positionals;
     if (more !== undefined) throw new TypeError(`Cannot read ${more} too: expected one file`);
-    const run = parseBenchRun(path === undefined ? await readInput() : await readFile(path));
+    const run = await readRun(path);
+    const before = values.compare === undefined ? undefined : await readRun(values.compare);
     const words = describeRun(run);
     console.log(words);
     if (values.html !== undefined) {
       await writeFile(values.html, benchFigure(run, words).toPage("Speed of transfers"));
       console.log(`\nWrote ${values.html}`);
     }
-    const slower = values.compare === undefined
-      ? 0
-      : compare(parseBenchRun(await readFile(values.compare)), run);
+    const slower = before === undefined ? 0 : compare(before, run, values.compare);
     return slower === 0 && run.failures.length === 0 ? 0 : 1;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
@@ -58,7 +59,13 @@ const OPTIONS = {
 
 function parse(args: readonly string[]) {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    const found = parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+    for (const name of ["html", "compare"] as const) {
+      if (found.values[name] === "") {
+        throw new TypeError(`Cannot use --${name} "": expected a file`);
+      }
+    }
+    return found;
   } catch (error) {
     throw new TypeError(describeParseError(error, Object.keys(OPTIONS)));
   }
@@ -110,8 +117,13 @@ function speedText(gigabytesPerSecond: number | undefined): string {
     : gigabytesPerSecond.toPrecision(3);
 }
 
-/** Prints what got slower, and returns how much. */
-function compare(before: BenchRun, now: BenchRun): number {
+/** Prints what got slower than in an earlier run, and returns how much. */
+function compare(before: BenchRun, now: BenchRun, name: string | undefined): number {
+  const sharedCount = countShared(before, now);
+  if (sharedCount === 0) {
+    console.log(`No bench of ${name} is in this run, on the same device`);
+    return 0;
+  }
   const slowdowns = findSlowdowns(before, now);
   for (const { before, now } of slowdowns) {
     console.log(
@@ -121,28 +133,34 @@ function compare(before: BenchRun, now: BenchRun): number {
     );
   }
   console.log(
-    `${slowdowns.length} of ${countShared(before, now)} benches got slower than the spread`,
+    `${slowdowns.length} of ${sharedCount} benches got slower than the spread`,
   );
   return slowdowns.length;
 }
 
-async function readInput(): Promise<string> {
-  return await new Response(Deno.stdin.readable).text();
+/** Reads a run from a file, or from the standard input. */
+async function readRun(path: string | undefined): Promise<BenchRun> {
+  try {
+    return parseBenchRun(path === undefined ? await readInput() : await readText(path));
+  } catch (error) {
+    throw new TypeError(`Cannot read ${path ?? "the standard input"}: ${messageOf(error)}`);
+  }
 }
 
-async function readFile(path: string): Promise<string> {
-  try {
-    return await Deno.readTextFile(path);
-  } catch (error) {
-    throw new TypeError(`Cannot read ${path}: ${messageOf(error)}`);
-  }
+async function readInput(): Promise<string> {
+  const isTyped = Deno.stdin.isTerminal();
+  const text = isTyped ? "" : await new Response(Deno.stdin.readable).text();
+  if (text.trim() !== "") return text;
+  throw new TypeError(
+    `it is ${isTyped ? "a terminal" : "empty"}, expected the output of deno bench --json`,
+  );
 }
 
 async function writeFile(path: string, page: Promise<string>): Promise<void> {
   try {
     await Deno.writeTextFile(path, await page);
   } catch (error) {
-    throw new TypeError(`Cannot write ${path}: ${messageOf(error)}`);
+    throw new TypeError(`Cannot write ${path}: ${reasonOf(error) ?? messageOf(error)}`);
   }
 }
 

@@ -30,6 +30,19 @@ export function refuseIndices(prototype: object, { read, write }: IndexHelp): vo
   }
 }
 
+/**
+ * Makes arithmetic with a buffer an error: it would be NaN, and a comparison false. In texts it is its
+ * name.
+ */
+export function textOf(buffer: object, hint: string, instead: string): string {
+  if (hint !== "number") return buffer.toString();
+  throw new TypeError(`Cannot compute with ${buffer}: ${instead}`);
+}
+
+/** What computes with elements on the GPU. */
+export const COMPUTE_HELP =
+  "its elements are on the GPU; gpu.compile() makes kernels, await x.download() an array";
+
 /** The calls that move ordinary arrays, by the side of a queued copy that one was given for. */
 const ARRAY_CALLS = { source: "upload()", destination: "download()" };
 

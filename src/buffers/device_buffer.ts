@@ -11,13 +11,7 @@ import { kindOf } from "../memory/resource_kind.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  GpuBuffer,
-  type LikeOptions,
-  type Uploadable,
-} from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, type AsTypeOptions, GpuBuffer, type Uploadable } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
@@ -46,15 +40,12 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): DeviceBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : DeviceBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : DeviceBuffer<E>;
   }
 
   /**

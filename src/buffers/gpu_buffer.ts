@@ -46,7 +46,7 @@ import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/option
 import { Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import { notOnGpu, refuseIndices } from "./array_habits.ts";
+import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
@@ -92,10 +92,13 @@ export interface BufferFields<D extends DType> {
 /** Options for {@link GpuBuffer.allocateLike} and {@link GpuBuffer.slice}. */
 export interface LikeOptions extends PlaceOptions {}
 
-/** Options for {@link GpuBuffer.astype}. */
-export interface AsTypeOptions<B extends GpuBuffer = GpuBuffer> extends LikeOptions {
+/** Options for {@link GpuBuffer.astype} to elements of `E`, into a buffer of type `B` or a new one. */
+export interface AsTypeOptions<E extends DType = DType, B = GpuBuffer<E> | undefined>
+  extends LikeOptions {
   /** A buffer or a view that takes the elements, instead of a new buffer. */
-  readonly into?: B | undefined;
+  readonly into?:
+    | (B & GpuBuffer<E>) // for functions where `B` is a parameter
+    | (B extends GpuBuffer<E> | undefined ? B : GpuBuffer<E> | undefined);
 }
 
 const BUFFER: OptionKind = {
@@ -591,7 +594,10 @@ export abstract class GpuBuffer<D extends DType = DType>
    * NaN stays NaN. Converted to whole numbers they are cut off, and whole numbers keep their lowest
    * bits, as in the language's own typed arrays. As bool, every value but 0 is true.
    *
-   * @throws TypeError when the GPU cannot use the memory.
+   * With `{ into }` the elements go into that buffer, which is returned.
+   *
+   * @throws TypeError when the GPU cannot use the memory, or `into` has another element type.
+   * @throws RangeError when `into` has another shape, or shares bytes with this one.
    *
    * @example
    * ```ts
@@ -603,21 +609,14 @@ export abstract class GpuBuffer<D extends DType = DType>
    * console.log(await y.download()); // Int8Array(3) [1, -2, 44]
    * ```
    */
-  astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
-  /**
-   * Queues converting the elements into another buffer, and returns that one.
-   *
-   * @throws TypeError when it has another element type than is named.
-   * @throws RangeError when it has another shape, or shares bytes with this one.
-   */
-  astype<E extends DType, B extends GpuBuffer<E>>(
+  astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
+    options: AsTypeOptions<NoInfer<E>, B> = {},
+  ): B extends object ? B : GpuBuffer<E> {
     const { shape } = this;
     const layout = { shape, strides: contiguousStrides(shape), offset: 0, name: this };
-    return this[CONVERT](layout, dtype, options);
+    const made = this[CONVERT](layout, dtype, options);
+    return made as B extends object ? B : GpuBuffer<E>;
   }
 
   /** Splits the flat buffer in two views at an element: `[0, at)` and `[at, length)`. */
@@ -765,6 +764,15 @@ export abstract class GpuBuffer<D extends DType = DType>
     throw new TypeError(
       `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download()`,
     );
+  }
+
+  /**
+   * Returns the buffer's name for texts, and refuses to be a number.
+   *
+   * @throws TypeError in arithmetic and comparisons, which would be NaN and false.
+   */
+  [Symbol.toPrimitive](hint: string): string {
+    return textOf(this, hint, COMPUTE_HELP);
   }
 
   /** Returns the buffer's name for JSON: its elements are on the GPU, and would be missing there. */
@@ -956,10 +964,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   [CONVERT]<E extends DType>(
     layout: NamedLayout,
     dtype: E,
-    options: AsTypeOptions,
+    options: LikeOptions,
   ): GpuBuffer<E> {
-    options = AS_TYPE_OPTIONS.read(options, "astype");
-    const { into, label } = options;
+    const { into, label }: AsTypeOptions = AS_TYPE_OPTIONS.read(options, "astype");
     requireKind(dtype, DTYPE, "astype");
     const { context } = this;
     const span = this[KERNEL_MEMORY]();

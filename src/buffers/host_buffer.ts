@@ -5,7 +5,7 @@ import { keepWith } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Parts } from "../words/parts.ts";
-import { refuseIndices } from "./array_habits.ts";
+import { refuseIndices, textOf } from "./array_habits.ts";
 import { type BufferFields, GpuBuffer, ownerOf } from "./gpu_buffer.ts";
 
 /** The parts of a buffer that the CPU reaches. */
@@ -66,6 +66,15 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     throw new TypeError(
       `Cannot iterate over ${this}: iterate over x.array, or over await x.download()`,
     );
+  }
+
+  /**
+   * Returns the buffer's name for texts, and refuses to be a number.
+   *
+   * @throws TypeError in arithmetic and comparisons: the elements are in `array`.
+   */
+  override [Symbol.toPrimitive](hint: string): string {
+    return textOf(this, hint, "compute with x.array, or with await x.download()");
   }
 
   #show(): BitsOf<D> {

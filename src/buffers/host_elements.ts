@@ -163,7 +163,8 @@ function checkType(dtype: DType, memory: HostMemory, action: Action): void {
   if (held === dtype || held === SAME_BITS[dtype]) return;
   const isPart = memory.byteLength < memory.buffer.byteLength;
   throw new TypeError(
-    `Cannot ${action}: ${memory.constructor.name} does not hold ${dtype}; convert it, or pass ` +
+    `Cannot ${action}: ${memory.constructor.name} does not hold ${dtype}; convert it, astype() ` +
+      "does so on the GPU, or pass " +
       (isPart ? "new DataView(x.buffer, x.byteOffset, x.byteLength)" : "its buffer") +
       " to copy the bytes as they are",
   );

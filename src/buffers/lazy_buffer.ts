@@ -21,7 +21,6 @@ import {
   type AsTypeOptions,
   type BufferFields,
   GpuBuffer,
-  type LikeOptions,
   type Uploadable,
 } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
@@ -150,15 +149,12 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as LazyBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): LazyBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : LazyBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : LazyBuffer<E>;
   }
 
   /**

@@ -7,13 +7,7 @@ import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type GpuBuffer,
-  type LikeOptions,
-  streamFor,
-} from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, type AsTypeOptions, streamFor } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import {
   adviseRange,
@@ -98,15 +92,12 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as ManagedBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): ManagedBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : ManagedBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : ManagedBuffer<E>;
   }
 
   /**

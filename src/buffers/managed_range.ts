@@ -15,6 +15,7 @@ import type { ContextOwner } from "../memory/memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
+import { oneOf } from "../words/options.ts";
 
 /** Place for pages of managed memory: a device, or `"host"` for the host's memory. */
 export type ManagedPlace = ContextOwner | "host";
@@ -63,7 +64,7 @@ export function adviseRange(
   const codes = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
   if (codes === undefined) {
     throw new TypeError(
-      `Cannot advise ${describeValue(hint)}: expected ${Object.keys(HINTS).join(", ")}`,
+      `Cannot advise ${describeValue(hint)}: expected ${oneOf(...Object.keys(HINTS)).expected}`,
     );
   }
   const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && isSet);

@@ -10,13 +10,7 @@ import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_reso
 import { Parts } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
 import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type GpuBuffer,
-  type LikeOptions,
-  type Uploadable,
-} from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, type AsTypeOptions, type Uploadable } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
@@ -110,15 +104,12 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as MappedBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): MappedBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : MappedBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : MappedBuffer<E>;
   }
 
   /**

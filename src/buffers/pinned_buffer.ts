@@ -6,12 +6,7 @@ import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
 import { Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type GpuBuffer,
-  type LikeOptions,
-} from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
@@ -40,15 +35,12 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as PinnedBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): PinnedBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : PinnedBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : PinnedBuffer<E>;
   }
 
   /**

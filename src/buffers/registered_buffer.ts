@@ -11,12 +11,7 @@ import { arraysBefore } from "../transfer/array_uses.ts";
 import { DisposedError } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type GpuBuffer,
-  type LikeOptions,
-} from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import type { PlaceOptions } from "./place_options.ts";
 import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
@@ -85,15 +80,12 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.as(dtype) as RegisteredBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): RegisteredBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : RegisteredBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : RegisteredBuffer<E>;
   }
 
   /**

@@ -1,6 +1,6 @@
 // Arithmetic on shapes: sizes along each axis, outermost first, elements contiguous.
 
-import { type DType, elementBytes } from "../dtype.ts";
+import { describeType, type DType, elementBytes } from "../dtype.ts";
 import { checkSize, describeValue } from "../words/format.ts";
 
 /** Size of each axis, outermost first. */
@@ -39,7 +39,7 @@ export function requestedShape(
   if (typeof dtype === "string") elementBytes(dtype);
   else {
     throw new TypeError(
-      `Cannot use element type ${describeValue(dtype)}: it comes before the shape, as in ` +
+      `Cannot use element type ${describeType(dtype)}: it comes before the shape, as in ` +
         'gpu.alloc("float32", [2, 3])',
     );
   }

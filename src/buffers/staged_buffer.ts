@@ -17,7 +17,6 @@ import {
   type AsTypeOptions,
   type BufferFields,
   GpuBuffer,
-  type LikeOptions,
   ownerOf,
   streamFor,
   type Uploadable,
@@ -113,15 +112,12 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return super.as(dtype) as StagedBuffer<E>;
   }
 
-  /** Queues converting the elements into a new buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): StagedBuffer<E>;
-  /** Queues converting the elements into another buffer, and returns that one. */
-  override astype<E extends DType, B extends GpuBuffer<E>>(
+  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
+  override astype<E extends DType, B = undefined>(
     dtype: E,
-    options: AsTypeOptions<B> & { readonly into: B },
-  ): B;
-  override astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E> {
-    return super.astype(dtype, options);
+    options?: AsTypeOptions<NoInfer<E>, B>,
+  ): B extends object ? B : StagedBuffer<E> {
+    return super.astype(dtype, options) as B extends object ? B : StagedBuffer<E>;
   }
 
   /**

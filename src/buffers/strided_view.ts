@@ -29,7 +29,7 @@ import { DisposedError } from "../words/errors.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import { notOnGpu, refuseIndices } from "./array_habits.ts";
+import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementOf, otherType } from "./element.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
@@ -266,19 +266,14 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Queues converting the elements to another type, in the order of the view, into a new buffer of the
    * same kind; see {@link GpuBuffer.astype}.
    */
-  astype<E extends DType>(
-    this: StridedView<D, DeviceBuffer<D>>,
+  astype<E extends DType, T = undefined>(
     dtype: E,
-    options?: LikeOptions,
-  ): DeviceBuffer<E>;
-  /** Queues converting the elements into a new buffer of the same kind. */
-  astype<E extends DType>(dtype: E, options?: LikeOptions): GpuBuffer<E>;
-  /** Queues converting the elements into a buffer of the same shape, and returns that one. */
-  astype<E extends DType, T extends GpuBuffer<E>>(
-    dtype: E,
-    options: AsTypeOptions<T> & { readonly into: T },
-  ): T;
-  astype<E extends DType>(dtype: E, options: AsTypeOptions = {}): GpuBuffer<E> {
+    options: AsTypeOptions<NoInfer<E>, T> = {},
+  ): T extends object ? T : B extends DeviceBuffer<D> ? DeviceBuffer<E> : GpuBuffer<E> {
+    return this.#converted(dtype, options) as never;
+  }
+
+  #converted<E extends DType>(dtype: E, options: LikeOptions): GpuBuffer<E> {
     this.#checkUsable();
     this.#requireInside();
     if (isConvertible(this)) {
@@ -287,7 +282,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     }
     const stream = options?.stream;
     using packed: GpuBuffer = this.contiguous({ stream });
-    return packed.astype(dtype, options as LikeOptions);
+    return packed.astype(dtype, options);
   }
 
   /**
@@ -427,6 +422,15 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     throw new TypeError(
       `Cannot iterate over ${this}: its elements are on the GPU; iterate over await x.download()`,
     );
+  }
+
+  /**
+   * Returns the view's name for texts, and refuses to be a number.
+   *
+   * @throws TypeError in arithmetic and comparisons, which would be NaN and false.
+   */
+  [Symbol.toPrimitive](hint: string): string {
+    return textOf(this, hint, COMPUTE_HELP);
   }
 
   /** Returns the view's name for JSON: its elements are on the GPU, and would be missing there. */

@@ -1,7 +1,7 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
-import { describeNumber } from "../words/format.ts";
-import { LIST, NUMBER, OptionSet, requireKind, SHAPE } from "../words/options.ts";
+import { describeNumber, describeValue } from "../words/format.ts";
+import { LIST, NUMBER, OptionSet, SHAPE } from "../words/options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
 /** A layout of a buffer's elements in any order: the first element, and the step of each axis. */
@@ -105,7 +105,12 @@ export function transposed(layout: StridedLayout, order?: readonly number[]): St
   if (order === undefined) {
     return { shape: reversed(shape), strides: reversed(strides), offset };
   }
-  requireKind(order, LIST, "transpose");
+  if (!Array.isArray(order)) {
+    throw new TypeError(
+      `Cannot order axes by ${describeValue(order)}: expected a list of all, such as ` +
+        `[${shape.map((_, axis) => shape.length - 1 - axis).join(", ")}]`,
+    );
+  }
   if (order.length !== shape.length || shape.some((_, axis) => !order.includes(axis))) {
     throw new RangeError(
       `Cannot order axes [${order.map(String).join(", ")}]: expected each of 0 to ` +

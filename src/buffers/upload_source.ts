@@ -38,7 +38,9 @@ export function uploadSource<D extends DType>(
   const dtype = options.dtype ??
     (isTyped(source) ? dtypeOf(source) as D | undefined : PLAIN_DTYPE as D);
   if (dtype === undefined || (options.dtype === undefined && isBytes(source))) {
-    throw new TypeError("Cannot upload: expected a typed array, or pass { dtype }");
+    throw new TypeError(
+      `Cannot upload ${describeValue(source)}: its bytes need an element type, pass { dtype }`,
+    );
   }
   const { array, shape, values = [] } = elementsOf(source, dtype);
   if (options.dtype === undefined) requireExact(values);
@@ -108,6 +110,11 @@ function iterableOf(source: HostValues): HostValues {
   if (typeof source?.[Symbol.iterator] === "function" && typeof source !== "string") return source;
   throw new TypeError(
     `Cannot upload ${describeValue(source)}: expected a typed array, an array or an iterable of ` +
-      `numbers`,
+      `numbers${isStreamed(source) ? "; gpu.from() takes it" : ""}`,
   );
+}
+
+/** Returns whether a value has bytes that come later, for the call that takes it. */
+function isStreamed(source: unknown): boolean {
+  return [Response, Request, ReadableStream, Blob].some((Kind) => source instanceof Kind);
 }

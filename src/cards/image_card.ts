@@ -35,7 +35,7 @@ export function imageCard(image: BufferImage): Card {
         source: `data:image/png;base64,${png.toBase64()}`,
         width,
         height,
-        words: `${width} by ${height} pixels, colours from ${lowest} to ${highest}`,
+        words: `${width} by ${height} pixels`,
       },
       ...scale,
     ],

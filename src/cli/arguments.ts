@@ -62,7 +62,8 @@ export interface CliArguments {
  */
 export function readArguments(args: readonly string[]): CliArguments {
   const { values, positionals, tokens } = parse(args);
-  const [command = "help", ...rest] = positionals;
+  const isHelp = positionals[0] === "help" && positionals.length > 1;
+  const [command = "help", ...rest] = isHelp ? positionals.slice(1) : positionals;
   const topic = isCommand(command) && command !== "help" ? command : undefined;
   if (values.help) return { command: "help", topic, options: readOptions(values) };
   if (values.version) return { command: "version", topic, options: readOptions(values) };
@@ -72,6 +73,7 @@ export function readArguments(args: readonly string[]): CliArguments {
     );
   }
   if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
+  if (isHelp) return { command: "help", topic, options: readOptions(values) };
   for (const token of tokens) {
     if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);

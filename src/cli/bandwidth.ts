@@ -2,6 +2,7 @@
 
 import { formatBandwidth, shortName } from "../cards/bandwidth_card.ts";
 import { CudaDevice } from "../device/device.ts";
+import { readText } from "../disk/text_file.ts";
 import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { CASE_BYTES, COPY_CASES } from "../measure/copy_cases.ts";
@@ -41,9 +42,7 @@ async function runCases(options: CliOptions): Promise<number> {
 
 async function readNvbandwidth(path: string): Promise<Map<string, number>> {
   try {
-    const { isCharDevice } = await Deno.stat(path); // some of them never end
-    if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
-    return parseNvbandwidth(await Deno.readTextFile(path));
+    return parseNvbandwidth(await readText(path));
   } catch (error) {
     throw new UsageError(`Cannot compare with ${path}: ${messageOf(error)}`);
   }

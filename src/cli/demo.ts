@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import { formatBandwidth } from "../cards/bandwidth_card.ts";
 import { CudaDevice } from "../device/device.ts";
+import { reasonOf } from "../disk/system_error.ts";
 import { allocateBits, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
@@ -42,7 +43,7 @@ async function prepareFolder(out: string): Promise<string | undefined> {
     await Deno.mkdir(out, { recursive: true });
     return undefined;
   } catch (error) {
-    return messageOf(error);
+    return reasonOf(error) ?? messageOf(error);
   }
 }
 

@@ -41,7 +41,8 @@ export function pathOf(path: FilePath): string {
   if (path instanceof URL) return fromUrl(path);
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw new TypeError(
-      `Cannot use ${describeValue(path)} as a path: expected a string without NUL, or a URL`,
+      `Cannot use ${describeValue(path)} as a path: expected a text that is not empty and has no ` +
+        "NUL, or a URL",
     );
   }
   if (/^file:/i.test(path)) {

@@ -93,8 +93,13 @@ export function openByDeno(path: string, options: Deno.OpenOptions): void {
   try {
     Deno.openSync(path, options).close();
   } catch (error) {
-    const [, errno = ""] = /\(os error (\d+)\)/.exec(messageOf(error)) ?? [];
-    const reason = REASONS[Number(errno)];
+    const reason = reasonOf(error);
     throw reason === undefined ? error : reworded(error, `Cannot open ${path}: ${reason}`);
   }
+}
+
+/** The reason of an error of Deno's about a file, in words; undefined for other errors. */
+export function reasonOf(error: unknown): string | undefined {
+  const [, errno = ""] = /\(os error (\d+)\)/.exec(messageOf(error)) ?? [];
+  return REASONS[Number(errno)];
 }

@@ -348,11 +348,15 @@ function flagWith(libraries: readonly (readonly string[])[]): string {
 /** Creates the error for a library that cannot be used, with the way to run without a GPU. */
 function unusable(error: LibraryError, choice: "cuda" | "auto"): CudaUnavailableError {
   const { reason, message } = error;
+  const isAuto = choice === "auto";
   // The simulated driver needs the same permission, without paths.
-  const enough = choice === "auto" ? ", which is enough where there is a GPU" : "";
+  const enough = isAuto ? ", which is enough where there is a GPU" : "";
+  const simulated = isAuto
+    ? "leave libraryPath out for a simulated GPU where there is none"
+    : '{ driver: "auto" } uses a simulated GPU';
   const hint = reason === "permission"
     ? `, or ${flagWith([error.tried, HOST_NAMES])}${enough}`
-    : `; { driver: "auto" } uses a simulated GPU, the command doctor says what to mend`;
+    : `; ${simulated}, the command doctor says what to mend`;
   return new CudaUnavailableError(reason, `${message}${hint}`, { cause: error });
 }
 

@@ -29,8 +29,8 @@ export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof Response) return await openResponse(source);
   if (source instanceof Request) return openBody(source, `the request to ${source.url}`);
   throw new TypeError(
-    `Cannot stream ${describeValue(source)} to the GPU: expected a Response, a Request, a ` +
-      `ReadableStream or a Blob${fixFor(source)}`,
+    `Cannot stream to the GPU: it was given ${describeValue(source)}, expected a Response, a ` +
+      `Request, a ReadableStream or a Blob${fixFor(source)}`,
   );
 }
 
@@ -58,9 +58,12 @@ function openBody({ body, bodyUsed, headers }: Response | Request, name: string)
   return { readable: body, byteLength: contentLength(headers) };
 }
 
-/** Names the call for a value of another kind: an open file, a Node stream, a generator, an array. */
+/** Names the call for a value of another kind: an array, an address, an open file, a Node stream. */
 function fixFor(value: unknown): string {
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return "; upload() takes arrays";
+  if (value instanceof URL || (typeof value === "string" && URL.canParse(value))) {
+    return "; await fetch(url) returns one";
+  }
   if (Object(value).readable instanceof ReadableStream) return "; pass its readable";
   return Symbol.asyncIterator in Object(value) ? "; ReadableStream.from() makes one of it" : "";
 }

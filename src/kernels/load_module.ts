@@ -1,7 +1,7 @@
 // Loads code that was compiled before: from a text, from bytes, or from a file.
 
 import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
-import { reworded } from "../disk/system_error.ts";
+import { reasonOf, reworded } from "../disk/system_error.ts";
 import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
@@ -75,7 +75,8 @@ async function readFile(source: FilePath): Promise<Uint8Array> {
     if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
     return await Deno.readFile(path);
   } catch (error) {
-    throw reworded(error, `Cannot load ${path} as a module: ${messageOf(error)}`);
+    const reason = reasonOf(error) ?? messageOf(error);
+    throw reworded(error, `Cannot load ${path} as a module: ${reason}`);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { formatCount, messageOf } from "../words/format.ts";
-import { LIST, listOf, NUMBER, OptionSet, RECORD, requireKind, TEXT } from "../words/options.ts";
+import { listOf, NUMBER, OptionSet, RECORD, TEXT } from "../words/options.ts";
 import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { plainFigure } from "./plain_figure.ts";
@@ -68,7 +68,7 @@ export class Figure {
       options,
       "new Figure",
     );
-    requireKind(data, LIST, "new Figure");
+    FIGURE_OPTIONS.requireThese(["data"], options, "new Figure");
     this.data = data;
     this.layout = {
       autosize: true,

@@ -3,9 +3,10 @@
 import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
 import { NUMBER, type OptionKind, OptionSet, warnOfFailure } from "../words/options.ts";
+import { describeValue } from "../words/format.ts";
 import { timerMilliseconds } from "../words/timer.ts";
 import { warn } from "../words/warning.ts";
-import { requireDevice } from "./plot_input.ts";
+import { DEVICE } from "./plot_input.ts";
 
 const watches = new Map<string, LiveWatch>();
 
@@ -64,7 +65,11 @@ export class LiveWatch implements Disposable {
    * @ignore
    */
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
-    requireDevice(gpu, task.name);
+    if (!DEVICE.accepts(gpu)) {
+      throw new TypeError(
+        `Cannot start a ${task.name}: it was given ${describeValue(gpu)}, expected a device`,
+      );
+    }
     const { intervalSeconds = 1 } = task;
     if (!(intervalSeconds > 0 && intervalSeconds < Infinity)) {
       throw new RangeError(

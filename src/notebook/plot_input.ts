@@ -3,7 +3,8 @@
 import { CudaDevice } from "../device/device.ts";
 import { type OptionKind, requireKind } from "../words/options.ts";
 
-const DEVICE: OptionKind = {
+/** A device. */
+export const DEVICE: OptionKind = {
   expected: "a device",
   accepts: (value) => value instanceof CudaDevice,
 };

@@ -3,6 +3,7 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import type { DType } from "../dtype.ts";
+import { otherSort } from "../words/file_sorts.ts";
 import { visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
 
@@ -87,7 +88,10 @@ const STRANGERS: Readonly<Record<string, string>> = {
 export function headerBytesOf(path: string, start: Uint8Array): number {
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
   const magic = String.fromCharCode(...start.subarray(0, MAGIC.length));
-  if (start.byteLength < 10 || magic !== MAGIC) throw new NumpyError(path, "it is no .npy file");
+  if (start.byteLength < 10 || magic !== MAGIC) {
+    const other = otherSort(start);
+    throw new NumpyError(path, `it is no .npy file${other === undefined ? "" : ` but ${other}`}`);
+  }
   const version = start[6] ?? 0;
   if (version < 1 || version > 3) {
     throw new NumpyError(path, `its version is ${version}, known are 1 to 3`);

@@ -1,7 +1,7 @@
 // Releases objects that the program forgot to dispose, when the garbage collector takes them. They
 // are registered at the end of the turn they are created in; most die before that.
 
-import { endTurn } from "../accounting/clock.ts";
+import { endTurn, lastReading } from "../accounting/clock.ts";
 import { sleep } from "../words/timer.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
@@ -32,15 +32,23 @@ const PRESSURE = { count: 4, byteLength: 64 * 2 ** 20 };
 
 const targets: object[] = [];
 const owners: Owner[] = [];
-let isScheduled = false;
+/** When the end of the turn was asked for, in milliseconds since 1970; no time while nothing waits. */
+let askedAt = -Infinity;
+
+/**
+ * Time after which the end of a turn is asked for again: V8 drops what was asked for when a notebook's
+ * cell is interrupted.
+ */
+const TURN_MILLISECONDS = 1000;
 
 /** Releases `owner` when `target` is collected. No collection comes before the turn ends. */
 export function watch(target: object, owner: Owner): void {
   targets.push(target);
   owners.push(owner);
   if (owners.length >= MOST_WAITING) registerWaiting();
-  if (isScheduled) return;
-  isScheduled = true;
+  const now = lastReading();
+  if (now < askedAt + TURN_MILLISECONDS) return;
+  askedAt = now;
   queueMicrotask(registerWaiting);
 }
 
@@ -75,7 +83,7 @@ export async function collectLost(): Promise<void> {
 /** Registers the objects that wait for the end of the turn. */
 export function registerWaiting(): void {
   endTurn();
-  isScheduled = false;
+  askedAt = -Infinity;
   for (const [index, owner] of owners.entries()) {
     const target = targets[index];
     if (target !== undefined && !owner.released) collected.register(target, owner, owner);

@@ -24,7 +24,10 @@ export interface PartsOptions {
 
 /** The kinds of the options above. */
 export const SPLIT_KINDS: Readonly<Record<keyof PartsOptions, OptionKind>> = {
-  split: eitherOf({ ...NUMBER, expected: "an axis" }, oneOf("replicate")),
+  split: eitherOf(
+    { ...NUMBER, expected: "the number of an axis, such as 0 for rows" },
+    oneOf("replicate"),
+  ),
   offsets: listOf(NUMBER),
 };
 

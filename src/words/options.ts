@@ -171,6 +171,16 @@ export class OptionSet<T extends object> implements OptionKind {
     return read as O;
   }
 
+  /**
+   * Checks that options are there that a call cannot do without.
+   *
+   * @throws TypeError that names the first that is missing.
+   */
+  requireThese(names: readonly (keyof T & string)[], options: Partial<T>, call: string): void {
+    const missing = names.find((name) => options[name] === undefined);
+    if (missing !== undefined) throw this.#refusal(missing, undefined, call);
+  }
+
   /** Creates the error for a value of the wrong kind, or an unknown name. */
   #refusal(name: string, value: unknown, call: string): TypeError {
     const kind = this.#kinds.get(name);

@@ -5,12 +5,18 @@ import { visibleText } from "./format.ts";
 /** Alignment of a column. */
 export type Align = "left" | "right";
 
-/** Lays rows out under a header; columns are aligned as `align` says, to the left by default. */
+/** Width at which a name is shortened. */
+const MOST_NAME = 60;
+
+/**
+ * Lays rows out under a header; columns are aligned as `align` says, to the left by default. The first
+ * column has names: a long one loses its middle.
+ */
 export function formatTable(
   rows: readonly (readonly string[])[],
   align: readonly Align[] = [],
 ): string {
-  const cells = rows.map((row) => row.map(visibleText));
+  const cells = rows.map(([name = "", ...rest]) => [shortened(name), ...rest].map(visibleText));
   const columnCount = Math.max(0, ...cells.map((row) => row.length));
   const widths = Array.from(
     { length: columnCount },
@@ -22,4 +28,12 @@ export function formatTable(
       return align[column] === "right" ? cell.padStart(width) : cell.padEnd(width);
     }).join("  ").trimEnd();
   return cells.map(line).join("\n");
+}
+
+/** Names of many parts often end in what tells them apart. */
+function shortened(name: string): string {
+  const letters = [...name];
+  if (letters.length <= MOST_NAME) return name;
+  const half = MOST_NAME / 2;
+  return `${letters.slice(0, half).join("")}…${letters.slice(1 - half).join("")}`;
 }

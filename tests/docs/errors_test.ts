@@ -72,7 +72,11 @@ const MESSAGES: Readonly<Record<string, (scene: Scene) => unknown>> = {
       ["--allow-ffi", "--allow-env", `--allow-read=${folder}`],
       `await (await gpu.upload(new Uint8Array(4))).writeFile("${folder}/new.bin")`,
     ),
-  "Cannot load": async ({ gpu, folder }) => {
+  "Cannot load ...: it is no safetensors": async ({ gpu, folder }) => {
+    await Deno.writeTextFile(`${folder}/no.safetensors`, "version https://git-lfs.github.com/");
+    await gpu.loadSafetensors(`${folder}/no.safetensors`);
+  },
+  "Cannot load ...: its header": async ({ gpu, folder }) => {
     await Deno.writeFile(`${folder}/no.safetensors`, new Uint8Array(16).fill(127));
     await gpu.loadSafetensors(`${folder}/no.safetensors`);
   },

@@ -48,6 +48,7 @@ Deno.test("CudaDevice.open() with auto says that a library which was named is mi
   const said = await openWith(["--allow-ffi"], { driver: "auto", libraryPath });
   assertStringIncludes(said, "CudaUnavailableError no-library Cannot open the CUDA driver: tried");
   assertStringIncludes(said, libraryPath);
+  assertStringIncludes(said, "leave libraryPath out for a simulated GPU where there is none");
   assertEquals(
     await openWith(["--allow-ffi"], { driver: "auto" }).then((text) => text.trim()),
     "opened",

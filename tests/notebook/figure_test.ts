@@ -52,6 +52,11 @@ Deno.test("Figure.toSVG() draws a grid that reads on light and dark pages, unles
   assertEquals(gridOf(await figure.toSVG()), "rgb(18, 52, 86)");
 });
 
+Deno.test("Figure names the data that are missing", () => {
+  const words = 'Cannot call new Figure(): option "data" is undefined, expected a list';
+  assertThrows(() => new Figure({} as never), TypeError, words);
+});
+
 Deno.test("Figure draws typed arrays and BigInts as numbers, wherever it is drawn", async () => {
   const y = Float32Array.of(1, 4, NaN);
   const z = [BigInt64Array.of(5n, -6n)];

@@ -40,6 +40,12 @@ function wait(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
+Deno.test("memoryMeter() refuses a value that is not a device", () => {
+  const words = "Cannot start a memory meter: it was given the number 5, expected a device";
+  const display = new RecordingDisplay();
+  assertThrows(() => memoryMeter(5 as never, { display }), TypeError, words);
+});
+
 Deno.test("memoryMeter() shows the device at once and again later, until it is stopped", async () => {
   await withDevice(async (gpu) => {
     const display = new RecordingDisplay();

@@ -47,6 +47,7 @@ Deno.test("cli.ts --help shows how it is used", async () => {
 Deno.test("cli.ts COMMAND --help shows the options of that command alone", async () => {
   const { code, stdout } = await runCli(["doctor", "--help"]);
   assertEquals(code, 0);
+  assertEquals((await runCli(["help", "doctor"])).stdout, stdout);
   assertStringIncludes(stdout, "Usage: deno run -A cli.ts doctor [OPTIONS]");
   assertStringIncludes(stdout, "--driver NAME");
   assertEquals(/--json|--largest|calibrate/.test(stdout), false, stdout);
@@ -72,6 +73,11 @@ const WRONG: Record<string, [args: string[], message: string]> = {
     ["bandwidth", "--compare="],
     'Cannot use --compare "": expected a file',
   ],
+  "a file to compare with that is missing": [
+    ["bandwidth", "--compare", "/nowhere.txt"],
+    "Cannot compare with /nowhere.txt: it does not exist",
+  ],
+  "help about what is no command": [["help", "docter"], "not a command (did you mean doctor?)"],
   "a device to compare with": [
     ["bandwidth", "--compare", "/dev/null"],
     "Cannot compare with /dev/null: it is a device, expected a file",

@@ -94,6 +94,10 @@ const MEANT: Readonly<Record<string, DType>> = {
   "float": "float32",
   "double": "float64",
   "half": "float16",
+  "f4": "float32",
+  "uint8_t": "uint8",
+  "Float32Array": "float32",
+  "BigInt64Array": "int64",
 };
 
 Deno.test("elementBytes() names the type that is called otherwise elsewhere", () => {
@@ -101,6 +105,8 @@ Deno.test("elementBytes() names the type that is called otherwise elsewhere", ()
     const words = `Cannot use element type "${name}" (did you mean "${meant}"?): expected one of`;
     assertThrows(() => elementBytes(name as DType), TypeError, words);
   }
+  const words = 'element type function Uint16Array (did you mean "uint16"?)';
+  assertThrows(() => elementBytes(Uint16Array as never), TypeError, words);
   for (const name of ["complex64", "f8", "<f1", "", "float23", "__proto__", {}]) {
     const error = assertThrows(() => elementBytes(name as DType), TypeError);
     assertEquals(error.message.includes("did you mean"), false);

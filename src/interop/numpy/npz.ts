@@ -10,7 +10,12 @@ import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
 import type { DType } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
-import { encodeNpyHeader, NumpyError, readNpyHeader } from "../../numpy/npy_header.ts";
+import {
+  encodeNpyHeader,
+  type NpyHeader,
+  NumpyError,
+  readNpyHeader,
+} from "../../numpy/npy_header.ts";
 import {
   contentOffset,
   type PackedFile,
@@ -24,7 +29,8 @@ import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { describeValue } from "../../words/format.ts";
+import { DisposedError } from "../../words/errors.ts";
+import { describeValue, formatBytes, formatCount } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
@@ -47,6 +53,9 @@ const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Arr
 
 const ENDING = ".npy";
 
+/** Number of names in the error for one that there is not. */
+const SOME_NAMES = 3;
+
 /** Arrays by name: an object, or a Map. */
 export type NamedArrays =
   | Readonly<Record<string, GpuBuffer>>
@@ -66,57 +75,86 @@ const SAVE_NPZ_OPTIONS = new OptionSet<SaveNpzOptions>({
   compress: FLAG,
 });
 
-/** Arrays of an archive on the GPU, by name. Disposing it gives all of them back. */
-export class NpzArrays implements Disposable, Iterable<[name: string, array: DeviceBuffer]> {
-  readonly #arrays: ReadonlyMap<string, DeviceBuffer>;
+/** What an archive has by each name: an array on the GPU, or why there is none. */
+type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
+
+/**
+ * Arrays of an archive on the GPU, by name. Disposing it gives all of them back. Those whose elements
+ * have no type here, such as texts and dates, are named but not loaded.
+ */
+export class NpzArrays
+  implements Disposable, AsyncDisposable, Iterable<[name: string, array: DeviceBuffer]> {
+  readonly #contents: NpzContents;
+  #disposed = false;
 
   /**
    * Adopts arrays.
    *
    * @ignore
    */
-  constructor(parts: Parts<ReadonlyMap<string, DeviceBuffer>>) {
-    this.#arrays = partsOf(parts, new.target);
+  constructor(parts: Parts<NpzContents>) {
+    this.#contents = partsOf(parts, new.target);
     refuseCloning(this);
   }
 
-  /** The names, in the order of the archive. */
+  /** Whether it was disposed. */
+  get disposed(): boolean {
+    return this.#disposed;
+  }
+
+  /** All names, in the order of the archive. */
   get names(): readonly string[] {
-    return [...this.#arrays.keys()];
+    return [...this.#contents.keys()];
+  }
+
+  /** The names of what was not loaded: {@link NpzArrays.array} throws for them and says why. */
+  get unreadable(): readonly string[] {
+    return this.names.filter((name) => this.#contents.get(name) instanceof NumpyError);
   }
 
   /**
    * Returns an array by its name.
    *
-   * @throws RangeError when there is none of that name.
+   * @throws NumpyError when its elements have no type here, or it is no array.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the arrays were disposed.
    */
   array(name: string): DeviceBuffer;
   /**
    * Returns an array by its name, and checks its element type.
    *
    * @throws TypeError when it has another element type.
-   * @throws RangeError when there is none of that name.
+   * @throws NumpyError when its elements have no type here, or it is no array.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the arrays were disposed.
    */
   array<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   array(name: string, dtype?: DType): DeviceBuffer {
-    const found = this.#arrays.get(name);
+    if (this.#disposed) throw new DisposedError(this.toString());
+    const found = this.#contents.get(name);
     if (found === undefined) {
+      const some = this.names.slice(0, SOME_NAMES).map(describeValue).join(", ");
       throw new RangeError(
-        `Cannot find array ${describeValue(name)}: there are ${this.names.join(", ") || "none"}`,
+        `Cannot find array ${describeValue(name)}: the archive has ${this.#contents.size}` +
+          (some === "" ? "" : `, such as ${some}`),
       );
     }
+    if (found instanceof NumpyError) throw found;
     if (dtype === undefined || found.dtype === dtype) return found;
     throw new TypeError(`Cannot use array "${name}" as ${dtype}: it is ${found.dtype}`);
   }
 
-  /** Walks names and arrays. */
-  [Symbol.iterator](): IterableIterator<[name: string, array: DeviceBuffer]> {
-    return this.#arrays.entries();
+  /** Walks names and arrays of those that were loaded. */
+  *[Symbol.iterator](): IterableIterator<[name: string, array: DeviceBuffer]> {
+    for (const [name, found] of this.#contents) {
+      if (!(found instanceof NumpyError)) yield [name, found];
+    }
   }
 
   /** Disposes all arrays. */
   dispose(): void {
-    for (const array of this.#arrays.values()) array.dispose();
+    this.#disposed = true;
+    for (const [, array] of this) array.dispose();
   }
 
   /** Same as {@link NpzArrays.dispose}, for `using`. */
@@ -124,17 +162,34 @@ export class NpzArrays implements Disposable, Iterable<[name: string, array: Dev
     this.dispose();
   }
 
-  /** Returns the text that the console shows. */
+  /** Same as {@link NpzArrays.dispose}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+    return Promise.resolve();
+  }
+
+  /** Returns the name for messages: `NpzArrays(3 arrays, 2 GiB)`. */
+  toString(): string {
+    const arrays = [...this];
+    const byteLength = arrays.reduce((sum, [, array]) => sum + array.byteLength, 0);
+    return `NpzArrays(${formatCount(arrays.length, "array")}, ${formatBytes(byteLength)})`;
+  }
+
+  /** Returns the text that the console shows: the arrays by name. */
   [Symbol.for("Deno.customInspect")](): string {
-    return `NpzArrays(${[...this.#arrays].map(([name, array]) => `${name}: ${array}`).join(", ")})`;
+    const texts = [...this.#contents].map(([name, found]) =>
+      `${name}: ${found instanceof NumpyError ? "unreadable" : found}`
+    );
+    return `NpzArrays(${texts.join(", ")})${this.#disposed ? " disposed" : ""}`;
   }
 }
 
 /**
- * Loads all arrays of an archive into device memory, each into a block of its own; when one cannot be
- * loaded, none is. Checksums are verified. Needs `--allow-read`.
+ * Loads the arrays of an archive into device memory, each into a block of its own; when one cannot be
+ * loaded, none is. Only arrays whose elements have no type here, and files that are none, are left out:
+ * `unreadable` names them. Checksums are verified. Needs `--allow-read`.
  *
- * @throws NumpyError when it is not such an archive, was damaged, or holds elements without a type here.
+ * @throws NumpyError when it is not such an archive, or was damaged.
  */
 export async function loadNpz(
   path: FilePath,
@@ -149,21 +204,37 @@ export async function loadNpz(
   const read = (offset: number, length: number) => readWhole(file, new Uint8Array(length), offset);
   const entries = readZipDirectory(file.path, byteLength, read);
   using undo = new DisposableStack();
-  const arrays = new Map<string, DeviceBuffer>();
+  const found = new Map<string, DeviceBuffer | NumpyError>();
+  const fileNames = new Set(entries.map(({ name }) => name));
   for (const entry of entries) {
-    const name = entry.name.endsWith(ENDING) ? entry.name.slice(0, -ENDING.length) : entry.name;
+    const short = entry.name.endsWith(ENDING) ? entry.name.slice(0, -ENDING.length) : entry.name;
+    const name = fileNames.has(short) ? entry.name : short;
     const contents = await contentsOf(file, entry, signal);
-    const place = `${file.path}/${entry.name}`;
-    const header = readNpyHeader(place, contents);
+    const header = headerIn(contents, `${file.path}/${entry.name}`);
+    if (header instanceof NumpyError) {
+      found.set(name, header);
+      continue;
+    }
     const end = header.byteLength + dataBytesOf(header);
-    if (end > contents.byteLength) throw new NumpyError(place, "it was cut off");
     const label = options.label ?? name;
     const request = { gpu, header, stream, options: { ...options, label } };
     const array = await toDevice(contents.slice(header.byteLength, end), request);
-    arrays.set(name, undo.use(array));
+    found.set(name, undo.use(array));
   }
   undo.move();
-  return new NpzArrays(new Parts(arrays));
+  return new NpzArrays(new Parts(found));
+}
+
+/** Returns the header of an array, or why there is none: the checksum has told that nothing is damaged. */
+function headerIn(contents: Uint8Array, path: string): NpyHeader | NumpyError {
+  try {
+    const header = readNpyHeader(path, contents);
+    const isWhole = header.byteLength + dataBytesOf(header) <= contents.byteLength;
+    return isWhole ? header : new NumpyError(path, "it was cut off");
+  } catch (error) {
+    if (error instanceof NumpyError) return error;
+    throw error;
+  }
 }
 
 /**
@@ -171,7 +242,8 @@ export async function loadNpz(
  * until then, and when anything fails, the old one stays as it was. The arrays are copied through the
  * host's memory. Needs `--allow-write`.
  *
- * @throws TypeError when a value is not a buffer, or its elements have no type in numpy.
+ * @throws TypeError when a value is not a buffer, or its elements have no type in numpy; also for the
+ *   arrays of an archive of which some were not loaded.
  * @throws RangeError when the archive would have 4 GiB; save each array with saveNpy() then.
  */
 export async function saveNpz(
@@ -256,6 +328,13 @@ interface NamedArray {
 }
 
 function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
+  if (arrays instanceof NpzArrays && arrays.unreadable.length > 0) {
+    throw new TypeError(
+      `Cannot save ${path}: it would lose what was not loaded, ` +
+        `${arrays.unreadable.map(describeValue).join(", ")}; pass Object.fromEntries(arrays) to ` +
+        "save the others",
+    );
+  }
   const names = new Set<string>();
   return toNamedBuffers(arrays, { path, noun: "array" }).map(([name, array]) => {
     if (name === "" || name.includes("\0")) {

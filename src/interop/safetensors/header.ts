@@ -4,6 +4,7 @@
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
 import { nextTurn } from "../../order/waiting.ts";
+import { otherSort } from "../../words/file_sorts.ts";
 import { SafetensorsError } from "./error.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
@@ -70,9 +71,12 @@ export function readHeaderLength(
   }
   const length = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true);
   if (length > BigInt(MAX_HEADER_BYTES)) {
+    const other = otherSort(bytes);
     throw new SafetensorsError(
       file.path,
-      `its header would have ${length} bytes, more than the ${MAX_HEADER_BYTES} allowed`,
+      other === undefined
+        ? `its header would have ${length} bytes, more than the ${MAX_HEADER_BYTES} allowed`
+        : `it is no safetensors file but ${other}`,
     );
   }
   if (Number(length) > file.byteLength - LENGTH_BYTES) {

@@ -89,7 +89,7 @@ Deno.test("parseBenchRun() refuses what is no output of deno bench", () => {
     assertThrows(
       () => parseBenchRun(text),
       TypeError,
-      "Cannot read the output of deno bench --json",
+      "it is no output of deno bench --json",
       text,
     );
   }

@@ -1,7 +1,9 @@
 // transferBench() in real runs of `deno bench`: its names, its set-up and its report.
 
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { CudaDevice } from "../../../mod.ts";
 import { parseBenchRun } from "../../../src/bench/bench_results.ts";
+import { transferBench } from "../../../src/bench/registration.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -67,6 +69,21 @@ globalThis.addEventListener("unload", () => console.error(JSON.stringify({ seen,
   assertEquals(otherCount, 1);
 });
 
+Deno.test("transferBench() names the option that is missing", () => {
+  const call = (options: object, body?: unknown) => () =>
+    transferBench(options as never, body as never);
+  const open = () => CudaDevice.open(0, { driver: "simulated" });
+  const body = () => {};
+  assertThrows(call({}, body), TypeError, 'option "open" is undefined, expected a function');
+  assertThrows(call({ open }, body), TypeError, 'option "name" is undefined, expected a string');
+  assertThrows(call({ open, name: "x" }, body), TypeError, 'option "bytes" is undefined');
+  assertThrows(
+    call({ open, name: "x", bytes: 4 }),
+    TypeError,
+    "with undefined: expected a function",
+  );
+});
+
 Deno.test("report.ts prints speeds, writes a page, and says that a simulated device has none", async () => {
   using folder = new TemporaryFolder();
   const run = folder.write("run.json", RUN);
@@ -83,22 +100,44 @@ Deno.test("report.ts prints speeds, writes a page, and says that a simulated dev
 Deno.test("report.ts refuses what is no output of deno bench, and unknown options", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("run.json", "{}");
+  const run = folder.write("good.json", RUN);
   const missing = `${folder.path}/missing.json`;
+  const garbage = folder.write("garbage.json", "\u001b[31m");
   for (
     const [args, message] of [
-      [[path], "Cannot read the output of deno bench --json"],
+      [[path], `Cannot read ${path}: it is no output of deno bench --json: benches are missing`],
+      [[garbage], `Cannot read ${garbage}: it is no output of deno bench --json: Unexpected`],
+      [[], "Cannot read the standard input: it is empty, expected the output of deno bench --json"],
       [["--nonsense"], "Cannot use --nonsense: there is no such option"],
       [[path, "--htm", "x"], "Cannot use --htm: there is no such option (did you mean --html?)"],
       [[path, "--html"], "Cannot use --html: it needs a value"],
       [[path, "other.json"], "Cannot read other.json too: expected one file"],
-      [[missing], `Cannot read ${missing}: `],
+      [[missing], `Cannot read ${missing}: it does not exist`],
+      [[folder.path], `Cannot read ${folder.path}: it is a folder`],
+      [["/dev/zero"], "Cannot read /dev/zero: it is a device, expected a file"],
+      [[run, "--compare", missing], `Cannot read ${missing}: it does not exist`],
+      [[run, "--compare", "/dev/zero"], "Cannot read /dev/zero: it is a device, expected a file"],
+      [[run, "--compare", path], `Cannot read ${path}: it is no output of deno bench --json`],
+      [[run, "--compare", ""], 'Cannot use --compare "": expected a file'],
+      [[run, "--html", ""], 'Cannot use --html "": expected a file'],
     ] as const
   ) {
     const { code, stdout, stderr } = await runDeno(["run", "-A", "--no-check", REPORT, ...args]);
     assertEquals([code, stdout], [2, ""]);
     assertStringIncludes(stderr, message);
     assertStringIncludes(stderr, "Usage: deno bench");
+    assertEquals(stderr.includes("\u001b"), false);
   }
+});
+
+Deno.test("report.ts says that two runs have no bench in common", async () => {
+  using folder = new TemporaryFolder();
+  const run = folder.write("run.json", RUN);
+  const other = folder.write("other.json", RUN.replaceAll("Simulated", "NVIDIA H200"));
+  const args = [run, "--compare", other];
+  const { code, stdout } = await runDeno(["run", "-A", "--no-check", REPORT, ...args]);
+  assertEquals(code, 0);
+  assertStringIncludes(stdout, `No bench of ${other} is in this run, on the same device`);
 });
 
 Deno.test("report.ts says which permission it lacks, and has no column for a ceiling that there is not", async () => {

@@ -8,6 +8,17 @@ import { Random } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 
+Deno.test("GpuBuffer.astype() and options name the element type that is called otherwise elsewhere", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.zeros("int8", 2);
+    const convert = () => x.astype("<f4" as never);
+    assertThrows(convert, TypeError, '"<f4" (did you mean "float32"?): expected "float16"');
+    const upload = () => gpu.upload([1, 2], { dtype: "f32" as never });
+    await assertRejects(upload, TypeError, 'option "dtype" is "f32" (did you mean "float32"?)');
+    const zeros = () => gpu.zeros(Float64Array as never, 2);
+    assertThrows(zeros, TypeError, 'Float64Array (did you mean "float64"?)');
+  }));
+
 for (const from of DTYPE_NAMES) {
   Deno.test(`GpuBuffer.astype() converts ${from} to every type as exact arithmetic does`, () =>
     withDevice(async (gpu) => {

@@ -99,6 +99,29 @@ Deno.test("GpuBuffer refuses indices with the call that reads or writes an eleme
     }
   }));
 
+Deno.test("GpuBuffer refuses arithmetic, which would be NaN, and is its name in texts", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 3, { label: "x" });
+    using host = gpu.pinned("float32", 3);
+    for (
+      const [buffer, instead] of [
+        [x, "gpu.compile() makes kernels, await x.download() an array"],
+        [x.strided(), "gpu.compile() makes kernels, await x.download() an array"],
+        [host, "compute with x.array"],
+      ] as const
+    ) {
+      const number = buffer as unknown as number;
+      for (
+        const use of [() => number * 2, () => -number, () => number < 3, () => Math.max(number)]
+      ) {
+        assertThrows(use, TypeError, `Cannot compute with ${buffer}: `);
+        assertThrows(use, TypeError, instead);
+      }
+      assertEquals(`${buffer}`, buffer.toString());
+      assertEquals("of " + buffer, `of ${buffer}`);
+    }
+  }));
+
 Deno.test("GpuBuffer is its name in JSON, and no record that looks like data", () =>
   withDevice((gpu) => {
     using x = gpu.zeros("float32", [2, 3], { label: "x" });
@@ -131,7 +154,7 @@ Deno.test("DeviceBuffer.set() copies values into a part, by TypedArray.set's rul
     await assertRejects(
       () => x.set(new Int32Array(1) as never),
       TypeError,
-      "does not hold float32",
+      "does not hold float32; convert it, astype() does so on the GPU, or pass its buffer",
     );
     await assertRejects(() => x.set(x as never), TypeError, "copyFrom(y)");
     await assertRejects(() => x.set(["1"] as never), TypeError, "expected a number");

@@ -150,7 +150,8 @@ Deno.test("ManagedBuffer.advise() refuses hints and places that there are not", 
   withDevice((gpu) => {
     using managed = gpu.managed("uint8", 16);
     const unknown = "writeMostly" as ManagedHint;
-    assertThrows(() => managed.advise(unknown), TypeError, 'Cannot advise "writeMostly"');
+    const words = 'Cannot advise "writeMostly": expected "readMostly", "preferredLocation" or "acc';
+    assertThrows(() => managed.advise(unknown), TypeError, words);
     assertThrows(() => managed.advise("accessedBy"), TypeError, 'a device or "host"');
     assertThrows(() => managed.advise("preferredLocation"), TypeError, 'a device or "host"');
     assertThrows(() => managed.prefetch(undefined as unknown as ManagedPlace), TypeError);

@@ -85,6 +85,14 @@ Deno.test("GpuBuffer.strided() rejects values that are not layouts", () =>
     );
   }));
 
+Deno.test("GpuBuffer.transpose() of axes one by one says that it takes a list of them", () =>
+  withDevice((gpu) => {
+    using box = gpu.zeros("int8", [2, 3, 4]);
+    const words = "Cannot order axes by the number 2: expected a list of all, such as [2, 1, 0]";
+    assertThrows(() => box.transpose(2 as never), TypeError, words);
+    assertThrows(() => box.transpose().transpose(2 as never), TypeError, words);
+  }));
+
 Deno.test("StridedView.view() shows one column of a transposed matrix", () =>
   withDevice(async (gpu) => {
     using matrix = await gpu.upload(SIX, { shape: [2, 3] });

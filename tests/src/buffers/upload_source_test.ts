@@ -1,6 +1,7 @@
 // What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays, bytes.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { describeValue } from "../../../src/words/format.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("CudaDevice.upload() takes a plain array", () =>
@@ -105,7 +106,11 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
       assertThrows(() => gpu.uploadSync([value] as never), TypeError, words);
     }
     for (const values of [new ArrayBuffer(4), new DataView(new ArrayBuffer(4))]) {
-      assertThrows(() => gpu.uploadSync(values as never), TypeError, "pass { dtype }");
+      const words = `Cannot upload ${describeValue(values)}: its bytes need an element type`;
+      assertThrows(() => gpu.uploadSync(values as never), TypeError, words);
+    }
+    for (const source of [new Response("a"), new Blob(), new Blob().stream()]) {
+      assertThrows(() => gpu.uploadSync(source as never), TypeError, "gpu.from() takes it");
     }
   }));
 

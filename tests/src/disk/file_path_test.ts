@@ -18,7 +18,7 @@ Deno.test("pathOf() makes every spelling of a path absolute", () => {
 
 Deno.test("pathOf() names what is no path", () => {
   const wrong: readonly [given: unknown, message: string][] = [
-    ["", 'Cannot use "" as a path'],
+    ["", 'Cannot use "" as a path: expected a text that is not empty'],
     ["a\0b", 'Cannot use "a\\u0000b" as a path'],
     [5, "Cannot use the number 5 as a path"],
     [undefined, "Cannot use undefined as a path"],

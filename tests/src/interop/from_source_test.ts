@@ -254,6 +254,15 @@ const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
     source: () => new Uint8Array(16) as unknown as Blob,
     message: "expected a Response, a Request, a ReadableStream or a Blob; upload() takes arrays",
   },
+  "a promise": {
+    source: () => Promise.resolve(new Response("")) as unknown as Blob,
+    message: "Cannot stream to the GPU: it was given a promise, which has to be awaited, expected",
+  },
+  "an address": {
+    source: () => "https://example.com/x" as unknown as Blob,
+    message: 'given "https://example.com/x", expected a Response, a Request, a ReadableStream or ' +
+      "a Blob; await fetch(url) returns one",
+  },
   "an open file": {
     source: () => ({ readable: new Blob().stream() }) as unknown as Blob,
     message: "or a Blob; pass its readable",

@@ -293,7 +293,8 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
     TypeError,
     "pass CUDA C++ to gpu.compile()",
   );
-  await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, "Cannot load");
+  const words = "Cannot load /nowhere.cubin as a module: it does not exist";
+  await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, words);
   await assertRejects(() => gpu.loadModule("https://a/b.ptx"), TypeError, "an address of the web");
   if (Deno.build.os === "linux") {
     await assertRejects(() => gpu.loadModule("/dev/null"), TypeError, "module: it is a device");

@@ -23,6 +23,21 @@ Deno.test("Allocation.guard() gives a lost buffer back, with one warning that na
   assertStringIncludes(warnings[0] ?? "", 'use "using", dispose() or gpu.scope()');
 });
 
+Deno.test("Allocation.guard() gives lost buffers back after an interrupt that dropped the turn's end", async () => {
+  const { result, warnings } = await runWithCollector(`
+    const { queueMicrotask } = globalThis;
+    globalThis.queueMicrotask = () => {}; // V8 empties the queue when a cell is interrupted
+    (() => { gpu.alloc("uint8", 2 ** 24, { resource, label: "lost" }); })();
+    globalThis.queueMicrotask = queueMicrotask;
+    const { now } = Date;
+    Date.now = () => now() + 5000;
+    gpu.alloc("uint8", 2 ** 24, { resource }).dispose();
+    await collect();
+    return [gpu.live().count, lost()];
+  `);
+  assertEquals([result, warnings.length], [[0, 0], 1]);
+});
+
 Deno.test("Allocation.guard() says nothing about a buffer that was disposed", async () => {
   const { result, warnings } = await runWithCollector(`
     (() => { gpu.alloc("uint8", 2 ** 24, { resource }).dispose(); })();

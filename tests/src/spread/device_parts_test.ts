@@ -209,6 +209,11 @@ Deno.test("gpus.upload() refuses what does not fit before it allocates", () =>
       assertStringIncludes(`${error}`, words);
     }
     await assertRejects(() => gpus.upload(new ArrayBuffer(8) as never), TypeError, "{ dtype }");
+    await assertRejects(
+      () => gpus.upload(array, { split: "rows" as never }),
+      TypeError,
+      'expected the number of an axis, such as 0 for rows, or "replicate"',
+    );
     array.buffer.transfer();
     await assertRejects(() => gpus.upload(array), TypeError, "detached");
   }));

@@ -18,3 +18,12 @@ Deno.test("formatTable() takes rows of different lengths and ends no line with b
 Deno.test("formatTable() lays out no rows as nothing", () => {
   assertEquals(formatTable([]), "");
 });
+
+Deno.test("formatTable() shortens names in the middle, where they differ least", () => {
+  const name = `model.${"layers.".repeat(20)}weight`;
+  const [header = "", line = ""] = formatTable([["name", "size"], [name, "4 B"]]).split("\n");
+  assertEquals(line, "model.layers.layers.layers.lay…s.layers.layers.layers.weight  4 B");
+  assertEquals(header.indexOf("size"), line.indexOf("4 B"));
+  const [first = "", second = ""] = formatTable([["x", name], ["y", name]]).split("\n");
+  assertEquals([first, second], [`x  ${name}`, `y  ${name}`]);
+});

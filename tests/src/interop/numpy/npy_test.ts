@@ -1,9 +1,18 @@
 // .npy and .npz files: against numpy itself, against damaged and hostile ones, and whole or not at all.
 
-import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
-import type { DeviceBuffer, DType } from "../../../../mod.ts";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStrictEquals,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { crc32 } from "node:zlib";
+import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
+import { zipPieces } from "../../../../src/numpy/zip.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { type Random, testRandom } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
@@ -91,6 +100,12 @@ Deno.test("loadNpy() refuses headers that break the format, and elements without
     const wrong: readonly [string | Uint8Array, string][] = [
       ["", "it is no .npy file"],
       ["hello, world, I am no array", "it is no .npy file"],
+      [
+        "PK\x03\x04 and so on and on",
+        "it is no .npy file but a ZIP archive, as .npz and .pt files",
+      ],
+      [`xxxxxxxx{"x": {"dtype": "F32"`, "it is no .npy file but safetensors"],
+      ["<!DOCTYPE html><html><body>", "it is no .npy file but a web page"],
       [fileOf(good), "it has 67 of the 75 bytes"],
       [fileOf(good).subarray(0, 30), "it ends within its header"],
       [fileOf(good, 4), "its version is 4"],
@@ -273,6 +288,101 @@ Deno.test("loadNpz() loads nothing when one array cannot be loaded", () =>
       "no ZIP archive",
     );
   }));
+
+Deno.test("loadNpz() loads the others beside an array that has no type here, and names that one", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.write("x.npz", "");
+    const text = "{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (0,), }";
+    const numbers = encodeNpyHeader("float32", [0]);
+    const words = new TextEncoder().encode("what these arrays are");
+    Deno.writeFileSync(
+      path,
+      archiveOf({
+        "dates.npy": fileOf(text),
+        "x.npy": numbers,
+        "README": words,
+        "short.npy": encodeNpyHeader("float32", [3]),
+      }),
+    );
+    using arrays = await loadNpz(path, gpu);
+    assertEquals(arrays.names, ["dates", "x", "README", "short"]);
+    assertEquals(arrays.unreadable, ["dates", "README", "short"]);
+    assertEquals([...arrays].map(([name]) => name), ["x"]);
+    assertEquals(arrays.array("x", "float32").length, 0);
+    for (
+      const [name, reason] of [
+        ["dates", '/dates.npy: its elements are "<M8[ns]", dates'],
+        ["README", "/README: it is no .npy file"],
+        ["short", "/short.npy: it was cut off"],
+      ] as const
+    ) {
+      const error = assertThrows(
+        () => arrays.array(name),
+        NumpyError,
+        `Cannot load ${path}${reason}`,
+      );
+      assertEquals(error.path, `${path}${reason.split(":")[0]}`);
+    }
+    const before = Deno.readFileSync(path);
+    const loss = 'it would lose what was not loaded, "dates", "README", "short"; pass ' +
+      "Object.fromEntries(arrays) to save the others";
+    await assertRejects(() => saveNpz(path, arrays), TypeError, loss);
+    assertEquals(Deno.readFileSync(path), before);
+    await saveNpz(path, Object.fromEntries(arrays));
+    using others = await loadNpz(path, gpu);
+    assertEquals([others.names, others.unreadable], [["x"], []]);
+    assertStringIncludes(
+      Deno.inspect(arrays),
+      "(dates: unreadable, x: DeviceBuffer(x, float32[0])",
+    );
+  }));
+
+Deno.test("NpzArrays name themselves, and say so once they are disposed", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("x.npz");
+    using x = gpu.zeros("int8", 3);
+    await saveNpz(path, Object.fromEntries(Array.from("abcdef", (name) => [name, x])));
+    await using arrays = await loadNpz(path, gpu);
+    const words = 'Cannot find array "z": the archive has 6, such as "a", "b", "c"';
+    assertThrows(() => arrays.array("z"), RangeError, words);
+    assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", false]);
+    arrays.dispose();
+    assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", true]);
+    assertThrows(() => arrays.array("a"), DisposedError, `Cannot use ${arrays}: it was disposed`);
+  }));
+
+Deno.test("loadNpz() keeps an array and a file of the same name apart", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.write("x.npz", "");
+    const files = { "x.npy": encodeNpyHeader("float32", []), "x": encodeNpyHeader("int8", []) };
+    const data = new Uint8Array(4);
+    const whole = Object.entries(files).map(([name, header]) => [name, joined(header, data)]);
+    Deno.writeFileSync(path, archiveOf(Object.fromEntries(whole)));
+    using arrays = await loadNpz(path, gpu);
+    assertEquals([...arrays].map(([name, { dtype }]) => [name, dtype]), [
+      ["x.npy", "float32"],
+      ["x", "int8"],
+    ]);
+  }));
+
+function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(parts.flatMap((part) => [...part]));
+}
+
+/** Packs files as they are into an archive. */
+function archiveOf(files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>): Uint8Array {
+  const pieces = zipPieces(
+    "x.npz",
+    Object.entries(files).map(([name, packed]) => {
+      const { byteLength } = packed;
+      return { name, isDeflated: false, crc: crc32(packed), byteLength, packed };
+    }),
+  );
+  return joined(...pieces);
+}
 
 testWithNumpy("numpy loads what saveNpy() and saveNpz() write", () =>
   withDevice(async (gpu) => {

@@ -186,6 +186,27 @@ Deno.test("readHeaderLength() refuses a file without a length", () => {
   assertThrows(() => readHeaderLength(new Uint8Array(7), file), SafetensorsError, "it has 7 bytes");
 });
 
+Deno.test("readHeaderLength() names files of other sorts", () => {
+  for (
+    const [text, sort] of [
+      ["version https://git-lfs.github.com/spec/v1", "a pointer of Git LFS, which `git lfs pull`"],
+      ["PK\x03\x04\x00\x00\x08\x08\x00", "a ZIP archive, as .npz and .pt files"],
+      ["GGUF\x03\x00\x00\x00\x01", "GGUF"],
+      ["\x80\x04\x95\x1e\x00\x00\x00\x00\x00", "a pickle of Python's"],
+      ["\x89HDF\r\n\x1a\n\x00", "HDF5"],
+      ["\x93NUMPY\x01\x00v\x00", "a .npy file of numpy's"],
+      ["<!doctype html>", "a web page"],
+    ] as const
+  ) {
+    const start = Uint8Array.from(text, (letter) => letter.charCodeAt(0)).subarray(0, 8);
+    assertThrows(
+      () => readHeaderLength(start, { path: "m", byteLength: 1000 }),
+      SafetensorsError,
+      `Cannot load m: it is no safetensors file but ${sort}`,
+    );
+  }
+});
+
 Deno.test("readHeaderLength() refuses a header beyond the format's limit", () => {
   const claims = (length: bigint) => {
     const start = new Uint8Array(8);

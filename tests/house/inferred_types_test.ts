@@ -1,0 +1,178 @@
+// What an editor infers from calls, and that the objects are what it says: for one kind of buffer, for
+// unions of kinds, and in functions over element types. The compiler checks this file with the rest.
+
+import { assertEquals, assertInstanceOf } from "@std/assert";
+import {
+  type ArrayOf,
+  type CudaDevice,
+  DeviceBuffer,
+  type DType,
+  type GpuBuffer,
+  type GrowableBuffer,
+  type LazyBuffer,
+  type ManagedBuffer,
+  type MappedBuffer,
+  type PinnedBuffer,
+  type RegisteredBuffer,
+  type ScalarOf,
+  type StagedBuffer,
+  type StridedView,
+} from "../../mod.ts";
+import { withDevice } from "../support/with_device.ts";
+
+/** Any kind of buffer, as programs write it that tell kinds apart. */
+type AnyKind<D extends DType = DType> =
+  | DeviceBuffer<D>
+  | GrowableBuffer<D>
+  | LazyBuffer<D>
+  | ManagedBuffer<D>
+  | MappedBuffer<D>
+  | PinnedBuffer<D>
+  | RegisteredBuffer<D>
+  | StagedBuffer<D>;
+
+/** Takes a value whose type is exactly `T`, neither wider nor narrower. */
+function infer<T>() {
+  return <V>(value: V & (Same<V, T> extends true ? unknown : never)): V => value;
+}
+
+type Same<A, B> = (<X>() => X extends A ? 1 : 2) extends (<X>() => X extends B ? 1 : 2) ? true
+  : false;
+
+/** Programs that the compiler has to refuse: each line fails the check once it compiles. */
+export function refused(gpu: CudaDevice, x: DeviceBuffer<"float32">, y: AnyKind<"int8">): void {
+  // @ts-expect-error the test's own check tells narrower and wider types apart
+  infer<GpuBuffer<"float32">>()(x);
+  // @ts-expect-error the element types of the name and the buffer differ
+  x.astype("int16", { into: y });
+  // @ts-expect-error an array is no buffer
+  x.astype("int8", { into: new Int8Array(3) });
+  // @ts-expect-error no option has this name
+  y.astype("int16", { label: "x", lable: "x" });
+  // @ts-expect-error no element type has this name
+  y.as("int9");
+  // @ts-expect-error 64-bit integers are bigints
+  y.as("int64").fill(3);
+  // @ts-expect-error arrays of other elements
+  void y.upload(new Float32Array(3));
+  // @ts-expect-error elements of another type
+  y.copyFrom(x);
+  // @ts-expect-error many arguments are no shape
+  x.reshape(2, 3);
+  // @ts-expect-error an element is awaited
+  const _number: number = x.at(0);
+  // @ts-expect-error elements are on the GPU
+  x[0] = 1;
+  // @ts-expect-error a shape has numbers
+  gpu.zeros("float32", ["2"]);
+}
+
+Deno.test("GpuBuffer.astype() has the type of its result, for one kind and for several", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 4);
+    using bytes = gpu.zeros("int8", 4);
+    using half = infer<DeviceBuffer<"float16">>()(x.astype("float16"));
+    using named = infer<DeviceBuffer<"int8">>()(x.astype("int8", { label: "named" }));
+    const same = infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: bytes }));
+    const maybe = bytes.length > 0 ? bytes : undefined;
+    infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: maybe }));
+    assertEquals([half.dtype, named.label, same === bytes], ["float16", "named", true]);
+
+    using mapped = gpu.mapped("float32", 4);
+    for (const one of [x, mapped] as (DeviceBuffer<"float32"> | MappedBuffer<"float32">)[]) {
+      one.fill(1);
+      using made = infer<DeviceBuffer<"int8"> | MappedBuffer<"int8">>()(one.astype("int8"));
+      assertEquals(made.constructor, one.constructor);
+      infer<DeviceBuffer<"int8">>()(one.astype("int8", { into: bytes }));
+      infer<DeviceBuffer<"uint8"> | MappedBuffer<"uint8">>()(one.as("uint8"));
+    }
+    using managed = gpu.managed("int32", 3).fill(1);
+    using _floats = infer<AnyKind<"float64">>()(converted(managed));
+    using turned = infer<DeviceBuffer<"int8">>()(x.reshape([2, 2]).transpose().astype("int8"));
+    assertInstanceOf(turned, DeviceBuffer);
+  }));
+
+Deno.test("GpuBuffer.astype() takes buffers whose type is a parameter", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 4);
+    using bytes = gpu.pinned("int8", 4);
+    infer<PinnedBuffer<"int8">>()(filledFrom(x, bytes));
+    assertEquals(likeFirst(x, bytes) === x, true);
+  }));
+
+function filledFrom<B extends GpuBuffer<"int8">>(source: GpuBuffer, into: B): B {
+  source.astype("int8", { into });
+  return into;
+}
+
+function likeFirst<D extends DType>(into: DeviceBuffer<D>, source: AnyKind): DeviceBuffer<D> {
+  return source.astype(into.dtype, { into });
+}
+
+function converted(x: AnyKind): AnyKind<"float64"> {
+  const made = x.astype("float64");
+  assertEquals(made.constructor, x.constructor);
+  return made;
+}
+
+Deno.test("Views and transfers of several kinds of buffers have the types of their results", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.iota("float32", [2, 2]);
+    using pinned = gpu.pinned("float32", [2, 2]).fill(2);
+    for (const one of [x, pinned] as (DeviceBuffer<"float32"> | PinnedBuffer<"float32">)[]) {
+      using row = infer<typeof one>()(one.view(1));
+      infer<
+        | StridedView<"float32", DeviceBuffer<"float32">>
+        | StridedView<"float32", PinnedBuffer<"float32">>
+      >()(
+        one.transpose(),
+      );
+      infer<Float32Array<ArrayBuffer>>()(await row.download());
+      infer<number>()(await one.at(3));
+      assertEquals(await one.equals(pinned), one === pinned);
+    }
+    using wide = gpu.iota("int64", 3);
+    infer<bigint>()(await wide.at(-1));
+    assertEquals(await firstOf(wide), 0n);
+    assertEquals(await last(wide), 2n);
+  }));
+
+async function last<D extends DType>(x: AnyKind<D>): Promise<ScalarOf<D>> {
+  return await x.at(-1);
+}
+
+async function firstOf<D extends DType>(x: GpuBuffer<D>): Promise<ArrayOf<D>[number] | undefined> {
+  const values: ArrayOf<D> = await x.download();
+  return values[0];
+}
+
+Deno.test("Calls that make buffers have the element type of what they are given", () =>
+  withDevice(async (gpu) => {
+    using stack = new DisposableStack();
+    const numbers = infer<DeviceBuffer<"float32">>()(stack.use(await gpu.upload([[1, 2], [3, 4]])));
+    const longs = infer<DeviceBuffer<"int64">>()(
+      stack.use(await gpu.upload([1n], { dtype: "int64" })),
+    );
+    const half = infer<DeviceBuffer<"float16">>()(stack.use(gpu.uploadSync(new Float16Array(2))));
+    const bits = infer<DeviceBuffer<"bfloat16">>()(
+      stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
+    );
+    const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
+    const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
+    assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
+    infer<Float32Array<ArrayBuffer>>()(await bits.download());
+    infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
+
+    const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
+    const [small, large] = packed.buffers;
+    infer<DeviceBuffer<"int8">>()(small);
+    infer<DeviceBuffer<"float64">>()(large);
+    const [first, second] = await gpu.downloadAll([small, large]);
+    assertEquals([infer<Int8Array<ArrayBuffer>>()(first).length, second.length], [2, 1]);
+
+    const path = await Deno.makeTempFile();
+    await numbers.saveNpy(path);
+    infer<DeviceBuffer<DType>>()(stack.use(await gpu.loadNpy(path)));
+    infer<DeviceBuffer<"float32">>()(stack.use(await gpu.loadNpy(path, { dtype: "float32" })));
+    await Deno.remove(path);
+  }));
