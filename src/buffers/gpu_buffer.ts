@@ -486,7 +486,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * `meanError` says how far the mean may be off.
    */
   async describe(options: TransferChoice = {}): Promise<BufferSummary> {
-    TRANSFER_CHOICE.read(options, "describe");
+    options = TRANSFER_CHOICE.read(options, "describe");
     const { dtype, shape, length } = this;
     return await summarise({
       name: viewNameOf(this) ?? nameOf(this.#allocation),
@@ -966,7 +966,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     dtype: E,
     options: LikeOptions,
   ): GpuBuffer<E> {
-    const { into, label }: AsTypeOptions = AS_TYPE_OPTIONS.read(options, "astype");
+    options = AS_TYPE_OPTIONS.read(options, "astype");
+    const { into, label }: AsTypeOptions = options;
     requireKind(dtype, DTYPE, "astype");
     const { context } = this;
     const span = this[KERNEL_MEMORY]();

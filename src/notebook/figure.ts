@@ -64,11 +64,9 @@ export class Figure {
    * pages.
    */
   constructor(options: FigureOptions) {
-    const { data, layout = {}, config = {}, description } = FIGURE_OPTIONS.read(
-      options,
-      "new Figure",
-    );
+    options = FIGURE_OPTIONS.read(options, "new Figure");
     FIGURE_OPTIONS.requireThese(["data"], options, "new Figure");
+    const { data, layout = {}, config = {}, description } = options;
     this.data = data;
     this.layout = {
       autosize: true,
