@@ -311,14 +311,21 @@ function isQuick(
 /** Number of transfers of some size that were called in this turn, and in the one before. */
 let calledCount = 0;
 let calledBefore = 1;
+/** When the turn's first one was called. */
+let firstCallAt = 0;
+
+/** Time after which a turn counts as over: V8 drops its end when a notebook's cell is interrupted. */
+const LONGEST_TURN_MILLISECONDS = 1000;
 
 /**
  * Returns whether the program probably awaits this transfer before it calls another, as it did the
  * last time. Transfers called in one turn run side by side.
  */
 function isAlone(): boolean {
+  const now = performance.now();
   calledCount++;
-  if (calledCount > 1) return false;
+  if (calledCount > 1 && now - firstCallAt < LONGEST_TURN_MILLISECONDS) return false;
+  [calledCount, firstCallAt] = [1, now];
   queueMicrotask(() => {
     calledBefore = calledCount;
     calledCount = 0;

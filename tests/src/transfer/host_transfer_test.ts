@@ -1,7 +1,7 @@
 // Awaited transfers: the event loop goes on while a stream still has other work to do, and small ones
 // are over in the call.
 
-import { assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { noArrayIsPending } from "../../../src/transfer/array_uses.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
@@ -64,6 +64,25 @@ Deno.test("upload() and download() of up to 16 MiB are over in the call, when aw
       assertEquals(noArrayIsPending(), byteLength <= 2 ** 24);
       await downloading;
       assertSameBytes(used, values);
+    }
+  }));
+
+Deno.test("awaited transfers are over in the call again after an interrupt that dropped a turn's end", () =>
+  withDevice(async (gpu) => {
+    using buffer = gpu.zeros("uint8", 8 * 2 ** 20);
+    const values = patternBytes(8 * 2 ** 20);
+    const { queueMicrotask } = globalThis;
+    globalThis.queueMicrotask = () => {}; // V8 empties the queue when a cell is interrupted
+    await buffer.upload(values);
+    globalThis.queueMicrotask = queueMicrotask;
+    const { now } = performance;
+    performance.now = () => now.call(performance) + 5000;
+    try {
+      const uploading = buffer.upload(values);
+      assert(noArrayIsPending());
+      await uploading;
+    } finally {
+      performance.now = now;
     }
   }));
 
