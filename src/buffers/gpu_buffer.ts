@@ -390,6 +390,11 @@ export abstract class GpuBuffer<D extends DType = DType>
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
+  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: TransferChoice,
+  ): Promise<T | ArrayOf<D>>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, new Moving("download from", this));
@@ -402,6 +407,11 @@ export abstract class GpuBuffer<D extends DType = DType>
   downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
   /** Copies the elements into memory of yours and blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
+  /** Fills memory of yours where there is some, else a new typed array, and blocks until it is full. */
+  downloadSync<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: StreamChoice,
+  ): T | ArrayOf<D>;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, new Moving("download from", this));

@@ -353,6 +353,11 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination: T,
     options?: TransferChoice,
   ): Promise<T>;
+  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: TransferChoice,
+  ): Promise<T | ArrayOf<D>>;
   async download(
     destination?: HostMemory,
     options: TransferChoice = {},
@@ -383,6 +388,11 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination: T,
     options?: StreamChoice,
   ): T;
+  /** Fills memory of yours where there is some, else a new typed array, and blocks until it is full. */
+  downloadSync<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: StreamChoice,
+  ): T | ArrayOf<D>;
   downloadSync(
     destination?: HostMemory,
     options: StreamChoice = {},

@@ -156,6 +156,11 @@ export class DeviceParts<D extends DType = DType>
   download(destination?: undefined, options?: TransferOptions): Promise<ArrayOf<D>>;
   /** Copies the parts into memory of yours, which has room for the whole, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferOptions): Promise<T>;
+  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: TransferOptions,
+  ): Promise<T | ArrayOf<D>>;
   async download(destination?: HostMemory, options: TransferOptions = {}): Promise<HostMemory> {
     options = TRANSFER_OPTIONS.read(options, "download");
     this.#requireUsable();

@@ -137,6 +137,21 @@ Deno.test("Views and transfers of several kinds of buffers have the types of the
     assertEquals(await last(wide), 2n);
   }));
 
+Deno.test("download() takes an array that may be left out", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.iota("float32", 3);
+    const used = new Float32Array(3);
+    for (const into of [used, undefined]) {
+      const array = infer<Float32Array<ArrayBuffer>>()(await x.download(into));
+      assertEquals([...array, array === used], [0, 1, 2, into === used]);
+      assertEquals(x.downloadSync(into), array);
+      assertEquals(await x.strided().download(into), array);
+      assertEquals(x.strided().downloadSync(into), array);
+    }
+    infer<Float32Array<ArrayBuffer>>()(await x.download());
+    infer<Uint8Array<ArrayBuffer>>()(await x.as("uint8").download(new Uint8Array(12)));
+  }));
+
 async function last<D extends DType>(x: AnyKind<D>): Promise<ScalarOf<D>> {
   return await x.at(-1);
 }
