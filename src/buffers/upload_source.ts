@@ -58,14 +58,18 @@ export function uploadSource<D extends DType>(
 const PLAIN_DTYPE: DType = "float32";
 
 /**
- * Checks that whole numbers which come without a type are kept as they are.
+ * Checks that numbers which come without a type keep their worth: whole ones that are counts or names stay
+ * as they are, and large ones finite. Those beyond 2^53 are measurements, which are rounded.
  *
- * @throws RangeError for the first that is not.
+ * @throws RangeError for the first that does not.
  */
 function requireExact(values: readonly HostValue[]): void {
-  const lost = values.find((value) =>
-    typeof value === "number" && Number.isInteger(value) && Math.fround(value) !== value
-  );
+  const lost = values.find((value) => {
+    if (typeof value !== "number") return false;
+    const kept = Math.fround(value);
+    return Number.isSafeInteger(value) && kept !== value ||
+      Number.isFinite(value) && !Number.isFinite(kept);
+  });
   if (lost === undefined) return;
   throw new RangeError(
     `Cannot upload ${lost} as ${PLAIN_DTYPE}, which plain numbers are: it would become ` +

@@ -510,7 +510,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * `dtype` says otherwise; ArrayBuffers, bigints and booleans need one.
    *
    * @throws TypeError when the array does not hold elements of `dtype`, or was moved away meanwhile.
-   * @throws RangeError when `shape` has another number of elements.
+   * @throws RangeError when `shape` has another number of elements, or `"float32"` without a `dtype` would
+   *   change a whole number up to 2^53, or make a finite one infinite.
    * @throws OutOfMemoryError with all amounts when the device has too little memory.
    */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(

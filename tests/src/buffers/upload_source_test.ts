@@ -93,7 +93,9 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
     using mixed = gpu.uploadSync([new Set([5, 6]), [7, 8]]);
     assertEquals(mixed.downloadSync(), new Float32Array([5, 6, 7, 8]));
     using _none = gpu.uploadSync([]);
-    for (const values of [[2 ** 24 + 1], [[1], [-(2 ** 53) + 1]], new Set([1e22])]) {
+    using large = gpu.uploadSync([6.02214076e23, -1e22, NaN, Infinity]);
+    assertEquals(large.downloadSync(), new Float32Array([6.02214076e23, -1e22, NaN, Infinity]));
+    for (const values of [[2 ** 24 + 1], [[1], [-(2 ** 53) + 1]], new Set([1e39]), [-1e300]]) {
       assertThrows(() => gpu.uploadSync(values), RangeError, "which plain numbers are");
       using exact = gpu.uploadSync(values, { dtype: "float64" });
       assertEquals(exact.dtype, "float64");
