@@ -20,7 +20,7 @@ const KERNELS = fileURLToPath(new URL("./", import.meta.url));
  * @throws Error with the way to get Jupyter when there is none.
  */
 export async function findPython(modules: readonly string[]): Promise<string> {
-  const chosen = Deno.env.get("VRAMKIT_PYTHON");
+  const chosen = Deno.env.get("VRAMKIT_PYTHON") || undefined; // as the kit reads it
   const candidates = chosen === undefined ? [OWN_PYTHON, "python3"] : [chosen];
   for (const candidate of candidates) {
     if (await canImport(candidate, modules)) return candidate;

@@ -1,7 +1,7 @@
 // Python and its modules, where they are installed: in `VRAMKIT_PYTHON`, or in `python3`.
 
 /** The Python that tests run. */
-export const PYTHON = Deno.env.get("VRAMKIT_PYTHON") ?? "python3";
+export const PYTHON = Deno.env.get("VRAMKIT_PYTHON") || "python3";
 
 /** A function that registers a test, as `Deno.test` does. */
 type RegisterTest = (name: string, fn: () => Promise<void>) => void;
