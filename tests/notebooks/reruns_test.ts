@@ -8,10 +8,11 @@ const ROOT = new URL("../../", import.meta.url);
 const OPEN = `const { CudaDevice } = await import("${new URL("mod.ts", ROOT)}");
 const { warnOfReruns } = await import("${new URL("src/notebook/mod.ts", ROOT)}");
 const gpu = CudaDevice.open(0, { driver: "simulated" });
-warnOfReruns(gpu, { intervalSeconds: 0.01 });`;
+warnOfReruns(gpu, { intervalSeconds: 0.01 });
+const kept = []; // the garbage collector would give the blocks back in its own time`;
 const LOOK = "await new Promise((resolve) => setTimeout(resolve, 60));";
-const FIRST = `const first = gpu.alloc("uint8", 8); ${LOOK}`;
-const OTHER = `const other = gpu.alloc("uint8", 16); ${LOOK}`;
+const FIRST = `const first = gpu.alloc("uint8", 8); kept.push(first); ${LOOK}`;
+const OTHER = `const other = gpu.alloc("uint8", 16); kept.push(other); ${LOOK}`;
 
 Deno.test("warnOfReruns() warns at the second and the third run, and for the next cell", async () => {
   const cells = await runSources(OPEN, FIRST, LOOK, FIRST, LOOK, FIRST, OTHER, OTHER, LOOK);
