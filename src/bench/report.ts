@@ -3,7 +3,7 @@
 
 import { parseArgs } from "node:util";
 import { reasonOf } from "../disk/system_error.ts";
-import { readText } from "../disk/text_file.ts";
+import { readText } from "../disk/whole_file.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
 import { describeParseError } from "../words/parse_error.ts";
 import { formatTable } from "../words/text_table.ts";

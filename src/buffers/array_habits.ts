@@ -39,7 +39,7 @@ export function textOf(buffer: object, hint: string, instead: string): string {
   throw new TypeError(`Cannot compute with ${buffer}: ${instead}`);
 }
 
-/** What computes with elements on the GPU. */
+/** Words for the calls that compute with elements on the GPU. */
 export const COMPUTE_HELP =
   "its elements are on the GPU; gpu.compile() makes kernels, await x.download() an array";
 

@@ -2,7 +2,7 @@
 
 import { formatBandwidth, shortName } from "../cards/bandwidth_card.ts";
 import { CudaDevice } from "../device/device.ts";
-import { readText } from "../disk/text_file.ts";
+import { readText } from "../disk/whole_file.ts";
 import { sizesUpTo } from "../measure/bandwidth.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { CASE_BYTES, COPY_CASES } from "../measure/copy_cases.ts";

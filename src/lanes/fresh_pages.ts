@@ -1,6 +1,7 @@
 // The pages of memory that nobody has touched: to make one takes longer than to fill it. Making them
 // changes no byte, so it does not matter whether somebody uses the memory already.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
@@ -90,7 +91,7 @@ export async function makePages(bytes: HostBytes): Promise<void> {
   if (isHuge) askForHugePages(bytes);
   const step = isHuge ? HUGE_PAGE_BYTES : PAGE_BYTES;
   const wanted = Math.max(FEWEST_BYTES, bytes.byteLength / MOST_THREADS);
-  const partBytes = Math.ceil(wanted / step) * step;
+  const partBytes = roundUp(wanted, step);
   const threads: Promise<void>[] = [];
   let start = toNext(PAGE_BYTES, addressOf(bytes));
   // No two threads make the same page of 2 MiB.
@@ -164,7 +165,7 @@ export function pageParts(
   byteLength: number,
   mostParts: number = LANE_PARTS,
 ): MemoryPart[] {
-  const step = BigInt(Math.ceil(byteLength / mostParts / HUGE_PAGE_BYTES) * HUGE_PAGE_BYTES);
+  const step = BigInt(roundUp(byteLength / mostParts, HUGE_PAGE_BYTES));
   const end = address + BigInt(byteLength);
   const parts: MemoryPart[] = [];
   for (let start = address - address % BigInt(PAGE_BYTES); start < end;) {

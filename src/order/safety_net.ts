@@ -3,6 +3,7 @@
 
 import { endTurn, lastReading } from "../accounting/clock.ts";
 import { sleep } from "../words/timer.ts";
+import { TurnEnd } from "./turn_end.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
@@ -32,24 +33,14 @@ const PRESSURE = { count: 4, byteLength: 64 * 2 ** 20 };
 
 const targets: object[] = [];
 const owners: Owner[] = [];
-/** When the end of the turn was asked for, in milliseconds since 1970; no time while nothing waits. */
-let askedAt = -Infinity;
-
-/**
- * Time after which the end of a turn is asked for again: V8 drops what was asked for when a notebook's
- * cell is interrupted.
- */
-const TURN_MILLISECONDS = 1000;
+const turnEnd = new TurnEnd(registerWaiting);
 
 /** Releases `owner` when `target` is collected. No collection comes before the turn ends. */
 export function watch(target: object, owner: Owner): void {
   targets.push(target);
   owners.push(owner);
   if (owners.length >= MOST_WAITING) registerWaiting();
-  const now = lastReading();
-  if (now < askedAt + TURN_MILLISECONDS) return;
-  askedAt = now;
-  queueMicrotask(registerWaiting);
+  turnEnd.ask(lastReading());
 }
 
 /** Ends the watch, because the owner was released. */
@@ -83,7 +74,6 @@ export async function collectLost(): Promise<void> {
 /** Registers the objects that wait for the end of the turn. */
 export function registerWaiting(): void {
   endTurn();
-  askedAt = -Infinity;
   for (const [index, owner] of owners.entries()) {
     const target = targets[index];
     if (target !== undefined && !owner.released) collected.register(target, owner, owner);

@@ -12,12 +12,14 @@ import {
 import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
+import { TurnEnd } from "../order/turn_end.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
+import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
@@ -31,7 +33,7 @@ import {
   type TransferPlan,
 } from "./pending_transfer.ts";
 import { presenceOf } from "./ring_transfer.ts";
-import { SHARED_BYTES } from "./ways.ts";
+import { isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -172,11 +174,13 @@ function move(
 ): void {
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
-  if (isNew && hasMovedNew(task)) return;
+  const lanes = isNew ? lanesFor(task, "download") : undefined;
+  if (isNew && hasMovedNew(task, lanes)) return;
   const bytes = host.convert?.() ?? host.memory;
   const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
+  const kind = isFresh ? "fresh" : task.direction;
   const helpers = owned === undefined
-    ? helpersFor(task, isFresh ? "fresh" : task.direction)
+    ? helpersFor(task, kind, isNew ? lanes : lanesFor(task, kind))
     : undefined;
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
@@ -227,16 +231,26 @@ function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
   queueOf(stream).synchronizeSync();
 }
 
+/**
+ * Returns the lanes for a transfer of middle size, where they are awake. It is asked once for each: two
+ * questions that follow each other wake them.
+ */
+function lanesFor(
+  { span: { byteLength }, stream: { context } }: HostTransfer,
+  kind: SharedKind,
+): CopyLanes | undefined {
+  return isShared(byteLength, kind) ? awakeLanes(context) : undefined;
+}
+
 /** Returns what copies a transfer of middle size together with this thread; undefined for others. */
 function helpersFor(
   { span: { byteLength }, stream: { context } }: HostTransfer,
-  kind: keyof typeof SHARED_BYTES,
+  kind: SharedKind,
+  lanes: CopyLanes | undefined,
 ): Helpers | undefined {
-  const { smallest, largest } = SHARED_BYTES[kind];
-  if (byteLength < smallest || byteLength > largest) return undefined;
-  const lanes = awakeLanes(context);
-  const slots = lanes?.freeSlots ?? [];
-  if (lanes === undefined || slots.length < PARTS_WANTED) return undefined;
+  if (lanes === undefined || !isShared(byteLength, kind)) return undefined;
+  const slots = lanes.freeSlots;
+  if (slots.length < PARTS_WANTED) return undefined;
   const staged = StagingMemory.of(context).take(byteLength);
   return staged && { lanes, slots, staged };
 }
@@ -258,11 +272,10 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
  * way. Lanes copy into an array that is made while the copy engine works; without them the array is made
  * as a copy.
  */
-function hasMovedNew(task: HostTransfer): boolean {
+function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
-  const lanes = byteLength < SHARED_BYTES.download.smallest ? undefined : awakeLanes(context);
   prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
-  const helpers = helpersFor(task, "made");
+  const helpers = helpersFor(task, "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
     share(task, () => host.memory, helpers);
@@ -311,26 +324,15 @@ function isQuick(
 /** Number of transfers of some size that were called in this turn, and in the one before. */
 let calledCount = 0;
 let calledBefore = 1;
-/** When the turn's first one was called. */
-let firstCallAt = 0;
-
-/** Time after which a turn counts as over: V8 drops its end when a notebook's cell is interrupted. */
-const LONGEST_TURN_MILLISECONDS = 1000;
+const turnEnd = new TurnEnd(() => [calledBefore, calledCount] = [calledCount, 0]);
 
 /**
  * Returns whether the program probably awaits this transfer before it calls another, as it did the
  * last time. Transfers called in one turn run side by side.
  */
 function isAlone(): boolean {
-  const now = performance.now();
-  calledCount++;
-  if (calledCount > 1 && now - firstCallAt < LONGEST_TURN_MILLISECONDS) return false;
-  [calledCount, firstCallAt] = [1, now];
-  queueMicrotask(() => {
-    calledBefore = calledCount;
-    calledCount = 0;
-  });
-  return calledBefore === 1;
+  if (turnEnd.ask(performance.now())) calledCount = 0;
+  return ++calledCount === 1 && calledBefore === 1;
 }
 
 /** Blocks until all earlier calls that use the same bytes are over. */

@@ -1,6 +1,7 @@
 // The places of many small arrays in a page-locked slot, and the few copies that then move all of
 // them. Arithmetic only: nothing is copied here.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 
 /** Alignment of arrays, the same as that of device memory: the GPU reads such places fastest. */
@@ -67,7 +68,7 @@ export function packPieces(pieces: readonly PackPiece[], options: PackOptions): 
 
 /** Rounds up to the next place where an array may start. */
 export function alignPacked(offset: number): number {
-  return Math.ceil(offset / PACK_ALIGNMENT_BYTES) * PACK_ALIGNMENT_BYTES;
+  return roundUp(offset, PACK_ALIGNMENT_BYTES);
 }
 
 /** A load that pieces are still added to. */

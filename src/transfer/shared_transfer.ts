@@ -1,6 +1,7 @@
 // An array of middle size, moved in one call: lanes that are awake and the caller copy its parts to or
 // from page-locked memory, while the copy engine works on others. The driver does that with one thread.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import { queueCopies } from "../copies/copy_many.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
@@ -123,7 +124,7 @@ class SharedParts {
     const wanted = byteLength / PARTS_WANTED;
     const few = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
     const partBytes = Math.max(few, byteLength / slots.length);
-    this.#partBytes = Math.ceil(partBytes / LINE_BYTES) * LINE_BYTES;
+    this.#partBytes = roundUp(partBytes, LINE_BYTES);
   }
 
   /** Tells from where to where the parts are copied, before the first is handed out. */

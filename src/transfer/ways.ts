@@ -41,6 +41,15 @@ export const SHARED_BYTES = {
   made: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
 } as const;
 
+/** Kind of a transfer that lanes and the caller share. */
+export type SharedKind = keyof typeof SHARED_BYTES;
+
+/** Returns whether lanes that are awake and the caller share a transfer of a size. */
+export function isShared(byteLength: number, kind: SharedKind): boolean {
+  const { smallest, largest } = SHARED_BYTES[kind];
+  return byteLength >= smallest && byteLength <= largest;
+}
+
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PIECE_BYTES = 2 ** 18;
 

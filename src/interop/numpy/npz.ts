@@ -75,7 +75,7 @@ const SAVE_NPZ_OPTIONS = new OptionSet<SaveNpzOptions>({
   compress: FLAG,
 });
 
-/** What an archive has by each name: an array on the GPU, or why there is none. */
+/** Contents of an archive by name: an array on the GPU, or the error that says why there is none. */
 type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
 
 /**

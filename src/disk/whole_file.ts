@@ -1,0 +1,28 @@
+// Files that are read whole.
+
+import { messageOf } from "../words/format.ts";
+import { reasonOf } from "./system_error.ts";
+
+/**
+ * Checks that a path is no device: some of them never end.
+ *
+ * @throws TypeError when it is one; the message is the reason alone.
+ */
+export async function refuseDevice(path: string): Promise<void> {
+  const { isCharDevice } = await Deno.stat(path);
+  if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
+}
+
+/**
+ * Reads a text from a file or a pipe.
+ *
+ * @throws TypeError when that is not possible; the message is the reason alone.
+ */
+export async function readText(path: string): Promise<string> {
+  try {
+    await refuseDevice(path);
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    throw new TypeError(reasonOf(error) ?? messageOf(error));
+  }
+}

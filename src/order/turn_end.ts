@@ -1,0 +1,31 @@
+// The end of the program's turn: what runs when its code has awaited, however often it is asked for.
+
+/** Time after which it is asked for again: V8 drops it when a notebook's cell is interrupted. */
+const LONGEST_TURN_MILLISECONDS = 1000;
+
+/** A function that is called at the end of each turn in which it was asked for. */
+export class TurnEnd {
+  readonly #end: () => void;
+  /** When it was asked for; no time while it is not. */
+  #askedAt = -Infinity;
+
+  /** Calls nothing until it is asked for. */
+  constructor(atEnd: () => void) {
+    this.#end = () => {
+      if (this.#askedAt === -Infinity) return; // it was asked for twice
+      this.#askedAt = -Infinity;
+      atEnd();
+    };
+  }
+
+  /**
+   * Asks for the call. Returns whether this is the turn's first time; `now` is a time of any one clock, in
+   * milliseconds.
+   */
+  ask(now: number): boolean {
+    if (now < this.#askedAt + LONGEST_TURN_MILLISECONDS) return false;
+    this.#askedAt = now;
+    queueMicrotask(this.#end);
+    return true;
+  }
+}
