@@ -37,6 +37,8 @@ const LANES = {
 const IMMEDIATE = {
   // void *malloc(size_t size)
   malloc: { parameters: ["usize"], result: "u64" },
+  // void *memset(void *s, int c, size_t n)
+  memset: { parameters: ["u64", "i32", "usize"], result: "u64" },
   // void free(void *ptr)
   free: { parameters: ["u64"], result: "void" },
   // int mallopt(int param, int value)

@@ -21,7 +21,7 @@ import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
-import { noteDestination, prepareHeap } from "../lanes/heap_pages.ts";
+import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
 import { LateMover } from "./late_mover.ts";
 import { type Helpers, moveShared, PARTS_WANTED } from "./shared_transfer.ts";
@@ -224,10 +224,11 @@ function share(task: HostTransfer, bytes: () => HostBytes, helpers: Helpers): vo
 }
 
 /** Moves bytes by one driver call, and does the accounting while they are on their way. */
-function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
+function moveByDriver(task: HostTransfer, bytes: HostBytes, meanwhile?: () => void): void {
   const { direction, stream, span: { address: device } } = task;
   queueByDriver(queueOf(stream), { direction, device, bytes });
   noteTransfer(task);
+  meanwhile?.();
   queueOf(stream).synchronizeSync();
 }
 
@@ -283,7 +284,7 @@ function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean 
     const bytes = StagingMemory.of(context).land(byteLength);
     if (bytes === undefined) return false;
     noteDemand(context, byteLength, { canLend: false });
-    moveByDriver(task, bytes);
+    moveByDriver(task, bytes, () => warmNextBlock(byteLength));
     host.unmade?.land(bytes);
   }
   reportProgress(onProgress, byteLength, byteLength);

@@ -32,13 +32,13 @@ export const WAKING_RING_BYTES = 8 * 2 ** 20;
 /**
  * Transfers that lanes which are awake copy together with the caller. Fresh arrays are downloaded into:
  * the ring has large pages made for those of more bytes. Arrays are made by downloads while the copy
- * engine works: below half a MiB a copy of page-locked memory is faster.
+ * engine works: below 2 MiB a copy of page-locked memory is faster, into memory that is warm by then.
  */
 export const SHARED_BYTES = {
   upload: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
   download: { smallest: 2 ** 18, largest: 8 * 2 ** 20 },
   fresh: { smallest: 2 ** 18, largest: 4 * 2 ** 20 },
-  made: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
+  made: { smallest: 2 ** 21, largest: 8 * 2 ** 20 },
 } as const;
 
 /** Kind of a transfer that lanes and the caller share. */

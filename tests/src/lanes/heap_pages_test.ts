@@ -8,7 +8,7 @@ const linux = { ignore: Deno.build.os !== "linux" };
 
 const HELPERS = `
   import { findHost } from "./ffi/host.ts";
-  import { prepareHeap, prepareHeapAhead } from "./src/lanes/heap_pages.ts";
+  import { prepareHeap, prepareHeapAhead, warmNextBlock } from "./src/lanes/heap_pages.ts";
   const MIB = 2 ** 20;
   const host = findHost();
   const residentBytes = () => Deno.memoryUsage().rss;
@@ -96,8 +96,11 @@ Deno.test(
   },
 );
 
-Deno.test("prepareHeap() changes no byte of arrays that come and go", linux, async () => {
-  const wrong = await outputOf(`
+Deno.test(
+  "prepareHeap() and warmNextBlock() change no byte of arrays that come and go",
+  linux,
+  async () => {
+    const wrong = await outputOf(`
     let state = 12345;
     const random = (below) => (state = (state * 48271) % 2147483647) % below;
     const kept = [];
@@ -109,6 +112,7 @@ Deno.test("prepareHeap() changes no byte of arrays that come and go", linux, asy
     for (let i = 0; i < 300; i++) {
       const byteLength = 1 + random(3 * MIB);
       prepareHeap(byteLength);
+      warmNextBlock(byteLength);
       const made = new Uint8Array(byteLength);
       if (!holds(made, 0)) wrong++;
       kept.push(made.fill(i % 251));
@@ -118,5 +122,55 @@ Deno.test("prepareHeap() changes no byte of arrays that come and go", linux, asy
     }
     console.log(wrong);
   `);
-  assertEquals(wrong, 0);
-});
+    assertEquals(wrong, 0);
+  },
+);
+
+Deno.test(
+  "warmNextBlock() touches the block of the next array, and keeps nothing",
+  linux,
+  async () => {
+    const [without, touched, grown] = await outputOf(`
+    const kept = [];
+    /** Counts arrays of which less than nine tenths of the pages are there when they are made. */
+    function countUntouched(byteLength, warmedBytes) {
+      let count = 0;
+      for (let i = 0; i < 40; i++) {
+        warmNextBlock(warmedBytes);
+        if (pagesOfNewBlock(byteLength) < 0.9 * (byteLength / 4096 - 1)) count++;
+        kept.push(new Uint8Array(byteLength));
+      }
+      return count;
+    }
+    const without = [0, 2 ** 14 - 1, 2 ** 20 + 1].map((bytes) => countUntouched(2 ** 20, bytes));
+    const touched = countUntouched(2 ** 20, 2 ** 20);
+    const before = residentBytes();
+    for (let i = 0; i < 20_000; i++) warmNextBlock(2 ** 14 + i % 2 ** 18);
+    console.log(JSON.stringify([without, touched, residentBytes() - before]));
+  `) as [number[], number, number];
+    for (const count of without) assert(count > 0);
+    assertEquals(touched, 0);
+    assert(grown < 8 * 2 ** 20, `${grown} bytes`);
+  },
+);
+
+Deno.test(
+  "prepareHeap() asks again where the system could not tell once, and not for ever",
+  linux,
+  async () => {
+    const [pageCount, lookCount] = await outputOf(`
+    const { mincore } = host;
+    let lookCount = 0;
+    host.mincore = () => (lookCount++, -1);
+    prepareHeap(MIB);
+    host.mincore = mincore;
+    for (let i = 0; i < 4; i++) prepareHeap(MIB);
+    const pageCount = pagesOfNewBlock(MIB);
+    host.mincore = () => (lookCount++, -1);
+    for (let i = 0; i < 1000; i++) prepareHeap(MIB);
+    console.log(JSON.stringify([pageCount, lookCount]));
+  `) as [number, number];
+    assert(pageCount > 230, `${pageCount} pages`);
+    assert(lookCount < 40, `${lookCount} looks`);
+  },
+);
