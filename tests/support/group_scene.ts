@@ -39,9 +39,9 @@ export function driverFor(size: number): DriverApi {
   return ON_GPU ? testDriver() : simulateDriver({ devices: size });
 }
 
-/** Registers a test that needs NCCL; without it the name says why the test is ignored. */
-export function testWithNccl(name: string, fn: () => void | Promise<void>): void {
-  const reason = whyWithoutNccl();
+/** Registers a test that needs NCCL, and so many GPUs; otherwise the name says why it is ignored. */
+export function testWithNccl(name: string, fn: () => void | Promise<void>, gpuCount = 1): void {
+  const reason = gpuCount > MOST_RANKS ? `needs ${gpuCount} GPUs` : whyWithoutNccl();
   Deno.test({
     name: reason === undefined ? name : `${name} (skipped: ${reason})`,
     ignore: reason !== undefined,
@@ -51,7 +51,7 @@ export function testWithNccl(name: string, fn: () => void | Promise<void>): void
 
 /** Registers a test on a group, of all ranks that tests have unless a size is given; it needs NCCL. */
 export function testOnGroup(name: string, body: GroupBody, size: number = MOST_RANKS): void {
-  testWithNccl(name, () => withGroup(size, body));
+  testWithNccl(name, () => withGroup(size, body), size);
 }
 
 /** Makes a group, runs a test on it, and fails when the test leaves anything live on a device. */
