@@ -91,7 +91,10 @@ Deno.test("GpuBuffer.fillPattern() refuses what does not fit, and writes nothing
     assertThrows(call(new Float64Array(2)), TypeError, "does not hold float32");
     assertThrows(call(bytes), TypeError, "has other elements");
     assertThrows(call(detached), TypeError, "detached");
-    assertThrows(call(x.subarray(0, 2)), RangeError);
+    for (const start of [0, 5]) {
+      assertThrows(call(x.subarray(start, start + 2)), RangeError, "onto themselves");
+    }
+    assertThrows(() => x.subarray(2, 3).fillPattern(x), RangeError, "onto themselves");
     for (const wrong of [undefined, null, 5, "pattern", [1, 2], {}]) {
       assertThrows(call(wrong), TypeError, "Cannot write a pattern into");
     }

@@ -191,6 +191,12 @@ Deno.test("GpuBuffer.astype() refuses what cannot be, and leaves nothing", () =>
     check(() => x.astype("int32", { into: x.as("int32") }), RangeError, "onto themselves");
     const [low, high] = [x.subarray(0, 3), x.subarray(3).as("int32")];
     assertEquals(low.astype("int32", { into: high }), high);
+    const bytes = x.as("uint8");
+    const wider = bytes.subarray(0, 16).as("float64");
+    check(() => bytes.subarray(8, 10).astype("float64", { into: wider }), RangeError, "onto");
+    check(() => bytes.subarray(0, 2).astype("float64", { into: wider }), RangeError, "onto");
+    const narrower = bytes.subarray(0, 2);
+    assertEquals(bytes.subarray(8).as("float64").astype("uint8", { into: narrower }), narrower);
     y.dispose();
     check(() => x.astype("int32", { into: y.reshape([2, 3]) }), Error, "it was disposed");
     using view = x.transpose();

@@ -175,6 +175,10 @@ Deno.test("CudaDevice.fromHandle() of a live buffer's memory is no other memory 
     assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
     using start = gpu.fromHandle(buffer.ptr, 32);
     buffer.subarray(32).copyFrom(start);
+    const [rows, columns] = [start.reshape([4, 8]).strided(), buffer.subarray(8, 40)];
+    const turned = columns.reshape([8, 4]).transpose();
+    assertThrows(() => turned.copyFrom(rows), RangeError, "both show the same memory");
+    buffer.subarray(32).reshape([8, 4]).transpose().copyFrom(rows);
   }));
 
 Deno.test("CudaDevice.fromHandle() of read-only registered memory is read-only", () =>
