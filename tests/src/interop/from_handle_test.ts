@@ -9,6 +9,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
@@ -275,10 +276,11 @@ Deno.test("CudaDevice.pointerAttributes() tells kinds of memory apart", () =>
 
 Deno.test("CudaDevice.fromHandle() of a disposed buffer's memory is refused, and calls before go on", () =>
   withDevice(async (gpu) => {
-    const owner = gpu.alloc("uint8", 1 << 20);
-    using borrowed = gpu.fromHandle(owner.ptr, 1 << 20);
-    using copied = gpu.alloc("uint8", 1 << 20);
-    const uploading = borrowed.upload(new Uint8Array(1 << 20).fill(7));
+    const owner = gpu.alloc("uint8", LATE_BYTES);
+    using borrowed = gpu.fromHandle(owner.ptr, LATE_BYTES);
+    using copied = gpu.alloc("uint8", LATE_BYTES);
+    const uploading = borrowed.upload(new Uint8Array(LATE_BYTES).fill(7));
+    requireUnderWay(gpu.stream);
     copied.copyFrom(borrowed);
     owner.dispose();
     await uploading;
