@@ -367,6 +367,9 @@ Deno.test("CudaEvent of a capture is a part of the graph until it is recorded ag
     assertThrows(() => mark.isComplete, TypeError, "recorded in a capture");
     assertThrows(() => mark.synchronizeSync(), TypeError, "recorded in a capture");
     assertThrows(() => other.wait(mark), TypeError, "recorded in a capture");
+    using before = gpu.stream.record();
+    assertThrows(() => mark.secondsSince(before), TypeError, "recorded in a capture");
+    assertThrows(() => before.secondsSince(mark), TypeError, "recorded in a capture");
     gpu.stream.record(mark);
     other.wait(mark);
     await mark.synchronize();
