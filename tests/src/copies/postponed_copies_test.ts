@@ -1,8 +1,9 @@
 // Copies and fills behind a transfer that is under way: they are made when it is over, with the bytes that
 // it brought, and what is disposed meanwhile stays until then.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import type { CudaDevice, DeviceBuffer } from "../../../mod.ts";
+import { blockOf } from "../../../src/buffers/gpu_buffer.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
@@ -72,7 +73,10 @@ for (const [name, [call, expected]] of Object.entries(WRITES)) {
       const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
       requireUnderWay(gpu.stream);
       call(x);
+      const { usage } = blockOf(x);
+      assert(usage.hasPending);
       await upload;
+      assertFalse(usage.hasPending); // later calls look for nothing
       assertEquals([...await x.subarray(0, 4).download()], expected);
     }));
 }

@@ -15,6 +15,22 @@ function uploadLate(gpu: CudaDevice, x: DeviceBuffer<"uint8">, value: number): P
   return upload;
 }
 
+Deno.test("CudaDevice.capture() records at once what would come after a transfer", () =>
+  withDevice(async (gpu) => {
+    using x = gpu.zeros("uint8", LATE_BYTES);
+    using y = gpu.zeros("uint8", 8);
+    const upload = uploadLate(gpu, x, 7);
+    using graph = gpu.capture(() => {
+      y.copyFrom(x.subarray(0, 8));
+      y.subarray(4).fill(3);
+    });
+    assertEquals(graph.nodeCount, 2);
+    await upload;
+    assertEquals(await y.download(), new Uint8Array(8));
+    graph.launch();
+    assertEquals(await y.download(), Uint8Array.of(7, 7, 7, 7, 3, 3, 3, 3));
+  }));
+
 Deno.test("CudaGraph.launch() comes after transfers, and keeps its memory until then", () =>
   withDevice(async (gpu) => {
     const x = gpu.zeros("uint8", LATE_BYTES);
