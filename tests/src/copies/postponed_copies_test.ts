@@ -4,6 +4,7 @@
 import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
 import type { CudaDevice, DeviceBuffer } from "../../../mod.ts";
 import { blockOf } from "../../../src/buffers/gpu_buffer.ts";
+import { queueOf } from "../../../src/order/stream.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
@@ -80,6 +81,29 @@ for (const [name, [call, expected]] of Object.entries(WRITES)) {
       assertEquals([...await x.subarray(0, 4).download()], expected);
     }));
 }
+
+Deno.test("A call comes after postponed ones of another stream where they share bytes, and only there", () =>
+  withDevice(async (gpu) => {
+    using stream = gpu.createStream();
+    using large = gpu.alloc("uint8", LATE_BYTES, { stream });
+    using x = gpu.zeros("uint8", 64);
+    using y = gpu.zeros("uint8", 64);
+    await gpu.synchronize();
+    const upload = large.upload(new Uint8Array(LATE_BYTES), { stream });
+    large.subarray(0, 8).fill(1, { stream }); // the stream's calls come after this one
+    x.subarray(8, 16).fill(5, { stream });
+    y.subarray(0, 8).copyFrom(x.subarray(24, 32), { stream });
+    requireUnderWay(stream);
+    const { pending } = queueOf(gpu.stream);
+    y.subarray(32, 40).copyFrom(x.subarray(0, 8));
+    y.subarray(40, 48).copyFrom(x.subarray(32, 40));
+    assertEquals(pending.size, 0);
+    y.subarray(48, 56).copyFrom(x.subarray(8, 16));
+    assertEquals(pending.size, 1);
+    await upload;
+    const expected = new Uint8Array(64).fill(5, 48, 56);
+    assertEquals(await y.download(), expected);
+  }));
 
 Deno.test("Copies and fills behind a transfer refuse a disposed stream at once", () =>
   withDevice(async (gpu) => {
