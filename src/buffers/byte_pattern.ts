@@ -1,7 +1,7 @@
 // The same bytes again and again, over memory of any size: a short pattern goes to the GPU with the
 // call, a longer one lies there already and is copied, twice as much each time.
 
-import { type MemorySpan, queueCopy } from "../copies/copy.ts";
+import { checkApart, type MemorySpan, queueCopy } from "../copies/copy.ts";
 import { u64 } from "../launch/kernel_number.ts";
 import { launchReady, writing } from "../launch/ready_kernels.ts";
 import type { Action } from "../memory/host_memory.ts";
@@ -53,6 +53,7 @@ export function queueRepeats(
   stream: CudaStream,
 ): void {
   requireBytes(pattern.byteLength, action);
+  checkApart(span, pattern);
   let doneBytes = Math.min(pattern.byteLength, span.byteLength);
   queueCopy(partOf(span, 0, doneBytes), partOf(pattern, 0, doneBytes), stream);
   while (doneBytes < span.byteLength) {

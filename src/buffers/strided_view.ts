@@ -479,13 +479,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.#span.address + BigInt(this.offset * elementBytes(this.dtype));
   }
 
-  /** The layout relative to the start of the block, which other views share. */
-  get #inBlock(): StridedLayout {
-    const { shape, strides, offset } = this;
-    const start = this.buffer.byteOffset / elementBytes(this.dtype);
-    return { shape, strides, offset: start + offset };
-  }
-
   #derive(layout: StridedLayout): StridedView<D, B> {
     this.#checkUsable();
     return new StridedView(new Parts({ buffer: this.buffer, layout }));
@@ -497,6 +490,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     from.#checkUsable();
     this.#checkSource(from);
     const [to, span] = [this.#span, from.#span];
+    // Records of the same memory, such as one of a borrowed address, share their usage.
+    if (to.allocation.usage === span.allocation.usage) this.#requireApart(from);
     const bytes = elementBytes(this.dtype);
     return {
       destination: to.allocation,
@@ -537,11 +532,16 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     if (!isDistinct(this)) {
       throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
     }
-    if (source.storageId === this.storageId && sharesElement(this.#inBlock, source.#inBlock)) {
-      throw new RangeError(
-        `Cannot copy ${source} into ${this}: both show the same memory, copy contiguous() instead`,
-      );
-    }
+  }
+
+  #requireApart(source: StridedView<D>): void {
+    const { shape, strides } = this;
+    const offset = Number(this.#address - source.#address) / elementBytes(this.dtype);
+    const other = { shape, strides: source.strides, offset: 0 };
+    if (!sharesElement({ shape, strides, offset }, other)) return;
+    throw new RangeError(
+      `Cannot copy ${source} into ${this}: both show the same memory, copy contiguous() instead`,
+    );
   }
 }
 

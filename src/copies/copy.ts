@@ -223,7 +223,7 @@ export function checkApart(destination: MemorySpan, source: MemorySpan): void {
   // Records of the same memory, such as one of a borrowed address, share their usage.
   if (destination.allocation.usage !== source.allocation.usage) return;
   const distance = destination.address - source.address;
-  if (distance >= source.byteLength || -distance >= source.byteLength) return;
+  if (distance >= source.byteLength || -distance >= destination.byteLength) return;
   throw new RangeError(
     `Cannot copy ${source.byteLength} bytes onto themselves, ` +
       `${distance < 0n ? -distance : distance} bytes apart: copy a slice() instead`,

@@ -151,6 +151,7 @@ import {
   defaultStreamOf,
   type StreamOptions,
   synchronizeStreams,
+  throwFailures,
 } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
@@ -987,11 +988,16 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     await synchronizeStreams(this.context);
   }
 
-  /** Blocks until all work on all streams is done, transfers included (cuCtxSynchronize). */
+  /**
+   * Blocks until all work on all streams is done, transfers included (cuCtxSynchronize).
+   *
+   * @throws CudaError when queued work failed.
+   */
   synchronizeSync(): void {
     requireNoCapture("wait for the device");
     finishPending(this.context, `wait for ${this}`);
     this.context.waitForAll();
+    throwFailures(this.context);
   }
 
   /**

@@ -4,12 +4,7 @@
 import { CUgraphInstantiate_flags } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
-import type {
-  GraphBlock,
-  GraphMemoryUse,
-  GraphUse,
-  NamedMemory,
-} from "../memory/captured_memory.ts";
+import type { GraphBlock, GraphMemoryUse, NamedMemory } from "../memory/captured_memory.ts";
 import { type MemoryNeed, takeWithinLimits } from "../memory/out_of_memory.ts";
 import { cannotRecord, isCaptured, requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
@@ -180,8 +175,7 @@ export class CudaGraph implements Disposable {
     this.#state.launchCount++;
     const hold = this.#record.hold();
     const work = queueOf(stream).postpone(() => this.#launchNow(stream), earlier);
-    if (work.isOver) return hold[Symbol.dispose]();
-    const uses = this.#usesWithOutputs;
+    const { uses } = this.#state.memory;
     for (const { usage, access } of uses) usage.addPending(work, stream, { ...EVERYWHERE, access });
     this.#comingLaunches.add(work);
     work.whenOver(() => {
@@ -279,18 +273,11 @@ export class CudaGraph implements Disposable {
   #pendingBefore(stream: CudaStream): PendingWork[] {
     const { lastPostponed } = queueOf(stream);
     const earlier = lastPostponed === undefined ? [] : [lastPostponed];
-    for (const { usage, access } of this.#usesWithOutputs) {
+    for (const { usage, access } of this.#state.memory.uses) {
       if (!usage.hasPending) continue;
       earlier.push(...usage.pendingBefore(stream, { ...EVERYWHERE, access }));
     }
     return earlier;
-  }
-
-  /** All memory that a launch touches and that the program can reach. */
-  get #usesWithOutputs(): readonly GraphUse[] {
-    const { uses, outputs } = this.#state.memory;
-    if (outputs.length === 0) return uses;
-    return [...uses, ...outputs.map(({ usage }) => ({ usage, access: "write" } as const))];
   }
 
   #launchNow(stream: CudaStream): void {

@@ -126,7 +126,6 @@ export class GraphAllocation extends Allocation implements GraphBlock {
       this.#isFreedInGraph = true;
     } else if (this.isThere) {
       super.deallocate(stream);
-      this.#presence = "never";
       GraphMemory.of(this.context).letGo(this.#heldBytes, stream);
     }
   }

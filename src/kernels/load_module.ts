@@ -47,7 +47,7 @@ export async function loadModule(
     return loadImage(context, image, label ?? file);
   }
   if (source.length === 0) throw new TypeError("Cannot link no code: name one piece at least");
-  const codes = await Promise.all(Array.from(source, readCode));
+  const codes = await Promise.all([...source].map(readCode));
   requireNoCapture("link a module");
   context.requireLive();
   const name = label ?? codes.find(({ file }) => file !== undefined)?.file;

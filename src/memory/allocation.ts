@@ -203,6 +203,11 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#released;
   }
 
+  /** Whether it was given back and streams that read it keep its memory. */
+  get isKeptByReaders(): boolean {
+    return this.#isKeptByReaders;
+  }
+
   /** Whether it was given away, by `release()` or `handOver()`, and not back. */
   get isGivenAway(): boolean {
     return this.#released && !this.#isGivenBack;

@@ -31,13 +31,15 @@ export interface GraphBlock extends CapturedBlock {
   readonly isFreedInGraph: boolean;
   /** Whether its memory is there. */
   readonly isThere: boolean;
+  /** Whether it was given back and streams that read it keep its memory. */
+  readonly isKeptByReaders: boolean;
   /** Notes that a launch has brought its memory. */
   arrive(): void;
   /** Notes that its memory will not come any more, unless it is there. */
   giveUp(): void;
 }
 
-/** A graph's use of a block that was there before. */
+/** A graph's use of a block that the program can reach. */
 export interface GraphUse {
   /** The uses by streams, which each launch comes after. */
   readonly usage: StreamUsage;
@@ -188,7 +190,9 @@ export class CapturedMemory extends Capture implements Disposable {
     const made = [...this.#made.values()];
     const outputs = made.filter(({ isFreedInGraph }) => !isFreedInGraph);
     for (const { isFreedInGraph, usage } of made) if (isFreedInGraph) this.#usages.delete(usage);
-    for (const output of outputs) if (!output.released) this.#holds.use(output.hold());
+    for (const output of outputs) {
+      if (!output.released || output.isKeptByReaders) this.#holds.use(output.hold());
+    }
     const uses = [...this.#usages].map(([usage, { isWritten }]): GraphUse => ({
       usage,
       access: isWritten ? "write" : "read",

@@ -131,13 +131,18 @@ export class CudaEvent implements Disposable {
     this.#mark.require();
     if (this.disposed) throw new DisposedError(this.toString());
     if (this.#mark.isComing) return false;
+    this.#mark.failure?.tell();
     const status = this.context.driver.status("cuEventQuery", this.#mark.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
     if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
     return true;
   }
 
-  /** Resolves when the GPU has passed the event. The event loop keeps running. */
+  /**
+   * Resolves when the GPU has passed the event. The event loop keeps running.
+   *
+   * @throws CudaError when work before the event failed.
+   */
   async synchronize(): Promise<void> {
     await this.#mark.come();
     if (isSoon(() => this.isComplete)) return;
@@ -148,10 +153,15 @@ export class CudaEvent implements Disposable {
     });
   }
 
-  /** Blocks until the GPU has passed the event (cuEventSynchronize). */
+  /**
+   * Blocks until the GPU has passed the event (cuEventSynchronize).
+   *
+   * @throws CudaError when work before the event failed.
+   */
   synchronizeSync(): void {
     this.#mark.require();
     this.#mark.finish("wait for");
+    this.#mark.failure?.tell();
     this.context.driver.call("cuEventSynchronize", this.handle);
   }
 

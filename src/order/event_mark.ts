@@ -6,11 +6,14 @@ import { DisposedError } from "../words/errors.ts";
 import type { Capture } from "./capture.ts";
 import type { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
+import type { CallFailure } from "./stream_queue.ts";
 
 /** The mark of an event, as the kit sees it: users hold the event. */
 export class EventMark {
   /** The capture in which a stream last recorded the event. */
   capture: Capture | undefined;
+  /** The failure of a postponed call before it that the program was not told of when it was recorded. */
+  failure: CallFailure | undefined;
   /** Postponed calls on the event: they come after a transfer. */
   readonly pending: Set<PendingWork> = new Set();
   /** The postponed call that records the event; undefined when none is pending. */

@@ -267,11 +267,14 @@ export class CudaStream implements Disposable {
     const queue = this.#queue;
     const set = () => mark.set(queue.handle);
     mark.capture = isRecorded ? capture : undefined;
-    if (isRecorded || (queue.pending.size === 0 && mark.pending.size === 0)) set();
-    else {
-      const earlier = [...queue.pendingEnds, ...mark.pending];
-      mark.notePending(queue.postpone(set, earlier), { isRecording: true });
+    if (isRecorded || (queue.pending.size === 0 && mark.pending.size === 0)) {
+      set();
+      mark.failure = isRecorded ? undefined : queue.failure;
+      return event;
     }
+    const work = queue.postpone(set, [...queue.pendingEnds, ...mark.pending]);
+    mark.notePending(work, { isRecording: true });
+    work.whenOver(() => mark.failure = queue.failure);
     return event;
   }
 
@@ -505,6 +508,14 @@ export async function synchronizeStreams(context: Context): Promise<void> {
   for (const reference of made) {
     const stream = reference.deref();
     if (stream !== undefined && !queueOf(stream).isKnownIdle) await synchronizeUnlessGone(stream);
+  }
+}
+
+/** Throws what a postponed call failed with, on the default stream or one that programs made. */
+export function throwFailures(context: Context): void {
+  const made = [...madeStreams.get(context)?.values() ?? []].map((reference) => reference.deref());
+  for (const stream of [defaultStreams.get(context), ...made]) {
+    if (stream !== undefined) queueOf(stream).throwFailure();
   }
 }
 

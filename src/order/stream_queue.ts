@@ -25,6 +25,28 @@ export function finishPending(context: Context, action: string): void {
   if (pending !== undefined && pending.size > 0) finishNow(pending, action);
 }
 
+/** The error of a postponed call, which nobody has awaited: the program is told it once. */
+export class CallFailure {
+  readonly #error: unknown;
+  #isTold = false;
+
+  constructor(error: unknown) {
+    this.#error = error;
+  }
+
+  /** Whether the program was told. */
+  get isTold(): boolean {
+    return this.#isTold;
+  }
+
+  /** Throws the error, unless the program was told. */
+  tell(): void {
+    if (this.#isTold) return;
+    this.#isTold = true;
+    throw this.#error;
+  }
+}
+
 /** The parts of a {@link StreamQueue}. */
 interface QueueFields {
   readonly context: Context;
@@ -49,8 +71,7 @@ export class StreamQueue {
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
   #lastPostponed: PendingWork | undefined;
-  /** The error of the first postponed call that failed since the program last waited. */
-  #failure: { readonly error: unknown } | undefined;
+  #failure: CallFailure | undefined;
   /**
    * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
    */
@@ -131,7 +152,7 @@ export class StreamQueue {
 
   /**
    * Makes a call once `earlier` is over. An error that it throws is thrown again by the next call that
-   * waits for the stream. If a capture runs at that time, the call waits for its end, so that it is
+   * waits for the stream, or for an event behind it. If a capture runs at that time, the call waits for its end, so that it is
    * not recorded.
    */
   postpone(call: () => void, earlier: Iterable<PendingWork>): PendingWork {
@@ -139,7 +160,7 @@ export class StreamQueue {
       try {
         call();
       } catch (error) {
-        this.#failure ??= { error };
+        if (this.failure === undefined) this.#failure = new CallFailure(error);
       }
     }, earlier);
     this.#lastPostponed = work;
@@ -163,14 +184,17 @@ export class StreamQueue {
     });
   }
 
+  /** The first failure of a postponed call since the program was last told of one. */
+  get failure(): CallFailure | undefined {
+    return this.#failure?.isTold === true ? undefined : this.#failure;
+  }
+
   /**
    * Throws the error of a postponed call, once: called when the program waits for the stream, or
    * reads memory that the call was to write.
    */
   throwFailure(): void {
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure.error;
+    this.#failure?.tell();
   }
 
   /**

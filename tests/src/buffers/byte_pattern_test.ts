@@ -6,6 +6,7 @@ import type { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 function randomBytes(random: Random, count: number): Uint8Array<ArrayBuffer> {
@@ -91,7 +92,10 @@ Deno.test("GpuBuffer.fillPattern() refuses what does not fit, and writes nothing
     assertThrows(call(new Float64Array(2)), TypeError, "does not hold float32");
     assertThrows(call(bytes), TypeError, "has other elements");
     assertThrows(call(detached), TypeError, "detached");
-    assertThrows(call(x.subarray(0, 2)), RangeError);
+    for (const start of [0, 5]) {
+      assertThrows(call(x.subarray(start, start + 2)), RangeError, "onto themselves");
+    }
+    assertThrows(() => x.subarray(2, 3).fillPattern(x), RangeError, "onto themselves");
     for (const wrong of [undefined, null, 5, "pattern", [1, 2], {}]) {
       assertThrows(call(wrong), TypeError, "Cannot write a pattern into");
     }
@@ -127,9 +131,9 @@ testHoldingStream(
 
 Deno.test("GpuBuffer.fillPattern() comes after transfers that nobody awaited, and in graphs", () =>
   withDevice(async (gpu) => {
-    const count = 3 << 20;
-    using x = gpu.alloc("uint8", count);
-    const upload = x.upload(new Uint8Array(count).fill(1));
+    using x = gpu.alloc("uint8", LATE_BYTES);
+    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(1));
+    requireUnderWay(gpu.stream);
     x.subarray(0, 4).fillPattern(Uint8Array.of(5, 6));
     assertEquals(await x.subarray(0, 5).download(), Uint8Array.of(5, 6, 5, 6, 1));
     await upload;

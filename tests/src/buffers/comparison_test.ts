@@ -14,6 +14,7 @@ import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { makeReadyPtx, READY_COMPILER, versionOf } from "../../support/kernels/ready_ptx.ts";
 import { Random } from "../../support/random.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("GpuBuffer.firstDifference() finds the first element, at any size and place", () =>
@@ -71,11 +72,12 @@ Deno.test("GpuBuffer.equals() compares bits, shapes and kinds of memory", () =>
 
 Deno.test("GpuBuffer.firstDifference() comes after calls that nobody awaited", () =>
   withDevice(async (gpu) => {
-    const length = 3 << 20;
+    const length = LATE_BYTES;
     using stream = gpu.createStream();
     using x = gpu.zeros("uint8", length);
     using y = gpu.zeros("uint8", length, { stream });
     const upload = x.upload(new Uint8Array(length).fill(1), { stream });
+    requireUnderWay(stream);
     y.fill(1);
     const same = x.equals(y);
     y.subarray(77, 78).fill(2);

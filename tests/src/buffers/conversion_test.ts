@@ -5,6 +5,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type CudaDevice, DTYPE_NAMES, type GpuBuffer } from "../../../mod.ts";
 import { bitsOf, bytesOf, patterns, reference } from "../../support/exact_conversion.ts";
 import { Random } from "../../support/random.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 
@@ -149,10 +150,11 @@ Deno.test("GpuBuffer.astype() gives a buffer of the same kind and shape, with it
 
 Deno.test("GpuBuffer.astype() comes after calls that nobody awaited, on any stream", () =>
   withDevice(async (gpu) => {
-    const length = 3 << 20;
+    const length = LATE_BYTES / 4;
     using stream = gpu.createStream();
     using x = gpu.zeros("float32", length);
     const upload = x.upload(new Float32Array(length).fill(2.5));
+    requireUnderWay(gpu.stream);
     using y = x.astype("uint8", { stream });
     x.fill(9);
     using before = y.slice(0, 2);
@@ -191,6 +193,12 @@ Deno.test("GpuBuffer.astype() refuses what cannot be, and leaves nothing", () =>
     check(() => x.astype("int32", { into: x.as("int32") }), RangeError, "onto themselves");
     const [low, high] = [x.subarray(0, 3), x.subarray(3).as("int32")];
     assertEquals(low.astype("int32", { into: high }), high);
+    const bytes = x.as("uint8");
+    const wider = bytes.subarray(0, 16).as("float64");
+    check(() => bytes.subarray(8, 10).astype("float64", { into: wider }), RangeError, "onto");
+    check(() => bytes.subarray(0, 2).astype("float64", { into: wider }), RangeError, "onto");
+    const narrower = bytes.subarray(0, 2);
+    assertEquals(bytes.subarray(8).as("float64").astype("uint8", { into: narrower }), narrower);
     y.dispose();
     check(() => x.astype("int32", { into: y.reshape([2, 3]) }), Error, "it was disposed");
     using view = x.transpose();

@@ -9,6 +9,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 for (const dtype of DTYPE_NAMES) {
@@ -163,8 +164,9 @@ for (const name of ["cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2"] as const) {
 
 Deno.test("DeviceBuffer.upload() into a buffer disposed meanwhile ends well", () =>
   withDevice(async (gpu) => {
-    const buffer = gpu.alloc("uint8", 16 * 2 ** 20);
-    const uploading = buffer.upload(patternBytes(16 * 2 ** 20));
+    const buffer = gpu.alloc("uint8", LATE_BYTES);
+    const uploading = buffer.upload(patternBytes(LATE_BYTES));
+    requireUnderWay(gpu.stream);
     buffer.dispose();
     await uploading;
     assert(buffer.disposed);

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/words/errors.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
@@ -156,14 +157,18 @@ Deno.test("StridedView moves its elements while the program blocks, behind calls
     const turned = matrix.transpose();
     const values = Float32Array.from({ length: matrix.length }, (_, index) => index);
     const inOrder = (at: number) => values[at % 3 * 70_000 + Math.floor(at / 3)];
+    using large = gpu.alloc("uint8", LATE_BYTES);
+    const before = large.upload(new Uint8Array(LATE_BYTES));
+    large.subarray(0, 8).fill(1); // the stream's next calls come after this one
     const uploading = matrix.upload(values);
+    requireUnderWay(gpu.stream);
     assertEquals(turned.downloadSync(), values.map((_, at) => inOrder(at) ?? 0));
     turned.uploadSync(values);
     const array = new Float32Array(matrix.length);
     using stream = gpu.createStream();
     assertStrictEquals(turned.downloadSync(array, { stream }), array);
     assertEquals(array, values);
-    await uploading;
+    await Promise.all([before, uploading]);
     assertEquals(turned.downloadSync(), values);
     const name = "StridedView(float32[70000, 3] by [1, 70000])";
     const few = new Float32Array(5);
@@ -173,7 +178,7 @@ Deno.test("StridedView moves its elements while the program blocks, behind calls
     turned.dispose();
     assertThrows(() => turned.downloadSync(), DisposedError);
     assertThrows(() => turned.uploadSync(values), DisposedError);
-    assertEquals(gpu.live().objects.length, 2);
+    assertEquals(gpu.live().objects.length, 3);
   }));
 
 Deno.test("StridedView.download() fills an array of the program's, with the options after it", () =>

@@ -4,8 +4,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { BufferCopy } from "../../../src/buffers/batch.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { DisposedError } from "../../../src/words/errors.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const OLD_DRIVER = 12040;
@@ -91,6 +92,25 @@ Deno.test("CudaDevice.copyBatch() waits for a write on another stream", () =>
     source.fill(6);
     assertEquals([...await target.download()], Array(8).fill(5));
   }));
+
+for (const driverVersion of [OLD_DRIVER, 13000]) {
+  Deno.test(`CudaDevice.copyBatch() fails where a copy does under driver ${driverVersion}`, () => {
+    const { driver, setFault } = faultyDriver(simulateDriver({ driverVersion }));
+    return withDevice((gpu) => {
+      using from = gpu.zeros("uint8", 8);
+      using to = gpu.zeros("uint8", 8);
+      const copies = [0, 4].map((start) => ({
+        source: from.subarray(start, start + 4),
+        destination: to.subarray(start, start + 4),
+      }));
+      const name = driverVersion === OLD_DRIVER ? "cuMemcpyAsync" : "cuMemcpyBatchAsync";
+      setFault({ name });
+      assertThrows(() => gpu.copyBatch(copies), CudaError, name);
+      setFault(undefined);
+      gpu.copyBatch(copies);
+    }, { driver });
+  });
+}
 
 Deno.test("CudaDevice.copyBatch() queues nothing when a pair is wrong", () =>
   withDevice(async (gpu) => {

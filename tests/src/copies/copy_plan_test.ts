@@ -36,8 +36,10 @@ Deno.test("planCopy() makes one row of elements that follow each other on both s
     { size: 3, destinationStride: 32, sourceStride: 32 },
     { size: 8, destinationStride: 4, sourceStride: 4 },
   ];
-  const plan = planCopy(4, axes);
-  assertEquals(plan, { widthBytes: 96, rows: undefined, slices: undefined, loops: [] });
+  for (const order of [axes, axes.toReversed()]) {
+    const plan = planCopy(4, order);
+    assertEquals(plan, { widthBytes: 96, rows: undefined, slices: undefined, loops: [] });
+  }
 });
 
 Deno.test("planCopy() makes one rectangle of padded rows and one box of padded planes", () => {

@@ -1,6 +1,7 @@
 // Copies between two devices: over the bus where both can, staged by the driver where not.
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
@@ -170,4 +171,18 @@ Deno.test("CudaDevice.routeTo() asks again after a failure, which it tells", () 
   assertThrows(() => first.routeTo(second), CudaError, "cuMemPoolSetAccess");
   setFault(undefined);
   assertEquals(first.routeTo(second), "peer");
+});
+
+Deno.test("CudaDevice.routeTo() stages copies where a driver opens no way that it has", async () => {
+  for (const after of [0, 1]) {
+    const { driver, setFault } = faultyDriver(simulateDriver());
+    using first = CudaDevice.open(0, { driver });
+    using second = CudaDevice.open(1, { driver });
+    const status = CUresult.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+    setFault({ name: "cuCtxEnablePeerAccess", status, after });
+    assertEquals(first.routeTo(second), "staged");
+    setFault(undefined);
+    assertEquals(first.routeTo(second), "staged"); // a refusal lasts
+    await checkCrossing(first, second);
+  }
 });

@@ -274,7 +274,7 @@ Deno.test("GpuBuffer.release() gives the memory of a graph away, and takes it on
     assertEquals(readBytes(adopted)[4095], 5);
     adopted.dispose();
     gpu.synchronizeSync();
-    resource.trim();
+    gpu.context.sweep();
     assertEquals(resource.reservedBytes, before);
   }));
 
@@ -389,17 +389,36 @@ Deno.test("CudaDevice.capture() fails when a free in it cannot be recorded, and 
   }
 });
 
-Deno.test("CudaDevice.capture() ends the capture of its stream also when the driver fails to once", () => {
-  const api = simulateDriver();
-  let left = 1;
-  const cuStreamEndCapture: typeof api.cuStreamEndCapture = (stream, graph) =>
-    left-- > 0 ? 999 : api.cuStreamEndCapture(stream, graph);
-  using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
-  using output = gpu.zeros("uint8", 64);
-  assertThrows(() => gpu.capture(() => void output.fill(3)), CudaError, "cuStreamEndCapture");
-  output.fill(4);
-  assertEquals(readBytes(output)[0], 4);
+Deno.test("CudaDevice.capture() ends the capture of its stream also when the driver fails to twice", () => {
+  for (const failures of [1, 2]) {
+    using warnings = new CaughtWarnings();
+    const api = simulateDriver();
+    let left = failures;
+    const cuStreamEndCapture: typeof api.cuStreamEndCapture = (stream, graph) =>
+      left-- > 0 ? 999 : api.cuStreamEndCapture(stream, graph);
+    using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
+    using output = gpu.zeros("uint8", 64);
+    assertThrows(() => gpu.capture(() => void output.fill(3)), CudaError, "cuStreamEndCapture");
+    output.fill(4);
+    assertEquals([readBytes(output)[0], warnings.texts], [4, []]);
+  }
 });
+
+Deno.test("CudaDevice.capture() that a call of another library broke says so, and the stream goes on", () =>
+  withDevice((gpu) => {
+    using output = gpu.zeros("uint8", 64);
+    using stream = gpu.createStream();
+    const { handle } = stream;
+    const record = () =>
+      gpu.capture(() => {
+        output.fill(3, { stream });
+        gpu.context.driver.api.cuStreamSynchronize(handle);
+      }, { stream });
+    const error = assertThrows(record, CudaError);
+    assertEquals(error.codeName, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
+    output.fill(4, { stream });
+    assertEquals(readBytes(output)[0], 4);
+  }));
 
 Deno.test("CudaDevice.capture() throws the program's own error also where the context cannot be current", () => {
   const { driver, setFault } = faultyDriver(simulateDriver());

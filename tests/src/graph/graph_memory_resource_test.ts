@@ -1,7 +1,7 @@
 // Memory that a graph allocates: there from a launch on, for the graph alone or for a buffer that
 // outlives the capture, and back with the device once nothing can use it.
 
-import { assertEquals, assertGreaterOrEqual, assertThrows } from "@std/assert";
+import { assertEquals, assertGreater, assertGreaterOrEqual, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import type { CudaGraph } from "../../../src/graph/graph.ts";
@@ -10,6 +10,7 @@ import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts"
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { readBytes } from "../../support/contents.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -26,6 +27,18 @@ function recordOutput(
   });
   if (output === undefined) throw new Error("Cannot happen: the body ran");
   return { graph, output };
+}
+
+/** Records a graph that leaves a buffer behind, of which only a stream of bytes is left. */
+function recordRead(gpu: CudaDevice): { graph: CudaGraph; readable: ReadableStream } {
+  const streams: ReadableStream[] = [];
+  const graph = gpu.capture(() => {
+    using made = gpu.alloc("uint8", BYTES).fill(1);
+    streams.push(made.readable);
+  });
+  const [readable] = streams;
+  if (readable === undefined) throw new Error("Cannot happen: the body ran");
+  return { graph, readable };
 }
 
 Deno.test("GraphMemoryResource takes memory with a launch and gives it back with the graph", () =>
@@ -57,6 +70,106 @@ Deno.test("GraphMemoryResource takes memory with a launch and gives it back with
     resource.resetPeaks();
     assertEquals(resource.peakReservedBytes, before);
   }));
+
+Deno.test("Memory of a graph is live from a launch on, while its buffer is, and cached otherwise", () =>
+  withDevice((gpu) => {
+    gpu.synchronizeSync();
+    const [live, cached] = [gpu.memory.liveBytes, gpu.memory.cachedBytes];
+    const resource = new GraphMemoryResource(gpu);
+    const before = resource.reservedBytes;
+    const amounts = () => [
+      gpu.memory.liveBytes - live,
+      gpu.memory.cachedBytes - cached - (resource.reservedBytes - before),
+    ];
+    const { graph, output } = recordOutput(gpu, 5);
+    assertEquals(amounts(), [0, 0]);
+    graph.launch();
+    assertEquals(amounts(), [BYTES, -BYTES]);
+    graph.launch();
+    assertEquals(amounts(), [BYTES, -BYTES]);
+    output.dispose();
+    assertEquals(amounts(), [0, 0]);
+    graph.dispose();
+    gpu.synchronizeSync();
+    assertEquals([gpu.memory.cachedBytes, resource.reservedBytes], [cached, before]);
+  }));
+
+testHoldingStream("Graph memory goes back behind the stream of the last launch", (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  const before = resource.reservedBytes;
+  const graph = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  graph.launch({ stream });
+  graph.dispose();
+  gpu.context.sweep();
+  held.release();
+  gpu.synchronizeSync();
+  assertEquals(resource.reservedBytes, before);
+});
+
+Deno.test("CudaGraph.dispose() gives back what graphs took beside one that lives, when it is much", () =>
+  withDevice((gpu) => {
+    const resource = new GraphMemoryResource(gpu);
+    const before = resource.reservedBytes;
+    const record = () => gpu.capture(() => gpu.alloc("uint8", 40 * BYTES).fill(1).dispose());
+    const launchAndDispose = () => {
+      using graph = record();
+      graph.launch();
+      gpu.synchronizeSync();
+    };
+    using _other = record();
+    for (let count = 0; count < 3; count++) launchAndDispose();
+    assertGreater(resource.reservedBytes, before);
+    launchAndDispose();
+    assertEquals(resource.reservedBytes, before);
+    launchAndDispose();
+    assertGreater(resource.reservedBytes, before);
+  }));
+
+Deno.test("Memory of a graph that a stream of bytes keeps goes back with the graph", () =>
+  withDevice(async (gpu) => {
+    const resource = new GraphMemoryResource(gpu);
+    const before = resource.reservedBytes;
+    const { graph, readable } = recordRead(gpu);
+    graph.launch();
+    await readable.cancel();
+    graph.launch();
+    graph.dispose();
+    gpu.synchronizeSync();
+    assertEquals(resource.reservedBytes, before);
+  }));
+
+Deno.test("CudaGraph.dispose() in a capture gives its memory back at the end", () =>
+  withDevice((gpu) => {
+    const resource = new GraphMemoryResource(gpu);
+    const before = resource.reservedBytes;
+    using target = gpu.zeros("uint8", 16);
+    const former = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
+    former.launch();
+    using graph = gpu.capture(() => {
+      target.fill(2);
+      former.dispose();
+      target.subarray(8).fill(3);
+    });
+    assertEquals(graph.nodeCount, 2);
+    gpu.synchronizeSync();
+    assertEquals(resource.reservedBytes, before);
+  }));
+
+Deno.test("CudaKernel.launch() refuses memory of a graph before a launch of that", () =>
+  withDevice(async (gpu) => {
+    using module = await loadKernels(gpu);
+    const kernel = module.kernel("fill");
+    const { graph, output } = recordOutput(gpu, 5);
+    const call = { grid: 1, block: 32, args: [output, 6, 4] } as const;
+    assertThrows(() => kernel.launch(call), TypeError, "launch the graph first");
+    graph.launch();
+    kernel.launch(call);
+    assertEquals(readBytes(output).subarray(0, 6), Uint8Array.of(6, 6, 6, 6, 5, 5));
+    output.dispose();
+    graph.dispose();
+  }, { driver: kernelDriver() }));
 
 Deno.test("CudaGraph.launch() says how much is free when its memory does not fit", () =>
   withDevice((gpu) => {

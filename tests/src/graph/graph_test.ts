@@ -99,6 +99,13 @@ Deno.test("CudaGraph counts its copies at each launch and none while it is recor
       graph.launch();
     });
     assertEquals(timing.copiedBytes, 8192);
+    gpu.timeline.start();
+    graph.launch();
+    gpu.timeline.stop();
+    graph.launch();
+    const noted = gpu.timeline.events().map(({ action, byteLength }) => [action, byteLength]);
+    gpu.timeline.clear();
+    assertEquals(noted, [["copy", 4096]]);
   }));
 
 Deno.test("CudaGraph records a second stream that uses the same memory", () =>
@@ -360,6 +367,9 @@ Deno.test("CudaEvent of a capture is a part of the graph until it is recorded ag
     assertThrows(() => mark.isComplete, TypeError, "recorded in a capture");
     assertThrows(() => mark.synchronizeSync(), TypeError, "recorded in a capture");
     assertThrows(() => other.wait(mark), TypeError, "recorded in a capture");
+    using before = gpu.stream.record();
+    assertThrows(() => mark.secondsSince(before), TypeError, "recorded in a capture");
+    assertThrows(() => before.secondsSince(mark), TypeError, "recorded in a capture");
     gpu.stream.record(mark);
     other.wait(mark);
     await mark.synchronize();
@@ -374,6 +384,8 @@ Deno.test("CudaGraph.launch() refuses a disposed stream and a stream that is bei
     stream.dispose();
     assertThrows(() => graph.launch({ stream }), DisposedError, "CudaStream");
     assertThrows(() => gpu.capture(() => graph.launch()), TypeError, "launch a graph");
+    const caught = () => gpu.capture(() => void assertThrows(() => graph.launch(), TypeError));
+    assertThrows(caught, TypeError, "launch a graph"); // it would lack the launch
     assertThrows(() => gpu.capture(() => {}, { stream }), DisposedError, "CudaStream");
   }));
 
@@ -396,6 +408,8 @@ Deno.test("CudaDevice.capture() keeps to the limits of memory", () =>
     gpu.limit("2 MiB");
     graph.launch();
     graph.launch();
+    gpu.limit("1 MiB");
+    assertThrows(() => graph.launch(), OutOfMemoryError, "limit"); // takes it anew each time
     gpu.limit(undefined);
     gpu.synchronizeSync();
   }));

@@ -32,6 +32,7 @@ import {
   uploadAll,
   withGroup,
 } from "../../support/group_scene.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
 const LENGTH = 1000;
@@ -107,10 +108,11 @@ function withFaults(
 testOnGroup(
   "DeviceGroup comes after uploads that are not awaited, and before later downloads",
   async (scene, stack) => {
-    const length = 3 << 20; // 12 MiB, so that the upload is still under way
+    const length = LATE_BYTES / 4;
     const buffers = ones(scene, stack, length);
     const sources = buffers.map(() => new Float32Array(length).fill(2));
     const uploads = buffers.map((buffer, rank) => buffer.upload(sources[rank] as Float32Array));
+    for (const { stream } of scene.gpus) requireUnderWay(stream);
     const work = scene.group.allReduce(buffers);
     const downloads = buffers.map((buffer) => buffer.download());
     for (const array of await Promise.all(downloads)) {
@@ -124,9 +126,10 @@ testOnGroup(
 testOnGroup(
   "DeviceGroup comes before what is called later on the streams of all ranks",
   async (scene, stack) => {
-    const buffers = ones(scene, stack, 3 << 20);
+    const length = LATE_BYTES / 4;
+    const buffers = ones(scene, stack, length);
     let isUploaded = false;
-    const upload = buffers[0]?.upload(new Float32Array(3 << 20)).then(() => isUploaded = true);
+    const upload = buffers[0]?.upload(new Float32Array(length)).then(() => isUploaded = true);
     scene.group.allReduce(buffers); // waits for the upload on rank 0
     const events = scene.gpus.map((gpu) => stack.use(gpu.stream.record()));
     await events.at(-1)?.synchronize();

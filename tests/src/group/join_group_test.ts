@@ -21,6 +21,7 @@ import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes, liveNames } from "../../support/with_device.ts";
 
@@ -151,12 +152,13 @@ Deno.test("DeviceGroup of several processes falls back on sends below NCCL 2.28"
 
 Deno.test("DeviceGroup of several processes comes after work before it and before work after it", () =>
   withRanks(2, async ({ rank, gpu, group }) => {
-    const length = 3 << 20; // 12 MiB, so that the upload is still under way
+    const length = LATE_BYTES / 4;
     using x = gpu.alloc("float32", length);
     using copy = gpu.alloc("float32", length);
     using other = gpu.createStream();
     for (let round = 0; round < 3; round++) {
       const upload = x.upload(new Float32Array(length).fill(rank + 1));
+      requireUnderWay(gpu.stream);
       group.allReduce(x); // NCCL connects the ranks: it is not queued when this returns
       copy.copyFrom(x, { stream: other });
       x.fill(9);

@@ -9,6 +9,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
@@ -175,6 +176,10 @@ Deno.test("CudaDevice.fromHandle() of a live buffer's memory is no other memory 
     assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
     using start = gpu.fromHandle(buffer.ptr, 32);
     buffer.subarray(32).copyFrom(start);
+    const [rows, columns] = [start.reshape([4, 8]).strided(), buffer.subarray(8, 40)];
+    const turned = columns.reshape([8, 4]).transpose();
+    assertThrows(() => turned.copyFrom(rows), RangeError, "both show the same memory");
+    buffer.subarray(32).reshape([8, 4]).transpose().copyFrom(rows);
   }));
 
 Deno.test("CudaDevice.fromHandle() of read-only registered memory is read-only", () =>
@@ -271,10 +276,11 @@ Deno.test("CudaDevice.pointerAttributes() tells kinds of memory apart", () =>
 
 Deno.test("CudaDevice.fromHandle() of a disposed buffer's memory is refused, and calls before go on", () =>
   withDevice(async (gpu) => {
-    const owner = gpu.alloc("uint8", 1 << 20);
-    using borrowed = gpu.fromHandle(owner.ptr, 1 << 20);
-    using copied = gpu.alloc("uint8", 1 << 20);
-    const uploading = borrowed.upload(new Uint8Array(1 << 20).fill(7));
+    const owner = gpu.alloc("uint8", LATE_BYTES);
+    using borrowed = gpu.fromHandle(owner.ptr, LATE_BYTES);
+    using copied = gpu.alloc("uint8", LATE_BYTES);
+    const uploading = borrowed.upload(new Uint8Array(LATE_BYTES).fill(7));
+    requireUnderWay(gpu.stream);
     copied.copyFrom(borrowed);
     owner.dispose();
     await uploading;

@@ -9,6 +9,7 @@ import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { IOTA_PTX, kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { Random } from "../../support/random.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -139,15 +140,15 @@ testKernels("CudaKernel.launch() launches cooperatively and in clusters", async 
 testKernels(
   "CudaKernel.launch() comes after transfers that nobody awaited, and before later ones",
   async (gpu, { fill, move }) => {
-    const count = 3 << 20;
-    using x = gpu.alloc("uint8", count);
-    using y = gpu.zeros("uint8", count);
-    const values = Uint8Array.from({ length: count }, (_, index) => index % 251);
+    using x = gpu.alloc("uint8", LATE_BYTES);
+    using y = gpu.zeros("uint8", LATE_BYTES);
+    const values = new Uint8Array(LATE_BYTES).map((_, index) => index % 251);
     const upload = x.upload(values);
+    requireUnderWay(gpu.stream);
     fill.launch({ ...ONE, args: [x, 9, 16] });
     const middle = x.download();
     move.launch({ ...ONE, args: [y, readOnly(x), 64] });
-    const again = x.upload(new Uint8Array(count));
+    const again = x.upload(new Uint8Array(LATE_BYTES));
     const moved = y.subarray(0, 64).download();
     await upload;
     assertEquals(
@@ -341,11 +342,11 @@ testKernels(
 );
 
 testKernels("CudaModule.dispose() lets launches that are still to come run", async (gpu) => {
-  const count = 4 << 20;
-  using x = gpu.alloc("uint8", count);
+  using x = gpu.alloc("uint8", LATE_BYTES);
   const module = await loadKernels(gpu);
   const fill = module.kernel("fill");
-  const upload = x.upload(new Uint8Array(count).fill(1));
+  const upload = x.upload(new Uint8Array(LATE_BYTES).fill(1));
+  requireUnderWay(gpu.stream);
   fill.launch({ ...ONE, args: [x, 2, 100] });
   module.dispose();
   module.dispose();

@@ -33,6 +33,20 @@ async function applied(
   return await x.at(0);
 }
 
+testLinking(
+  "CudaDevice.loadModule() fails with what its list throws, and with nothing more",
+  async (gpu) => {
+    const pieces = ["/no/such/file", TWICE_PTX];
+    Object.defineProperty(pieces, 1, {
+      get: () => {
+        throw new RangeError("the list's own");
+      },
+    });
+    await assertRejects(() => gpu.loadModule(pieces), RangeError, "the list's own");
+    await assertRejects(() => gpu.loadModule([]), TypeError, "name one piece at least");
+  },
+);
+
 testLinking("CudaDevice.loadModule() links pieces of PTX, in any order", async (gpu) => {
   assertEquals(await applied(gpu, CALLER_PTX, TWICE_PTX), 42);
   assertEquals(await applied(gpu, TWICE_PTX, CALLER_PTX), 42);

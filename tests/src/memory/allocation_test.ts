@@ -169,6 +169,19 @@ testHoldingStream(
   },
 );
 
+testHoldingStream("GpuBuffer.close() gives memory back in the order of its stream", (gpu) => {
+  using stream = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 64);
+  gpu.synchronizeSync();
+  stream.synchronizeSync();
+  using held = new HeldStream(gpu, gpu.stream);
+  buffer.fill(1);
+  assert(stream.isIdle);
+  buffer.close(stream);
+  assertFalse(stream.isIdle); // the free comes after the fill
+  held.release();
+});
+
 testHoldingStream(
   "Allocation.release() of device memory waits for every stream that used it",
   (gpu) => {

@@ -1,8 +1,10 @@
 // Checks that streams which share a buffer wait for each other by themselves, and only when they must.
 // The simulated driver reports a race as an error, so each of these fails without the order.
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertGreater } from "@std/assert";
+import { StreamUsage } from "../../../src/memory/stream_usage.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { testRandom } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 testHoldingStream("StreamUsage.order() makes a read wait for the last write", (gpu) => {
@@ -114,4 +116,38 @@ Deno.test("StreamUsage.order() makes a transfer come after another stream's writ
     using copy = gpu.zeros("uint32", 256, { stream: writer });
     copy.copyFrom(shared, { stream: writer });
     assertEquals(copy.downloadSync()[255], 9);
+  }));
+
+/** Counts how often a stream has to wait for another one. */
+class WatchedUsage extends StreamUsage {
+  waitCount = 0;
+
+  protected override follow(): void {
+    this.waitCount++;
+  }
+}
+
+Deno.test("StreamUsage.isInOrder() is true where order() has nothing to wait for, and after it", () =>
+  withDevice((gpu) => {
+    const random = testRandom();
+    using held = new DisposableStack();
+    const streams = [gpu.stream, held.use(gpu.createStream()), held.use(gpu.createStream())];
+    let inOrderCount = 0;
+    for (let round = 0; round < 300; round++) {
+      const usage = new WatchedUsage(gpu.stream);
+      assert(usage.isInOrder(gpu.stream, "write") && usage.isInOrder(gpu.stream, "read"));
+      for (let step = 0; step < 8; step++) {
+        const stream = random.pick(streams) ?? gpu.stream;
+        const access = random.below(3) === 0 ? "write" : "read";
+        const before = usage.isInOrder(stream, access) ? usage.waitCount : undefined;
+        usage.order(stream, access);
+        if (before !== undefined) assertEquals(usage.waitCount, before);
+        if (before !== undefined) inOrderCount++;
+        assert(usage.isInOrder(stream, access));
+        const { waitCount } = usage;
+        usage.order(stream, access);
+        assertEquals(usage.waitCount, waitCount);
+      }
+    }
+    assertGreater(inOrderCount, 300);
   }));

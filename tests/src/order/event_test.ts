@@ -14,6 +14,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 Deno.test("CudaEvent.isComplete is true before it was recorded", () =>
@@ -187,3 +188,47 @@ Deno.test("CudaEvent keeps its context when the device is disposed first", async
   event.dispose();
   assert(event.context.released);
 });
+
+/** Ways to wait for an event, after which it is recorded, and the work before it done. */
+const WAITS: Readonly<Record<string, (event: CudaEvent) => unknown>> = {
+  "synchronize()": (event) => event.synchronize(),
+  "synchronizeSync()": (event) => event.synchronizeSync(),
+  handle: (event) => event.context.driver.call("cuEventSynchronize", event.handle),
+};
+
+for (const [name, wait] of Object.entries(WAITS)) {
+  Deno.test(`CudaEvent.${name} comes after a transfer that is under way`, () =>
+    withDevice(async (gpu) => {
+      using x = gpu.alloc("uint8", LATE_BYTES).fill(7);
+      using before = gpu.stream.record();
+      const array = new Uint8Array(LATE_BYTES);
+      const download = x.download(array);
+      using event = gpu.stream.record();
+      requireUnderWay(gpu.stream);
+      assertFalse(event.isComplete);
+      assertThrows(() => event.secondsSince(before), CudaError, "event's synchronize() first");
+      await wait(event);
+      assertEquals(array.at(-1), 7);
+      assert(event.isComplete);
+      assertGreater(event.secondsSince(before), 0);
+      await download;
+    }));
+}
+
+Deno.test("CudaEvent disposed behind a transfer is still waited for, and leaves nothing", () =>
+  withDevice(async (gpu) => {
+    using other = gpu.createStream();
+    using x = gpu.alloc("uint8", LATE_BYTES);
+    using y = gpu.zeros("uint8", 8);
+    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
+    using before = gpu.createEvent();
+    const event = gpu.stream.record();
+    other.wait(event);
+    y.fill(1, { stream: other });
+    requireUnderWay(other);
+    event.dispose();
+    assertThrows(() => event.secondsSince(before), DisposedError);
+    await assertRejects(() => event.synchronize(), DisposedError);
+    await upload;
+    assertEquals(await y.at(0), 1);
+  }));

@@ -20,6 +20,7 @@ import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/wor
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
+import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { liveNames, withDevice } from "../../support/with_device.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
@@ -81,9 +82,10 @@ Deno.test(
 Deno.test("share() waits for what was called before", linux, () =>
   withDevice(async (gpu) => {
     using stream = gpu.createStream();
-    using x = gpu.alloc("uint8", 2 ** 20, { shareable: true, stream });
+    using x = gpu.alloc("uint8", LATE_BYTES, { shareable: true, stream });
     x.fill(1, { stream });
-    const moving = x.upload(new Uint8Array(2 ** 20).fill(2), { stream });
+    const moving = x.upload(new Uint8Array(LATE_BYTES).fill(2), { stream });
+    requireUnderWay(stream);
     await x.share();
     assert(stream.isIdle);
     await moving;

@@ -16,6 +16,7 @@ import { zipPieces } from "../../../../src/numpy/zip.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { type Random, testRandom } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { LATE_BYTES, requireUnderWay } from "../../../support/under_way.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
 const testWithNumpy = await testsWith("numpy");
@@ -76,8 +77,9 @@ Deno.test("saveNpy() replaces a file when the new one is whole, after calls that
   withDevice(async (gpu) => {
     using folder = new TemporaryFolder();
     const path = folder.write("x.npy", "old");
-    using x = gpu.alloc("uint8", 3 << 20);
-    const upload = x.upload(new Uint8Array(3 << 20).fill(7));
+    using x = gpu.alloc("uint8", LATE_BYTES);
+    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
+    requireUnderWay(gpu.stream);
     const save = x.saveNpy(path);
     x.fill(9);
     const load = gpu.loadNpy(path, { label: "loaded" });
@@ -89,7 +91,7 @@ Deno.test("saveNpy() replaces a file when the new one is whole, after calls that
     const signal = AbortSignal.abort(new Error("enough"));
     await assertRejects(() => x.saveNpy(path, { signal }), Error, "enough");
     using again = await gpu.loadNpy(path);
-    assertEquals(again.length, 3 << 20);
+    assertEquals(again.length, LATE_BYTES);
     assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["x.npy"]);
   }));
 
