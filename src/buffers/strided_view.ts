@@ -235,6 +235,17 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     this.#checkUsable();
     const stream = streamOn(this.context, STREAM_CHOICE.read(options, "fill"), this);
+    return this.#fillWith(elementOf(this.dtype, value), stream);
+  }
+
+  /** Queues setting every element to zero and does not wait; what lies between them stays. */
+  clear(options: StreamChoice = {}): this {
+    this.#checkUsable();
+    const stream = streamOn(this.context, STREAM_CHOICE.read(options, "clear"), this);
+    return this.#fillWith(new Uint8Array(elementBytes(this.dtype)), stream);
+  }
+
+  #fillWith(element: Uint8Array<ArrayBuffer>, stream: CudaStream): this {
     const bytes = elementBytes(this.dtype);
     const axes = this.shape.map((size, axis) => {
       const stride = (this.strides[axis] ?? 0) * bytes;
@@ -242,7 +253,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     });
     const { allocation } = this.#span;
     const span = { allocation, address: this.#address, axes };
-    queueStridedFill(span, elementOf(this.dtype, value), stream);
+    queueStridedFill(span, element, stream);
     return this;
   }
 
