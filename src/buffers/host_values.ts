@@ -1,6 +1,6 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import type { DType, HostArray, ScalarOf } from "../dtype.ts";
+import { type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
@@ -27,6 +27,8 @@ export type UntypedSource<D extends DType = DType> =
 export interface PackedValues {
   /** The elements (bfloat16: their bits). */
   readonly array: HostArray;
+  /** The other element types that typed arrays among them stand for. */
+  readonly rowTypes: ReadonlySet<DType>;
   /** Size of each axis, as the arrays are nested. */
   readonly shape: Shape;
   /** The values as they were. */
@@ -51,11 +53,13 @@ export function packValues(values: HostValues, dtype: DType): PackedValues {
   if (values instanceof TYPED_ARRAY) {
     throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
   }
-  const list = listOf(values, 1);
+  const rowTypes = new Set<DType>();
+  const list = listOf(values, { depth: 1, rowTypes });
   const shape = shapeOf(list);
   const flat: HostValue[] = [];
   flatten(list, { shape, into: flat });
-  return { array: elementsOf(dtype, flat), shape, values: flat };
+  rowTypes.delete(dtype);
+  return { array: elementsOf(dtype, flat), shape, values: flat, rowTypes };
 }
 
 /** The class that all typed arrays share. */
@@ -65,18 +69,26 @@ const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array) as new () => object;
 const MOST_AXES = 64;
 
 /**
- * Converts iterables to nested arrays; walks each one once, because some can be walked only once.
+ * Converts iterables to nested arrays, and notes the element types of the innermost ones; walks each
+ * one once, because some can be walked only once.
  */
-function listOf(values: HostValues, depth: number): readonly unknown[] {
+function listOf(
+  values: HostValues,
+  { depth, rowTypes }: { readonly depth: number; readonly rowTypes: Set<DType> },
+): readonly unknown[] {
   if (depth > MOST_AXES) {
     throw new RangeError(
       `Cannot upload nested arrays: they are nested deeper than ${MOST_AXES} axes, or one contains itself`,
     );
   }
   const list: readonly unknown[] = Array.isArray(values) ? values : [...values];
-  return list.some(isNested)
-    ? list.map((value) => isNested(value) ? listOf(value, depth + 1) : value)
-    : list;
+  if (list.some(isNested)) {
+    const inner = { depth: depth + 1, rowTypes };
+    return list.map((value) => isNested(value) ? listOf(value, inner) : value);
+  }
+  const rowType = ArrayBuffer.isView(values) ? dtypeOf(values) : undefined;
+  if (rowType !== undefined) rowTypes.add(rowType);
+  return list;
 }
 
 function isNested(value: unknown): value is HostValues {

@@ -507,7 +507,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
    * change the array before. Plain and nested arrays and iterables of numbers are `"float32"` unless
-   * `dtype` says otherwise; ArrayBuffers, bigints and booleans need one.
+   * `dtype` says otherwise; ArrayBuffers, bigints, booleans and lists of other typed arrays need one.
    *
    * @throws TypeError when the array does not hold elements of `dtype`, or was moved away meanwhile.
    * @throws RangeError when `shape` has another number of elements, or `"float32"` without a `dtype` would

@@ -116,6 +116,28 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
     }
   }));
 
+Deno.test("CudaDevice.upload() of rows that are no float32 asks for the element type", () =>
+  withDevice((gpu) => {
+    const doubles = [Float64Array.of(0.1, 2), Float64Array.of(3, 1e300)];
+    for (
+      const [values, dtype] of [
+        [doubles, "float64"],
+        [[[1, 2], ...doubles], "float64"],
+        [[[Int16Array.of(1)], [Float32Array.of(2)]], "int16"],
+        [[new Uint8ClampedArray([300])], "uint8"],
+      ] as const
+    ) {
+      const words = `Cannot upload rows of ${dtype} as float32, which lists are: pass { dtype: ` +
+        `"${dtype}" }, or another`;
+      assertThrows(() => gpu.uploadSync(values), TypeError, words);
+    }
+    using exact = gpu.uploadSync([[1, 2], ...doubles], { dtype: "float64" });
+    assertEquals(exact.downloadSync(), Float64Array.of(1, 2, 0.1, 2, 3, 1e300));
+    using floats = gpu.uploadSync([[1, 2], Float32Array.of(0.1, 4)]);
+    assertEquals(floats.downloadSync(), Float32Array.of(1, 2, 0.1, 4));
+    assertEquals(gpu.live().count, 2);
+  }));
+
 Deno.test("CudaDevice.upload() of a buffer or a view says how it is copied", () =>
   withDevice(async (gpu) => {
     using x = gpu.zeros("float32", [2, 3], { label: "x" });
