@@ -11,10 +11,13 @@ export type HostValue<D extends DType = DType> = {
 }[D];
 
 /**
- * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings are
- * iterables too and are not accepted: `object` excludes them.
+ * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings and buffers look
+ * like iterables too and are not accepted: `object` excludes the first, `storageId` the others.
  */
-export type HostValues<V extends HostValue = HostValue> = Iterable<V | HostValues<V>> & object;
+export type HostValues<V extends HostValue = HostValue> =
+  & Iterable<V | HostValues<V>>
+  & object
+  & { readonly storageId?: never };
 
 /** Bytes or plain numbers: unlike typed arrays they do not tell their element type. */
 export type UntypedSource<D extends DType = DType> =
