@@ -65,6 +65,7 @@ const FITTING = [
   "flags.fill(true).fill(1); gpu.upload([true, 0], { dtype: 'bool' }); flags.set([false]);",
   "const get = async (b: GpuBuffer | StridedView) => [await b.download(), b.downloadSync()]; get;",
   "const turned: DeviceBuffer<'int8'> = floats.transpose().astype('int8'); turned;",
+  "gpu.from(ReadableStream.from([new Float32Array(2), new Uint8Array(4).buffer]));",
   "gpu.upload([1, 2] as const); gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)]);",
 ];
 
