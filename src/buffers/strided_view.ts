@@ -355,7 +355,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: TransferChoice,
   ): Promise<ArrayOf<D>>;
   /**
-   * Copies the elements, in the order of the view, into memory of yours, and resolves with it.
+   * Copies the elements, in the order of the view, into your array and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
@@ -364,7 +364,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination: T,
     options?: TransferChoice,
   ): Promise<T>;
-  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  /** Fills your array if there is one, or else a new one, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
@@ -392,14 +392,14 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: StreamChoice,
   ): ArrayOf<D>;
   /**
-   * Copies the elements into memory of yours and blocks until they are there; see {@link
+   * Copies the elements into your array and blocks until they are there; see {@link
    * StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
     destination: T,
     options?: StreamChoice,
   ): T;
-  /** Fills memory of yours where there is some, else a new typed array, and blocks until it is full. */
+  /** Fills your array if there is one, or else a new one, and blocks until it is full. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,
