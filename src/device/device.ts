@@ -275,6 +275,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * console.log(await x.download());
    * ```
    */
+  static open(ordinal?: number, options?: OpenOptions): CudaDevice;
+  // A signature of its own: beside those of gpu.open(), `deno doc` leaves out a method that has a body.
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
     Context.checkOrdinal(ordinal);
     const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
@@ -507,7 +509,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
    * change the array before. Plain and nested arrays and iterables of numbers are `"float32"` unless
-   * `dtype` says otherwise; ArrayBuffers, bigints, booleans and lists of other typed arrays need one.
+   * `dtype` says otherwise; ArrayBuffers, bigints, booleans and lists of typed arrays other than Float32Array
+   * need one.
    *
    * @throws TypeError when the array does not hold elements of `dtype`, or was moved away meanwhile.
    * @throws RangeError when `shape` has another number of elements, or `"float32"` without a `dtype` would
