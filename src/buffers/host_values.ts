@@ -11,20 +11,21 @@ export type HostValue<D extends DType = DType> = {
 }[D];
 
 /**
- * Numbers in an iterable; nested arrays and other iterables give them a shape. Strings and buffers look
- * like iterables too and are not accepted: `object` excludes the first, `storageId` the others.
+ * Numbers in an iterable; nested arrays, typed ones too, and other iterables give them a shape. Strings,
+ * typed arrays and buffers look like iterables as well and are not accepted: `object` excludes the first,
+ * and the properties the others.
  */
 export type HostValues<V extends HostValue = HostValue> =
-  & Iterable<V | HostValues<V>>
+  & Iterable<V | HostValues<V> | Iterable<V> & ArrayBufferView>
   & object
-  & { readonly storageId?: never };
+  & { readonly BYTES_PER_ELEMENT?: never; readonly storageId?: never };
 
 /** Bytes or plain numbers: unlike typed arrays they do not tell their element type. */
 export type UntypedSource<D extends DType = DType> =
   | ArrayBuffer
   | SharedArrayBuffer
   | DataView
-  | HostValues<HostValue<D>> & { readonly BYTES_PER_ELEMENT?: never };
+  | HostValues<HostValue<D>>;
 
 /** Values in a typed array, bit for bit. */
 export interface PackedValues {

@@ -528,12 +528,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): Promise<DeviceBuffer<DTypeOf<A>>>;
   /** Allocates device memory and copies numbers of either sort into it as `"float32"`. */
   upload(
-    source: UntypedSource<"float32"> & HostValues<number> | Float32Array,
+    source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
   /** Allocates device memory and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number>,
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
   /**
@@ -575,12 +575,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): DeviceBuffer<DTypeOf<A>>;
   /** Allocates device memory and copies numbers of either sort into it; blocks until it is done. */
   uploadSync(
-    source: UntypedSource<"float32"> & HostValues<number> | Float32Array,
+    source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
   ): DeviceBuffer<"float32">;
   /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
   uploadSync(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number>,
     options?: UploadOptions<"float32">,
   ): DeviceBuffer<"float32">;
   /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */
