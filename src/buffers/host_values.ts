@@ -1,6 +1,6 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import { type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
+import { allocateBits, type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
@@ -57,6 +57,8 @@ export function packValues(values: HostValues, dtype: DType): PackedValues {
   if (values instanceof TYPED_ARRAY) {
     throw new TypeError("Cannot upload: a Proxy of a typed array gives no memory; pass the array");
   }
+  const rows = Array.isArray(values) ? packRows(values, dtype) : undefined;
+  if (rows !== undefined) return rows;
   const rowTypes = new Set<DType>();
   const list = listOf(values, { depth: 1, rowTypes });
   const shape = shapeOf(list);
@@ -64,6 +66,21 @@ export function packValues(values: HostValues, dtype: DType): PackedValues {
   flatten(list, { shape, into: flat });
   rowTypes.delete(dtype);
   return { array: elementsOf(dtype, flat), shape, values: flat, rowTypes };
+}
+
+/** Packs rows of the element type, row by row; undefined where one of them is anything else. */
+function packRows(values: readonly unknown[], dtype: DType): PackedValues | undefined {
+  const isRow = (row: unknown) => ArrayBuffer.isView(row) && dtypeOf(row) === dtype;
+  if (![...values].every(isRow)) return undefined; // spread, because every() passes over holes
+  const rows = values as readonly HostArray[];
+  const [first] = rows;
+  if (first === undefined) return undefined;
+  const array = allocateBits(dtype, rows.length * first.length);
+  for (const [index, row] of rows.entries()) {
+    requireSize(row.length, first.length);
+    (array as { set(row: ArrayLike<unknown>, at: number): void }).set(row, index * first.length);
+  }
+  return { array, shape: [rows.length, first.length], values: [], rowTypes: new Set() };
 }
 
 /** The class that all typed arrays share. */
@@ -109,12 +126,7 @@ function flatten(
   { shape, into }: { shape: readonly number[]; into: HostValue[] },
 ): void {
   const [size, ...inner] = shape;
-  if (list.length !== size) {
-    throw new RangeError(
-      `Cannot upload nested arrays: one has ${formatCount(list.length, "value")} where the ` +
-        `first has ${size}`,
-    );
-  }
+  requireSize(list.length, size);
   for (const value of list) {
     if (Array.isArray(value) !== inner.length > 0) {
       throw new RangeError("Cannot upload nested arrays: some values are arrays and some are not");
@@ -122,4 +134,13 @@ function flatten(
     if (Array.isArray(value)) flatten(value, { shape: inner, into });
     else into.push(value as HostValue);
   }
+}
+
+function requireSize(length: number, size: number | undefined): void {
+  if (length === size) return;
+  throw new RangeError(
+    `Cannot upload nested arrays: one has ${
+      formatCount(length, "value")
+    } where the first has ${size}`,
+  );
 }

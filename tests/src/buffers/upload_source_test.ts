@@ -116,6 +116,27 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
     }
   }));
 
+Deno.test("CudaDevice.upload() copies rows of the element type without walking their values", () =>
+  withDevice(async (gpu) => {
+    class Row extends Float32Array {
+      override [Symbol.iterator](): never {
+        throw new Error("walked");
+      }
+    }
+    using x = await gpu.upload([Row.of(1, 2), Row.of(3, 4), new Float32Array([5, 6])]);
+    assertEquals([x.dtype, x.shape], ["float32", [3, 2]]);
+    assertEquals(await x.download(), Float32Array.of(1, 2, 3, 4, 5, 6));
+    using longs = await gpu.upload([BigInt64Array.of(-1n), BigInt64Array.of(2n)], {
+      dtype: "int64",
+    });
+    assertEquals(await longs.download(), BigInt64Array.of(-1n, 2n));
+    using none = await gpu.upload([new Uint8ClampedArray(0)], { dtype: "uint8" });
+    assertEquals(none.shape, [1, 0]);
+    const uneven = () => gpu.upload([Row.of(1, 2), Row.of(3)]);
+    await assertRejects(uneven, RangeError, "one has 1 value where the first has 2");
+    assertEquals(gpu.live().count, 3);
+  }));
+
 Deno.test("CudaDevice.upload() of rows that are no float32 asks for the element type", () =>
   withDevice((gpu) => {
     const doubles = [Float64Array.of(0.1, 2), Float64Array.of(3, 1e300)];
