@@ -10,9 +10,11 @@ type Entry = keyof typeof config.exports;
 /** The entries in a bundle. Plots, benches and the command line stay with the sources. */
 export const BUNDLED_ENTRIES: readonly Entry[] = [
   ".",
+  "./group",
   "./kernels",
   "./memory",
   "./numpy",
+  "./python",
   "./safetensors",
   "./sharing",
   "./simulated",

@@ -15,7 +15,7 @@ const SUMMARIES = {
   demo: "move arrays both ways, verify them, measure and draw the bandwidth",
   bandwidth: "only measure; prints a table, or JSON with --json",
   calibrate: "find from which size large transfers should use threads on this machine",
-  doctor: "say whether this machine's GPU can be used, and what to mend",
+  doctor: "say whether this machine's GPU can be used, and what to fix",
 } as const;
 
 /** The options by name, as they are written and what they do. */

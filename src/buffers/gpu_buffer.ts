@@ -384,13 +384,13 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /**
-   * Copies the elements into memory of yours, and resolves with it.
+   * Copies the elements into your array and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
-  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  /** Fills your array if there is one, or else a new one, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
@@ -405,9 +405,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** Copies the elements into a fresh typed array and blocks until they are there. */
   downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
-  /** Copies the elements into memory of yours and blocks until they are there. */
+  /** Copies the elements into your array and blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
-  /** Fills memory of yours where there is some, else a new typed array, and blocks until it is full. */
+  /** Fills your array if there is one, or else a new one, and blocks until it is full. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,

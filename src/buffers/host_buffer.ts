@@ -1,12 +1,14 @@
 // Buffers in memory that the CPU reaches too, with a typed array over the memory itself.
 
-import { type BitsOf, type DType, viewBits } from "../dtype.ts";
+import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
-import { type BufferFields, GpuBuffer, ownerOf } from "./gpu_buffer.ts";
+import { type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
+import type { HostValue, HostValues } from "./host_values.ts";
+import { writeElements } from "./set_elements.ts";
 
 /** The parts of a buffer that the CPU reaches. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
@@ -55,6 +57,29 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
       throw new DisposedError(`${this}, whose array ${MOVED_AWAY}`);
     }
     return this.#array ??= this.#show();
+  }
+
+  /**
+   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
+   * the element type, or plain numbers. The CPU writes at once, and reads nothing: wait for queued work
+   * that uses the elements before.
+   *
+   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
+   * @throws TypeError for an array of another type.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using host = gpu.pinned("bfloat16", 3).set([0, 1.5, -2]);
+   * using x = gpu.alloc("bfloat16", 3).copyFrom(host);
+   * console.log(await x.download()); // Float32Array(3) [0, 1.5, -2]
+   * ```
+   */
+  set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
+    writeElements(this, { source, offset });
+    return this;
   }
 
   /**

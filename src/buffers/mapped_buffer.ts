@@ -73,15 +73,8 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return array;
   }
 
-  /**
-   * Writes host values into the elements from `offset` on, without reading any: the way to fill
-   * write-combined memory. Takes a typed array of the element type, or plain numbers. The CPU writes at
-   * once: wait for queued work that uses them before.
-   *
-   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type.
-   */
-  set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
+  /** Copies host values into the elements, without a warning; see {@link HostBuffer.set}. */
+  override set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
     const { dtype, length, disposed } = this;
     const target = { dtype, length, disposed, array: super.array, toString: () => `${this}` };
     writeElements(target, { source, offset });

@@ -20,8 +20,8 @@ export function toShape(shape: number | Shape): Shape {
     );
   }
   const sizes: number[] = [];
-  if (typeof shape === "number") sizes.push(checkSize(shape, "shape"));
-  else for (const size of shape) sizes.push(checkSize(size, "shape"));
+  if (typeof shape === "number") sizes.push(checkAxis(shape));
+  else for (const size of shape) sizes.push(checkAxis(size));
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);
 }
@@ -44,6 +44,13 @@ export function requestedShape(
     );
   }
   return toShape(shape);
+}
+
+function checkAxis(size: number): number {
+  if (size !== -1) return checkSize(size, "shape");
+  throw new RangeError(
+    "Cannot use shape -1: only reshape() works out a size, as in x.reshape([-1, 4])",
+  );
 }
 
 /** Returns the number of elements of a shape. */

@@ -235,6 +235,17 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     this.#checkUsable();
     const stream = streamOn(this.context, STREAM_CHOICE.read(options, "fill"), this);
+    return this.#fillWith(elementOf(this.dtype, value), stream);
+  }
+
+  /** Queues setting every element to zero and does not wait; what lies between them stays. */
+  clear(options: StreamChoice = {}): this {
+    this.#checkUsable();
+    const stream = streamOn(this.context, STREAM_CHOICE.read(options, "clear"), this);
+    return this.#fillWith(new Uint8Array(elementBytes(this.dtype)), stream);
+  }
+
+  #fillWith(element: Uint8Array<ArrayBuffer>, stream: CudaStream): this {
     const bytes = elementBytes(this.dtype);
     const axes = this.shape.map((size, axis) => {
       const stride = (this.strides[axis] ?? 0) * bytes;
@@ -242,7 +253,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     });
     const { allocation } = this.#span;
     const span = { allocation, address: this.#address, axes };
-    queueStridedFill(span, elementOf(this.dtype, value), stream);
+    queueStridedFill(span, element, stream);
     return this;
   }
 
@@ -344,7 +355,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: TransferChoice,
   ): Promise<ArrayOf<D>>;
   /**
-   * Copies the elements, in the order of the view, into memory of yours, and resolves with it.
+   * Copies the elements, in the order of the view, into your array and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
@@ -353,7 +364,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination: T,
     options?: TransferChoice,
   ): Promise<T>;
-  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  /** Fills your array if there is one, or else a new one, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
@@ -381,14 +392,14 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: StreamChoice,
   ): ArrayOf<D>;
   /**
-   * Copies the elements into memory of yours and blocks until they are there; see {@link
+   * Copies the elements into your array and blocks until they are there; see {@link
    * StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
     destination: T,
     options?: StreamChoice,
   ): T;
-  /** Fills memory of yours where there is some, else a new typed array, and blocks until it is full. */
+  /** Fills your array if there is one, or else a new one, and blocks until it is full. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,

@@ -23,12 +23,15 @@ interface HostElements {
   readonly shape: Shape;
   /** Plain values that were packed. */
   readonly values?: readonly HostValue[];
+  /** The other element types that typed arrays among them stand for. */
+  readonly rowTypes?: ReadonlySet<DType>;
 }
 
 /**
  * Returns the elements, type and shape of a source.
  *
- * @throws TypeError when bytes come without an element type; plain numbers are float32.
+ * @throws TypeError when bytes, or rows in typed arrays but Float32Array, come without an element type;
+ *   plain numbers are float32.
  * @throws RangeError when the source has another number of elements than the shape.
  */
 export function uploadSource<D extends DType>(
@@ -42,8 +45,11 @@ export function uploadSource<D extends DType>(
       `Cannot upload ${describeValue(source)}: its bytes need an element type, pass { dtype }`,
     );
   }
-  const { array, shape, values = [] } = elementsOf(source, dtype);
-  if (options.dtype === undefined) requireExact(values);
+  const { array, shape, values = [], rowTypes = new Set() } = elementsOf(source, dtype);
+  if (options.dtype === undefined) {
+    requirePlain(rowTypes);
+    requireExact(values);
+  }
   const wanted = toShape(options.shape ?? shape);
   if (countOf(wanted) !== countOf(shape)) {
     throw new RangeError(
@@ -56,6 +62,19 @@ export function uploadSource<D extends DType>(
 
 /** The type of plain numbers that come without one: what GPUs compute with most. */
 const PLAIN_DTYPE: DType = "float32";
+
+/**
+ * Checks that no typed arrays in a list lose their element type.
+ *
+ * @throws TypeError for the first that would.
+ */
+function requirePlain([lost]: ReadonlySet<DType>): void {
+  if (lost === undefined) return;
+  throw new TypeError(
+    `Cannot upload rows of ${lost} as ${PLAIN_DTYPE}, which lists are: pass { dtype: "${lost}" }, ` +
+      "or another",
+  );
+}
 
 /**
  * Checks that numbers which come without a type keep their worth: whole ones that are counts or names stay

@@ -276,6 +276,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * console.log(await x.download());
    * ```
    */
+  static open(ordinal?: number, options?: OpenOptions): CudaDevice;
+  // A signature of its own: beside those of gpu.open(), `deno doc` leaves out a method that has a body.
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
     Context.checkOrdinal(ordinal);
     const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
@@ -508,7 +510,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Allocates device memory and copies an array into it. Resolves when the copy is done; do not
    * change the array before. Plain and nested arrays and iterables of numbers are `"float32"` unless
-   * `dtype` says otherwise; ArrayBuffers, bigints and booleans need one.
+   * `dtype` says otherwise; ArrayBuffers, bigints, booleans and lists of typed arrays other than Float32Array
+   * need one.
    *
    * @throws TypeError when the array does not hold elements of `dtype`, or was moved away meanwhile.
    * @throws RangeError when `shape` has another number of elements, or `"float32"` without a `dtype` would
@@ -526,12 +529,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): Promise<DeviceBuffer<DTypeOf<A>>>;
   /** Allocates device memory and copies numbers of either sort into it as `"float32"`. */
   upload(
-    source: UntypedSource<"float32"> & HostValues<number> | Float32Array,
+    source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
   /** Allocates device memory and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number>,
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
   /**
@@ -573,12 +576,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): DeviceBuffer<DTypeOf<A>>;
   /** Allocates device memory and copies numbers of either sort into it; blocks until it is done. */
   uploadSync(
-    source: UntypedSource<"float32"> & HostValues<number> | Float32Array,
+    source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
   ): DeviceBuffer<"float32">;
   /** Allocates device memory and copies numbers into it as `"float32"`; blocks until it is done. */
   uploadSync(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number>,
     options?: UploadOptions<"float32">,
   ): DeviceBuffer<"float32">;
   /** Allocates device memory and copies numbers or bytes into it; blocks until the copy is done. */

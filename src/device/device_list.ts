@@ -166,7 +166,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   ): Promise<DeviceParts<DTypeOf<A>>>;
   /** Allocates memory on all devices and copies numbers into it as `"float32"`. */
   upload(
-    source: HostValues<number> & { readonly BYTES_PER_ELEMENT?: never },
+    source: HostValues<number>,
     options?: UploadPartsOptions<"float32">,
   ): Promise<DeviceParts<"float32">>;
   /** Allocates memory on all devices and copies numbers or bytes into it. */

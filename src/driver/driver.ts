@@ -356,7 +356,7 @@ function unusable(error: LibraryError, choice: "cuda" | "auto"): CudaUnavailable
     : '{ driver: "auto" } uses a simulated GPU';
   const hint = reason === "permission"
     ? `, or ${flagWith([error.tried, HOST_NAMES])}${enough}`
-    : `; ${simulated}, the command doctor says what to mend`;
+    : `; ${simulated}, the command doctor says what to fix`;
   return new CudaUnavailableError(reason, `${message}${hint}`, { cause: error });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Kernels of one's own: the numbers that they are given, with their types, what they do to memory, and
+ * Your own kernels: the numbers that they take, with their types, what they do to memory, and
  * the classes and errors of `gpu.compile()` and `gpu.loadModule()`.
  *
  * ```ts

@@ -75,10 +75,13 @@ export const DEFAULT_TIMEOUT_SECONDS = 600;
 /** The processes of a group, which can make other groups among them. */
 export interface Relatives {
   /** Makes the parts of a group for the ranks of one color; undefined where this rank has none. */
-  split(options: SplitOptions): Promise<GroupFields | undefined>;
+  split(options: Timed<SplitOptions>): Promise<GroupFields | undefined>;
   /** Makes the parts of a group without some ranks. */
-  shrink(options: ShrinkOptions): Promise<GroupFields>;
+  shrink(options: Timed<ShrinkOptions>): Promise<GroupFields>;
 }
+
+/** Options with a time, that of the call or else of the group. */
+export type Timed<O extends GroupOptions> = O & { readonly timeoutSeconds: number };
 
 /** The parts of a group. */
 export interface GroupFields {
@@ -432,7 +435,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   async split(options: SplitOptions = {}): Promise<DeviceGroup | undefined> {
     options = SPLIT_OPTIONS.read(options, "split");
     this.#requireUsable("split");
-    const fields = await this.#relativesFor("split", options).split(options);
+    const fields = await this.#relativesFor("split", options).split(this.#timed(options));
     return fields && new DeviceGroup(new Parts(fields));
   }
 
@@ -446,7 +449,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   async shrink(options: ShrinkOptions = {}): Promise<DeviceGroup> {
     options = SHRINK_OPTIONS.read(options, "shrink");
     if (this.disposed) throw new DisposedError(this.toString());
-    return new DeviceGroup(new Parts(await this.#relativesFor("shrink", options).shrink(options)));
+    const fields = await this.#relativesFor("shrink", options).shrink(this.#timed(options));
+    return new DeviceGroup(new Parts(fields));
   }
 
   /**
@@ -496,6 +500,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   get #ranks(): RankCommunicators {
     return this.#communicators;
+  }
+
+  #timed<O extends GroupOptions>(options: O): Timed<O> {
+    return { ...options, timeoutSeconds: options.timeoutSeconds ?? this.#timeoutSeconds };
   }
 
   #relativesFor(call: string, { timeoutSeconds }: GroupOptions): Relatives {

@@ -13,8 +13,8 @@ import { REDUCTION, type Reduction } from "./element_types.ts";
 /** Options for {@link DeviceList.group}. */
 export interface GroupOptions {
   /**
-   * Longest time that an awaited call may take, and that joining other processes may take; 600 seconds by
-   * default.
+   * Longest time that an awaited call may take, and that joining other processes may take. By default
+   * 600 seconds; for a group that is made from another one, the time of that group.
    */
   readonly timeoutSeconds?: number | undefined;
   /** Name shown in tables and errors. */

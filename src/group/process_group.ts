@@ -5,7 +5,7 @@ import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_l
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { within } from "../words/timer.ts";
-import { DEFAULT_TIMEOUT_SECONDS, type GroupFields, type Relatives } from "./device_group.ts";
+import type { GroupFields, Relatives, Timed } from "./device_group.ts";
 import type { Frame } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
 import type { GroupLink, LinkedGroup } from "./group_link.ts";
@@ -33,7 +33,7 @@ export interface ProcessGroupFields {
 
 /** The parts of a start. */
 export interface StartFields {
-  readonly options: GroupOptions & { readonly signal?: AbortSignal | undefined };
+  readonly options: Timed<GroupOptions> & { readonly signal?: AbortSignal | undefined };
   /** Time that is left for it. */
   readonly leftSeconds: number;
 }
@@ -41,7 +41,7 @@ export interface StartFields {
 /** A call in which ranks tell each other something. */
 interface ExchangeFields {
   readonly call: "split" | "shrink";
-  readonly options: SplitOptions | ShrinkOptions;
+  readonly options: Timed<SplitOptions | ShrinkOptions>;
 }
 
 /** The processes of one group: what they say to each other, and the groups that come from it. */
@@ -74,7 +74,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   ): Promise<GroupFields> {
     const { nccl, device, rank, ranks: { length: size } } = this.#fields;
     const { context } = device;
-    const { label, signal, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
+    const { label, signal, timeoutSeconds } = options;
     let communicator: JoinedCommunicator | undefined;
     try {
       const { [OWN_WIRE]: attach } = nccl.api as NcclWithWire;
@@ -176,7 +176,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
 
   // Groups that come from this one.
 
-  async split(options: SplitOptions): Promise<GroupFields | undefined> {
+  async split(options: Timed<SplitOptions>): Promise<GroupFields | undefined> {
     const { color, key = 0 } = options;
     const { ranks, rank } = this.#fields;
     requireWhole("color", color ?? 0);
@@ -204,7 +204,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     return await this.#startFrom(newId, chosen, { call: "split", rank, options });
   }
 
-  async shrink(options: ShrinkOptions): Promise<GroupFields> {
+  async shrink(options: Timed<ShrinkOptions>): Promise<GroupFields> {
     const { ranks, rank, link } = this.#fields;
     const lost = ranks.flatMap((each, at) => link.lost.has(each) ? [at] : []);
     const exclude = [...new Set(options.exclude ?? lost)].sort((one, other) => one - other);
@@ -260,7 +260,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       nccl,
       device,
     });
-    const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = options;
+    const { timeoutSeconds } = options;
     try {
       const name = own === 0 ? nccl.createId().toHex() : null;
       const heard = await processes.#exchange("id", name, { call, from: [0], options });
@@ -279,7 +279,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     value: unknown,
     { call, from, options }: ExchangeFields & { readonly from: readonly number[] },
   ): Promise<ReadonlyMap<number, unknown>> {
-    const { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal } = options;
+    const { timeoutSeconds, signal } = options;
     this.#send({ kind: "say", subject, value });
     this.#hear(subject, this.#fields.rank, value);
     const endsAt = performance.now() + timeoutSeconds * 1000;

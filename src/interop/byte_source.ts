@@ -1,15 +1,16 @@
 // Sources of streamed bytes, and the length that they tell.
 
+import type { HostMemory } from "../memory/host_memory.ts";
 import { letGo } from "../transfer/web_streams.ts";
 import { describeValue } from "../words/format.ts";
 
-/** A response or a server's request, a stream of bytes, or a blob (a File is one). */
-export type ByteSource = Response | Request | ReadableStream<Uint8Array<ArrayBufferLike>> | Blob;
+/** A response or a server's request, a stream of arrays or of bytes, or a blob (a File is one). */
+export type ByteSource = Response | Request | ReadableStream<HostMemory> | Blob;
 
 /** A stream of bytes and its length, if known. */
 export interface OpenedSource {
   /** The bytes; read once. */
-  readonly readable: ReadableStream<Uint8Array<ArrayBufferLike>>;
+  readonly readable: ReadableStream<HostMemory>;
   /**
    * Number of bytes that will come; undefined when the source does not tell or cannot be trusted.
    */

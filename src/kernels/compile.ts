@@ -20,7 +20,7 @@ export interface CompileOptions {
   readonly name?: string | undefined;
   /** Further options of NVRTC, such as `--use_fast_math`. */
   readonly options?: readonly string[] | undefined;
-  /** Folders with headers of one's own. What uses them is compiled anew each time. */
+  /** Folders with your own headers. Sources that use them are compiled anew each time. */
   readonly include?: readonly string[] | undefined;
   /** Architecture to compile for, such as `sm_90a`; the device's own by default. */
   readonly architecture?: string | undefined;

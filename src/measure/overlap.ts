@@ -85,7 +85,8 @@ export class OverlapRecorder implements Disposable {
 
   /**
    * Queues a piece of work on a stream between two events. The time includes waiting for a copy
-   * engine that another stream keeps busy. Bound: `traceOverlap(({ run }) => ...)` works as well.
+   * engine that another stream keeps busy, and for other streams that use the same memory, unless
+   * `stream.wait()` is called before. Bound: `traceOverlap(({ run }) => ...)` works as well.
    *
    * @throws The error of `work`; the piece is left out then.
    */

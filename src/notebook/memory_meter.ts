@@ -18,7 +18,7 @@ import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_wa
  * import { memoryMeter } from "vramkit/notebook";
  *
  * using gpu = CudaDevice.open(0, { driver: "auto" });
- * using meter = memoryMeter(gpu, {
+ * using _meter = memoryMeter(gpu, {
  *   display: { show: (bundle) => console.log(bundle["text/plain"]) }, // a cell needs no display
  * });
  * ```

@@ -1,5 +1,5 @@
-// The notebook entry: plots that draw themselves, progress bars, live meters and warnings. Nothing
-// is loaded at import; plotly.js comes with the first figure that is shown.
+// The notebook entry: plots that draw themselves, progress bars, live meters and warnings. An import
+// has Deno fetch plotly.js, which is read when the first figure is shown.
 
 import "../words/runtime.ts";
 

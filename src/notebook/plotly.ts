@@ -5,7 +5,10 @@ import { displayInCell } from "../accounting/notebook_kernel.ts";
 import { NOTHING_SHOWN } from "../cards/show_card.ts";
 import { loadPackage } from "./package_loading.ts";
 
-/** Loads the source text of plotly.js; nothing is fetched or read before the first call. */
+/**
+ * Loads the source text of plotly.js; nothing is read before the first call. Deno fetches the package
+ * with whatever imports this file, because it finds a text in a package only by a literal.
+ */
 export async function plotlySource(): Promise<string> {
   const bundle = await loadPackage(
     "plotly.js",

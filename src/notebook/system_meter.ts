@@ -19,7 +19,7 @@ import { type LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_wa
  * import { systemMeter } from "vramkit/notebook";
  *
  * using gpu = CudaDevice.open(0, { driver: "auto" });
- * using meter = systemMeter(gpu, {
+ * using _meter = systemMeter(gpu, {
  *   intervalSeconds: 2,
  *   display: { show: (bundle) => console.log(bundle["text/plain"]) }, // a cell needs no display
  * });

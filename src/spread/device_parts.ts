@@ -154,9 +154,9 @@ export class DeviceParts<D extends DType = DType>
    * @throws TypeError when other processes have the other parts.
    */
   download(destination?: undefined, options?: TransferOptions): Promise<ArrayOf<D>>;
-  /** Copies the parts into memory of yours, which has room for the whole, and resolves with it. */
+  /** Copies the parts into your array, which has room for the whole, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferOptions): Promise<T>;
-  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  /** Fills your array if there is one, or else a new one, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferOptions,

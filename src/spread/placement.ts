@@ -39,8 +39,11 @@ export function distribute(
   const rule = place.find(([name]) => hasName(name, entry.name));
   const name = visibleText(entry.name);
   if (rule === undefined) {
+    const [part] = place.find(([text]) => typeof text === "string" && entry.name.includes(text)) ??
+      [];
+    const hint = part === undefined ? "" : `: "${part}" is a part of it, write /${part}/`;
     throw new RangeError(
-      `Cannot place tensor "${name}": no rule has its name; a last one for all others is ` +
+      `Cannot place tensor "${name}": no rule has its name${hint}; a last one for all others is ` +
         `[/./, "replicate"]`,
     );
   }

@@ -3,7 +3,7 @@
 
 import { assertEquals, assertLessOrEqual } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { denoJson } from "../support/child_deno.ts";
+import { denoJson, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 
 /** The names of what most programs type are few: a name more in the root has to be worth it. */
@@ -413,6 +413,7 @@ const CONSTRUCTED = [
 
 interface DocMember {
   readonly name: string;
+  readonly isStatic?: boolean;
   readonly jsDoc?: { readonly tags?: readonly { readonly kind: string }[] };
 }
 
@@ -462,6 +463,16 @@ for (const path of Object.values(config.exports)) {
     assertEquals(wrong, []);
   });
 }
+
+Deno.test("deno doc prints every static method, also beside one of an instance that has its name", async () => {
+  const { href } = new URL("mod.ts", PROJECT_ROOT);
+  const { stdout } = await runDeno(["doc", "--no-lock", href]);
+  const methods = (await symbolsOf("mod.ts")).flatMap(({ declarations }) =>
+    declarations.flatMap(({ def }) => def.methods ?? [])
+  );
+  const names = new Set(methods.filter(({ isStatic }) => isStatic).map(({ name }) => name));
+  assertEquals([...names].filter((name) => !stdout.includes(`static ${name}(`)), []);
+});
 
 Deno.test("mod.ts exports no more names than its budget", () => {
   assertLessOrEqual(PUBLIC_NAMES["."].length, ROOT_BUDGET);

@@ -416,6 +416,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "StridedView#copyFrom": door(STREAM, ({ view, source }, o) => view.copyFrom(source, o)),
   "StridedView#copyTo": door(STREAM, ({ view, source }, o) => source.strided().copyTo(view, o)),
   "StridedView#fill": door(STREAM, ({ view }, o) => view.fill(9, o)),
+  "StridedView#clear": door(STREAM, ({ view }, o) => view.clear(o)),
   "StridedView#astype": door({ ...PLACE, into: "record" }, ({ view }, o) => {
     return view.astype("int32", o);
   }),

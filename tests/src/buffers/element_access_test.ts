@@ -163,3 +163,38 @@ Deno.test("DeviceBuffer.set() copies values into a part, by TypedArray.set's rul
     await assertRejects(() => bytes.set([256]), RangeError, "from 0 to 255");
     assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
   }));
+
+for (const kind of ["pinned", "mapped", "managed"] as const) {
+  Deno.test(`HostBuffer.set() takes what set() of other buffers takes: ${kind}`, () =>
+    withDevice(async (gpu) => {
+      using x = gpu[kind]("bfloat16", 4);
+      assertEquals(x.set(new Set([1.5, -2]), 1), x);
+      x.set(new Float32Array([3]), 3).set(new Uint16Array([0x4000]));
+      x.subarray(2).set([-2.5]);
+      assertEquals(await x.download(), new Float32Array([2, 1.5, -2.5, 3]));
+      using bytes = gpu[kind]("uint8", 2).set([1, 2]);
+      assertThrows(() => bytes.set([300]), RangeError, "Cannot use 300 as uint8");
+      assertThrows(() => bytes.set(new Float32Array(1) as never), TypeError, "not hold uint8");
+      assertThrows(() => bytes.set([3], -1), RangeError, "from -1 on");
+      assertThrows(() => bytes.set(null as never), TypeError, "expected a typed array");
+      using ends = gpu[kind]("uint8", 2, { label: "ends" });
+      const values = {
+        *[Symbol.iterator]() {
+          ends.dispose();
+          yield 1;
+        },
+      };
+      assertThrows(() => ends.set(values), DisposedError, "Buffer(ends");
+      using wide = gpu[kind]("int64", 1);
+      assertThrows(() => wide.set([3] as never), TypeError, "expected a bigint");
+      assertEquals(bytes.array, Uint8Array.of(1, 2));
+    }));
+}
+
+Deno.test("RegisteredBuffer.set() writes into the array that it shows", () =>
+  withDevice((gpu) => {
+    const own = new Float32Array(1024);
+    using registered = gpu.register(own);
+    registered.set([1.5], 2);
+    assertEquals(own.indexOf(1.5), 2);
+  }));

@@ -3,7 +3,7 @@
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { CU_MEMHOSTALLOC, CUdevice_attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
+import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -64,29 +64,6 @@ Deno.test("MappedBuffer.array warns once about reading write-combined memory", (
     assertMatch(warnings[0] ?? "", /MappedBuffer\(ring, uint8\[16\]\) is write-combined memory/);
     using plain = gpu.mapped("uint8", 16);
     assertEquals(captureWarnings(() => void plain.array), []);
-  }));
-
-Deno.test("MappedBuffer.set() takes what set() of other buffers takes", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.mapped("bfloat16", 4).set(new Set([1.5, -2]), 1).set(new Float32Array([3]), 3);
-    x.set(new Uint16Array([0x4000]));
-    assertEquals(await x.download(), new Float32Array([2, 1.5, -2, 3]));
-    using bytes = gpu.mapped("uint8", 2).set([1, 2]);
-    assertThrows(() => bytes.set([300]), RangeError, "Cannot use 300 as uint8");
-    assertThrows(() => bytes.set(new Float32Array(1) as never), TypeError, "does not hold uint8");
-    assertThrows(() => bytes.set([3], -1), RangeError, "from -1 on");
-    using ends = gpu.mapped("uint8", 2, { label: "ends" });
-    const values = {
-      *[Symbol.iterator]() {
-        ends.dispose();
-        yield 1;
-      },
-    };
-    assertThrows(() => ends.set(values), DisposedError, "MappedBuffer(ends");
-    assertThrows(() => bytes.set(null as never), TypeError, "expected a typed array");
-    using wide = gpu.mapped("int64", 1);
-    assertThrows(() => wide.set([3] as never), TypeError, "expected a bigint");
-    assertEquals(bytes.array, Uint8Array.of(1, 2));
   }));
 
 Deno.test("MappedBuffer.set() writes without a warning, and download() reads", () =>

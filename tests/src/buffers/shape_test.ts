@@ -17,7 +17,11 @@ Deno.test("toShape() takes a length or a list, and freezes a copy", () => {
   assert(Object.isFrozen(shape));
 });
 
-for (const sizes of [[-1], [2, 0.5], [NaN], [2 ** 53], [2 ** 27, 2 ** 27], [Infinity, 0]]) {
+Deno.test("toShape() says who works out a size of -1", () => {
+  for (const shape of [-1, [-1, 4]]) assertThrows(() => toShape(shape), RangeError, "reshape()");
+});
+
+for (const sizes of [[-2], [2, 0.5], [NaN], [2 ** 53], [2 ** 27, 2 ** 27], [Infinity, 0]]) {
   Deno.test(`toShape() refuses [${sizes}]`, () => {
     assertThrows(() => toShape(sizes), RangeError, "expected a whole number from 0 to 2^53 - 1");
   });

@@ -229,6 +229,19 @@ Deno.test("StridedView.fill() sets every second element of a box, and nothing be
     assertEquals([...await box.download()], expected);
   }));
 
+Deno.test("StridedView.clear() sets elements of every type to zero, and nothing beside them", () =>
+  withDevice(async (gpu) => {
+    using longs = gpu.zeros("int64", [2, 2]).fill(5n);
+    const column = longs.transpose().view(1);
+    assertEquals(column.clear(), column);
+    assertEquals(await longs.download(), BigInt64Array.of(5n, 0n, 5n, 0n));
+    using image = gpu.pitched("bool", [2, 3]).fill(true);
+    assertEquals(await image.clear().download(), new Uint8Array(6));
+    using gone = gpu.pitched("uint8", [2, 3], { label: "gone" });
+    gone.dispose();
+    assertThrows(() => gone.clear(), DisposedError, "gone");
+  }));
+
 Deno.test("StridedView.fill() sets elements of 8 bytes", () =>
   withDevice(async (gpu) => {
     using matrix = gpu.zeros("float64", [2, 3]);

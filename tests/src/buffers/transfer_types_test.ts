@@ -65,6 +65,8 @@ const FITTING = [
   "flags.fill(true).fill(1); gpu.upload([true, 0], { dtype: 'bool' }); flags.set([false]);",
   "const get = async (b: GpuBuffer | StridedView) => [await b.download(), b.downloadSync()]; get;",
   "const turned: DeviceBuffer<'int8'> = floats.transpose().astype('int8'); turned;",
+  "gpu.from(ReadableStream.from([new Float32Array(2), new Uint8Array(4).buffer]));",
+  "floats.set(new Float32Array(2)); floats.set([new Float32Array(2), [1, 2]]); longs.set(new Set([1n]));",
   "gpu.upload([1, 2] as const); gpu.upload([[1, 2], new Set([3, 4]), new Float32Array(2)]);",
 ];
 
@@ -78,6 +80,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
   "gpu.upload('12', { dtype: 'float32' });":
     "of type 'string' is not assignable to parameter of type",
+  "gpu.upload(floats);": "'DeviceBuffer<\"float32\">' is not assignable to type",
+  "gpu.uploadSync([floats.transpose()]);": "is not assignable",
+  "floats.set(new Float64Array(2));": "is not assignable to parameter of type",
+  "gpu.pinned('int8', 2).set(new Uint8Array(2));": "is not assignable to parameter of type",
+  "floats.set(floats);": "is not assignable to parameter of type",
   "gpu.upload([1n, 2n]);": "Type 'bigint' is not assignable to type",
   "gpu.uploadSync([[true, false]]);": "boolean",
   "const mixed = new Float32Array(2) as Float32Array | Int32Array; gpu.upload(mixed, { dtype: 'int32' });":

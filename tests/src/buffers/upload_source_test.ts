@@ -116,6 +116,49 @@ Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none wi
     }
   }));
 
+Deno.test("CudaDevice.upload() copies rows of the element type without walking their values", () =>
+  withDevice(async (gpu) => {
+    class Row extends Float32Array {
+      override [Symbol.iterator](): never {
+        throw new Error("walked");
+      }
+    }
+    using x = await gpu.upload([Row.of(1, 2), Row.of(3, 4), new Float32Array([5, 6])]);
+    assertEquals([x.dtype, x.shape], ["float32", [3, 2]]);
+    assertEquals(await x.download(), Float32Array.of(1, 2, 3, 4, 5, 6));
+    using longs = await gpu.upload([BigInt64Array.of(-1n), BigInt64Array.of(2n)], {
+      dtype: "int64",
+    });
+    assertEquals(await longs.download(), BigInt64Array.of(-1n, 2n));
+    using none = await gpu.upload([new Uint8ClampedArray(0)], { dtype: "uint8" });
+    assertEquals(none.shape, [1, 0]);
+    const uneven = () => gpu.upload([Row.of(1, 2), Row.of(3)]);
+    await assertRejects(uneven, RangeError, "one has 1 value where the first has 2");
+    assertEquals(gpu.live().count, 3);
+  }));
+
+Deno.test("CudaDevice.upload() of rows that are no float32 asks for the element type", () =>
+  withDevice((gpu) => {
+    const doubles = [Float64Array.of(0.1, 2), Float64Array.of(3, 1e300)];
+    for (
+      const [values, dtype] of [
+        [doubles, "float64"],
+        [[[1, 2], ...doubles], "float64"],
+        [[[Int16Array.of(1)], [Float32Array.of(2)]], "int16"],
+        [[new Uint8ClampedArray([300])], "uint8"],
+      ] as const
+    ) {
+      const words = `Cannot upload rows of ${dtype} as float32, which lists are: pass { dtype: ` +
+        `"${dtype}" }, or another`;
+      assertThrows(() => gpu.uploadSync(values), TypeError, words);
+    }
+    using exact = gpu.uploadSync([[1, 2], ...doubles], { dtype: "float64" });
+    assertEquals(exact.downloadSync(), Float64Array.of(1, 2, 0.1, 2, 3, 1e300));
+    using floats = gpu.uploadSync([[1, 2], Float32Array.of(0.1, 4)]);
+    assertEquals(floats.downloadSync(), Float32Array.of(1, 2, 0.1, 4));
+    assertEquals(gpu.live().count, 2);
+  }));
+
 Deno.test("CudaDevice.upload() of a buffer or a view says how it is copied", () =>
   withDevice(async (gpu) => {
     using x = gpu.zeros("float32", [2, 3], { label: "x" });

@@ -283,6 +283,16 @@ Deno.test("DeviceGroup.split() and shrink() name who does not call them", () =>
     await group.barrier();
   }));
 
+Deno.test("DeviceGroup.split() and shrink() wait as long as the group's calls do", () =>
+  withRanks(2, async ({ rank, group }) => {
+    await using part = await group.split({ color: 1, timeoutSeconds: 1 });
+    if (rank === 1) return void await group.barrier();
+    const calls = [part?.split({ color: 1 }), part?.shrink({ exclude: [] })];
+    const errors = await Promise.all(calls.map((call) => groupErrorOf(Promise.resolve(call))));
+    for (const { message } of errors) assertMatch(message, /rank 1 did not call it in 1 second$/);
+    await group.barrier();
+  }));
+
 Deno.test("DeviceGroup.split() and shrink() name a rank that has left", () =>
   withRanks(3, async ({ rank, group }) => {
     if (rank === 2) return;

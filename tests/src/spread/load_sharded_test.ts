@@ -186,6 +186,10 @@ Deno.test("gpus.loadSafetensors() refuses rules that do not fit, and keeps nothi
     const refused: [readonly unknown[], string][] = [
       [[[/q_proj/, "replicate"]], "no rule has its name"],
       [[], "no rule has its name"],
+      [
+        [["layers", "replicate"]],
+        'its name: "layers" is a part of it, write /layers/; a last one',
+      ],
       [[[/./, { split: 2 }]], "along axis 2"],
       [[[/scale/, { split: 0 }], [/./, "replicate"]], "it has 0 axes"],
       [[[/./, "everywhere"]], 'option "place"'],
