@@ -97,6 +97,7 @@ export class GroupLink {
   readonly #groups = new Map<string, LinkedGroup>();
   /** Messages for groups that this process has not started yet. */
   readonly #early = new Map<string, { readonly rank: number; readonly frame: Frame }[]>();
+  readonly #closed = new Set<string>();
   /** Times of the last signs of life. */
   readonly #heardAt = new Map<number, number>();
   /** Ranks that rank 0 calls silent, and for how many milliseconds. */
@@ -180,7 +181,9 @@ export class GroupLink {
    * rank 0 when the others have left as well.
    */
   async close(id: string): Promise<void> {
-    if (!this.#groups.delete(id) || this.#groups.size > 0 || !this.#isOpen) return;
+    if (!this.#groups.delete(id)) return;
+    this.#closed.add(id);
+    if (this.#groups.size > 0 || !this.#isOpen) return;
     const seats = [...this.#seats.values()];
     this.#pass({ kind: "bye", to: OTHERS, from: this.rank });
     if (this.rank === 0) {
@@ -240,6 +243,7 @@ export class GroupLink {
   #deliver(id: string, rank: number, frame: Frame): void {
     const group = this.#groups.get(id);
     if (group !== undefined) return group.onMessage(rank, frame);
+    if (this.#closed.has(id)) return;
     const early = this.#early.get(id) ?? [];
     this.#early.set(id, early);
     early.push({ rank, frame });

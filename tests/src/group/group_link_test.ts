@@ -85,6 +85,20 @@ Deno.test("GroupLink keeps what comes for a group that is not open yet", async (
   await Promise.all(links.map((link) => link.close("later")));
 });
 
+Deno.test("GroupLink keeps nothing that comes for a group that was closed", async () => {
+  const { links, notes } = await connect(2);
+  links[1]?.open("closed", new Notes());
+  await links[1]?.close("closed");
+  links[0]?.send("closed", { word: "x" });
+  links[0]?.send("g", { word: "y" });
+  await soon(() => notes[1]?.words.length === 1);
+  const again = new Notes();
+  links[1]?.open("closed", again);
+  assertEquals(again.words, []);
+  await links[1]?.close("closed");
+  await Promise.all(links.map((link) => link.close("g")));
+});
+
 Deno.test("GroupLink tells nobody of a rank that leaves in peace", async () => {
   const { links, notes } = await connect(3);
   await links[1]?.close("g");
