@@ -160,7 +160,7 @@ async function writeFile(path: string, page: Promise<string>): Promise<void> {
   try {
     await Deno.writeTextFile(path, await page);
   } catch (error) {
-    throw new TypeError(`Cannot write ${path}: ${reasonOf(error) ?? messageOf(error)}`);
+    throw new TypeError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 

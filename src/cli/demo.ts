@@ -43,7 +43,7 @@ async function prepareFolder(out: string): Promise<string | undefined> {
     await Deno.mkdir(out, { recursive: true });
     return undefined;
   } catch (error) {
-    return reasonOf(error) ?? messageOf(error);
+    return reasonOf(error);
   }
 }
 

@@ -93,13 +93,17 @@ export function openByDeno(path: string, options: Deno.OpenOptions): void {
   try {
     Deno.openSync(path, options).close();
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = knownReason(error);
     throw reason === undefined ? error : reworded(error, `Cannot open ${path}: ${reason}`);
   }
 }
 
-/** The reason of an error of Deno's about a file, in words; undefined for other errors. */
-export function reasonOf(error: unknown): string | undefined {
+/** Returns why a call about a file failed, in words: the system's reason, else the error's message. */
+export function reasonOf(error: unknown): string {
+  return knownReason(error) ?? messageOf(error);
+}
+
+function knownReason(error: unknown): string | undefined {
   const [, errno = ""] = /\(os error (\d+)\)/.exec(messageOf(error)) ?? [];
   return REASONS[Number(errno)];
 }

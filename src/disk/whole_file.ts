@@ -1,6 +1,5 @@
 // Files that are read whole.
 
-import { messageOf } from "../words/format.ts";
 import { reasonOf } from "./system_error.ts";
 
 /**
@@ -23,6 +22,6 @@ export async function readText(path: string): Promise<string> {
     await refuseDevice(path);
     return await Deno.readTextFile(path);
   } catch (error) {
-    throw new TypeError(reasonOf(error) ?? messageOf(error));
+    throw new TypeError(reasonOf(error));
   }
 }

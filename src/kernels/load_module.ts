@@ -7,7 +7,7 @@ import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { describeValue, messageOf } from "../words/format.ts";
+import { describeValue } from "../words/format.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 import { type CudaModule, loadImage } from "./cuda_module.ts";
 
@@ -75,8 +75,7 @@ async function readFile(source: FilePath): Promise<Uint8Array> {
     await refuseDevice(path);
     return await Deno.readFile(path);
   } catch (error) {
-    const reason = reasonOf(error) ?? messageOf(error);
-    throw reworded(error, `Cannot load ${path} as a module: ${reason}`);
+    throw reworded(error, `Cannot load ${path} as a module: ${reasonOf(error)}`);
   }
 }
 

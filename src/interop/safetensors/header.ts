@@ -93,7 +93,7 @@ export function readHeaderLength(
  *
  * @throws SafetensorsError when anything in it breaks the format, or does not fit the file.
  */
-export async function parseHeaderInTurns(
+export async function parseHeader(
   bytes: Uint8Array,
   source: HeaderSource,
 ): Promise<SafetensorsHeader> {
