@@ -258,7 +258,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       shape,
       resource: this.#resource,
       stream,
-      // Elements of another type may need more than there is room for here.
+      // Elements of another type may need more room than this buffer has reserved.
       reserveSize: Math.max(this.reservedBytes, byteLengthOf(dtype, toShape(shape))),
       stepSize: this.#range.stepBytes,
       label,
@@ -331,7 +331,7 @@ export function allocateGrowableBuffer<D extends DType>(
 /**
  * Reserves addresses.
  *
- * @throws RangeError when the driver has not so many: that says nothing of memory.
+ * @throws RangeError when the driver has too few addresses, which says nothing about memory.
  */
 function reserveFor(resource: VirtualMemoryResource, request: VirtualRangeRequest): VirtualRange {
   try {

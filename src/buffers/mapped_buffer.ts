@@ -28,7 +28,7 @@ export interface MappedBufferFields<D extends DType> extends HostBufferFields<D>
   readonly resource: MappedHostMemoryResource;
 }
 
-/** Blocks whose slow reads were warned about. */
+/** Blocks for which a warning about slow reads was given. */
 const warned = new WeakSet<object>();
 
 /**
@@ -76,7 +76,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   /**
    * Writes host values into the elements from `offset` on, without reading any: the way to fill
    * write-combined memory. Takes a typed array of the element type, or plain numbers. The CPU writes at
-   * once: wait for queued work that uses them before.
+   * once: first wait for queued work that uses the elements.
    *
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
    * @throws TypeError for an array of another type.

@@ -83,7 +83,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return Promise.resolve();
   }
 
-  /** Describes it: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
+  /** Returns its name for messages: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
   toString(): string {
     return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
   }

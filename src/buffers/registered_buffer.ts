@@ -129,7 +129,7 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
   );
 }
 
-/** Has calls that use the memory come after transfers of the array that are under way. */
+/** Makes calls that use the memory come after transfers of the array that are under way. */
 function followTransfers(allocation: Allocation, stream: CudaStream, memory: HostBytes): void {
   const { usage, address, byteLength } = allocation;
   for (const work of arraysBefore([{ memory, access: "write" }])) {

@@ -86,7 +86,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   readonly strides: readonly number[];
   /** Index of the first element in the buffer. */
   readonly offset: number;
-  /** The length of the buffer that the layout is known to fit in: kinds that shrink lose elements. */
+  /** The length of the buffer that the layout was last checked against: some kinds can shrink. */
   #checkedLength: number;
   #disposed = false;
 
@@ -147,7 +147,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /**
    * Returns the memory for a kernel.
    *
-   * @throws TypeError when there are gaps between the elements, of which an address tells nothing.
+   * @throws TypeError when there are gaps between the elements, which an address cannot express.
    * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan {
@@ -303,7 +303,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     let copied: Fence | undefined;
     const queue = () => {
       queueShapedCopyNow(copy);
-      // Not an event of the stream's, which the program may have disposed by now.
+      // Not an event on the stream, which the program may have disposed by now.
       copied = Fence.behind(this.context, queueOf(stream).handle);
     };
     const { span } = packed;
@@ -344,7 +344,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: TransferChoice,
   ): Promise<ArrayOf<D>>;
   /**
-   * Copies the elements, in the order of the view, into memory of yours, and resolves with it.
+   * Copies the elements, in the order of the view, into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
@@ -353,7 +353,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination: T,
     options?: TransferChoice,
   ): Promise<T>;
-  /** Fills memory of yours where there is some, else a new typed array, and resolves with it. */
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
@@ -381,14 +381,14 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: StreamChoice,
   ): ArrayOf<D>;
   /**
-   * Copies the elements into memory of yours and blocks until they are there; see {@link
+   * Copies the elements into `destination` and blocks until they are there; see {@link
    * StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
     destination: T,
     options?: StreamChoice,
   ): T;
-  /** Fills memory of yours where there is some, else a new typed array, and blocks until it is full. */
+  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,
@@ -407,7 +407,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /**
    * Makes a DLPack struct of the elements for another library, with these strides; see {@link
-   * GpuBuffer.toDLPack}. A copy that the library is to have for itself is contiguous.
+   * GpuBuffer.toDLPack}. A copy made for the library is contiguous.
    */
   toDLPack(options: DLPackOptions = {}): DLPackTensor {
     options = DLPACK_OPTIONS.read(options, "toDLPack");
@@ -479,7 +479,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.#span.address + BigInt(this.offset * elementBytes(this.dtype));
   }
 
-  /** The layout relative to the start of the block, which other views share. */
+  /** The layout relative to the start of the block, as needed to compare views. */
   get #inBlock(): StridedLayout {
     const { shape, strides, offset } = this;
     const start = this.buffer.byteOffset / elementBytes(this.dtype);
@@ -520,7 +520,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /**
    * Checks the layout again when the buffer has become shorter.
    *
-   * @throws RangeError for elements that the buffer has lost.
+   * @throws RangeError when the view shows elements that the buffer no longer has.
    */
   #requireInside(): void {
     const { buffer } = this;
