@@ -240,7 +240,9 @@ const CELL = new BigUint64Array(1);
 const SECOND_CELL = new BigUint64Array(1);
 const CELL_32 = new Int32Array(CELL.buffer, 0, 1);
 
-/** Calls a function that puts a handle, an address or a size at its first argument; returns that. */
+/**
+ * Calls a function that writes a handle, an address or a size to its first argument; returns that.
+ */
 export function take64<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -251,7 +253,7 @@ export function take64<K extends DriverFunction>(
   return CELL[0];
 }
 
-/** Calls a function that puts 32 bits at its first argument; returns them as a signed number. */
+/** Calls a function that writes 32 bits to its first argument; returns them as a signed number. */
 export function take32<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -262,7 +264,7 @@ export function take32<K extends DriverFunction>(
   return CELL_32[0];
 }
 
-/** Calls a function that puts 64 bits at its first argument and at its second; returns both. */
+/** Calls a function that writes 64 bits to its first and its second argument; returns both. */
 export function takePair<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -274,7 +276,7 @@ export function takePair<K extends DriverFunction>(
   return [CELL[0], SECOND_CELL[0]];
 }
 
-/** Calls a function that puts 64 bits at its last argument; returns them. */
+/** Calls a function that writes 64 bits to its last argument; returns them. */
 export function read64<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -285,7 +287,7 @@ export function read64<K extends DriverFunction>(
   return CELL[0];
 }
 
-/** Calls a function that puts 32 bits at its last argument; returns them as a signed number. */
+/** Calls a function that writes 32 bits to its last argument; returns them as a signed number. */
 export function read32<K extends DriverFunction>(
   caller: Caller,
   name: K,

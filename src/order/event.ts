@@ -197,8 +197,8 @@ export class CudaEvent implements Disposable {
   }
 
   /**
-   * Returns a ticket by which another process opens the event with `gpu.openEvent()`: JSON keeps it.
-   * Keep the event until the other process has disposed its own (cuIpcGetEventHandle).
+   * Returns a ticket by which another process opens the event with `gpu.openEvent()`; it can be sent
+   * as JSON. Keep the event until the other process has disposed its own (cuIpcGetEventHandle).
    *
    * @throws TypeError unless the event was made with `{ shareable: true }`.
    */
