@@ -1,6 +1,6 @@
 /**
- * Kernels of one's own: the numbers that they are given, with their types, what they do to memory, and
- * the classes and errors of `gpu.compile()` and `gpu.loadModule()`.
+ * Kernels of your own: typed numbers as arguments, the access that a kernel has to memory, and the
+ * classes and errors of `gpu.compile()` and `gpu.loadModule()`.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";

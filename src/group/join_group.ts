@@ -11,22 +11,22 @@ import { Nccl } from "./nccl.ts";
 import { ProcessGroup } from "./process_group.ts";
 import { readAppointment } from "./rendezvous_address.ts";
 
-/** The name of the first group on its connections; those that come from it add to it. */
+/** The name of the first group on its connections; names of groups made from it begin with it. */
 const FIRST_GROUP = "0";
 
 /**
- * Joins a group of several processes over NVIDIA's NCCL, each with one rank and one device, on one machine
- * or several. All of them call it with the same rendezvous, size and token; it resolves when all are there.
- * Rank 0 listens at the rendezvous meanwhile, and the others connect to it.
+ * Joins a group of several processes over NVIDIA's NCCL, each with one rank and one device, on one
+ * machine or several. All of them call it with the same rendezvous, size and token; it resolves when all
+ * have joined. Meanwhile rank 0 listens at the rendezvous, and the others connect to it.
  *
  * Versions of this kit and of NCCL, sizes, ranks, devices and the token are compared before NCCL starts.
  * NCCL then opens sockets of its own, which are outside of Deno's permissions and which the token does not
  * protect: `docs/several_gpus.md` says more.
  *
- * @throws TypeError and RangeError for options that cannot be.
+ * @throws TypeError and RangeError for invalid options.
  * @throws CudaUnavailableError when there is no NCCL.
- * @throws GroupError when a rank does not come in time (it is named), this process is refused, the signal
- *   is aborted, or NCCL cannot start.
+ * @throws GroupError when a rank does not join in time (the message names it), this process is refused,
+ *   the signal is aborted, or NCCL cannot start.
  *
  * @example
  * ```ts
