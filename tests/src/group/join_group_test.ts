@@ -10,6 +10,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { GroupError } from "../../../src/group/group_error.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";
 import { joinGroup } from "../../../src/group/join_group.ts";
@@ -402,7 +403,7 @@ Deno.test("DeviceGroup of several processes ends on GPUs that are slow to pass i
       await work.catch(() => {});
       assertEquals(await x.at(0), 1);
     }
-    await new Promise((resolve) => setTimeout(resolve, 300)); // the second one ends by itself
+    await delay(300); // the second one ends by itself
     await gpu.synchronize();
     assertEquals(liveNames(gpu), []);
   }));
@@ -443,7 +444,7 @@ Deno.test("joinGroup() refuses a rank that is there already", async () => {
   const started = [first, second].map((device, rank) =>
     join({ rendezvous, rank, size: 3, device, timeoutSeconds: 8 })
   );
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await delay(500);
   const error = await refusalOf({ rendezvous, rank: 1, size: 3, token: TOKEN }, 2);
   assertStringIncludes(error.message, `rank 1 (process ${Deno.pid} at 127.0.0.1) is there already`);
   using third = openRank(2);
@@ -461,7 +462,7 @@ Deno.test("joinGroup() names the ranks that never came, on all others", async ()
     groupErrorOf(join({ ...options, rank: 0, device: first, timeoutSeconds: 1.5 })),
     groupErrorOf(join({ ...options, rank: 2, device: third, timeoutSeconds: 30 })),
   ]);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await delay(300);
   await refusalOf({ ...options, rank: 1, token: "another long word" });
   for (const { message, reason, rank } of await errors) {
     assertEquals([reason, rank], ["timeout", 1]);
@@ -551,7 +552,7 @@ Deno.test("joinGroup() is not held up by whatever else connects", async () => {
     text('{"welcome": "{}", "proof": ""}'),
     crypto.getRandomValues(new Uint8Array(60_000)),
   ];
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await delay(100);
   const connections = await Promise.all(
     Array.from({ length: 4 }, () => attacks).flat().map(async (bytes) => {
       const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
@@ -623,7 +624,7 @@ Deno.test("joinGroup() ignores its signal once it has joined, and a call ends th
       Promise.resolve(group.allReduce(x, { signal: AbortSignal.timeout(50) })),
     );
     assertEquals(error.reason, "signal");
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await delay(100);
     ended.resolve();
   }));
 });
@@ -644,7 +645,7 @@ Deno.test({
       await Promise.all([0, 1].map(async (rank) => {
         using gpu = openRank(rank);
         if (rank === 1) {
-          await new Promise((resolve) => setTimeout(resolve, 300));
+          await delay(300);
           mode = Deno.lstatSync(path).mode;
         }
         const options = { rendezvous, rank, size: 2, device: gpu, timeoutSeconds: 10 };
