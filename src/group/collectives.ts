@@ -281,41 +281,8 @@ export function gather(
     readonly into?: GpuBuffer | undefined;
   },
 ): RankCall[] {
-  const call = "gather";
-  const { size } = ranks;
-  const sources = placesOf(ranks, buffers, call);
-  const target = into === undefined ? undefined : targetOf(ranks, into, { sources, call, root });
-  const targetRank = target?.rank ??
-    otherRank(ranks, root, call, "{ into }, a buffer with room for all");
-  if (target !== undefined) requireLengths([target], lengthOf(sources) * size, call);
-  const { type, count, byteLength } = movedParts(sources, 1, call);
-  if (count === 0n) return [];
-  return sources.map(({ span, rank }) => {
-    const whole = rank === targetRank ? target?.span : undefined;
-    const own = partOf(whole ?? span, rank, byteLength);
-    const isRoot = whole !== undefined;
-    return {
-      rank,
-      call: "ncclGather",
-      uses: isRoot ? usesOf(span, whole, call, own) : [reading(span)],
-      make(api, communicator, stream) {
-        const to = whole?.address ?? 0n;
-        if (api.ncclGather !== null) {
-          return api.ncclGather(span.address, to, count, type, targetRank, communicator, stream);
-        }
-        // The root also sends to itself, and receives that, unless the bytes are in place.
-        const sent = isRoot && span.address === own.address
-          ? 0
-          : api.ncclSend(span.address, count, type, targetRank, communicator, stream);
-        if (!isRoot || sent !== 0) return sent;
-        return firstFailure(size, (peer) => {
-          const place = to + BigInt(peer) * byteLength;
-          if (peer === rank && span.address === place) return 0;
-          return api.ncclRecv(place, count, type, peer, communicator, stream);
-        });
-      },
-    };
-  });
+  const expected = "{ into }, a buffer with room for all";
+  return moveParts(ranks, { call: "gather", parts: buffers, whole: into, root, expected });
 }
 
 /** Gives each rank its part of one buffer. */
@@ -324,38 +291,59 @@ export function scatter(
   source: GpuBuffer | undefined,
   { root, into }: { readonly root?: number | undefined; readonly into: Buffers },
 ): RankCall[] {
-  const call = "scatter";
+  const expected = "a buffer with the parts of all ranks";
+  return moveParts(ranks, { call: "scatter", parts: into, whole: source, root, expected });
+}
+
+/** Moves a part of each rank to its place in one rank's buffer, or back. */
+function moveParts(
+  ranks: Ranks,
+  { call, parts, whole, root, expected }: {
+    readonly call: "gather" | "scatter";
+    readonly parts: Buffers;
+    readonly whole: GpuBuffer | undefined;
+    readonly root: number | undefined;
+    readonly expected: string;
+  },
+): RankCall[] {
   const { size } = ranks;
-  const targets = placesOf(ranks, into, call);
-  const from = source === undefined
+  const isGather = call === "gather";
+  const name = isGather ? "ncclGather" : "ncclScatter";
+  const [fromPart, fromRoot] = isGather
+    ? ["ncclSend", "ncclRecv"] as const
+    : ["ncclRecv", "ncclSend"] as const;
+  const places = placesOf(ranks, parts, call);
+  const target = whole === undefined
     ? undefined
-    : targetOf(ranks, source, { sources: targets, call, root });
-  const fromRank = from?.rank ??
-    otherRank(ranks, root, call, "a buffer with the parts of all ranks");
-  if (from !== undefined) requireLengths([from], lengthOf(targets) * size, call);
-  const { type, count, byteLength } = movedParts(targets, 1, call);
+    : targetOf(ranks, whole, { sources: places, call, root });
+  const rootRank = target?.rank ?? otherRank(ranks, root, call, expected);
+  if (target !== undefined) requireLengths([target], lengthOf(places) * size, call);
+  const { type, count, byteLength } = movedParts(places, 1, call);
   if (count === 0n) return [];
-  return targets.map(({ span, rank }) => {
-    const whole = rank === fromRank ? from?.span : undefined;
-    const own = partOf(whole ?? span, rank, byteLength);
-    const isRoot = whole !== undefined;
+  return places.map(({ span, rank }) => {
+    const all = rank === rootRank ? target?.span : undefined;
+    const own = partOf(all ?? span, rank, byteLength);
+    const [source, destination] = isGather ? [span, all] : [all, span];
     return {
       rank,
-      call: "ncclScatter",
-      uses: isRoot ? usesOf(whole, span, call, own) : [writing(span)],
+      call: name,
+      uses: source !== undefined && destination !== undefined
+        ? usesOf(source, destination, call, own)
+        : [isGather ? reading(span) : writing(span)],
       make(api, communicator, stream) {
-        const start = whole?.address ?? 0n;
-        if (api.ncclScatter !== null) {
-          return api.ncclScatter(start, span.address, count, type, fromRank, communicator, stream);
+        const [from, to] = [source?.address ?? 0n, destination?.address ?? 0n];
+        if (api[name] !== null) {
+          return api[name](from, to, count, type, rootRank, communicator, stream);
         }
-        const received = isRoot && span.address === own.address
+        // The root also sends to itself, and receives that, unless the bytes are in place.
+        const status = all !== undefined && span.address === own.address
           ? 0
-          : api.ncclRecv(span.address, count, type, fromRank, communicator, stream);
-        if (!isRoot || received !== 0) return received;
+          : api[fromPart](span.address, count, type, rootRank, communicator, stream);
+        if (all === undefined || status !== 0) return status;
         return firstFailure(size, (peer) => {
-          const place = start + BigInt(peer) * byteLength;
+          const place = all.address + BigInt(peer) * byteLength;
           if (peer === rank && span.address === place) return 0;
-          return api.ncclSend(place, count, type, peer, communicator, stream);
+          return api[fromRoot](place, count, type, peer, communicator, stream);
         });
       },
     };
