@@ -13,7 +13,6 @@ import {
   type MeetingFields,
   type Met,
   PATIENCE_MILLISECONDS,
-  RETRY_MILLISECONDS,
   shortened,
   stopped,
 } from "./meeting_limit.ts";
@@ -37,7 +36,7 @@ export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit
     const connection = await connectTo(place, limit, state);
     const met = connection && await introduce(connection, { fields, secret, limit, state });
     if (met !== undefined) return met;
-    await limit.pause(RETRY_MILLISECONDS);
+    await limit.pause();
   }
 }
 

@@ -14,7 +14,7 @@ export const CALL = "joinGroup";
 export const PATIENCE_MILLISECONDS = 5000;
 
 /** Pause before the next attempt to reach rank 0, or to listen. */
-export const RETRY_MILLISECONDS = 100;
+const RETRY_MILLISECONDS = 100;
 
 /** Ranks that a message names at most. */
 const MOST_NAMES = 8;
@@ -71,9 +71,9 @@ export class Limit {
     return Math.max(0, this.#endsAt - performance.now());
   }
 
-  /** Waits for some time; returns early when the limit is over. */
-  async pause(milliseconds: number): Promise<void> {
-    await within(Math.min(milliseconds, this.left), this.over);
+  /** Waits before the next attempt; returns early when the limit is over. */
+  async pause(): Promise<void> {
+    await within(Math.min(RETRY_MILLISECONDS, this.left), this.over);
   }
 
   [Symbol.dispose](): void {

@@ -23,7 +23,6 @@ import {
   type MeetingFields,
   type Met,
   PATIENCE_MILLISECONDS,
-  RETRY_MILLISECONDS,
   stopped,
 } from "./meeting_limit.ts";
 import { formatPlace } from "./rendezvous_address.ts";
@@ -126,7 +125,7 @@ export class Reception {
         }
         // Other failures, such as too many open files, may be temporary.
         if (this.#limit.reason !== undefined) return;
-        await this.#limit.pause(RETRY_MILLISECONDS);
+        await this.#limit.pause();
       }
     }
   }

@@ -3,13 +3,7 @@
 import { messageOf } from "../words/format.ts";
 import { FrameConnection, STRANGER } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
-import {
-  CALL,
-  type Limit,
-  PATIENCE_MILLISECONDS,
-  RETRY_MILLISECONDS,
-  stopped,
-} from "./meeting_limit.ts";
+import { CALL, type Limit, PATIENCE_MILLISECONDS, stopped } from "./meeting_limit.ts";
 import { formatPlace, type MeetingPlace } from "./rendezvous_address.ts";
 
 /** Time to wait for a taken address to become free: another group may just have ended there. */
@@ -42,7 +36,7 @@ export async function listenAt(
         );
       }
     }
-    await limit.pause(RETRY_MILLISECONDS);
+    await limit.pause();
   }
 }
 
