@@ -1,4 +1,5 @@
-// The way between two devices: straight over the bus when both sides can, else staged by the driver.
+// The route between two devices: directly over the bus if both support it, else staged by the
+// driver.
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
@@ -11,8 +12,8 @@ export type PeerRoute = "peer" | "staged";
 const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();
 
 /**
- * Finds the way between two devices and opens it, once for a pair (cuDeviceCanAccessPeer,
- * cuCtxEnablePeerAccess). A failure is thrown and not remembered: the next call asks again.
+ * Finds the route between two devices and enables it, once for a pair (cuDeviceCanAccessPeer,
+ * cuCtxEnablePeerAccess). A failure is thrown and not remembered: the next call tries again.
  */
 export function peerRoute(from: Context, to: Context): PeerRoute {
   const known = routes.get(from)?.get(to);

@@ -3,7 +3,7 @@
 import { reasonOf } from "./system_error.ts";
 
 /**
- * Checks that a path is no device: some of them never end.
+ * Checks that a path is not a device: some devices never end.
  *
  * @throws TypeError when it is one; the message is the reason alone.
  */

@@ -26,14 +26,14 @@ export const MODULE_OPTIONS: OptionSet<ModuleOptions> = new OptionSet({ label: T
  */
 export type ModuleSource = string | URL | Uint8Array;
 
-/** Code that was read, with its file's name where it has one. */
+/** Code that was read, with the name of its file, if any. */
 interface ReadCode {
   readonly image: ModuleImage;
   readonly file: string | undefined;
 }
 
 /**
- * Loads a module, of one piece of code or of several that are linked.
+ * Loads a module from one piece of code, or from several that are linked.
  *
  * @throws TypeError for a value that is not code, code that was cut off, and pieces that do not fit.
  */

@@ -14,10 +14,13 @@ import { LoadedCode } from "./loaded_code.ts";
 /** Threads of a block. */
 const BLOCK_THREADS = 256;
 
-/** Blocks for each multiprocessor: more would only take turns. */
+/** Blocks for each multiprocessor; more would only run one after another. */
 const BLOCKS_EACH = 8;
 
-/** A launch of one of the kernels: the elements that its threads share out, and its arguments. */
+/**
+ * A launch of one of the kernels: the number of elements to divide among its threads, and its
+ * arguments.
+ */
 export interface ReadyLaunch {
   /** Name of the kernel. */
   readonly name: string;
