@@ -14,9 +14,9 @@ type DriverWithNvrtc = DriverApi & {
   readonly [OWN_NVRTC]?: NvrtcApi;
 };
 
-/** A compiler that can be opened: where it is, and its functions once they are asked for. */
+/** A compiler that can be opened: its place, and its functions, bound on first use. */
 export interface NvrtcSource {
-  /** The path, size and time that tell this compiler from others; undefined when unknown. */
+  /** Path, size and time, which identify this compiler; undefined when unknown. */
   readonly identity: string | undefined;
   /** Folders with CUDA's headers beside it. */
   readonly includeFolders: readonly string[];
@@ -40,7 +40,7 @@ export function findNvrtc(driver: DriverApi): NvrtcSource {
   return sourceOf(findLibrary("nvrtc"));
 }
 
-/** Makes a source of a library that was found. */
+/** Makes a source from a library that was found. */
 export function sourceOf(found: FoundLibrary): NvrtcSource {
   const { path, identity } = found;
   return {
@@ -55,7 +55,7 @@ export function sourceOf(found: FoundLibrary): NvrtcSource {
   };
 }
 
-/** Headers lie beside the library's folder; pip has those of CUDA in a package of their own. */
+/** Headers are beside the library's folder; pip has CUDA's headers in a package of their own. */
 function includeFoldersFor(path: string): string[] {
   const folder = path.slice(0, path.lastIndexOf("/"));
   const root = folder.slice(0, folder.lastIndexOf("/"));

@@ -1,5 +1,5 @@
-// The values of a buffer or a view for its card: the first and the last of them, a few hundred bytes,
-// and only when reading them needs no waiting.
+// The values of a buffer or a view for its card: the first and the last ones, a few hundred bytes,
+// and only if reading them needs no waiting.
 
 import { scalarOf } from "../buffers/element.ts";
 import { type DType, elementBytes } from "../dtype.ts";
@@ -31,7 +31,7 @@ export type Preview =
 const PATIENCE_MILLISECONDS = 20;
 const SHOWN_ROWS = { first: 4, last: 2 } as const;
 const SHOWN_COLUMNS = { first: 5, last: 3 } as const;
-/** Values of one axis stand in rows of so many. */
+/** The number of values in a row, when there is one axis. */
 const ROW_LENGTH = 8;
 /** Elements that lie this near to each other are read in one copy. */
 const NEAR_ELEMENTS = 16;
@@ -39,7 +39,7 @@ const NEAR_ELEMENTS = 16;
 /** Stands for a value that nobody has written, which only the simulated driver knows. */
 const UNWRITTEN = "·";
 
-/** Reads some values of what was not disposed, or says why that cannot be done now. */
+/** Reads some values of a live buffer, or says why that cannot be done now. */
 export function previewOf(layout: PreviewLayout, allocation: Allocation): Preview {
   if (layout.shape.includes(0)) return { missing: "none" };
   if (allocation.byteLength === 0) return { missing: "none before its first use" };
@@ -60,7 +60,7 @@ interface Grid {
   readonly indexAt: (row: number, column: number) => number | undefined;
 }
 
-/** One axis is wrapped; of several, the last one is a row and the others are rows one after another. */
+/** A single axis is wrapped into rows; with several axes, the last one forms the rows. */
 function gridOf({ shape, strides, offset }: PreviewLayout): Grid {
   const axes: Axis[] = shape.map((size, axis) => ({ size, stride: strides[axis] ?? 0 }));
   const last = axes.at(-1) ?? { size: 1, stride: 1 };

@@ -1,4 +1,4 @@
-// Positions along the axes of a buffer, for what shows a part of it.
+// Positions along the axes of a buffer, for showing a part of it.
 
 /** An axis of a layout. */
 export interface Axis {

@@ -85,7 +85,8 @@ export class OverlapRecorder implements Disposable {
 
   /**
    * Queues a piece of work on a stream between two events. The time includes waiting for a copy
-   * engine that another stream keeps busy. Bound: `traceOverlap(({ run }) => ...)` works as well.
+   * engine that another stream keeps busy. It is bound, so that `traceOverlap(({ run }) => ...)`
+   * works as well.
    *
    * @throws The error of `work`; the piece is left out then.
    */
@@ -162,7 +163,7 @@ export function timesWith(
   const steps = spans.flatMap(({ startSeconds, endSeconds }) => [
     { at: startSeconds, change: 1 },
     { at: endSeconds, change: -1 },
-    // At equal times a beginning comes first, so that pieces in a row are one stretch.
+    // At equal times a start comes first, so that adjacent pieces are one stretch.
   ]).sort((a, b) => a.at - b.at || b.change - a.change);
   const stretches: { startSeconds: number; endSeconds: number }[] = [];
   let running = 0;

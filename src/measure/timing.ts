@@ -40,8 +40,8 @@ export class Timing {
 }
 
 /**
- * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work
- * that is queued on other streams counts only as far as `stream` waits for it.
+ * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work on
+ * other streams counts only if `stream` waits for it.
  */
 export async function timeOnStream(
   stream: CudaStream,

@@ -1,4 +1,4 @@
-// The common part of a device's live cards: where they are shown, and how often they are drawn.
+// The common part of a device's live cards: their display, and their regular redrawing.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import type { Card } from "../cards/card.ts";
