@@ -54,8 +54,5 @@ export function openNccl(driver: DriverApi): NcclSource {
   const own = (driver as DriverWithNccl)[OWN_NCCL];
   if (own !== undefined) return { api: own, path: undefined };
   const found = findLibrary("nccl");
-  const key = found.path ?? "";
-  const source = opened.get(key) ?? openInstalled("nccl", found, NCCL);
-  opened.set(key, source);
-  return source;
+  return opened.getOrInsertComputed(found.path ?? "", () => openInstalled("nccl", found, NCCL));
 }

@@ -47,10 +47,10 @@ export function sourceOf(found: FoundLibrary): NvrtcSource {
     identity,
     includeFolders: path === undefined ? [] : includeFoldersFor(path),
     get api(): NvrtcApi {
-      const key = path ?? "";
-      const api = opened.get(key) ?? openInstalled("nvrtc", found, NVRTC).api;
-      opened.set(key, api);
-      return api;
+      return opened.getOrInsertComputed(
+        path ?? "",
+        () => openInstalled("nvrtc", found, NVRTC).api,
+      );
     },
   };
 }

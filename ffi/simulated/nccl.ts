@@ -324,9 +324,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   function textAt(words: string): bigint {
-    const text = texts.get(words) ?? cString(words);
-    texts.set(words, text);
-    return BigInt(hostAddress(text));
+    return BigInt(hostAddress(texts.getOrInsertComputed(words, cString)));
   }
 
   const functions: NcclWithWire = {

@@ -90,14 +90,11 @@ function isCount(count: number): boolean {
 }
 
 function deviceOf(open: () => CudaDevice): CudaDevice {
-  const known = devices.get(open);
-  if (known !== undefined) return known;
-  const gpu: unknown = open();
-  if (!(gpu instanceof CudaDevice)) {
+  return devices.getOrInsertComputed(open, () => {
+    const gpu: unknown = open();
+    if (gpu instanceof CudaDevice) return gpu;
     throw new TypeError("Cannot measure transfers: open() did not return a CudaDevice");
-  }
-  devices.set(open, gpu);
-  return gpu;
+  });
 }
 
 /** Disposes what the last bench prepared, and prepares for the next one. */

@@ -19,8 +19,9 @@ export function peerRoute(from: Context, to: Context): PeerRoute {
   const known = routes.get(from)?.get(to);
   if (known !== undefined) return known;
   const route = opens(from, to) && opens(to, from) ? "peer" : "staged";
-  remember(from, to, route);
-  remember(to, from, route);
+  for (const [one, other] of [[from, to], [to, from]] as const) {
+    routes.getOrInsertComputed(one, () => new WeakMap()).set(other, route);
+  }
   return route;
 }
 
@@ -31,10 +32,4 @@ function opens(from: Context, to: Context): boolean {
   if (isRefusal(status)) return false;
   from.driver.check(status, "cuCtxEnablePeerAccess");
   return true;
-}
-
-function remember(from: Context, to: Context, route: PeerRoute): void {
-  const known = routes.get(from) ?? new WeakMap<Context, PeerRoute>();
-  known.set(to, route);
-  routes.set(from, known);
 }

@@ -46,9 +46,7 @@ export class TransferStreams {
 
   /** The streams of a context; they end with it. */
   static of(context: Context): TransferStreams {
-    const streams = pools.get(context) ?? new TransferStreams(context);
-    pools.set(context, streams);
-    return streams;
+    return pools.getOrInsertComputed(context, () => new TransferStreams(context));
   }
 
   /** Takes an idle stream; creates one when all are in use. */

@@ -141,8 +141,7 @@ export class Context {
           `(${last === 0 ? "0" : `0 to ${last}`})`,
       );
     }
-    const known = contexts.get(driver) ?? new Map<number, Context>();
-    contexts.set(driver, known);
+    const known = contexts.getOrInsertComputed(driver, () => new Map());
     const context = known.get(ordinal);
     if (context !== undefined) return context.#check(options).retain();
     const made = new Context(driver, ordinal, options);

@@ -111,9 +111,7 @@ export class Driver {
   }
 
   static #of(api: DriverApi): Driver {
-    const known = drivers.get(api) ?? new Driver(api);
-    drivers.set(api, known);
-    return known;
+    return drivers.getOrInsertComputed(api, () => new Driver(api));
   }
 
   /** Whether its devices are simulated. */

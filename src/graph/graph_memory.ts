@@ -45,9 +45,7 @@ export class GraphMemory implements MemoryCache {
 
   /** The graph memory of a device. */
   static of(context: Context): GraphMemory {
-    const memory = known.get(context) ?? new GraphMemory(context);
-    known.set(context, memory);
-    return memory;
+    return known.getOrInsertComputed(context, () => new GraphMemory(context));
   }
 
   /** Bytes kept in addition to those that buffers hold. */

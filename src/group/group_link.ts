@@ -246,9 +246,7 @@ export class GroupLink {
     const group = this.#groups.get(id);
     if (group !== undefined) return group.onMessage(rank, frame);
     if (this.#closed.has(id)) return;
-    const early = this.#early.get(id) ?? [];
-    this.#early.set(id, early);
-    early.push({ rank, frame });
+    this.#early.getOrInsertComputed(id, () => []).push({ rank, frame });
   }
 
   #end({ member: { rank } }: Seat): void {

@@ -352,8 +352,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   }
 
   #hear(subject: string, rank: number, value: unknown): void {
-    const said = this.#said.get(subject) ?? new Map<number, unknown>();
-    this.#said.set(subject, said.set(rank, value));
+    this.#said.getOrInsertComputed(subject, () => new Map()).set(rank, value);
     this.#wake();
   }
 

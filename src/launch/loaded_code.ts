@@ -83,12 +83,10 @@ export class LoadedCode implements KernelCode {
    */
   kernel(name: string): KernelFunction {
     const symbol = this.#symbolOf(name);
-    const known = this.#functions.get(symbol);
-    if (known !== undefined) return known;
-    const handle = this.#find(symbol, name);
-    const made = new KernelFunction(this, { handle, name, types: this.image.entries?.get(symbol) });
-    this.#functions.set(symbol, made);
-    return made;
+    return this.#functions.getOrInsertComputed(symbol, () => {
+      const handle = this.#find(symbol, name);
+      return new KernelFunction(this, { handle, name, types: this.image.entries?.get(symbol) });
+    });
   }
 
   /**

@@ -65,12 +65,9 @@ function textWith(name: string): string {
 }
 
 function codeOf(context: Context, text: string): LoadedCode {
-  const codes = loaded.get(context) ?? new Map<string, LoadedCode>();
-  loaded.set(context, codes);
-  const known = codes.get(text);
-  if (known !== undefined) return known;
-  const made = new LoadedCode(context, readImage(text), "of vramkit");
-  codes.set(text, made);
-  context.atRelease(() => made.release());
-  return made;
+  return loaded.getOrInsertComputed(context, () => new Map()).getOrInsertComputed(text, () => {
+    const code = new LoadedCode(context, readImage(text), "of vramkit");
+    context.atRelease(() => code.release());
+    return code;
+  });
 }

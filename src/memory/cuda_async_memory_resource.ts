@@ -161,11 +161,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
    * @ignore
    */
   openTo(peer: Context): boolean {
-    const known = this.#isOpenTo.get(peer);
-    if (known !== undefined) return known;
-    const isOpen = this.#open.openTo(peer);
-    this.#isOpenTo.set(peer, isOpen);
-    return isOpen;
+    return this.#isOpenTo.getOrInsertComputed(peer, () => this.#open.openTo(peer));
   }
 
   /** Reads the access that a device has to the pool's memory (cuMemPoolGetAccess). */
@@ -244,12 +240,11 @@ const defaultPools = new WeakMap<Context, DriverPool>();
 
 /** The device's own pool; its unused memory counts as cached and is given back in a shortage. */
 function defaultPool(context: Context): DriverPool {
-  const known = defaultPools.get(context);
-  if (known !== undefined) return known;
-  const pool = DriverPool.ofDevice(context);
-  defaultPools.set(context, pool);
-  context.ledger.caches.add(pool);
-  return pool;
+  return defaultPools.getOrInsertComputed(context, () => {
+    const pool = DriverPool.ofDevice(context);
+    context.ledger.caches.add(pool);
+    return pool;
+  });
 }
 
 function requireCalls(context: Context): PoolCalls {

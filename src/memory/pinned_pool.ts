@@ -69,14 +69,13 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
    * and for downloads into page-locked arrays.
    */
   static of(context: Context): PinnedPool {
-    const known = pools.get(context);
-    if (known !== undefined) return known;
-    const upstream = new PinnedHostMemoryResource({ context });
-    const options = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
-    const pool = new PinnedPool(upstream, options);
-    context.atRelease(() => pool.release());
-    pools.set(context, pool);
-    return pool;
+    return pools.getOrInsertComputed(context, () => {
+      const upstream = new PinnedHostMemoryResource({ context });
+      const options = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
+      const pool = new PinnedPool(upstream, options);
+      context.atRelease(() => pool.release());
+      return pool;
+    });
   }
 
   /** Bytes of the blocks handed out. */
@@ -185,9 +184,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   }
 
   #keep(address: bigint, size: number): void {
-    const addresses = this.#free.get(size) ?? [];
-    addresses.push(address);
-    this.#free.set(size, addresses);
+    this.#free.getOrInsertComputed(size, () => []).push(address);
     this.#freeBytes += size;
     if (this.#released) this.#finishRelease();
     else if (this.#freeBytes > this.#keepBytes) this.trim(this.#keepBytes);

@@ -478,8 +478,7 @@ export function createStream(context: Context, options: StreamOptions = {}): Cud
   const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
   const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
   const stream = new CudaStream(new Parts({ ...options, context, handle }));
-  const made = madeStreams.get(context) ?? new Map();
-  madeStreams.set(context, made.set(handle, new WeakRef(stream)));
+  madeStreams.getOrInsertComputed(context, () => new Map()).set(handle, new WeakRef(stream));
   return stream;
 }
 

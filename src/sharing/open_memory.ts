@@ -134,8 +134,7 @@ function importPool(
   { socket }: PoolTicket,
   { answer, descriptor }: PoolConnection,
 ): ImportedPool {
-  const pools = imported.get(context) ?? new Map<string, PoolRecord>();
-  imported.set(context, pools);
+  const pools = imported.getOrInsertComputed(context, () => new Map());
   const key = `${socket} ${answer.pool}`;
   const known = pools.get(key);
   if (known !== undefined) {

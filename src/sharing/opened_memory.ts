@@ -66,7 +66,5 @@ export class OpenedMemory implements Lender {
 }
 
 function known(context: Context): Map<string, OpenedMemory> {
-  const map = opened.get(context) ?? new Map<string, OpenedMemory>();
-  opened.set(context, map);
-  return map;
+  return opened.getOrInsertComputed(context, () => new Map());
 }

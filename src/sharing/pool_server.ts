@@ -136,11 +136,10 @@ class PoolServer {
   }
 
   #share(pool: DriverPool): SharedPool {
-    const known = this.#pools.get(pool);
-    if (known !== undefined) return known;
-    const shared = { pool, number: ++this.#poolCount, descriptor: pool.exportDescriptor() };
-    this.#pools.set(pool, shared);
-    return shared;
+    return this.#pools.getOrInsertComputed(
+      pool,
+      () => ({ pool, number: ++this.#poolCount, descriptor: pool.exportDescriptor() }),
+    );
   }
 
   #tidy(): void {

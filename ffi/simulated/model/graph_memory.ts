@@ -212,9 +212,7 @@ export class GraphMemory {
 
   /** Returns what the graph of a capture needs here. */
   reserveFor(capture: Capture): GraphReserve {
-    const reserve = this.#reserves.get(capture) ?? new GraphReserve(this);
-    this.#reserves.set(capture, reserve);
-    return reserve;
+    return this.#reserves.getOrInsertComputed(capture, () => new GraphReserve(this));
   }
 
   /** Returns the bytes that graphs hold. */

@@ -122,9 +122,7 @@ export class Machine {
 
   /** Returns the streams of a context. */
   streamsOf(context: Context): StreamGroup {
-    const streams = this.#streams.get(context) ?? new StreamGroup(context);
-    this.#streams.set(context, streams);
-    return streams;
+    return this.#streams.getOrInsertComputed(context, () => new StreamGroup(context));
   }
 
   /** Finds a stream; one that was made names its own context, whichever is current. */
