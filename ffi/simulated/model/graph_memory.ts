@@ -13,7 +13,7 @@ import { happensBefore, type Moment } from "./happens_before.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Operation, Stream } from "./stream.ts";
 
-/** Memory whose graph has still to bring it. */
+/** Memory whose graph was not launched yet. */
 export const NOT_LAUNCHED: Absence = {
   rule: "notLaunched",
   words: "is not there, its graph was not launched",

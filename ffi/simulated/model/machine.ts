@@ -161,7 +161,7 @@ export class Machine {
     return this.#nextId++;
   }
 
-  /** Adds a user of a device's primary context, making it for the first. */
+  /** Adds a user of a device's primary context, which is made for the first user. */
   retain(device: Device): Context {
     const primary = this.#primaries.get(device) ??
       { context: this.register((handle) => new Context(device, handle, this.waits)), userCount: 0 };
