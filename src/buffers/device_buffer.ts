@@ -75,10 +75,8 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Allocates a buffer of the same kind, from the same resource unless a capture forbids it, or that is
-   * somebody else's.
-   *
-   * @ignore
+   * @ignore Allocates a buffer of the same kind, from the same resource unless a capture forbids
+   * it, or that is somebody else's.
    */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;

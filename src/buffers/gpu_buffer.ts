@@ -238,9 +238,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Adopts memory, which is freed when the buffer is collected, or shows memory of its owner.
-   *
-   * @ignore
+   * @ignore Adopts memory, which is freed when the buffer is collected, or shows memory of its
+   * owner.
    */
   constructor(parts: Parts<BufferFields<D>>) {
     const fields = partsOf(parts, new.target);
@@ -961,18 +960,10 @@ export abstract class GpuBuffer<D extends DType = DType>
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected abstract [ALLOCATE_LIKE](request: BufferRequest<D>): GpuBuffer<D>;
 
-  /**
-   * Converts elements of the buffer; see {@link GpuBuffer.astype}.
-   *
-   * @ignore
-   */
+  /** @ignore Converts elements of the buffer; see {@link GpuBuffer.astype}. */
   [CONVERT]<E extends DType>(
     layout: NamedLayout,
     dtype: E,

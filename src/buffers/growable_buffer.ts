@@ -87,11 +87,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     resizeTo = (buffer, shape) => buffer.#resizeTo(shape);
   }
 
-  /**
-   * Adopts reserved addresses.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts reserved addresses. */
   constructor(parts: Parts<GrowableBufferFields<D>>) {
     super(parts);
     const { value: fields } = parts;
@@ -246,11 +242,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Reserves as many addresses as this buffer has, and maps memory for the elements.
-   *
-   * @ignore
-   */
+  /** @ignore Reserves as many addresses as this buffer has, and maps memory for the elements. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return allocateGrowableBuffer<D>({

@@ -31,11 +31,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     refuseIndices(HostBuffer.prototype, { read: help, write: help });
   }
 
-  /**
-   * Adopts memory.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts memory. */
   constructor(parts: Parts<HostBufferFields<D>>) {
     super(parts);
     this.#bytes = parts.value.bytes;

@@ -45,11 +45,7 @@ export class BufferImage {
   /** The picture as a PNG file. */
   readonly png: Uint8Array<ArrayBuffer>;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<BufferImage>) {
     const found = partsOf(parts, new.target);
     this.name = found.name;

@@ -68,11 +68,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: LazyAllocation;
   readonly #contents: FileContents | undefined;
 
-  /**
-   * Adopts a block.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a block. */
   constructor(parts: Parts<LazyBufferFields<D>>) {
     super(parts);
     this.#allocation = parts.value.allocation;
@@ -181,11 +177,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return `${this} ${formatBytes(this.byteLength)} on device ${this.deviceOrdinal}${state}`;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): LazyBuffer<D> {
     return planLazyBuffer(request);
   }

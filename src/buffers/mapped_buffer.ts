@@ -39,11 +39,7 @@ const warned = new WeakSet<object>();
 export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #resource: MappedHostMemoryResource;
 
-  /**
-   * Adopts mapped memory.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts mapped memory. */
   constructor(parts: Parts<MappedBufferFields<D>>) {
     super(parts);
     this.#resource = parts.value.resource;
@@ -112,11 +108,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.astype(dtype, options) as B extends object ? B : MappedBuffer<E>;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): MappedBuffer<D> {
     return allocateMappedBuffer({ ...request, resource: this.#resource });
   }

@@ -29,11 +29,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
   readonly #block: DeviceBuffer<"uint8">;
   readonly #buffers: B;
 
-  /**
-   * Adopts a block and the views of it.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a block and the views of it. */
   constructor(parts: Parts<PackedFields<B>>) {
     const { block, buffers } = partsOf(parts, new.target);
     refuseCloning(this);

@@ -65,11 +65,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
 
-  /**
-   * Adopts both halves.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts both halves. */
   constructor(parts: Parts<StagedBufferFields<D>>) {
     super(parts);
     const { mirrorAllocation: allocation, mirrorBytes: bytes, ...fields } = parts.value;
@@ -136,11 +132,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
     return allocateStagedBuffer({ ...request, pinnedResource });

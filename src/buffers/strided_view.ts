@@ -90,11 +90,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #checkedLength: number;
   #disposed = false;
 
-  /**
-   * Shows elements of a buffer.
-   *
-   * @ignore
-   */
+  /** @ignore Shows elements of a buffer. */
   constructor(parts: Parts<StridedFields<B>>) {
     const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());

@@ -40,11 +40,7 @@ export class BufferSummary {
   /** Number of values in each of equally wide bins, from the lowest value to the highest. */
   readonly histogram: readonly number[];
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<BufferSummary>) {
     const found = partsOf(parts, new.target);
     this.name = found.name;

@@ -12,11 +12,7 @@ import { peerRoute } from "./peer_link.ts";
 
 /** A range of memory that the GPU can reach. */
 export interface MemorySpan {
-  /**
-   * The block it lies in.
-   *
-   * @ignore
-   */
+  /** @ignore The block it lies in. */
   readonly allocation: Allocation;
   /** Address of its first byte. */
   readonly address: bigint;

@@ -240,11 +240,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   #shareable: ShareableMemoryResource | undefined;
   #disposed = false;
 
-  /**
-   * Adopts a context.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a context. */
   constructor(parts: Parts<DeviceFields>) {
     const { context, options } = partsOf(parts, new.target);
     this.#context = context;

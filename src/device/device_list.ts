@@ -88,11 +88,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     });
   }
 
-  /**
-   * Adopts devices.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts devices. */
   constructor(parts: Parts<readonly G[]>) {
     this.#devices = partsOf(parts, new.target);
     refuseCloning(this);

@@ -107,11 +107,7 @@ export class DLPackTensor implements Disposable {
   readonly versioned: boolean;
   readonly #untaken: Untaken;
 
-  /**
-   * Adopts a struct.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a struct. */
   constructor(parts: Parts<TensorFields>) {
     const { address, versioned } = partsOf(parts, new.target);
     this.versioned = versioned;

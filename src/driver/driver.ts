@@ -54,9 +54,8 @@ export class Driver {
   #firstSticky: CudaError | undefined;
 
   /**
-   * Initialises the driver; {@link Driver.open} returns the same object for the same functions.
-   *
-   * @ignore
+   * @ignore Initialises the driver; {@link Driver.open} returns the same object for the same
+   * functions.
    */
   private constructor(api: DriverApi) {
     this.api = api;

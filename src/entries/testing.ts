@@ -48,11 +48,7 @@ export class LeakError extends Error {
   /** Objects that are left, largest first. */
   readonly leaks: readonly Leak[];
 
-  /**
-   * Lists the objects that are left.
-   *
-   * @ignore
-   */
+  /** @ignore Lists the objects that are left. */
   constructor(parts: Parts<readonly Leak[]>) {
     const leaks = partsOf(parts, new.target);
     const bytes = leaks.reduce((sum, { byteLength }) => sum + byteLength, 0);

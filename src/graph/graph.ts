@@ -108,11 +108,7 @@ export class CudaGraph implements Disposable {
   /** Launches that wait for calls under way. */
   readonly #comingLaunches = new Set<PendingWork>();
 
-  /**
-   * Adopts a graph of the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a graph of the driver. */
   constructor(parts: Parts<GraphFields>) {
     const { stream, handle, nodeCount, memory, label } = partsOf(parts, new.target);
     const { context } = stream;

@@ -134,11 +134,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   /** The last call that NCCL may still be queueing; the next one comes after it. */
   #lastQueued: QueuedCall | undefined;
 
-  /**
-   * Adopts communicators.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts communicators. */
   constructor(parts: Parts<GroupFields>) {
     const { gpus = [], startBytes = [], ...fields } = partsOf(parts, new.target);
     refuseCloning(this);

@@ -38,11 +38,7 @@ export interface WorkFields {
 export class GroupWork implements PromiseLike<void> {
   readonly #fields: WorkFields;
 
-  /**
-   * Wraps queued work.
-   *
-   * @ignore
-   */
+  /** @ignore Wraps queued work. */
   constructor(parts: Parts<WorkFields>) {
     this.#fields = partsOf(parts, new.target);
   }

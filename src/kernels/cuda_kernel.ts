@@ -108,11 +108,7 @@ export class CudaKernel implements Disposable {
     functionOf = (kernel) => kernel.#function;
   }
 
-  /**
-   * Wraps a kernel of a module.
-   *
-   * @ignore
-   */
+  /** @ignore Wraps a kernel of a module. */
   constructor(parts: Parts<KernelParts>) {
     const { module, kernel, ownsModule = false } = partsOf(parts, new.target);
     this.module = module;

@@ -27,11 +27,7 @@ export class CudaModule implements KernelModule {
   readonly #code: LoadedCode;
   readonly #record: HandleRecord;
 
-  /**
-   * Adopts loaded code.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts loaded code. */
   constructor(parts: Parts<LoadedCode>) {
     const code = partsOf(parts, new.target);
     this.context = code.context;

@@ -25,11 +25,7 @@ export class KernelNumber {
   /** The number. */
   readonly value: number | bigint;
 
-  /**
-   * Adopts a number that fits its type.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a number that fits its type. */
   constructor(parts: Parts<{ readonly type: NumberType; readonly value: number | bigint }>) {
     const { type, value } = partsOf(parts, new.target);
     this.type = type;

@@ -44,11 +44,7 @@ export class OverlapTrace {
   /** Whether the times are the simulated driver's, which models them. */
   readonly isModelled: boolean;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<OverlapTrace>) {
     const found = partsOf(parts, new.target);
     this.device = found.device;
@@ -74,11 +70,7 @@ export class OverlapRecorder implements Disposable {
   readonly #context: Context;
   readonly #pending: PendingSpan[] = [];
 
-  /**
-   * Records on a device.
-   *
-   * @ignore
-   */
+  /** @ignore Records on a device. */
   constructor(parts: Parts<Context>) {
     this.#context = partsOf(parts, new.target);
   }

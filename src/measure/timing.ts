@@ -21,11 +21,7 @@ export class Timing {
   /** Whether the GPU time is the simulated driver's, which models it. */
   readonly isModelled: boolean;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<Timing>) {
     const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = partsOf(
       parts,

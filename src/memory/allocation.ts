@@ -126,11 +126,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Whether its memory is freed as soon as the GPU is done with it. */
   #isFreed = false;
 
-  /**
-   * Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
   constructor(request: AllocationRequest, address: bigint) {
     const { kind, byteLength, resource, stream, label, isReadOnly = false } = request;
     this.createdAt = timeOfMaking(byteLength);

@@ -156,9 +156,8 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /**
-   * Lets another device use the pool's memory unless the program forbade that; returns whether it may.
-   *
-   * @ignore
+   * @ignore Lets another device use the pool's memory unless the program forbade that; returns
+   * whether it may.
    */
   openTo(peer: Context): boolean {
     return this.#isOpenTo.getOrInsertComputed(peer, () => this.#open.openTo(peer));
@@ -182,30 +181,18 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     this.dispose();
   }
 
-  /**
-   * Takes a new pool out of the live objects, because the kit made it for itself.
-   *
-   * @ignore
-   */
+  /** @ignore Takes a new pool out of the live objects, because the kit made it for itself. */
   unlist(): void {
     this.#record?.unlist();
   }
 
-  /**
-   * The pool when other processes can open it.
-   *
-   * @ignore
-   */
+  /** @ignore The pool when other processes can open it. */
   get shareablePool(): DriverPool | undefined {
     const { isShareable } = this.#pool;
     return isShareable ? this.#open : undefined;
   }
 
-  /**
-   * Counts memory that was handed over and will be freed through this resource.
-   *
-   * @ignore
-   */
+  /** @ignore Counts memory that was handed over and will be freed through this resource. */
   noteAdopted(byteLength: number): void {
     this.#pool.noteTaken(byteLength);
   }

@@ -32,10 +32,8 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
   }
 
   /**
-   * Makes the resource that a device keeps for itself; its pool is not listed among the live
-   * objects.
-   *
-   * @ignore
+   * @ignore Makes the resource that a device keeps for itself; its pool is not listed among the
+   * live objects.
    */
   static unlisted(owner: ContextOwner): ShareableMemoryResource {
     const resource = new ShareableMemoryResource(owner);

@@ -34,11 +34,7 @@ export class StreamUsage {
   /** Uses by pending calls; most blocks never have any. */
   #pending: PendingUse[] | undefined;
 
-  /**
-   * Starts with the stream that the block was allocated on, which may write first.
-   *
-   * @ignore
-   */
+  /** @ignore Starts with the stream that the block was allocated on, which may write first. */
   constructor(first: CudaStream) {
     if (first.context.ordersStreams) this.#writer = first;
     else this.#readers.push(first);
@@ -76,10 +72,8 @@ export class StreamUsage {
   }
 
   /**
-   * Notes a use by a pending call. A stream makes its postponed calls one after another, so the
-   * last one stands for all.
-   *
-   * @ignore
+   * @ignore Notes a use by a pending call. A stream makes its postponed calls one after another, so
+   * the last one stands for all.
    */
   addPending(work: PendingWork, stream: CudaStream, part: PartUse): void {
     const { address, byteLength, access } = part;
@@ -93,11 +87,7 @@ export class StreamUsage {
     else pending[at] = { ...use, ...unionOf(former, use) };
   }
 
-  /**
-   * Forgets the uses of a call that is over.
-   *
-   * @ignore
-   */
+  /** @ignore Forgets the uses of a call that is over. */
   endPending(work: PendingWork): void {
     if (this.#pending === undefined) return;
     const rest = this.#pending.filter((use) => use.work !== work);
@@ -105,11 +95,9 @@ export class StreamUsage {
   }
 
   /**
-   * Returns the calls that a new use must come after: those that touch the same bytes, if either of
-   * the two writes. Where the program orders its streams itself, only calls on the same stream
-   * count.
-   *
-   * @ignore
+   * @ignore Returns the calls that a new use must come after: those that touch the same bytes, if
+   * either of the two writes. Where the program orders its streams itself, only calls on the same
+   * stream count.
    */
   pendingBefore(stream: CudaStream, { address, byteLength, access }: PartUse): PendingWork[] {
     const end = address + BigInt(byteLength);

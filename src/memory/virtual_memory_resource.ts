@@ -49,9 +49,8 @@ export class VirtualMemoryResource extends BaseMemoryResource {
   }
 
   /**
-   * Reserves addresses that get memory later; {@link VirtualMemoryResource.deallocate} frees them.
-   *
-   * @ignore
+   * @ignore Reserves addresses that get memory later; {@link VirtualMemoryResource.deallocate}
+   * frees them.
    */
   reserve(request: VirtualRangeRequest): VirtualRange {
     request = VIRTUAL_RANGE.read(request, "reserve");

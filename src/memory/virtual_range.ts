@@ -44,11 +44,7 @@ export class VirtualRange {
    */
   #openBytes = 0;
 
-  /**
-   * Reserves addresses without memory behind them (cuMemAddressReserve).
-   *
-   * @ignore
-   */
+  /** @ignore Reserves addresses without memory behind them (cuMemAddressReserve). */
   constructor(context: Context, request: VirtualRangeRequest) {
     const granularity = granularityOf(context);
     this.context = context;

@@ -49,21 +49,13 @@ export class LiveWatch implements Disposable {
   readonly #key: string;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /**
-   * Names a watch; {@link LiveWatch.start} starts it.
-   *
-   * @ignore
-   */
+  /** @ignore Names a watch; {@link LiveWatch.start} starts it. */
   private constructor(name: string, key: string) {
     this.#name = name;
     this.#key = key;
   }
 
-  /**
-   * Runs the task at once and then regularly, and ends a former watch of the same name.
-   *
-   * @ignore
-   */
+  /** @ignore Runs the task at once and then regularly, and ends a former watch of the same name. */
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
     if (!DEVICE.accepts(gpu)) {
       throw new TypeError(

@@ -78,11 +78,7 @@ export class CudaEvent implements Disposable {
     markOf = (event) => event.#mark;
   }
 
-  /**
-   * Adopts an event of the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts an event of the driver. */
   constructor(parts: Parts<EventFields>) {
     const { context, handle, shareable = false, label, ...rest } = partsOf(parts, new.target);
     this.context = context;

@@ -115,11 +115,7 @@ export class CudaStream implements Disposable {
     };
   }
 
-  /**
-   * Adopts a stream of the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a stream of the driver. */
   constructor(parts: Parts<StreamFields>) {
     const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;

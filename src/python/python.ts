@@ -115,11 +115,7 @@ export class PythonUnavailableError extends Error {
   /** Files and names that were tried, in order. */
   readonly tried: readonly string[];
 
-  /**
-   * Creates the error.
-   *
-   * @ignore
-   */
+  /** @ignore Creates the error. */
   constructor(cause: LibraryError) {
     super(cause.message, { cause });
     this.tried = cause.tried;
@@ -142,11 +138,7 @@ export class Python {
   readonly #arrays: SharedArrays;
   #sourceCount = 0;
 
-  /**
-   * Adopts an interpreter.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts an interpreter. */
   constructor(parts: Parts<PythonFields>) {
     const { interpreter, onPrint } = partsOf(parts, new.target);
     this.#interpreter = interpreter;

@@ -19,11 +19,7 @@ export class PythonError extends Error {
   /** The text that Python would print: the traceback and the error. */
   readonly traceback: string;
 
-  /**
-   * Creates the error.
-   *
-   * @ignore
-   */
+  /** @ignore Creates the error. */
   constructor({ type, message, traceback }: PythonFailure) {
     super(message === "" ? type : `${type}: ${message}`);
     this.type = type;

@@ -78,11 +78,7 @@ export class DeviceParts<D extends DType = DType>
     fillParts = (parts, source, options) => parts.#upload(source, options, { isPlaced: true });
   }
 
-  /**
-   * Adopts buffers.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts buffers. */
   constructor(parts: Parts<DevicePartsFields<D>>) {
     const { dtype, shape, layout, buffers, firstPart = 0 } = partsOf(parts, new.target);
     refuseCloning(this);

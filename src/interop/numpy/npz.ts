@@ -87,11 +87,7 @@ export class NpzArrays
   readonly #contents: NpzContents;
   #disposed = false;
 
-  /**
-   * Adopts arrays.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts arrays. */
   constructor(parts: Parts<NpzContents>) {
     this.#contents = partsOf(parts, new.target);
     refuseCloning(this);
