@@ -33,9 +33,7 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
  * ```
  */
 export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /**
-   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
-   */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
   }

@@ -211,9 +211,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
-   */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): GrowableBuffer<E> {
     return super.as(dtype) as GrowableBuffer<E>;
   }

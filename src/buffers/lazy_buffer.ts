@@ -130,17 +130,13 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Hands over the address, allocating the memory first; see {@link GpuBuffer.release}.
-   */
+  /** Hands over the address, allocating the memory first; see {@link GpuBuffer.release}. */
   override release(): bigint {
     if (!this.isView) this.ensureAllocated();
     return super.release();
   }
 
-  /**
-   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
-   */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): LazyBuffer<E> {
     return super.as(dtype) as LazyBuffer<E>;
   }
