@@ -8,7 +8,6 @@ import { activeCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
 import { messageOf } from "../words/format.ts";
-import { type Axis, offsetOfRow, shownAt } from "./preview_axis.ts";
 
 /** The elements to look at, in their order. */
 export interface PreviewLayout {
@@ -50,6 +49,13 @@ export function previewOf(layout: PreviewLayout, allocation: Allocation): Previe
   } catch (error) {
     return { missing: `cannot be read: ${messageOf(error)}` };
   }
+}
+
+/** An axis of a layout. */
+interface Axis {
+  readonly size: number;
+  /** Elements from one step to the next. */
+  readonly stride: number;
 }
 
 /** Rows and columns of elements; the last row may be shorter. */
@@ -186,4 +192,26 @@ export function textOf(value: number | bigint | boolean): string {
   if (Number.isInteger(value) && Math.abs(value) < MOST_WHOLE) return String(value);
   const short = Number(value.toPrecision(6));
   return Math.abs(short) < MOST_WHOLE ? String(short) : short.toExponential();
+}
+
+/** Returns how many elements lie before row `row`, counted over all axes, the last one fastest. */
+function offsetOfRow(axes: readonly Axis[], row: number): number {
+  let rest = row;
+  return axes.reduceRight((sum, { size, stride }) => {
+    const position = rest % size;
+    rest = Math.floor(rest / size);
+    return sum + position * stride;
+  }, 0);
+}
+
+/** Returns all positions, or the first and the last ones with undefined between them. */
+function shownAt(
+  count: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): (number | undefined)[] {
+  const range = (start: number, end: number) =>
+    Array.from({ length: end - start }, (_, index) => start + index);
+  return count <= first + last
+    ? range(0, count)
+    : [...range(0, first), undefined, ...range(count - last, count)];
 }
