@@ -18,6 +18,7 @@ import { readAppointment } from "../../../src/group/rendezvous_address.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
@@ -639,7 +640,7 @@ Deno.test({
       // What a killed process leaves behind is in nobody's way.
       const program = `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
         `Deno.kill(Deno.pid, "SIGKILL");`;
-      await new Deno.Command(Deno.execPath(), { args: ["eval", program] }).output();
+      await evaluate(program);
       assert(Deno.lstatSync(path).isSocket);
       let mode: number | null = 0;
       await Promise.all([0, 1].map(async (rank) => {
