@@ -122,7 +122,7 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   if (isByKernel) copy(); // its first launch loads it, which would wait for a stream that is held
   measured.to.fill(0, { stream });
   stream.synchronizeSync();
-  // Both directions warm up together, and each is timed from the end of its own warm-up.
+  // Both directions warm up together; the load goes on once the measured direction is warm as well.
   const queue = () => {
     if (load !== undefined) {
       stream.record(held);
