@@ -29,7 +29,7 @@ export interface KernelMemory {
 }
 
 /** Memory that a kernel only reads. */
-export class ReadOnlyMemory implements KernelMemory {
+class ReadOnlyMemory implements KernelMemory {
   readonly #memory: KernelMemory;
 
   /** Wraps memory; {@link readOnly} is shorter. */
