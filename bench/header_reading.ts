@@ -2,7 +2,7 @@
 // others wait for their turn meanwhile? `deno task bench:header [result.json]`.
 
 import { CudaDevice } from "../mod.ts";
-import { parseHeaderInTurns } from "../src/interop/safetensors/header.ts";
+import { parseHeader } from "../src/interop/safetensors/header.ts";
 import { readWords } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
@@ -17,7 +17,7 @@ const source = { path: "bench", dataByteLength: TENSOR_COUNT * TENSOR_BYTES };
 const [ours, json, pauses]: [number[], number[], number[]] = [[], [], []];
 for (let sample = 0; sample < SAMPLE_COUNT; sample++) {
   using watch = watchTurns();
-  ours.push(await secondsOf(() => parseHeaderInTurns(bytes, source)));
+  ours.push(await secondsOf(() => parseHeader(bytes, source)));
   pauses.push(watch.longestSeconds());
   json.push(await secondsOf(() => JSON.parse(text)));
 }

@@ -1,4 +1,4 @@
-// Texts of C: encoded for its parameters, and read from where it wrote them.
+// C strings: encoded for parameters, and read from memory that C has written.
 
 /**
  * Encodes a text for a `const char *` parameter: UTF-8 with a NUL at its end.

@@ -3,7 +3,7 @@
 
 import { i32, struct, u16, u32, u64, u8 } from "./struct.ts";
 
-/** The version of the rules: layouts differ with the major one only. */
+/** The version of DLPack: layouts differ only between major versions. */
 export const DLPackVersion = struct({ major: u32, minor: u32 });
 
 /** Names a device: a kind, and a number among those of its kind. */
@@ -23,10 +23,10 @@ export const DLTensor = struct({
   byte_offset: u64,
 });
 
-/** An array and who ends its use, as it was before version 1.0. */
+/** An array and its deleter, as before version 1.0. */
 export const DLManagedTensor = struct({ dl_tensor: DLTensor, manager_ctx: u64, deleter: u64 });
 
-/** An array and who ends its use. */
+/** An array and its deleter, since version 1.0. */
 export const DLManagedTensorVersioned = struct({
   version: DLPackVersion,
   manager_ctx: u64,

@@ -149,7 +149,9 @@ const ELSEWHERE = {
   },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** The calls that files need around their bytes: names, permissions, the way to the disk. */
+/**
+ * The calls about files other than reading and writing: names, permissions, flushing to the disk.
+ */
 const FILES = {
   // int getrlimit(int resource, struct rlimit *rlim)
   getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
@@ -194,7 +196,7 @@ const FILES = {
   copyOut: { name: "memcpy", parameters: ["buffer", "u64", "usize"], result: "u64" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/** Sockets between processes of one machine, which file descriptors travel over. */
+/** Sockets between processes of one machine, which can carry file descriptors. */
 const SOCKETS = {
   // int socket(int domain, int type, int protocol)
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
@@ -259,7 +261,7 @@ export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: numb
     ? { DIRECTORY: 0o40000, NOFOLLOW: 0o100000 }
     : { DIRECTORY: 0o200000, NOFOLLOW: 0o400000 };
 
-/** Opens no file, only a name for it: `O_PATH` of fcntl.h on Linux. */
+/** Opens only a reference to a file, not its contents: `O_PATH` of fcntl.h on Linux. */
 export const O_PATH = 0o10000000;
 
 /** Operations of `flock`: `LOCK_*` of sys/file.h. */
@@ -339,7 +341,7 @@ export const MSGHDR = struct({
   msg_flags: i32,
 });
 
-/** The head of what travels beside a message: `struct cmsghdr` of sys/socket.h. */
+/** The header of a control message: `struct cmsghdr` of sys/socket.h. */
 export const CMSGHDR = struct({ cmsg_len: u64, cmsg_level: i32, cmsg_type: i32 });
 
 /** The process at the other end: `struct ucred` of sys/socket.h. */
@@ -390,7 +392,7 @@ export const SYS_FUTEX = Deno.build.arch === "aarch64" ? 98n : 202n;
 /** Number of the mbind call: `SYS_mbind` of sys/syscall.h on Linux. */
 export const SYS_MBIND = Deno.build.arch === "aarch64" ? 235n : 237n;
 
-/** Takes pages from a node, and from others where that has none left: `MPOL_*` of numaif.h. */
+/** Takes pages from a node, or from others when it has none left: `MPOL_*` of numaif.h. */
 export const MPOL_PREFERRED = 1;
 
 /** Bytes of a set of processors, of which there are at most 1,024: `cpu_set_t` of sched.h. */
@@ -424,13 +426,13 @@ export function openHost(): HostApi {
   return host.api;
 }
 
-/** The name or path by which another thread opens the C library, too. */
+/** Returns the name or path by which another thread can open the C library. */
 export function hostLibrary(): string {
   openHost();
   return host?.path ?? "";
 }
 
-/** Opens the C library where it can be used without a prompt; undefined where it cannot. */
+/** Opens the C library if that needs no prompt; undefined otherwise. */
 export function findHost(): HostApi | undefined {
   if (HOST_NAMES.length === 0) return undefined; // at once: transfers ask for each array
   try {

@@ -1,9 +1,9 @@
-// Optional parts of a driver, which NVIDIA's has not: the simulated one has a machine of its own, and
+// Optional parts of a driver that NVIDIA's lacks: the simulated one has a machine of its own, and
 // watches arrays that a program must not change while a transfer uses them.
 
 import type { DriverApi } from "./cuda.ts";
 
-/** The names of the offers in a table of driver functions. */
+/** The names of these parts in a table of driver functions. */
 export const WATCH_HOST: unique symbol = Symbol("watchHost");
 export const MACHINE: unique symbol = Symbol("machine");
 
@@ -14,7 +14,7 @@ export type HostCheck = () => void;
 export type WatchingDriver = DriverApi & {
   /** The identity of its machine: 16 bytes in hexadecimal digits. */
   readonly [MACHINE]?: string;
-  /** Looks at bytes now; the result compares them later. */
+  /** Records bytes now; the result checks later that they are unchanged. */
   readonly [WATCH_HOST]?: (bytes: Uint8Array<ArrayBufferLike>) => HostCheck;
 };
 
@@ -23,7 +23,7 @@ export function machineOf(api: DriverApi): string | undefined {
   return (api as WatchingDriver)[MACHINE];
 }
 
-/** Watches bytes where the driver does; undefined where it does not. */
+/** Watches bytes if the driver can; otherwise returns undefined. */
 export function watchHost(
   api: DriverApi,
   bytes: Uint8Array<ArrayBufferLike>,

@@ -1,5 +1,5 @@
-// Finds libraries of NVIDIA's, and Python's, where they are installed: the environment, CUDA's folder,
-// conda, Python's packages, the system's folders. Looking for one does not open it.
+// Finds NVIDIA's libraries and Python's where they are installed: in the environment, CUDA's folder,
+// conda, Python's packages, the system's folders. Looking for a library does not open it.
 
 import { LibraryError, type OpenLibrary, openLibrary, readVariable } from "./library.ts";
 
@@ -47,23 +47,23 @@ export type InstalledLibrary = keyof typeof INSTALLED_LIBRARIES;
 
 /** The place of a library. */
 export interface FoundLibrary {
-  /** Its file; undefined when none was seen, which the permissions may be the reason of. */
+  /** Its file; undefined when none was found, perhaps for lack of permission. */
   readonly path: string | undefined;
-  /** The path, size and time that tell this file from others. */
+  /** Path, size and time, which identify this file. */
   readonly identity: string | undefined;
   /** Name of the place that it was found in. */
   readonly place: string | undefined;
-  /** Names to open: the file, or those that the system may know where none was seen. */
+  /** Names to open: the file, or names that the system's loader may know. */
   readonly tried: readonly string[];
 }
 
-/** A folder to look in, and why. */
+/** A folder to search, and its description. */
 interface Place {
   readonly name: string;
   readonly folder: string;
 }
 
-/** Folders of the system, as its loader has them without a configuration. */
+/** The system's folders that its loader searches by default. */
 const SYSTEM_FOLDERS = [
   "/usr/local/cuda/lib64",
   `/usr/lib/${Deno.build.arch}-linux-gnu`,
@@ -78,7 +78,7 @@ const PYTHON_ROOTS = ["/usr/local/lib", "/usr/lib", "/opt/conda/lib"];
 
 const known = new Map<InstalledLibrary, FoundLibrary>();
 
-/** Finds a library, or tells which names its loader may know; looks once for a process. */
+/** Finds a library, or returns the names that the loader may know; searches once for a process. */
 export function findLibrary(name: InstalledLibrary): FoundLibrary {
   const { variable } = INSTALLED_LIBRARIES[name];
   const chosen = readVariable(variable);
@@ -87,7 +87,7 @@ export function findLibrary(name: InstalledLibrary): FoundLibrary {
     return found ?? { path: undefined, identity: undefined, place: variable, tried: [chosen] };
   }
   const before = known.get(name);
-  // A file can be replaced while the program runs, so it is looked at again.
+  // Checked again, because a file can be replaced while the program runs.
   const again = before?.path === undefined
     ? undefined
     : seen({ name: before.place ?? "", folder: "" }, before.path);
@@ -131,7 +131,7 @@ function search(name: InstalledLibrary): FoundLibrary {
   return { path: undefined, identity: undefined, place: undefined, tried: [...names, ...folders] };
 }
 
-/** Looks at one file; undefined when it is not there, or may not be looked at. */
+/** Checks one file; undefined when it does not exist or may not be read. */
 function seen({ name }: Place, path: string): FoundLibrary | undefined {
   if (!mayRead(path)) return undefined;
   try {
@@ -189,7 +189,7 @@ function* pythonFolders(): Generator<Place> {
   for (const root of pythonRoots()) yield { name: "pip", folder: root };
 }
 
-/** The lib folders of Pythons: of the environment that is active, of the user, of the PATH. */
+/** Returns the lib folders of Pythons: of the active environment, of the user, of the PATH. */
 function pythonRoots(): string[] {
   const roots: string[] = [];
   for (const variable of ["VIRTUAL_ENV", "CONDA_PREFIX"]) {
@@ -222,7 +222,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Reads a file that may be read and is there; else the text is empty. */
+/** Reads a file; returns an empty text when it does not exist or may not be read. */
 export function textOf(path: string): string {
   if (!mayRead(path)) return "";
   try {
@@ -232,7 +232,7 @@ export function textOf(path: string): string {
   }
 }
 
-/** Returns whether a path may be looked at without a prompt. */
+/** Returns whether a path may be read without a prompt. */
 export function mayRead(path: string): boolean {
   return Deno.permissions.querySync({ name: "read", path }).state === "granted";
 }

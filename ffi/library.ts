@@ -99,7 +99,7 @@ export function openDriver(options: { libraryPath?: string } = {}): OpenLibrary<
 }
 
 /**
- * Opens the first candidate that is there and has the functions of the first group.
+ * Opens the first candidate that exists and has the functions of the first group.
  *
  * @throws LibraryError when none is.
  */
@@ -177,8 +177,8 @@ function bindOne(path: string, one: Deno.ForeignLibraryInterface): Record<string
 }
 
 /**
- * Narrows the candidates to those that may be opened. With `--allow-ffi=<path>` a bare name is none
- * of them, because Deno would resolve it against the working folder. With no permission at all it
+ * Narrows the candidates to those that may be opened. With `--allow-ffi=<path>` a bare name is not
+ * one of them, because Deno would resolve it against the working folder. Without any permission it
  * asks once, for all.
  */
 function permittedCandidates(search: LibrarySearch): readonly string[] {
@@ -211,7 +211,7 @@ export function namesFile(candidate: string): boolean {
   return /[\\/]/.test(candidate);
 }
 
-/** Tells "there is no such file" from a library that lacks one of its own dependencies. */
+/** Distinguishes a missing file from a library that lacks one of its own dependencies. */
 function isMissing({ path, cause }: BadLibrary): boolean {
   if (Deno.build.os === "windows") return cause.message.includes("could not be found");
   return cause.message.includes(`${path}: cannot open shared object file: No such file`);

@@ -1,5 +1,6 @@
-// The system's loader: libraries whose names the whole process sees, and addresses of functions. Its
-// calls are in the C library since glibc 2.34, and in a library of its own before.
+// The system's loader: makes a library's symbols visible to the whole process, and finds addresses
+// of functions. Its calls are in the C library since glibc 2.34, and in a library of their own
+// before.
 
 import { cString } from "./c_strings.ts";
 import { HOST_NAMES } from "./host.ts";
@@ -18,8 +19,8 @@ const RTLD = { NOW: 2, GLOBAL: 0x100, NODELETE: 0x1000 } as const;
 let opened: Deno.DynamicLibrary<typeof LOADER>["symbols"] | undefined;
 
 /**
- * Shows a library's functions to libraries that are opened later, for the life of the process; does
- * nothing when it cannot be opened.
+ * Makes a library's symbols visible to libraries that are opened later, for the life of the
+ * process; does nothing when it cannot be opened.
  *
  * @throws LibraryError when there is no permission, and on systems other than Linux.
  */

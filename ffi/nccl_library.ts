@@ -8,23 +8,23 @@ import { NCCL, type NcclApi } from "./nccl.ts";
 export const OWN_NCCL: unique symbol = Symbol("nccl");
 
 /**
- * The name under which such an NCCL takes a way to the ranks of other processes, before a communicator
- * is started there: it has no network of its own.
+ * The name under which such an NCCL, which has no network of its own, accepts a connection to the
+ * ranks of other processes, before a communicator is started there.
  */
 export const OWN_WIRE: unique symbol = Symbol("wire");
 
-/** A way to the ranks of other processes. */
+/** A connection to the ranks of other processes. */
 export interface NcclWire {
-  /** Sends bytes to a rank; they come in order. */
+  /** Sends bytes to a rank; they arrive in order. */
   send(rank: number, bytes: Uint8Array<ArrayBuffer>): void;
 }
 
-/** Takes what a rank of another process has sent. */
+/** Receives bytes that a rank of another process has sent. */
 export type NcclReceiver = (rank: number, bytes: Uint8Array<ArrayBuffer>) => void;
 
-/** An NCCL that may need a way to the ranks of other processes. */
+/** An NCCL that may need a connection to the ranks of other processes. */
 export type NcclWithWire = NcclApi & {
-  /** Takes the way for the ranks that find each other under an id. */
+  /** Sets the connection for the ranks that find each other under an id. */
   readonly [OWN_WIRE]?: (id: Uint8Array, wire: NcclWire) => NcclReceiver;
 };
 
@@ -34,7 +34,7 @@ export type DriverWithNccl = DriverApi & {
   readonly [OWN_NCCL]?: NcclApi;
 };
 
-/** NCCL's functions, and where they are from. */
+/** NCCL's functions, and their origin. */
 export interface NcclSource {
   /** The functions. */
   readonly api: NcclApi;
@@ -54,8 +54,5 @@ export function openNccl(driver: DriverApi): NcclSource {
   const own = (driver as DriverWithNccl)[OWN_NCCL];
   if (own !== undefined) return { api: own, path: undefined };
   const found = findLibrary("nccl");
-  const key = found.path ?? "";
-  const source = opened.get(key) ?? openInstalled("nccl", found, NCCL);
-  opened.set(key, source);
-  return source;
+  return opened.getOrInsertComputed(found.path ?? "", () => openInstalled("nccl", found, NCCL));
 }

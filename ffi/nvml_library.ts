@@ -14,7 +14,7 @@ export type DriverWithNvml = DriverApi & {
   readonly [OWN_NVML]?: NvmlApi;
 };
 
-/** NVML's functions, and where they are from. */
+/** NVML's functions, and their origin. */
 export interface NvmlSource {
   /** The functions. */
   readonly api: NvmlApi;

@@ -9,7 +9,7 @@ export const nvmlUtilization_t = struct({ gpu: u32, memory: u32 });
 /** Describes a device's memory in bytes; `used` includes what the driver reserves. */
 export const nvmlMemory_t = struct({ total: u64, free: u64, used: u64 });
 
-/** Describes a device's memory in bytes, with what the driver reserves apart. */
+/** Describes a device's memory in bytes, with the driver's reserved part listed separately. */
 export const nvmlMemory_v2_t = struct({
   version: u32,
   total: u64,
@@ -32,7 +32,7 @@ export const nvmlProcessInfo_v2_t = struct({
 /** Describes a temperature in degrees Celsius, and which sensor's. */
 export const nvmlTemperature_v1_t = struct({ version: u32, sensorType: i32, temperature: i32 });
 
-/** Computes what stands in a struct's `version`: the macro NVML_STRUCT_VERSION. */
+/** Computes the value of a struct's `version`: the macro NVML_STRUCT_VERSION. */
 export function structVersion(byteLength: number, version: number): number {
   return byteLength | (version << 24);
 }

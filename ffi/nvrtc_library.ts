@@ -14,9 +14,9 @@ type DriverWithNvrtc = DriverApi & {
   readonly [OWN_NVRTC]?: NvrtcApi;
 };
 
-/** A compiler that can be opened: where it is, and its functions once they are asked for. */
+/** A compiler that can be opened: its place, and its functions, bound on first use. */
 export interface NvrtcSource {
-  /** The path, size and time that tell this compiler from others; undefined when unknown. */
+  /** Path, size and time, which identify this compiler; undefined when unknown. */
   readonly identity: string | undefined;
   /** Folders with CUDA's headers beside it. */
   readonly includeFolders: readonly string[];
@@ -40,22 +40,22 @@ export function findNvrtc(driver: DriverApi): NvrtcSource {
   return sourceOf(findLibrary("nvrtc"));
 }
 
-/** Makes a source of a library that was found. */
+/** Makes a source from a library that was found. */
 export function sourceOf(found: FoundLibrary): NvrtcSource {
   const { path, identity } = found;
   return {
     identity,
     includeFolders: path === undefined ? [] : includeFoldersFor(path),
     get api(): NvrtcApi {
-      const key = path ?? "";
-      const api = opened.get(key) ?? openInstalled("nvrtc", found, NVRTC).api;
-      opened.set(key, api);
-      return api;
+      return opened.getOrInsertComputed(
+        path ?? "",
+        () => openInstalled("nvrtc", found, NVRTC).api,
+      );
     },
   };
 }
 
-/** Headers lie beside the library's folder; pip has those of CUDA in a package of their own. */
+/** Headers are beside the library's folder; pip has CUDA's headers in a package of their own. */
 function includeFoldersFor(path: string): string[] {
   const folder = path.slice(0, path.lastIndexOf("/"));
   const root = folder.slice(0, folder.lastIndexOf("/"));

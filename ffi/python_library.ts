@@ -1,5 +1,5 @@
 // Opens Python's library so that its extension modules find it: they expect its functions among the
-// names of the process, as in the python program.
+// process's symbols, as in the python program.
 
 import { type LibrarySearch, type OpenLibrary, openLibrary } from "./library.ts";
 import { showLibrary } from "./loader.ts";

@@ -2,6 +2,7 @@
 // the cells' outputs as JSON. The kernel evaluates by the same means: V8's console mode.
 
 import { Session } from "node:inspector";
+import { setTimeout as delay } from "node:timers/promises";
 import {
   type CellOutput,
   codeCells,
@@ -99,7 +100,7 @@ async function runCell(
   });
   if (exceptionDetails !== undefined) outputs.push(errorOutput(exceptionDetails.exception));
   else await showResult(session, result, number);
-  await new Promise((resolve) => setTimeout(resolve, SETTLE_MILLISECONDS));
+  await delay(SETTLE_MILLISECONDS);
   return outputs;
 }
 

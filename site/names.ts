@@ -25,8 +25,10 @@ export class Names {
 
   /** The members of a name; worked out once. */
   members(symbol: PublicSymbol): readonly Member[] {
-    const members = this.#members.get(symbol) ?? membersOf(symbol, this.reference);
-    this.#members.set(symbol, members);
+    const members = this.#members.getOrInsertComputed(
+      symbol,
+      () => membersOf(symbol, this.reference),
+    );
     return members;
   }
 

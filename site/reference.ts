@@ -85,8 +85,7 @@ export async function readReference(): Promise<Reference> {
       const place = placeOf(declarations[0]);
       const page = `${folder}${name}.html`;
       const group = groupOf(name, declarations);
-      const symbol = known.get(place) ?? { name, page, specifier, group, declarations };
-      known.set(place, symbol);
+      const symbol = known.getOrInsert(place, { name, page, specifier, group, declarations });
       return symbol;
     });
     return { specifier, folder, comment: module.module_doc ?? {}, symbols };

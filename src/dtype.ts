@@ -194,9 +194,7 @@ const DTYPE_OF_TAG: Readonly<Record<string, DType>> = {
   Uint8ClampedArray: "uint8",
 };
 
-/**
- * The language's own getter, because a subclass or a property of an array can lie about its class.
- */
+/** The built-in getter, because a subclass or a property of an array can lie about its class. */
 const tagOf = Object.getOwnPropertyDescriptor(
   Object.getPrototypeOf(Uint8Array.prototype),
   Symbol.toStringTag,
@@ -250,7 +248,7 @@ export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<A
   return new Float32Array(words.buffer);
 }
 
-/** Names of other libraries and languages without a size of their own in them. */
+/** Names of other libraries and languages that do not contain their size. */
 const OTHER_NAMES: Readonly<Record<string, DType>> = {
   half: "float16",
   float: "float32",
@@ -264,8 +262,8 @@ const OTHER_NAMES: Readonly<Record<string, DType>> = {
 const LETTERS: Readonly<Record<string, string>> = { f: "float", i: "int", u: "uint", bf: "bfloat" };
 
 /**
- * The element type that somebody means by `"f32"`, `"Float32"`, `"<f4"`, `"torch.float32"`, `"half"` or
- * `Float32Array`.
+ * Returns the element type that is probably meant by `"f32"`, `"Float32"`, `"<f4"`, `"torch.float32"`,
+ * `"half"` or `Float32Array`.
  */
 function meantType(given: unknown): DType | undefined {
   const called = typeof given === "function" ? given.name : given;
@@ -281,7 +279,10 @@ function meantType(given: unknown): DType | undefined {
   return DTYPE_NAMES.find((known) => known === name);
 }
 
-/** Describes what is no element type, for messages, with the one that was meant. */
+/**
+ * Describes a value that is not an element type, for messages, with the type that was probably
+ * meant.
+ */
 export function describeType(given: unknown): string {
   const meant = meantType(given);
   return `${describeValue(given)}${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`;

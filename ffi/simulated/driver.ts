@@ -1,5 +1,5 @@
-// A driver with no GPU under it: real semantics and status codes, and errors for what the real
-// driver lets pass. It stands in for the library, so that all code above it runs unchanged.
+// A driver without a GPU: real semantics and status codes, and errors for mistakes that the real
+// driver lets pass. It replaces the library, so that all code above it runs unchanged.
 
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../cuda.ts";
 import { CUresult } from "../constants.ts";
@@ -60,7 +60,7 @@ export function simulateDriver(options: SimulationOptions = {}): DriverApi {
   return driverOf(new Machine(settingsOf(options)));
 }
 
-/** Makes a driver API over a machine, for those who look at the machine as well. */
+/** Makes a driver API over a machine, for callers that also inspect the machine. */
 export function driverOf(machine: Machine): DriverApi {
   const calls: SimulatedCalls = {
     ...deviceCalls(machine),
@@ -130,13 +130,13 @@ function driverFunction(
       const result = call(...parameters) ?? CUresult.CUDA_SUCCESS;
       return result instanceof Promise ? result.catch(statusOf) : result;
     } catch (error) {
-      // Its frames would fill the stack, and leave no room for the program that made the mistake.
+      // The driver's own frames would fill the stack trace, and hide the program's mistake.
       if (error instanceof SimulationError) Error.captureStackTrace(error, served);
       return statusOf(error);
     }
   };
 
-  /** Returns the status of a refusal; throws all else. */
+  /** Returns the status of a refusal; throws anything else. */
   function statusOf(error: unknown): number {
     if (!(error instanceof Refusal)) throw error;
     site.refusedBy = error.rule;

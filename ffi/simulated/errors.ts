@@ -6,14 +6,14 @@ import type { Rule } from "./stricter.ts";
 
 /** Reports a mistake that the real driver would not notice: a race, a stray copy, a stale host array. */
 export class SimulationError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "SimulationError";
   /** Driver function whose work broke the rule. */
   readonly call: string;
   /** The rule, which only the simulated driver has. */
   readonly rule: Rule;
 
-  /** Names the call, the rule that it broke, and how. */
+  /** Creates an error for a call that broke a rule. */
   constructor(call: string, rule: Rule, words: string) {
     super(`Cannot run ${String(call)}: ${String(words)}`);
     this.call = call;

@@ -1,6 +1,6 @@
 // The NCCL of a simulated machine: communicators on its devices, and the group that their calls belong
-// to. It is stricter than the library: what ranks call must fit together. Ranks that block are all in this
-// process; each of the others has a process of its own, and is given a way to them.
+// to. It is stricter than the library: what ranks call must fit together. Blocking ranks are all in this
+// process; each non-blocking one has a process of its own, with a connection to the others.
 
 import { NCCL, type NcclApi, type NcclFunction } from "../nccl.ts";
 import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
@@ -176,7 +176,7 @@ export function simulateNccl(machine: Machine): NcclApi {
     return IN_PROGRESS;
   }
 
-  /** Asks how a communicator is, which also lets it go on. */
+  /** Returns a communicator's state, and lets its calls continue. */
   function ask(communicator: Communicator): number {
     const { inProgress } = communicator;
     if (inProgress === undefined) return communicator.asyncStatus;
@@ -299,7 +299,7 @@ export function simulateNccl(machine: Machine): NcclApi {
     });
   }
 
-  /** Ends the work of a communicator; one of several processes says later that it has. */
+  /** Finalizes a communicator; one of several processes reports later that it is done. */
   function finalize(communicator: Communicator): number {
     communicator.isFinal = true;
     if (!communicator.isBlocking) {
@@ -324,9 +324,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   function textAt(words: string): bigint {
-    const text = texts.get(words) ?? cString(words);
-    texts.set(words, text);
-    return BigInt(hostAddress(text));
+    return BigInt(hostAddress(texts.getOrInsertComputed(words, cString)));
   }
 
   const functions: NcclWithWire = {

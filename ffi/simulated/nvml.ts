@@ -1,5 +1,5 @@
-// The NVML of a simulated machine: memory as it is there, no work that runs by itself, and round
-// numbers for what only hardware has. What nothing here models is not supported.
+// The NVML of a simulated machine: its memory, no load, and round numbers for values that only
+// hardware has. Values that are not modelled are not supported.
 
 import { NVML, type NvmlApi, type NvmlFunction } from "../nvml.ts";
 import { nvmlClocksEventReasons, nvmlMigMode, nvmlReturn } from "../nvml_constants.ts";

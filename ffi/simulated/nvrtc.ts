@@ -1,5 +1,5 @@
-// The compiler of a simulated machine: it reads which kernels a text of CUDA C++ declares and what
-// their parameters are, and writes PTX with nothing in them. Kernels there are JavaScript.
+// The compiler of a simulated machine: it finds the kernels and parameters that CUDA C++ declares,
+// and writes PTX with empty kernels. Kernels are JavaScript there.
 
 import { cString, readCString } from "../c_strings.ts";
 import { NVRTC, type NvrtcApi, nvrtcResult } from "../nvrtc.ts";
@@ -15,7 +15,7 @@ const VERSION = { major: 12, minor: 0 } as const;
 /** Architectures that it knows. */
 const ARCHITECTURES = [52, 60, 70, 75, 80, 90] as const;
 
-/** A program that was handed over, and what became of it. */
+/** A program, and the results of its compilation. */
 interface Program {
   readonly source: string;
   readonly ptx: Uint8Array<ArrayBuffer> | undefined;

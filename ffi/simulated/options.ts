@@ -49,17 +49,17 @@ export interface SimulationOptions {
   kernels?: Record<string, SimulatedKernel>;
   /** Version of NCCL, as in `ncclGetVersion`; functions that came later are null. 22809 unless given. */
   ncclVersion?: number;
-  /** Decides what is wrong with a rank of a group when it comes to a call; nothing unless given. */
+  /** Decides about the fault of a rank at each call; no faults unless given. */
   ranks?: RankFaults;
 }
 
 /**
- * A fault of a rank of a group: it comes late by some virtual seconds, it sleeps, and the
- * others wait for it as long as the answer stays the same, or it is dead, which the others learn.
+ * A fault of a rank of a group: it is late by some virtual seconds; it sleeps, and the others wait
+ * for it as long as the answer stays the same; or it is dead, which the others learn.
  */
 export type RankFault = { readonly lateSeconds: number } | "asleep" | "dead";
 
-/** Decides what is wrong with a rank when it comes to a call of NCCL, such as `"ncclAllReduce"`. */
+/** Decides about the fault of a rank at a call of NCCL, such as `"ncclAllReduce"`. */
 export type RankFaults = (rank: number, call: string) => RankFault | undefined;
 
 /** Options with every default filled in. */

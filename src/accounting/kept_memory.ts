@@ -28,11 +28,8 @@ export class KeptMemory implements MemoryCache {
 
   /** Returns the blocks kept in the place where memory of a kind lies. */
   static of(ledger: Ledger, kind: LiveKind): KeptMemory {
-    const places = known.get(ledger) ?? new Map<string, KeptMemory>();
-    known.set(ledger, places);
-    const place = placeOf(kind);
-    const kept = places.get(place) ?? new KeptMemory(kind);
-    places.set(place, kept);
+    const places = known.getOrInsertComputed(ledger, () => new Map());
+    const kept = places.getOrInsertComputed(placeOf(kind), () => new KeptMemory(kind));
     ledger.caches.add(kept);
     return kept;
   }
@@ -68,11 +65,8 @@ export class LostMemory implements MemoryCache {
 
   /** Returns the lost memory of the place where memory of a kind lies. */
   static of(ledger: Ledger, kind: LiveKind): LostMemory {
-    const places = lost.get(ledger) ?? new Map<string, LostMemory>();
-    lost.set(ledger, places);
-    const place = placeOf(kind);
-    const memory = places.get(place) ?? new LostMemory(kind);
-    places.set(place, memory);
+    const places = lost.getOrInsertComputed(ledger, () => new Map());
+    const memory = places.getOrInsertComputed(placeOf(kind), () => new LostMemory(kind));
     ledger.caches.add(memory);
     return memory;
   }

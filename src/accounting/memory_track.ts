@@ -27,11 +27,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
   readonly label: string;
   readonly #record: MemoryTrackFields;
 
-  /**
-   * Shows a record of the ledger.
-   *
-   * @ignore
-   */
+  /** @ignore Shows a record of the ledger. */
   constructor(parts: Parts<MemoryTrackFields>) {
     const record = partsOf(parts, new.target);
     this.label = record.label;

@@ -73,11 +73,7 @@ export class Timeline implements Iterable<TimelineEvent> {
     this.#recordedCount = 0;
   }
 
-  /**
-   * Records an event, whether the timeline is on or not.
-   *
-   * @ignore
-   */
+  /** @ignore Records an event, whether the timeline is on or not. */
   record(record: TimelineRecord): void {
     const time = performance.now();
     this.#ring[this.#recordedCount++ % this.#eventCount] = { time, record };
@@ -125,11 +121,7 @@ export class Timeline implements Iterable<TimelineEvent> {
     return this.toString();
   }
 
-  /**
-   * Returns whether it records and how many events it holds, as text.
-   *
-   * @ignore
-   */
+  /** @ignore Returns whether it records and how many events it holds, as text. */
   get state(): string {
     const { isOn, length, droppedCount } = this;
     const dropped = droppedCount === 0 ? "" : `, ${droppedCount} dropped`;

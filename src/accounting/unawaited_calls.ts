@@ -1,4 +1,4 @@
-// In notebooks: the errors of calls that nobody awaited. Deno's kernel does not show them, so that a
+// Prints errors of calls that nobody awaited, in notebooks: Deno's kernel does not show them, so a
 // forgotten `await` before an upload would look like success.
 
 import { inNotebook } from "./notebook_kernel.ts";

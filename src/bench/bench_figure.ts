@@ -28,7 +28,7 @@ interface Panel {
   readonly speeds: readonly BenchSpeed[];
 }
 
-/** Draws the speeds of a run; `words` is what it says to people who cannot see it. */
+/** Draws the speeds of a run; `words` describes the figure for people who cannot see it. */
 export function benchFigure(run: BenchRun, words: string): Figure {
   const panels = panelsOf(run);
   const height = panels.length * PANEL_HEIGHT + (panels.length - 1) * PANEL_GAP;

@@ -1,5 +1,5 @@
 // The name of a bench of transfers: `deno bench --json` has no field for bytes or a device, so they
-// stand in brackets behind the name, and a report reads them there.
+// follow the name in brackets, from where a report reads them.
 
 /** Direction in which a bench moves bytes; `"device"` for copies that stay on one device. */
 export type BenchDirection = "up" | "down" | "device";

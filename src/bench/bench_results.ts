@@ -1,4 +1,5 @@
-// The output of `deno bench --json` as speeds: rows by name and size, and what got slower since.
+// The output of `deno bench --json` as speeds: rows by name and size, and the benches that got
+// slower.
 
 import { messageOf, visibleText } from "../words/format.ts";
 import { type BenchDirection, parseBenchName } from "./bench_name.ts";
@@ -84,8 +85,8 @@ export function parseBenchRun(text: string): BenchRun {
 }
 
 /**
- * Finds what got slower: its fastest measurement is behind what three quarters of the earlier ones
- * reached. Compares the same bench on the same device only.
+ * Finds the benches that got slower: their fastest measurement is below the speed that three
+ * quarters of the earlier ones reached. Compares only the same bench on the same device.
  */
 export function findSlowdowns(before: BenchRun, now: BenchRun): Slowdown[] {
   const earlier = new Map(before.speeds.map((speed) => [speedKey(speed), speed]));

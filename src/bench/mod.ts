@@ -1,5 +1,5 @@
 /**
- * Benches of transfers for `deno bench`, with their bytes in the name, so that a report can tell GB/s.
+ * Benches of transfers for `deno bench`, with their bytes in the name, so that a report can show GB/s.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";

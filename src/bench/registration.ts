@@ -15,17 +15,17 @@ export interface TransferBenchOptions<T = undefined> {
   readonly name: string;
   /** Bytes that one call of the function moves. */
   readonly bytes: number;
-  /** Direction, for the share of what page-locked memory reaches in the same run. */
+  /** Direction, to compare with page-locked memory of the same direction in the same run. */
   readonly direction?: BenchDirection | undefined;
   /** Group of `deno bench`, whose benches are compared; the size by default. */
   readonly group?: string | undefined;
   /**
-   * Calls that are timed together, 1 by default. Small transfers need some hundreds: `deno bench`
-   * looks at the clock before and after.
+   * Calls that are timed together, 1 by default. Small transfers need some hundreds, because `deno
+   * bench` reads the clock before and after.
    */
   readonly callCount?: number | undefined;
   /**
-   * Makes what the function needs, before its first call. What it returns is the function's third
+   * Prepares values for the function before its first call. The result is the function's third
    * argument, and is disposed when another bench begins; so is each element of a list.
    */
   readonly prepare?: ((gpu: CudaDevice) => T | Promise<T>) | undefined;
@@ -90,14 +90,11 @@ function isCount(count: number): boolean {
 }
 
 function deviceOf(open: () => CudaDevice): CudaDevice {
-  const known = devices.get(open);
-  if (known !== undefined) return known;
-  const gpu: unknown = open();
-  if (!(gpu instanceof CudaDevice)) {
+  return devices.getOrInsertComputed(open, () => {
+    const gpu: unknown = open();
+    if (gpu instanceof CudaDevice) return gpu;
     throw new TypeError("Cannot measure transfers: open() did not return a CudaDevice");
-  }
-  devices.set(open, gpu);
-  return gpu;
+  });
 }
 
 /** Disposes what the last bench prepared, and prepares for the next one. */

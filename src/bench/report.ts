@@ -117,7 +117,7 @@ function speedText(gigabytesPerSecond: number | undefined): string {
     : gigabytesPerSecond.toPrecision(3);
 }
 
-/** Prints what got slower than in an earlier run, and returns how much. */
+/** Prints the benches that got slower than in an earlier run, and returns their number. */
 function compare(before: BenchRun, now: BenchRun, name: string | undefined): number {
   const sharedCount = countShared(before, now);
   if (sharedCount === 0) {
@@ -160,7 +160,7 @@ async function writeFile(path: string, page: Promise<string>): Promise<void> {
   try {
     await Deno.writeTextFile(path, await page);
   } catch (error) {
-    throw new TypeError(`Cannot write ${path}: ${reasonOf(error) ?? messageOf(error)}`);
+    throw new TypeError(`Cannot write ${path}: ${reasonOf(error)}`);
   }
 }
 

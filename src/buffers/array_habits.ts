@@ -2,20 +2,23 @@
 
 import { describeValue } from "../words/format.ts";
 
-/** Indices that people try first; a loop begins at 0. A proxy would see all, and slow every await. */
+/**
+ * The indices that people try first; a loop begins at 0. A proxy would catch all of them, and slow
+ * down every await.
+ */
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The calls to use instead, for messages. */
 export interface IndexHelp {
-  /** To read one element. */
+  /** The call that reads one element. */
   readonly read: string;
-  /** To write one. */
+  /** The call that writes one element. */
   readonly write: string;
 }
 
 /**
- * Makes reading and writing an element by its index an error with the call that does it: notebooks have
- * no compiler, and without this one would be undefined and the other lost.
+ * Makes reading or writing an element by its index throw an error that names the right call: notebooks
+ * have no compiler, and without this a read would give undefined and a write would be lost.
  */
 export function refuseIndices(prototype: object, { read, write }: IndexHelp): void {
   for (const index of TRIED) {
@@ -31,8 +34,8 @@ export function refuseIndices(prototype: object, { read, write }: IndexHelp): vo
 }
 
 /**
- * Makes arithmetic with a buffer an error: it would be NaN, and a comparison false. In texts it is its
- * name.
+ * Makes arithmetic with a buffer throw, because it would give NaN, and a comparison false. In a text a
+ * buffer stands for its name.
  */
 export function textOf(buffer: object, hint: string, instead: string): string {
   if (hint !== "number") return buffer.toString();
@@ -43,7 +46,7 @@ export function textOf(buffer: object, hint: string, instead: string): string {
 export const COMPUTE_HELP =
   "its elements are on the GPU; gpu.compile() makes kernels, await x.download() an array";
 
-/** The calls that move ordinary arrays, by the side of a queued copy that one was given for. */
+/** The calls that move ordinary arrays, for either side of a queued copy. */
 const ARRAY_CALLS = { source: "upload()", destination: "download()" };
 
 /** Says why a value cannot be a side of a queued copy, for messages: `the source is a promise, …`. */

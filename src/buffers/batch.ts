@@ -25,7 +25,7 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
   if (typeof copies?.[Symbol.iterator] !== "function") {
     throw new TypeError("Cannot copy a batch: expected an array of { source, destination }");
   }
-  // The iterable runs to its end first: it is the program's, and may dispose buffers.
+  // The program's iterable runs to its end first, because it may dispose buffers.
   const list = Array.from(copies, checkedPair);
   const spans = list.map(({ destination, source }) => ({
     destination: destination.span,

@@ -1,4 +1,5 @@
-// What every kind of buffer is made of: an element type, a shape, and where the memory comes from.
+// The request that every kind of buffer is made from: element type, shape, and the source of its
+// memory.
 
 import type { DType } from "../dtype.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";

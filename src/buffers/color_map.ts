@@ -18,7 +18,10 @@ const COLORS: Readonly<Record<ColorMap, readonly number[]>> = {
   balance: [0x2166ac, 0x67a9cf, 0xd8dbe0, 0xef8a62, 0xb2182b],
 };
 
-/** Returns the colour at a place from 0 to 1 of a map; places beyond its ends have theirs. */
+/**
+ * Returns the colour of a map at a place from 0 to 1; places beyond the ends get the colour of the
+ * nearest end.
+ */
 export function colorAt(map: ColorMap, place: number): Color {
   const colors = COLORS[map];
   const at = Math.min(1, Math.max(0, place)) * (colors.length - 1);

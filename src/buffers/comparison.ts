@@ -53,7 +53,7 @@ export async function checksumOf(span: MemorySpan, stream: CudaStream): Promise<
   return whole.toString(16).padStart(16, "0");
 }
 
-/** Lets a kernel write a result, and reads it. */
+/** Runs a kernel that writes a result, and reads the result. */
 async function resultOf(
   stream: CudaStream,
   firstByte: number,

@@ -25,7 +25,7 @@ export interface ConversionSource extends StridedLayout {
   readonly dtype: DType;
 }
 
-/** The place of the converted elements, side by side. */
+/** Memory for the converted elements, which are contiguous there. */
 export interface ConversionTarget {
   /** The memory. */
   readonly span: MemorySpan;
@@ -33,7 +33,10 @@ export interface ConversionTarget {
   readonly dtype: DType;
 }
 
-/** The kernels' numbers of element types: a kind in the upper bits, the bytes' logarithm in two. */
+/**
+ * The kernels' codes of element types: the kind in the upper bits, log2 of the size in the lower
+ * two.
+ */
 const CODES: Readonly<Record<DType, number>> = {
   uint8: 0,
   uint16: 1,
@@ -50,7 +53,7 @@ const CODES: Readonly<Record<DType, number>> = {
   bfloat16: 13,
 };
 
-/** The most axes that the kernel takes, when those that lie behind each other are one. */
+/** The most axes that the kernel takes, after contiguous ones are joined. */
 const MOST_AXES = 8;
 
 /** Elements that one thread converts at a time. */
@@ -62,7 +65,9 @@ interface Axis {
   readonly stride: number;
 }
 
-/** Returns whether the kernels take a layout; one of more axes has to be made contiguous first. */
+/**
+ * Returns whether the kernels take a layout; one with more axes has to be made contiguous first.
+ */
 export function isConvertible(layout: StridedLayout): boolean {
   return joinedAxes(layout).length <= MOST_AXES;
 }
@@ -112,7 +117,7 @@ function reachOf(
   return { span: { ...span, address, byteLength: (start + highest + 1) * bytes }, start };
 }
 
-/** Joins axes that lie behind each other, and leaves out those of one step. */
+/** Joins axes that are contiguous with each other, and leaves out those of size 1. */
 function joinedAxes({ shape, strides }: StridedLayout): Axis[] {
   const axes: Axis[] = [];
   for (let at = shape.length - 1; at >= 0; at--) {
@@ -126,7 +131,7 @@ function joinedAxes({ shape, strides }: StridedLayout): Axis[] {
   return axes;
 }
 
-/** Encodes the axes, the last of which is the fastest; those that there are not have size 1. */
+/** Encodes the axes, the fastest one last; axes that are missing get size 1. */
 function layoutBytes(axes: readonly Axis[], start: number): Uint8Array {
   const words = new BigInt64Array(2 * MOST_AXES + 1).fill(1n, 0, MOST_AXES);
   for (const [at, { size, stride }] of axes.entries()) {

@@ -33,9 +33,7 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
  * ```
  */
 export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
-  /**
-   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
-   */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): DeviceBuffer<E> {
     return super.as(dtype) as DeviceBuffer<E>;
   }
@@ -75,10 +73,8 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Allocates a buffer of the same kind, from the same resource unless a capture forbids it, or that is
-   * somebody else's.
-   *
-   * @ignore
+   * @ignore Allocates a buffer of the same kind, from the same resource unless a capture forbids
+   * it, or that is somebody else's.
    */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;

@@ -1,4 +1,4 @@
-// Downloads into page-locked memory that is reused: no page is faulted in and nothing is staged.
+// Downloads into page-locked memory that is reused, so no page is faulted in and nothing is staged.
 
 import type { DType } from "../dtype.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";

@@ -1,5 +1,5 @@
-// The buffer that people hold, whatever kind of memory it is: its shape and place, transfers, views,
-// queued copies and fills, single elements, and its end. Kinds say what they add in files of their own.
+// The base class of all buffers: shape, transfers, views, queued copies and fills, single elements, and
+// disposal. Each kind of memory adds its own methods in a file of its own.
 
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
@@ -79,7 +79,7 @@ import {
 export interface BufferFields<D extends DType> {
   /** The block of memory. */
   readonly allocation: Allocation;
-  /** Of a view, the buffer that owns the block, which the view keeps alive. */
+  /** For a view: the buffer that owns the block, which the view keeps alive. */
   readonly owner?: GpuBuffer | undefined;
   /** The element type. */
   readonly dtype: D;
@@ -162,18 +162,18 @@ export const ALLOCATE_LIKE: unique symbol = Symbol("allocateLike");
 /** Returns the block of a buffer, for cards: looking at it does not count as a use. */
 export let blockOf: (buffer: GpuBuffer) => Allocation;
 
-/** Returns the buffer that owns the block of a buffer: of a view another one. */
+/** Returns the buffer that owns the block of a buffer; for a view that is another buffer. */
 export let ownerOf: (buffer: GpuBuffer) => GpuBuffer;
 
 /** Changes which elements a buffer shows, for kinds that grow and shrink. */
 export let showElements: (buffer: GpuBuffer, shape: Shape) => void;
 
-/** The stream that options name, checked, or the device's default. */
+/** Returns the stream that the options name, checked, or the device's default. */
 export function streamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
   return streamOn(buffer.context, options, buffer);
 }
 
-/** The stream of a fill: that of any device of memory over several. */
+/** Returns the stream of a fill; for memory over several devices it may belong to any of them. */
 function fillStreamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
   const { stream } = options;
   const isOfOther = stream !== undefined && stream.context !== buffer.context &&
@@ -183,7 +183,7 @@ function fillStreamFor(buffer: GpuBuffer, options: StreamChoice): CudaStream {
 
 /**
  * Uploads an array into a buffer that is still to be allocated. Calls that use the array meanwhile come
- * after it, although it waits for memory.
+ * after the upload, although it waits for memory.
  */
 export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
   coming: Promise<B>,
@@ -218,9 +218,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Whether it shows memory of another buffer; disposing a view frees nothing. */
   readonly isView: boolean;
   readonly #allocation: Allocation;
-  /** The parts that it was made of, with those that its kind adds; views of it have the same. */
+  /** The parts that it was made from, including those that its kind adds; its views share them. */
   readonly #fields: BufferFields<D>;
-  /** Its collection frees the block. */
+  /** The buffer whose garbage collection frees the block. */
   readonly #owner: GpuBuffer;
   #shape: Shape;
   #length: number;
@@ -238,9 +238,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Adopts memory, which is freed when the buffer is collected, or shows that of its owner.
-   *
-   * @ignore
+   * @ignore Adopts memory, which is freed when the buffer is collected, or shows memory of its
+   * owner.
    */
   constructor(parts: Parts<BufferFields<D>>) {
     const fields = partsOf(parts, new.target);
@@ -335,7 +334,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     const { byteLength, byteOffset } = this;
     if (byteLength === 0) return { allocation, address: 0n, byteLength };
     const start = allocation.address;
-    // A sum makes a new bigint, which costs more than all the rest here.
+    // Adding makes a new bigint, which costs more than everything else here.
     const address = byteOffset === 0 ? start : start + BigInt(byteOffset);
     return { allocation, address, byteLength };
   }
@@ -368,7 +367,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this;
   }
 
-  /** Copies host memory into the buffer and blocks until it is there, and what comes before it. */
+  /** Copies host memory into the buffer; blocks until the copy and everything before it is done. */
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, new Moving("upload to", this));
@@ -384,13 +383,13 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /**
-   * Copies the elements into your array and resolves with it.
+   * Copies the elements into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
   download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
-  /** Fills your array if there is one, or else a new one, and resolves with it. */
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
@@ -403,11 +402,11 @@ export abstract class GpuBuffer<D extends DType = DType>
     return host.result();
   }
 
-  /** Copies the elements into a fresh typed array and blocks until they are there. */
+  /** Copies the elements into a new typed array and blocks until they are there. */
   downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
-  /** Copies the elements into your array and blocks until they are there. */
+  /** Copies the elements into `destination` and blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
-  /** Fills your array if there is one, or else a new one, and blocks until it is full. */
+  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,
@@ -421,8 +420,8 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Writes the bytes into a file, straight from page-locked memory; resolves when they are there.
-   * Needs `--allow-write`. Without an offset a new file takes the place of the old one once all of
-   * it is written. Until then, and when anything fails, the old file stays as it was.
+   * Needs `--allow-write`. Without an offset a new file replaces the old one once it is complete.
+   * Until then, and when anything fails, the old file stays as it was.
    *
    * @throws TypeError when it is a folder or a pipe, or a device without `inPlace`.
    */
@@ -432,8 +431,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Saves the elements as a .npy file, which Python's numpy loads; resolves when it is whole. Needs
-   * `--allow-write`. Until then, and when anything fails, the old file is there, untouched.
+   * Saves the elements as a .npy file, which Python's numpy loads; resolves when the file is
+   * complete. Needs `--allow-write`. Until then, and when anything fails, an old file stays as it
+   * was.
    *
    * @throws TypeError for bfloat16, which numpy lacks; use `astype("float32")`, or `as("uint16")`.
    */
@@ -445,8 +445,8 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * A new stream of the buffer's bytes, for files, responses and compressors. Each chunk of 1 MiB
-   * is copied when it is asked for, with the contents of that moment. When the buffer is disposed
-   * meanwhile, its memory stays until the stream ends, is cancelled or is collected.
+   * is copied when it is read, with the contents of that moment. When the buffer is disposed
+   * meanwhile, its memory is kept until the stream ends, is cancelled or is collected.
    */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
     this.#requireUsable();
@@ -465,11 +465,11 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Makes a DLPack struct of the elements for another library of this process, without a copy. The
-   * memory stays until the library calls the struct's deleter, also when the buffer is disposed
+   * memory is kept until the library calls the struct's deleter, even when the buffer is disposed
    * before. The library's stream waits for what is queued here so far.
    *
-   * @throws TypeError while a graph is being captured, and for memory that may only be read when the
-   *   struct is to have no version.
+   * @throws TypeError while a graph is being captured, and for read-only memory when the struct is
+   *   to have no version.
    *
    * @example
    * ```ts
@@ -491,9 +491,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Describes the values: lowest, highest, mean, deviation, quartiles and a histogram. Of more than
-   * 65,536 elements a sample is copied to the host, in pieces spread evenly over the buffer, and
-   * `meanError` says how far the mean may be off.
+   * Describes the values: lowest, highest, mean, deviation, quartiles and a histogram. When there
+   * are more than 65,536 elements, a sample is copied to the host, in pieces spread evenly over the
+   * buffer, and `meanError` says how far the mean may be off.
    */
   async describe(options: TransferChoice = {}): Promise<BufferSummary> {
     options = TRANSFER_CHOICE.read(options, "describe");
@@ -511,7 +511,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * or with 3 or 4 channels as the last axis. Of a large buffer at most 512 rows and columns are
    * copied to the host.
    *
-   * @throws RangeError when the shape is no picture's.
+   * @throws RangeError when a buffer of this shape is no picture.
    */
   async showImage(options: ImageOptions = {}): Promise<BufferImage> {
     const { dtype, shape, label = this.constructor.name } = this;
@@ -561,8 +561,8 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Copies elements `start` to `end` of the flat buffer into a new buffer of the same kind, by
-   * TypedArray.slice's rules; without a range all of it, in its shape. The copy is queued; the buffer
-   * is the caller's to dispose.
+   * TypedArray.slice's rules; without a range, all elements in the buffer's shape. The copy is
+   * queued; the buffer is the caller's to dispose.
    */
   slice(start?: number, end?: number, options: LikeOptions = {}): this {
     options = PLACE_OPTIONS.read(options, "slice");
@@ -601,8 +601,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Queues converting the elements to another type on the GPU, into a new buffer of the same kind, and
    * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite;
-   * NaN stays NaN. Converted to whole numbers they are cut off, and whole numbers keep their lowest
-   * bits, as in the language's own typed arrays. As bool, every value but 0 is true.
+   * NaN stays NaN. Conversion to whole numbers cuts off the fraction, and whole numbers keep their
+   * lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is true.
    *
    * With `{ into }` the elements go into that buffer, which is returned.
    *
@@ -675,9 +675,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Queues a copy from another buffer or a strided view and does not wait. Both blocks stay until
-   * it is done, also when they are disposed meanwhile (cuMemcpyAsync). Between devices the stream
-   * may belong to either; it is the destination's by default (cuMemcpyPeerAsync).
+   * Queues a copy from another buffer or a strided view and does not wait. Both blocks are kept
+   * until it is done, even when they are disposed meanwhile (cuMemcpyAsync). Between devices the
+   * stream may belong to either; it is the destination's by default (cuMemcpyPeerAsync).
    *
    * @throws TypeError for an ordinary array, and when the element types differ; use `as()` to copy
    *   bytes.
@@ -722,12 +722,12 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Queues writing the same elements again and again, from the first element to the last, and does not
-   * wait; the last time they may be cut short.
+   * Queues filling the buffer with a pattern, repeated from the first element to the last, and does
+   * not wait; the last repetition may be cut short.
    *
-   * @param pattern A typed array of the buffer's element type, or an ArrayBuffer with any bytes: up to
-   *   1024 bytes, which may change once the call returns; it blocks while earlier calls write them. Or
-   *   a buffer of any size on the GPU.
+   * @param pattern A typed array of the buffer's element type, or an ArrayBuffer: up to 1024 bytes,
+   *   which the program may change once the call returns; the call blocks while earlier calls write
+   *   them. Or a buffer of any size on the GPU.
    * @throws TypeError for other elements, and when the GPU cannot use the buffer's memory.
    * @throws RangeError for a pattern of no bytes, an array of more than 1024, and a buffer that shares
    *   bytes with this one.
@@ -866,8 +866,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Sums up all bytes and their places on the GPU: 16 hexadecimal digits that tell whether memory
-   * changed, or two buffers on two machines are the same. It is no protection against forgery.
+   * Computes a checksum of all bytes and their places on the GPU: 16 hexadecimal digits, which tell
+   * whether memory has changed, or whether buffers on two machines are the same. It does not
+   * protect against forgery.
    */
   async checksum(options: StreamChoice = {}): Promise<string> {
     options = STREAM_CHOICE.read(options, "checksum");
@@ -875,10 +876,10 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Makes a ticket by which another process opens the memory with `gpu.open()`, when all that was
-   * called before on it is done; JSON keeps the ticket. The two processes then use the same bytes,
-   * each in its own order. Keep the buffer until the other process has disposed its own: of a pool
-   * the kit keeps the memory that long, of other memory it cannot know.
+   * Makes a ticket by which another process opens the memory with `gpu.open()`; resolves when all
+   * earlier work on it is done. The ticket can be sent as JSON. The two processes then use the same
+   * bytes, each in its own order. Keep the buffer until the other process has disposed its own: the
+   * kit keeps memory of a pool that long, but cannot know for other memory.
    *
    * Python's libraries open the tickets of memory made with `{ shareable: true }` or from a
    * CudaMemoryResource.
@@ -892,10 +893,10 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Hands the memory to another Worker of this process, when all that was called before on it is
-   * done. From then on nothing here can use it. Post the result to the Worker, which calls
-   * `gpu.takeOver()`; of many that try, the first has it. What nobody takes over lasts as long as
-   * the process.
+   * Hands the memory to another Worker of this process, once all earlier work on it is done. From
+   * then on nothing here can use it. Post the result to the Worker, which calls `gpu.takeOver()`;
+   * when several try, the first gets it. Memory that nobody takes over is kept as long as the
+   * process.
    *
    * @throws TypeError for a view, and for memory that is not the driver's own device memory.
    */
@@ -904,24 +905,24 @@ export abstract class GpuBuffer<D extends DType = DType>
     return await handOverMemory({ span, dtype, shape, isView, name: `${this}` });
   }
 
-  /** Gives the memory back after the work queued on it; a view only lets go of it. */
+  /** Frees the memory after the work queued on it; disposing a view frees nothing. */
   dispose(): void {
     this.#letGo(undefined);
   }
 
-  /** Gives the memory back in the order of `stream` instead of the one it was made on. */
+  /** Frees the memory in the order of `stream`, instead of the stream that it was made on. */
   close(stream: CudaStream): void {
     requireKind(stream, STREAM, "close");
     this.#letGo(this.disposed ? undefined : streamFor(this, { stream }));
   }
 
   /**
-   * Gives the address away: from here on the memory is the caller's to give back, and nothing here
-   * can be used any more, nor can its views. Work queued on it still runs: wait for it first.
+   * Returns the address and gives up the memory: from now on the caller must free it, and neither
+   * this buffer nor its views can be used. Work queued on it still runs: wait for it first.
    *
-   * It is the address that the `memoryResource` takes back, also through `fromHandle()`. The driver's
-   * own call takes it where the resource has it straight from the driver; for mapped memory that call
-   * takes the resource's `hostAddress()` of it.
+   * Free the address with the `memoryResource`, also through `fromHandle()`. Where the resource got
+   * the memory straight from the driver, the driver's own call frees it too; for mapped memory that
+   * call takes the resource's `hostAddress()` of it.
    *
    * @throws TypeError for a view, and while a transfer in pieces or a graph uses it.
    */
@@ -946,31 +947,23 @@ export abstract class GpuBuffer<D extends DType = DType>
     return Promise.resolve();
   }
 
-  /** Names the buffer: `DeviceBuffer(weights, float32[2, 3])`. */
+  /** Returns the buffer's name for messages: `DeviceBuffer(weights, float32[2, 3])`. */
   toString(): string {
     const shape = formatShape(this.dtype, this.shape);
     return `${this.constructor.name}(${nameOf(this.#allocation)}, ${shape})`;
   }
 
-  /** Shows the buffer on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
     const where = `device ${this.deviceOrdinal}`;
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected abstract [ALLOCATE_LIKE](request: BufferRequest<D>): GpuBuffer<D>;
 
-  /**
-   * Converts elements of the buffer; see {@link GpuBuffer.astype}.
-   *
-   * @ignore
-   */
+  /** @ignore Converts elements of the buffer; see {@link GpuBuffer.astype}. */
   [CONVERT]<E extends DType>(
     layout: NamedLayout,
     dtype: E,

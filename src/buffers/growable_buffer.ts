@@ -87,11 +87,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     resizeTo = (buffer, shape) => buffer.#resizeTo(shape);
   }
 
-  /**
-   * Adopts reserved addresses.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts reserved addresses. */
   constructor(parts: Parts<GrowableBufferFields<D>>) {
     super(parts);
     const { value: fields } = parts;
@@ -215,9 +211,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
-   */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): GrowableBuffer<E> {
     return super.as(dtype) as GrowableBuffer<E>;
   }
@@ -246,11 +240,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Reserves as many addresses as this buffer has, and maps memory for the elements.
-   *
-   * @ignore
-   */
+  /** @ignore Reserves as many addresses as this buffer has, and maps memory for the elements. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): GrowableBuffer<D> {
     const { dtype, shape, stream, label } = request;
     return allocateGrowableBuffer<D>({
@@ -258,7 +248,7 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       shape,
       resource: this.#resource,
       stream,
-      // Elements of another type may need more than there is room for here.
+      // Elements of another type may need more room than this buffer has reserved.
       reserveSize: Math.max(this.reservedBytes, byteLengthOf(dtype, toShape(shape))),
       stepSize: this.#range.stepBytes,
       label,
@@ -331,7 +321,7 @@ export function allocateGrowableBuffer<D extends DType>(
 /**
  * Reserves addresses.
  *
- * @throws RangeError when the driver has not so many: that says nothing of memory.
+ * @throws RangeError when the driver has too few addresses, which says nothing about memory.
  */
 function reserveFor(resource: VirtualMemoryResource, request: VirtualRangeRequest): VirtualRange {
   try {

@@ -1,4 +1,4 @@
-// Buffers in memory that the CPU reaches too, with a typed array over the memory itself.
+// Buffers in memory that the CPU can access too, with a typed array over the memory itself.
 
 import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
@@ -10,7 +10,7 @@ import { type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_bu
 import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 
-/** The parts of a buffer that the CPU reaches. */
+/** The parts of a buffer that the CPU can access. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
   /** The whole block, as the CPU sees it. */
   readonly bytes: Uint8Array<ArrayBufferLike>;
@@ -20,8 +20,8 @@ export interface HostBufferFields<D extends DType> extends BufferFields<D> {
 export let hostBytesOf: (buffer: HostBuffer) => Uint8Array<ArrayBufferLike>;
 
 /**
- * Typed memory that both the CPU and the GPU reach: the base of pinned, mapped, managed and
- * registered memory. `array` is a typed array over the memory itself.
+ * Typed memory that both the CPU and the GPU can access: the base class of pinned, mapped, managed
+ * and registered memory. `array` is a typed array over the memory itself.
  */
 export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #bytes: Uint8Array<ArrayBufferLike>;
@@ -33,11 +33,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     refuseIndices(HostBuffer.prototype, { read: help, write: help });
   }
 
-  /**
-   * Adopts memory.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts memory. */
   constructor(parts: Parts<HostBufferFields<D>>) {
     super(parts);
     this.#bytes = parts.value.bytes;
@@ -83,7 +79,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
   }
 
   /**
-   * Refuses iteration, spreading and `Array.from()`: they go over `array`, once the GPU is done.
+   * Refuses iteration, spreading and `Array.from()`: use them on `array`, once the GPU is done.
    *
    * @throws TypeError always.
    */

@@ -39,7 +39,7 @@ const SAME_BITS: Partial<Record<DType, DType>> = {
 
 /**
  * Returns host memory as the bytes of `span.length` elements. A Float32Array is narrowed to 16-bit
- * floats when the transfer's turn comes.
+ * floats when the transfer begins.
  *
  * @throws TypeError when the array holds another element type, was detached or can be resized.
  * @throws RangeError when it is shorter or longer than the span.
@@ -104,7 +104,7 @@ export function hostDestination(
   };
 }
 
-/** A new array for downloaded elements, which the transfer makes, or fills. */
+/** A new array for downloaded elements, which the transfer either makes or fills. */
 class NewArray implements HostDestination, UnmadeArray {
   readonly #dtype: DType;
   readonly #length: number;

@@ -35,11 +35,11 @@ export interface PackedValues {
   readonly rowTypes: ReadonlySet<DType>;
   /** Size of each axis, as the arrays are nested. */
   readonly shape: Shape;
-  /** The values as they were. */
+  /** The values that were given. */
   readonly values: readonly HostValue[];
 }
 
-/** Returns whether values are in a typed array or raw bytes, and no plain numbers. */
+/** Returns whether values are a typed array or raw bytes, and not plain numbers. */
 export function isHostMemory<M extends ArrayBufferView | ArrayBuffer | SharedArrayBuffer>(
   values: M | HostValues,
 ): values is M {

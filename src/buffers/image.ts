@@ -16,8 +16,8 @@ export interface ImageOptions {
    */
   readonly colors?: ColorMap | undefined;
   /**
-   * Values at the two ends of the colours. By default the lowest and the highest one; for pictures
-   * with channels 0 and 255 of whole numbers, 0 and 1 of others.
+   * Values at the two ends of the colours. By default the lowest and the highest value; for
+   * pictures with channels 0 and 255 for whole numbers, 0 and 1 for others.
    */
   readonly range?: readonly [lowest: number, highest: number] | undefined;
 }
@@ -45,11 +45,7 @@ export class BufferImage {
   /** The picture as a PNG file. */
   readonly png: Uint8Array<ArrayBuffer>;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<BufferImage>) {
     const found = partsOf(parts, new.target);
     this.name = found.name;
@@ -62,7 +58,7 @@ export class BufferImage {
   }
 }
 
-/** Elements shown at most along each side. */
+/** The most elements shown along each side. */
 const MOST_ELEMENTS = 512;
 const LEAST_ELEMENTS = 32;
 /** Pictures of fewer elements are enlarged to about this many pixels. */
@@ -152,7 +148,10 @@ function sidesOf(source: ImageSource): [rows: number, columns: number, channels:
   return [rows, columns, channels];
 }
 
-/** Both sides have one step, so that the picture is not distorted, unless too little were left of one. */
+/**
+ * Both sides have the same step, so that the picture is not distorted, unless too little would be left
+ * of one.
+ */
 function thinned(size: number, commonStep: number): { count: number; step: number } {
   const step = size / commonStep < LEAST_ELEMENTS ? Math.ceil(size / MOST_ELEMENTS) : commonStep;
   return { count: Math.ceil(size / step), step };
@@ -192,7 +191,7 @@ function scaleOf(
   return { colors: chosen, range: range ?? found };
 }
 
-/** A value that is NaN or infinite is clear. */
+/** A value that is NaN or infinite becomes a transparent pixel. */
 function pixelOf(
   element: readonly number[],
   { range: [lowest, highest], colors }: Scale,

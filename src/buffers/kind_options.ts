@@ -1,4 +1,4 @@
-// Options of the kinds of memory beside plain device memory.
+// Options for the kinds of memory other than plain device memory.
 
 import { DTYPE, type DType } from "../dtype.ts";
 import type { MappedMemoryOptions } from "../memory/mapped_host_memory_resource.ts";

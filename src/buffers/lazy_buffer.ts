@@ -61,25 +61,21 @@ export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
  * than it may need. {@link CudaDevice.lazy} creates one.
  *
  * With a file the first use reads the elements, and blocks until they are there; {@link
- * LazyBuffer.load} reads them before, without blocking. What the file holds at that moment counts. A
- * use that cannot read it fails, and takes no memory; the next one tries again.
+ * LazyBuffer.load} reads them before, without blocking. They get what the file holds at that moment.
+ * A use that cannot read the file fails and allocates nothing; the next use tries again.
  */
 export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly #allocation: LazyAllocation;
   readonly #contents: FileContents | undefined;
 
-  /**
-   * Adopts a block.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a block. */
   constructor(parts: Parts<LazyBufferFields<D>>) {
     super(parts);
     this.#allocation = parts.value.allocation;
     this.#contents = parts.value.contents;
   }
 
-  /** Path of the file that its elements come from, if they do. */
+  /** Path of the file that its elements come from, if any. */
   get file(): string | undefined {
     return this.#contents?.path;
   }
@@ -118,7 +114,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /**
    * Allocates the memory and reads the file into it, unless that was done before; for the whole block,
-   * also on a view. Other work goes on meanwhile.
+   * also on a view. Does not block other work.
    *
    * @throws Error Those of {@link LazyBuffer.ensureAllocated}, and the signal's reason.
    */
@@ -134,17 +130,13 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Hands over the address, allocating the memory first; see {@link GpuBuffer.release}.
-   */
+  /** Hands over the address, allocating the memory first; see {@link GpuBuffer.release}. */
   override release(): bigint {
     if (!this.isView) this.ensureAllocated();
     return super.release();
   }
 
-  /**
-   * Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}.
-   */
+  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
   override as<E extends DType>(dtype: E): LazyBuffer<E> {
     return super.as(dtype) as LazyBuffer<E>;
   }
@@ -181,11 +173,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return `${this} ${formatBytes(this.byteLength)} on device ${this.deviceOrdinal}${state}`;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): LazyBuffer<D> {
     return planLazyBuffer(request);
   }
@@ -218,7 +206,7 @@ export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): 
   const allocation = new LazyAllocation(
     block,
     contents && ((memory, on) => {
-      // The block must not know its buffer, or that would never be collected.
+      // The block must not refer to its buffer, which would then never be collected.
       const name = `LazyBuffer(${nameOf(memory)}, ${formatShape(dtype, shape)})`;
       contents.loadSync({ block: memory, stream: on, name });
     }),

@@ -100,11 +100,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.astype(dtype, options) as B extends object ? B : ManagedBuffer<E>;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): ManagedBuffer<D> {
     return allocateManagedBuffer(request);
   }

@@ -43,7 +43,7 @@ export interface UploadIntoOptions extends TransferChoice {
   readonly into: Iterable<GpuBuffer>;
 }
 
-/** Checks the options of an upload, whichever of the two it is. */
+/** Checks the options of either kind of upload. */
 export const UPLOAD_ALL_OPTIONS: OptionSet<
   Omit<UploadAllOptions, "into"> & { readonly into?: UploadIntoOptions["into"] | undefined }
 > = new OptionSet({

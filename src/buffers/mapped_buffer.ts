@@ -28,7 +28,7 @@ export interface MappedBufferFields<D extends DType> extends HostBufferFields<D>
   readonly resource: MappedHostMemoryResource;
 }
 
-/** Blocks whose slow reads were warned about. */
+/** Blocks for which a warning about slow reads was given. */
 const warned = new WeakSet<object>();
 
 /**
@@ -39,11 +39,7 @@ const warned = new WeakSet<object>();
 export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #resource: MappedHostMemoryResource;
 
-  /**
-   * Adopts mapped memory.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts mapped memory. */
   constructor(parts: Parts<MappedBufferFields<D>>) {
     super(parts);
     this.#resource = parts.value.resource;
@@ -105,11 +101,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.astype(dtype, options) as B extends object ? B : MappedBuffer<E>;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): MappedBuffer<D> {
     return allocateMappedBuffer({ ...request, resource: this.#resource });
   }

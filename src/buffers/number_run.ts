@@ -1,4 +1,4 @@
-// Runs of numbers that the GPU writes itself: 0, 1, 2 and so on.
+// Runs of numbers that the GPU writes by itself: 0, 1, 2 and so on.
 
 import { type DType, elementBytes } from "../dtype.ts";
 import { f64, type KernelNumber, u64 } from "../launch/kernel_number.ts";
@@ -13,7 +13,7 @@ import type { GpuBuffer } from "./gpu_buffer.ts";
 export interface IotaOptions extends DeviceAllocateOptions {
   /** The first number; 0 by default. */
   readonly start?: number | bigint | undefined;
-  /** From one number to the next; 1 by default. */
+  /** The difference between neighbours; 1 by default. */
   readonly step?: number | bigint | undefined;
 }
 
@@ -49,14 +49,15 @@ export interface NumberRun {
   readonly name: string;
   /** The first number. */
   readonly start: KernelNumber;
-  /** From one to the next. */
+  /** The difference between neighbours. */
   readonly step: KernelNumber;
 }
 
 /**
  * Checks a run before anything is allocated.
  *
- * @throws TypeError for element types that no run is made of, and numbers that are not whole.
+ * @throws TypeError for element types that have no runs, and for numbers that must be whole and are
+ *   not.
  */
 export function numberRun(
   dtype: DType,
@@ -88,7 +89,7 @@ function asFloat(value: number | bigint): KernelNumber {
   return f64(Number(value));
 }
 
-/** Whole numbers wrap around, as in the language's own typed arrays. */
+/** Whole numbers wrap around, as in JavaScript's typed arrays. */
 function asWhole(value: number | bigint, option: string): KernelNumber {
   if (typeof value === "number" && !Number.isSafeInteger(value)) {
     throw new TypeError(

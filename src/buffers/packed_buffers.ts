@@ -29,11 +29,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
   readonly #block: DeviceBuffer<"uint8">;
   readonly #buffers: B;
 
-  /**
-   * Adopts a block and the views of it.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a block and the views of it. */
   constructor(parts: Parts<PackedFields<B>>) {
     const { block, buffers } = partsOf(parts, new.target);
     refuseCloning(this);
@@ -83,7 +79,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return Promise.resolve();
   }
 
-  /** Describes it: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
+  /** Returns its name for messages: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
   toString(): string {
     return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
   }

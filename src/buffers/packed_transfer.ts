@@ -192,7 +192,8 @@ function pack(
 }
 
 /**
- * Returns the memory that is used; neighbours in one block count as one part, with their padding.
+ * Returns the memory that the items use; neighbours in one block count as one part, with their
+ * padding.
  */
 function usesOf(items: readonly PlacedItem[], access: MemoryUse["access"]): MemoryUse[] {
   const uses: MemoryUse[] = [];

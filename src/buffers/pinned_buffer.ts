@@ -43,11 +43,7 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.astype(dtype, options) as B extends object ? B : PinnedBuffer<E>;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): PinnedBuffer<D> {
     return allocatePinnedBuffer(request);
   }

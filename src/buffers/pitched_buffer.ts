@@ -42,11 +42,7 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     return this.buffer.ptr;
   }
 
-  /**
-   * Returns all rows with their padding for a kernel, which needs `pitchBytes` as well.
-   *
-   * @ignore
-   */
+  /** @ignore Returns all rows with their padding for a kernel, which needs `pitchBytes` as well. */
   override [KERNEL_MEMORY](): MemorySpan {
     return this.buffer[KERNEL_MEMORY]();
   }

@@ -1,10 +1,10 @@
-// The options that all calls that make memory have: its stream and its name.
+// The options of every call that makes memory: stream and label.
 
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 
-/** Options of calls that make memory: its stream and its name. */
+/** Options of calls that make memory: stream and label. */
 export interface PlaceOptions {
   /**
    * Stream that uses the memory first and on which it is freed; the device's default stream by

@@ -9,7 +9,7 @@ export interface Pixels {
 }
 
 const PIXEL_BYTES = 4;
-/** The filter that keeps differences to the pixel on the left: smooth pictures become small by it. */
+/** The filter that stores differences to the pixel on the left, which makes smooth pictures small. */
 const LEFT_FILTER = 1;
 const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 /** Bits of a channel, red-green-blue-opacity, deflate, the standard filters, no interlace. */

@@ -9,11 +9,7 @@ import type { CudaStream } from "../order/stream.ts";
 export class QueuedWork implements PromiseLike<void> {
   readonly #stream: CudaStream;
 
-  /**
-   * Creates an object for the work that `stream` has queued so far.
-   *
-   * @ignore
-   */
+  /** @ignore Creates an object for the work that `stream` has queued so far. */
   constructor(stream: CudaStream) {
     this.#stream = stream;
   }

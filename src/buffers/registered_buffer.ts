@@ -47,11 +47,7 @@ export interface RegisteredBufferFields<D extends DType> extends HostBufferField
 export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #registration: HostRegistration;
 
-  /**
-   * Adopts registered memory.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts registered memory. */
   constructor(parts: Parts<RegisteredBufferFields<D>>) {
     super(parts);
     this.#registration = parts.value.registration;
@@ -88,11 +84,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     return super.astype(dtype, options) as B extends object ? B : RegisteredBuffer<E>;
   }
 
-  /**
-   * Registers new memory of the same kind; the result's array is new.
-   *
-   * @ignore
-   */
+  /** @ignore Registers new memory of the same kind; the result's array is new. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): RegisteredBuffer<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
@@ -129,7 +121,7 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
   );
 }
 
-/** Has calls that use the memory come after transfers of the array that are under way. */
+/** Makes calls that use the memory come after transfers of the array that are under way. */
 function followTransfers(allocation: Allocation, stream: CudaStream, memory: HostBytes): void {
   const { usage, address, byteLength } = allocation;
   for (const work of arraysBefore([{ memory, access: "write" }])) {

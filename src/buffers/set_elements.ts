@@ -9,7 +9,7 @@ import { describeNumber, describeValue } from "../words/format.ts";
 import { elementCountOf, hostSource } from "./host_elements.ts";
 import { type HostValues, isHostMemory, packValues } from "./host_values.ts";
 
-/** A buffer, as far as it matters here. */
+/** The parts of a buffer that are used here. */
 interface Settable {
   readonly dtype: DType;
   readonly length: number;
@@ -20,7 +20,7 @@ interface Settable {
   toString(): string;
 }
 
-/** The values, and where they go. */
+/** Values to write, and their place. */
 export interface ElementSetting {
   /** A typed array or bytes, or plain numbers. */
   readonly source: HostMemory | HostValues;
@@ -79,7 +79,10 @@ function checkedSetting(
   return { values, start: offset, end: offset + count };
 }
 
-/** Writes host values into memory that the CPU reaches, and reads none; throws as {@link setElements}. */
+/**
+ * Writes host values into memory that the CPU can access, without reading any; throws as {@link
+ * setElements} does.
+ */
 export function writeElements(
   buffer: Omit<Settable, "subarray"> & { readonly array: HostArray },
   setting: ElementSetting,

@@ -10,7 +10,7 @@ export type Shape = readonly number[];
  * Returns the shape that a caller passed: a list of sizes, or one number.
  *
  * @throws RangeError when a size is negative, fractional or NaN, or the product passes 2^53 - 1.
- * @throws TypeError when it is something else, which is possible without types only.
+ * @throws TypeError when it is something else, which is possible only without type checks.
  */
 export function toShape(shape: number | Shape): Shape {
   if (typeof shape !== "number" && !Array.isArray(shape)) {
@@ -27,8 +27,8 @@ export function toShape(shape: number | Shape): Shape {
 }
 
 /**
- * Returns the shape of a request for memory. The element type is checked first, as it is written
- * first: without it the shape stands in its place.
+ * Returns the shape of a request for memory. Checks the element type first, because a caller who
+ * left it out passes the shape in its place.
  *
  * @throws TypeError when the element type or the shape is none.
  * @throws RangeError as `toShape()`.
@@ -56,7 +56,7 @@ function checkAxis(size: number): number {
 /** Returns the number of elements of a shape. */
 export function countOf(shape: Shape): number {
   let count = 1;
-  // By index, because walking a frozen array takes three times as long.
+  // By index, because `for...of` over a frozen array takes three times as long.
   for (let axis = 0; axis < shape.length; axis++) count *= shape[axis] ?? 0;
   return count;
 }
@@ -98,7 +98,7 @@ export function resolveStep(index: number, size: number): number | undefined {
   return step >= 0 && step < size ? step : undefined;
 }
 
-/** The indices along an axis in words, for the error about another one. */
+/** Returns the valid indices along an axis in words, for an error about another one. */
 export function expectedSteps(size: number): string {
   return size === 0 ? "there is none" : `expected a whole number from ${-size} to ${size - 1}`;
 }

@@ -57,7 +57,7 @@ const STAGED_RANGE = new OptionSet<StagedRange>({ stream: STREAM, start: NUMBER,
 /**
  * Device memory with a page-locked mirror of the same size on the host. Use it for data that both
  * sides change: `push()` copies the mirror to the device, `pull()` copies it back. All other calls,
- * such as copies, fills, uploads and downloads, use the device's half only. {@link
+ * such as copies, fills, uploads and downloads, use only the device's half. {@link
  * CudaDevice.staged} creates one.
  */
 export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
@@ -65,15 +65,11 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
 
-  /**
-   * Adopts both halves.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts both halves. */
   constructor(parts: Parts<StagedBufferFields<D>>) {
     super(parts);
     const { mirrorAllocation: allocation, mirrorBytes: bytes, ...fields } = parts.value;
-    // A reference to a typed array over the mirror keeps the device's half too.
+    // A typed array over the mirror keeps the device's half alive too.
     const owner = ownerOf(this);
     this.mirror = new PinnedBuffer(new Parts({ ...fields, owner, allocation, bytes }));
     this.#mirrorAllocation = allocation;
@@ -136,11 +132,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return this;
   }
 
-  /**
-   * Allocates a buffer of the same kind.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): StagedBuffer<D> {
     const { resource: pinnedResource } = this.#mirrorAllocation;
     return allocateStagedBuffer({ ...request, pinnedResource });

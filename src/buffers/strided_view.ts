@@ -86,15 +86,11 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   readonly strides: readonly number[];
   /** Index of the first element in the buffer. */
   readonly offset: number;
-  /** The length of the buffer that the layout is known to fit in: kinds that shrink lose elements. */
+  /** The length of the buffer that the layout was last checked against: some kinds can shrink. */
   #checkedLength: number;
   #disposed = false;
 
-  /**
-   * Shows elements of a buffer.
-   *
-   * @ignore
-   */
+  /** @ignore Shows elements of a buffer. */
   constructor(parts: Parts<StridedFields<B>>) {
     const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());
@@ -147,7 +143,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /**
    * Returns the memory for a kernel.
    *
-   * @throws TypeError when there are gaps between the elements, of which an address tells nothing.
+   * @throws TypeError when there are gaps between the elements, which an address cannot express.
    * @ignore
    */
   [KERNEL_MEMORY](): MemorySpan {
@@ -314,7 +310,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     let copied: Fence | undefined;
     const queue = () => {
       queueShapedCopyNow(copy);
-      // Not an event of the stream's, which the program may have disposed by now.
+      // Not an event on the stream, which the program may have disposed by now.
       copied = Fence.behind(this.context, queueOf(stream).handle);
     };
     const { span } = packed;
@@ -355,7 +351,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: TransferChoice,
   ): Promise<ArrayOf<D>>;
   /**
-   * Copies the elements, in the order of the view, into your array and resolves with it.
+   * Copies the elements, in the order of the view, into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
@@ -364,7 +360,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     destination: T,
     options?: TransferChoice,
   ): Promise<T>;
-  /** Fills your array if there is one, or else a new one, and resolves with it. */
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
@@ -392,14 +388,14 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: StreamChoice,
   ): ArrayOf<D>;
   /**
-   * Copies the elements into your array and blocks until they are there; see {@link
+   * Copies the elements into `destination` and blocks until they are there; see {@link
    * StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
     destination: T,
     options?: StreamChoice,
   ): T;
-  /** Fills your array if there is one, or else a new one, and blocks until it is full. */
+  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,
@@ -418,7 +414,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /**
    * Makes a DLPack struct of the elements for another library, with these strides; see {@link
-   * GpuBuffer.toDLPack}. A copy that the library is to have for itself is contiguous.
+   * GpuBuffer.toDLPack}. A copy made for the library is contiguous.
    */
   toDLPack(options: DLPackOptions = {}): DLPackTensor {
     options = DLPACK_OPTIONS.read(options, "toDLPack");
@@ -526,7 +522,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /**
    * Checks the layout again when the buffer has become shorter.
    *
-   * @throws RangeError for elements that the buffer has lost.
+   * @throws RangeError when the view shows elements that the buffer no longer has.
    */
   #requireInside(): void {
     const { buffer } = this;

@@ -80,7 +80,7 @@ export function isContiguous({ shape, strides }: StridedLayout): boolean {
   return shape.every((size, axis) => size === 1 || strides[axis] === wanted[axis]);
 }
 
-/** Returns whether no two elements share memory for certain, so that all can be written in any order. */
+/** Returns whether certainly no two elements share memory, so that they can be written in any order. */
 export function isDistinct({ shape, strides }: StridedLayout): boolean {
   if (countOf(shape) === 0) return true;
   const axes = shape
@@ -148,7 +148,8 @@ export function stepped(
     throw new RangeError(`Cannot step by ${step}: expected a whole number other than 0`);
   }
   const size = Math.ceil((end - start) / Math.abs(step));
-  // An empty range lies where the view does: its start may be behind the last element.
+  // An empty range starts where the view does, because its own start may lie behind the last
+  // element.
   const first = size === 0 ? 0 : step > 0 ? start : end - 1;
   return {
     shape: Object.freeze(shape.with(axis, size)),

@@ -18,7 +18,7 @@ export class BufferSummary {
   readonly length: number;
   /** Number of elements in the sample. */
   readonly sampleCount: number;
-  /** Number of sampled elements that are NaN or infinite; the other values leave them out. */
+  /** Number of sampled elements that are NaN or infinite, which the other values ignore. */
   readonly nonFiniteCount: number;
   /** Number of sampled elements that are zero. */
   readonly zeroCount: number;
@@ -40,11 +40,7 @@ export class BufferSummary {
   /** Number of values in each of equally wide bins, from the lowest value to the highest. */
   readonly histogram: readonly number[];
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<BufferSummary>) {
     const found = partsOf(parts, new.target);
     this.name = found.name;
@@ -121,8 +117,8 @@ const NONE_FINITE = {
 } as const;
 
 /**
- * Adds the values in a unit in which their sum does not overflow, and then what they differ from their
- * mean by, which takes back what rounding lost: equal values have themselves as their mean.
+ * Adds the values in a unit in which their sum does not overflow, and then their differences from that
+ * mean, which makes up for rounding: equal values have exactly that value as their mean.
  */
 function meanOf(values: readonly number[]): number {
   const unit = unitOf(values);
@@ -137,18 +133,20 @@ function deviationFrom(mean: number, values: readonly number[]): number {
   return withinNumbers(Math.sqrt(meanOf(squares)) * unit);
 }
 
-/** The power of two below the largest of some values: in that unit neither squares nor widths overflow. */
+/**
+ * Returns the power of two below the largest value: in that unit neither squares nor widths overflow.
+ */
 function unitOf(values: readonly number[]): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return largest === 0 ? 1 : 2 ** Math.min(Math.floor(Math.log2(largest)), 1023);
 }
 
-/** Takes back what rounding added to the largest number. */
+/** Clamps a result that rounding pushed beyond the largest number. */
 function withinNumbers(value: number): number {
   return Math.min(Math.max(value, -Number.MAX_VALUE), Number.MAX_VALUE);
 }
 
-/** The linear quantile of sorted values, as NumPy's default gives it. */
+/** Returns the linear quantile of sorted values, as NumPy does by default. */
 function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1);
   const below = sorted[Math.floor(at)] ?? NaN;
@@ -159,7 +157,9 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + step * part;
 }
 
-/** Neighbours resemble each other, so the pieces count as the sample, and not their elements. */
+/**
+ * Neighbouring elements resemble each other, so the pieces count as the sample, not their elements.
+ */
 function errorOfMean(pieces: readonly (readonly number[])[], length: number): number {
   const means = pieces.map((piece) => piece.filter(Number.isFinite))
     .filter((piece) => piece.length > 0).map(meanOf);

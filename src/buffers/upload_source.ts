@@ -60,7 +60,7 @@ export function uploadSource<D extends DType>(
   return { array: array as Uploadable<D>, dtype, shape: wanted };
 }
 
-/** The type of plain numbers that come without one: what GPUs compute with most. */
+/** The type of plain numbers that come without one: the type that GPUs compute with most. */
 const PLAIN_DTYPE: DType = "float32";
 
 /**
@@ -77,8 +77,9 @@ function requirePlain([lost]: ReadonlySet<DType>): void {
 }
 
 /**
- * Checks that numbers which come without a type keep their worth: whole ones that are counts or names stay
- * as they are, and large ones finite. Those beyond 2^53 are measurements, which are rounded.
+ * Checks that numbers without a type keep their values: whole numbers up to 2^53, which may be counts or
+ * ids, must stay exact, and large ones finite. Whole numbers beyond 2^53 are taken for measurements and
+ * rounded.
  *
  * @throws RangeError for the first that does not.
  */
@@ -137,7 +138,9 @@ function iterableOf(source: HostValues): HostValues {
   );
 }
 
-/** Returns whether a value has bytes that come later, for the call that takes it. */
+/**
+ * Returns whether the bytes of a value arrive later, so that `from()` is the call that takes it.
+ */
 function isStreamed(source: unknown): boolean {
   return [Response, Request, ReadableStream, Blob].some((Kind) => source instanceof Kind);
 }

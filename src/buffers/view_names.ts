@@ -1,4 +1,4 @@
-// Names of single views, for those that are known by a name of their own, such as a model's tensors.
+// Names of single views, for views that have a name of their own, such as a model's tensors.
 
 const names = new WeakMap<object, string>();
 

@@ -38,8 +38,8 @@ export interface ElementRange {
 }
 
 /**
- * Rejects several indices or sizes, by which other libraries mean axes or a shape: notebooks have no
- * compiler that would, and a second number must not be ignored.
+ * Rejects several indices or sizes, which mean axes or a shape in other libraries: notebooks have no
+ * compiler to reject them, and a second number must not be ignored.
  *
  * @throws TypeError with the calls that were probably meant.
  */
@@ -77,7 +77,7 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
     );
   }
   const rest: number[] = [];
-  // A loop, because slice() of a frozen array takes three times as long.
+  // A loop, because `slice()` of a frozen array takes three times as long.
   for (let axis = 1; axis < shape.length; axis++) rest.push(shape[axis] ?? 0);
   Object.freeze(rest);
   return { byteOffset: byteOffsetOf(viewed, row * countOf(rest)), shape: rest };
@@ -196,7 +196,9 @@ export function elementIndex(viewed: Viewed, index: number): number {
   );
 }
 
-/** Returns whether a value is a list of several indices, which is possible without types only. */
+/**
+ * Returns whether a value is a list of several indices, which is possible only without type checks.
+ */
 function isPair(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 1;
 }

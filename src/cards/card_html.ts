@@ -1,5 +1,5 @@
 // A card as HTML that needs neither scripts nor style sheets, so that it looks the same in a notebook
-// that is not trusted. It takes the page's text colour, and is a heading with tables without styles.
+// that is not trusted. It uses the page's text colour; without styles it is a heading with tables.
 
 import { visibleText } from "../words/format.ts";
 import type { BarSegment, Card, CardPart, CardRow } from "./card.ts";
@@ -49,7 +49,7 @@ function styled(tag: string, style: string, contents: string): string {
   return `<${tag} style="${style}">${contents}</${tag}>`;
 }
 
-/** Writes an element that shows something, with the words for people who cannot see it. */
+/** Writes an element with a drawing, and its description for people who cannot see it. */
 function drawn(style: string, words: string, contents: string): string {
   return `<div style="${style}" role="img" aria-label="${escapeLine(words)}">${contents}</div>`;
 }
@@ -71,7 +71,7 @@ function barHtml({ segments, caption }: Part<"bar">): string {
 ${styled("div", STYLE.legend, named.map(legendHtml).join("\n"))}`;
 }
 
-/** Empty segments take what the others leave, since small ones are drawn wider than they are. */
+/** Empty segments take the remaining width, because small ones are drawn wider than they are. */
 function segmentHtml({ amount, fill }: BarSegment, total: number): string {
   const share = total > 0 ? amount / total : 0;
   const size = fill === "empty" ? "flex:1 1 0" : `flex:none;${cssWidth(share)}`;

@@ -1,4 +1,4 @@
-// A card as text, for terminals, for plain notebooks, and for people who listen to it.
+// A card as text, for terminals, plain notebooks and screen readers.
 
 import { visibleText } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";

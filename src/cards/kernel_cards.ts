@@ -9,7 +9,7 @@ import type { Card } from "./card.ts";
 /** Most kernels of a module that its card names. */
 const MOST_NAMES = 12;
 
-/** Makes the card of a kernel: its parameters, and what a launch can have. */
+/** Makes the card of a kernel: its parameters, and the limits of a launch. */
 export function kernelCard(kernel: CudaKernel): Card {
   const { name, parameterBytes, context: { ordinal } } = kernel;
   const head = { title: name, kind: "CudaKernel" };

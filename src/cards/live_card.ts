@@ -5,7 +5,7 @@ import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
-/** Rows shown at most, so that the card stays a card. */
+/** The most rows shown, so that the card stays small. */
 const SHOWN_ROWS = 30;
 
 /** Makes the card of live objects, which come largest first. */

@@ -1,5 +1,5 @@
-// The values of a buffer or a view for its card: the first and the last of them, a few hundred bytes,
-// and only when reading them needs no waiting.
+// The values of a buffer or a view for its card: the first and the last ones, a few hundred bytes,
+// and only if reading them needs no waiting.
 
 import { scalarOf } from "../buffers/element.ts";
 import { type DType, elementBytes } from "../dtype.ts";
@@ -8,7 +8,6 @@ import { activeCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { transferSync } from "../transfer/host_transfer.ts";
 import { messageOf } from "../words/format.ts";
-import { type Axis, offsetOfRow, shownAt } from "./preview_axis.ts";
 
 /** The elements to look at, in their order. */
 export interface PreviewLayout {
@@ -31,7 +30,7 @@ export type Preview =
 const PATIENCE_MILLISECONDS = 20;
 const SHOWN_ROWS = { first: 4, last: 2 } as const;
 const SHOWN_COLUMNS = { first: 5, last: 3 } as const;
-/** Values of one axis stand in rows of so many. */
+/** The number of values in a row, when there is one axis. */
 const ROW_LENGTH = 8;
 /** Elements that lie this near to each other are read in one copy. */
 const NEAR_ELEMENTS = 16;
@@ -39,7 +38,7 @@ const NEAR_ELEMENTS = 16;
 /** Stands for a value that nobody has written, which only the simulated driver knows. */
 const UNWRITTEN = "·";
 
-/** Reads some values of what was not disposed, or says why that cannot be done now. */
+/** Reads some values of a live buffer, or says why that cannot be done now. */
 export function previewOf(layout: PreviewLayout, allocation: Allocation): Preview {
   if (layout.shape.includes(0)) return { missing: "none" };
   if (allocation.byteLength === 0) return { missing: "none before its first use" };
@@ -52,6 +51,13 @@ export function previewOf(layout: PreviewLayout, allocation: Allocation): Previe
   }
 }
 
+/** An axis of a layout. */
+interface Axis {
+  readonly size: number;
+  /** Elements from one step to the next. */
+  readonly stride: number;
+}
+
 /** Rows and columns of elements; the last row may be shorter. */
 interface Grid {
   readonly rowCount: number;
@@ -60,7 +66,7 @@ interface Grid {
   readonly indexAt: (row: number, column: number) => number | undefined;
 }
 
-/** One axis is wrapped; of several, the last one is a row and the others are rows one after another. */
+/** A single axis is wrapped into rows; with several axes, the last one forms the rows. */
 function gridOf({ shape, strides, offset }: PreviewLayout): Grid {
   const axes: Axis[] = shape.map((size, axis) => ({ size, stride: strides[axis] ?? 0 }));
   const last = axes.at(-1) ?? { size: 1, stride: 1 };
@@ -186,4 +192,26 @@ export function textOf(value: number | bigint | boolean): string {
   if (Number.isInteger(value) && Math.abs(value) < MOST_WHOLE) return String(value);
   const short = Number(value.toPrecision(6));
   return Math.abs(short) < MOST_WHOLE ? String(short) : short.toExponential();
+}
+
+/** Returns how many elements lie before row `row`, counted over all axes, the last one fastest. */
+function offsetOfRow(axes: readonly Axis[], row: number): number {
+  let rest = row;
+  return axes.reduceRight((sum, { size, stride }) => {
+    const position = rest % size;
+    rest = Math.floor(rest / size);
+    return sum + position * stride;
+  }, 0);
+}
+
+/** Returns all positions, or the first and the last ones with undefined between them. */
+function shownAt(
+  count: number,
+  { first, last }: { readonly first: number; readonly last: number },
+): (number | undefined)[] {
+  const range = (start: number, end: number) =>
+    Array.from({ length: end - start }, (_, index) => start + index);
+  return count <= first + last
+    ? range(0, count)
+    : [...range(0, first), undefined, ...range(count - last, count)];
 }

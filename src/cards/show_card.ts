@@ -13,7 +13,7 @@ export interface DisplayBundle {
   readonly "text/plain": string;
 }
 
-/** Takes the place of an output that has nothing to show any more. */
+/** Replaces an output that has nothing to show any more. */
 export const NOTHING_SHOWN: DisplayBundle = { "text/html": "", "text/plain": "" };
 
 /**

@@ -75,8 +75,8 @@ function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) =>
 }
 
 /**
- * Gives the objects of a class a card in notebooks alone: the console shows an error best by itself, with
- * its stack, its fields and its cause.
+ * Gives the objects of a class a card only in notebooks: the console shows an error best by itself, with
+ * its stack, fields and cause.
  */
 function showInCells<T extends object>(
   { prototype }: Shown<T>,

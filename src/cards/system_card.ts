@@ -9,7 +9,7 @@ import { segment } from "./memory_bar.ts";
 /** A fact's name and its value in words. */
 export type SystemFact = readonly [name: string, value: string];
 
-/** Rows shown at most, so that the card stays a card. */
+/** The most rows shown, so that the card stays small. */
 const SHOWN_PROCESSES = 20;
 
 /** Makes the card. */

@@ -49,7 +49,7 @@ export class UsageError extends Error {
 export interface CliArguments {
   /** The command to run. */
   readonly command: Command;
-  /** The command that help is wanted for; undefined for help about all of them. */
+  /** The command that help is requested for; undefined for help about all of them. */
   readonly topic: Command | undefined;
   /** Its options. */
   readonly options: CliOptions;

@@ -1,4 +1,5 @@
-// `demo`: the kit's main job in one go: real arrays both ways, every byte checked, the bandwidth drawn.
+// `demo`: the kit's main job in one go: moves real arrays both ways, checks every byte, and draws the
+// bandwidth.
 
 import { join } from "node:path";
 import { formatBandwidth } from "../cards/bandwidth_card.ts";
@@ -43,7 +44,7 @@ async function prepareFolder(out: string): Promise<string | undefined> {
     await Deno.mkdir(out, { recursive: true });
     return undefined;
   } catch (error) {
-    return reasonOf(error) ?? messageOf(error);
+    return reasonOf(error);
   }
 }
 

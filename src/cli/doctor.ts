@@ -106,7 +106,7 @@ function reportSystem(gpu: CudaDevice): void {
   for (const line of formatProcesses(state)) console.log(`      ${line}`);
 }
 
-/** Says where the libraries are that only some calls need; that one is missing is no failure. */
+/** Prints where the libraries are that only some calls need; a missing one is no failure. */
 function reportLibraries(): void {
   for (const name of Object.keys(INSTALLED_LIBRARIES) as InstalledLibrary[]) {
     const { title, remedy } = INSTALLED_LIBRARIES[name];
@@ -119,7 +119,9 @@ function reportLibraries(): void {
   }
 }
 
-/** Returns the reason alone, without the advice to call this command: that of a library is the cause. */
+/**
+ * Returns the reason without the advice to run this command; for a library, that is the error's cause.
+ */
 function reasonOf(error: Error): string {
   return error.cause instanceof LibraryError && !isPermission(error)
     ? error.cause.message

@@ -1,5 +1,5 @@
 // Tells whether ranges of memory overlap, for copies that the driver may run in any order.
-// Ascending addresses, as of most new buffers, are compared in one pass.
+// Ascending addresses, which most new buffers have, are compared in one pass.
 
 import type { AddressRange } from "../accounting/ledger.ts";
 

@@ -1,4 +1,4 @@
-// Copies that the GPU does by itself: queued on a stream, nothing waits.
+// Copies that the GPU makes by itself: queued on a stream, without waiting.
 
 import type { Context } from "../driver/context.ts";
 import type { Allocation } from "../memory/allocation.ts";
@@ -12,11 +12,7 @@ import { peerRoute } from "./peer_link.ts";
 
 /** A range of memory that the GPU can reach. */
 export interface MemorySpan {
-  /**
-   * The block it lies in.
-   *
-   * @ignore
-   */
+  /** @ignore The block it lies in. */
   readonly allocation: Allocation;
   /** Address of its first byte. */
   readonly address: bigint;
@@ -36,7 +32,7 @@ export interface CopyRoute {
 
 /**
  * Queues a copy and does not wait (cuMemcpyAsync, cuMemcpyPeerAsync between devices). Both blocks
- * are kept until it is done, also when they are disposed meanwhile. The copy comes after earlier
+ * are kept until it is done, even when they are disposed meanwhile. The copy comes after earlier
  * transfers of the same bytes.
  *
  * @throws RangeError when the sizes differ, or the ranges overlap.
@@ -54,7 +50,7 @@ export function queueCopy(destination: MemorySpan, source: MemorySpan, stream: C
   queueInOrder(stream, uses, () => queueCheckedCopy(route, destination, source));
 }
 
-/** Queues a copy that has come to its turn; see {@link queueCopy}. */
+/** Queues a copy whose turn has come; see {@link queueCopy}. */
 export function queueCopyNow(
   destination: MemorySpan,
   source: MemorySpan,
@@ -74,7 +70,9 @@ function queueCheckedCopy(route: CopyRoute, destination: MemorySpan, source: Mem
   noteCopy(route, byteLength);
 }
 
-/** Counts a queued copy and records it in the timeline; launches do so for a recorded one. */
+/**
+ * Counts a queued copy and records it in the timeline; for a copy in a graph, each launch does so.
+ */
 export function noteCopy({ destination, source, stream }: CopyRoute, byteLength: number): void {
   const ends = { destination, source, streamHandle: stream.key };
   const captured = capturedMemory();
@@ -112,7 +110,7 @@ export function streamForCopy(
   if (stream !== undefined) return stream;
   const [to, from] = [destination.allocation, source.allocation];
   if (isStripedOver(to.resource, from.context)) return defaultStreamOf(from.context);
-  return defaultStreamOf(isNear(to) && !isNear(from) ? from.context : to.context);
+  return defaultStreamOf(isOnHost(to) && !isOnHost(from) ? from.context : to.context);
 }
 
 /**
@@ -132,7 +130,7 @@ export function checkRoute(route: CopyRoute): void {
     );
   }
   const ends = [destination, source];
-  const onDevices = ends.every(isNear) ? ends : ends.filter((end) => !isNear(end));
+  const onDevices = ends.every(isOnHost) ? ends : ends.filter((end) => !isOnHost(end));
   if (onDevices.some((end) => homeOf(end, stream) === stream.context)) return;
   const ordinals = [...new Set(onDevices.map(({ context }) => context.ordinal))].join(" or ");
   throw new TypeError(
@@ -141,13 +139,16 @@ export function checkRoute(route: CopyRoute): void {
   );
 }
 
-/** The context in which a stream uses a block; a block over several devices is that of each of them. */
+/**
+ * Returns the context in which a stream uses a block; a block over several devices belongs to each of
+ * them.
+ */
 function homeOf({ context, resource }: Allocation, stream: CudaStream): Context {
   return isStripedOver(resource, stream.context) ? stream.context : context;
 }
 
-/** Host memory is within reach of every device, so the device memory of a copy decides. */
-function isNear({ resource }: Allocation): boolean {
+/** Returns whether every device can access a block, so that the other one decides about the stream. */
+function isOnHost({ resource }: Allocation): boolean {
   return resource.isHostAccessible;
 }
 
@@ -160,7 +161,8 @@ export function orderCopy({ destination, source, stream }: CopyRoute): void {
   if (crossesDevices({ destination, source, stream })) {
     for (const end of [destination, source]) requireUnrecorded(end, stream, "copy between devices");
   }
-  // A stream joins a capture by a block that this uses, and from then on its other blocks are used too.
+  // A stream joins a capture through a block that the capture uses, and from then on its other blocks
+  // are part of it too.
   const isJoining = capturedMemory()?.uses(destination) === true;
   if (isJoining) destination.order(stream, "write");
   source.order(stream, "read");
@@ -170,7 +172,7 @@ export function orderCopy({ destination, source, stream }: CopyRoute): void {
 /** Returns whether the bytes go from one device's own memory to another's. */
 export function crossesDevices({ destination, source, stream }: CopyRoute): boolean {
   if (destination.context === stream.context && source.context === stream.context) return false;
-  if (isNear(destination) || isNear(source)) return false;
+  if (isOnHost(destination) || isOnHost(source)) return false;
   return homeOf(destination, stream) !== homeOf(source, stream);
 }
 
@@ -188,7 +190,7 @@ export function copyBytes(
   }
   const to = homeOf(route.destination, route.stream);
   const from = homeOf(route.source, route.stream);
-  // Without an open way the driver stages the bytes itself.
+  // Without peer access the driver stages the bytes itself.
   if (peerRoute(from, to) === "peer") {
     openToPeer(route.destination.resource, from);
     openToPeer(route.source.resource, to);
@@ -214,8 +216,8 @@ function checkLengths(destination: MemorySpan, source: MemorySpan): void {
 }
 
 /**
- * Checks that two ranges are apart: the GPU copies in no particular order, so a copy onto a part of
- * itself has no result.
+ * Checks that two ranges do not overlap: the GPU copies in no particular order, so a copy onto a
+ * part of itself has no defined result.
  *
  * @throws RangeError when they overlap.
  */

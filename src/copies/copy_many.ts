@@ -10,7 +10,7 @@ const IN_STREAM_ORDER = CUmemcpyAttributes.encode({
   srcAccessOrder: CUmemcpySrcAccessOrder.CU_MEMCPY_SRC_ACCESS_ORDER_STREAM,
 });
 
-/** From which copy on the one set of attributes counts. */
+/** The index of the first copy that the one set of attributes applies to. */
 const FROM_THE_FIRST = new BigUint64Array(1);
 
 /** Receives the index of the failed copy; unused, as the status's message says enough. */
@@ -26,16 +26,19 @@ export interface ByteCopy {
   readonly byteLength: number;
 }
 
-/** A queue of the driver's: a stream whose turn it is, or one of the kit's own. */
+/** A queue of the driver: a program's stream whose turn it is, or a stream of the kit's own. */
 export type CopyStream = StreamQueue | TransferStream;
 
-/** A call with many more copies to the device costs the host twice as much for each of them. */
+/**
+ * The most copies in one call: with many more to the device, each copy costs the host twice as
+ * much.
+ */
 const MOST_TOGETHER = 64;
 
 /**
  * Queues copies within reach of the stream's device, none of which writes what another one reads or
- * writes (cuMemcpyBatchAsync, CUDA 12.8; else cuMemcpyAsync). Together they leave no gaps between
- * them, which cost a copy of 2 MiB a tenth of its speed.
+ * writes (cuMemcpyBatchAsync, CUDA 12.8; else cuMemcpyAsync). In one call there are no gaps between
+ * them, which would cost a copy of 2 MiB a tenth of its speed.
  */
 export function queueCopies(copies: readonly ByteCopy[], stream: CopyStream): void {
   if (copies.length === 1 || !stream.context.driver.has("cuMemcpyBatchAsync")) {

@@ -5,13 +5,16 @@
 export interface CopyAxis {
   /** Number of steps. */
   readonly size: number;
-  /** Bytes from one step to the next where the bytes go. */
+  /** Bytes from one step to the next in the destination. */
   readonly destinationStride: number;
-  /** Bytes from one step to the next where they come from. */
+  /** Bytes from one step to the next in the source. */
   readonly sourceStride: number;
 }
 
-/** A copy as calls: each is a box of rows, and one is made for each step of the loops. */
+/**
+ * A copy as driver calls: each call copies a box of rows, and one is made for each step of the
+ * loops.
+ */
 export interface CopyPlan {
   /** Bytes that follow each other on both sides. */
   readonly widthBytes: number;
@@ -82,7 +85,7 @@ export function hullOf(
   return { address: address + BigInt(lowest), byteLength: highest - lowest + elementBytes };
 }
 
-/** Drops axes of one step, and joins those that continue each other on both sides. */
+/** Drops axes of one step, and joins axes that are contiguous on both sides. */
 function merge(axes: readonly CopyAxis[]): CopyAxis[] {
   const sorted = axes
     .filter(({ size }) => size !== 1)

@@ -1,4 +1,4 @@
-// Fills that the GPU does by itself: one element's bytes over a range, or over rows at a distance.
+// Fills that the GPU makes by itself: one element's bytes over a range, or over rows with gaps.
 
 import type { Context } from "../driver/context.ts";
 import type { DriverArguments } from "../driver/driver.ts";
@@ -20,7 +20,7 @@ export interface StridedSpan {
   readonly axes: readonly { readonly size: number; readonly stride: number }[];
 }
 
-/** The driver's fills by the bytes of an element; an element of 8 bytes is two of 4. */
+/** The driver's fills by element size; an element of 8 bytes is filled as two of 4. */
 const FILLS = {
   1: { line: "cuMemsetD8Async", rectangle: "cuMemsetD2D8Async" },
   2: { line: "cuMemsetD16Async", rectangle: "cuMemsetD2D16Async" },

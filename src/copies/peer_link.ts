@@ -1,4 +1,5 @@
-// The way between two devices: straight over the bus when both sides can, else staged by the driver.
+// The route between two devices: directly over the bus if both support it, else staged by the
+// driver.
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
@@ -11,15 +12,16 @@ export type PeerRoute = "peer" | "staged";
 const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();
 
 /**
- * Finds the way between two devices and opens it, once for a pair (cuDeviceCanAccessPeer,
- * cuCtxEnablePeerAccess). A failure is thrown and not remembered: the next call asks again.
+ * Finds the route between two devices and enables it, once for a pair (cuDeviceCanAccessPeer,
+ * cuCtxEnablePeerAccess). A failure is thrown and not remembered: the next call tries again.
  */
 export function peerRoute(from: Context, to: Context): PeerRoute {
   const known = routes.get(from)?.get(to);
   if (known !== undefined) return known;
   const route = opens(from, to) && opens(to, from) ? "peer" : "staged";
-  remember(from, to, route);
-  remember(to, from, route);
+  for (const [one, other] of [[from, to], [to, from]] as const) {
+    routes.getOrInsertComputed(one, () => new WeakMap()).set(other, route);
+  }
   return route;
 }
 
@@ -30,10 +32,4 @@ function opens(from: Context, to: Context): boolean {
   if (isRefusal(status)) return false;
   from.driver.check(status, "cuCtxEnablePeerAccess");
   return true;
-}
-
-function remember(from: Context, to: Context, route: PeerRoute): void {
-  const known = routes.get(from) ?? new WeakMap<Context, PeerRoute>();
-  known.set(to, route);
-  routes.set(from, known);
 }

@@ -1,4 +1,4 @@
-// Copies between strided layouts, as rectangles and boxes with pitches; queued, nothing waits.
+// Copies between strided layouts, queued as rectangles and boxes with pitches, without waiting.
 
 import { CUmemorytype } from "../../ffi/constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
@@ -41,7 +41,7 @@ interface Ends {
 
 /**
  * Queues a copy between strided layouts and does not wait (cuMemcpyAsync, cuMemcpy2DAsync or
- * cuMemcpy3DAsync, as few as the layouts allow). Both blocks stay until it is done.
+ * cuMemcpy3DAsync, as few as the layouts allow). Both blocks are kept until it is done.
  */
 export function queueShapedCopy(copy: ShapedCopy): void {
   checkRoute(copy);
@@ -50,7 +50,7 @@ export function queueShapedCopy(copy: ShapedCopy): void {
   if (countOf(copy) > 0) queueInOrder(stream, usesOf(copy), () => queueShapedCopyNow(copy));
 }
 
-/** Queues a copy that has come to its turn; see {@link queueShapedCopy}. */
+/** Queues a copy whose turn has come; see {@link queueShapedCopy}. */
 export function queueShapedCopyNow(copy: ShapedCopy): void {
   const { axes, elementBytes } = copy;
   const count = countOf(copy);

@@ -25,7 +25,7 @@ export class TransferStream {
     return this.#handle;
   }
 
-  /** Blocks until all that it was given is done (cuStreamSynchronize). */
+  /** Blocks until all work queued on it is done (cuStreamSynchronize). */
   synchronizeSync(): void {
     waitForStream(this.context.driver, this.#handle);
   }
@@ -46,22 +46,20 @@ export class TransferStreams {
 
   /** The streams of a context; they end with it. */
   static of(context: Context): TransferStreams {
-    const streams = pools.get(context) ?? new TransferStreams(context);
-    pools.set(context, streams);
-    return streams;
+    return pools.getOrInsertComputed(context, () => new TransferStreams(context));
   }
 
-  /** Takes a stream that has nothing to do; creates one when all are in use. */
+  /** Takes an idle stream; creates one when all are in use. */
   take(): TransferStream {
     return this.#free.pop() ?? this.#create();
   }
 
-  /** Gives a stream back; all that it was given is done, or failed. */
+  /** Gives a stream back whose work is done or has failed. */
   put(stream: TransferStream): void {
     this.#free.push(stream);
   }
 
-  /** Takes a stream back after a failure: a copy of it may be under way, and is waited for. */
+  /** Gives a stream back after a failure; waits for a copy that may still be under way. */
   putAfterFailure(stream: TransferStream): void {
     this.#context.driver.status("cuStreamSynchronize", stream.handle);
     this.put(stream);

@@ -231,7 +231,7 @@ interface DeviceFields {
  * ```
  */
 export class CudaDevice implements DeviceAllocator, Disposable {
-  /** The device's primary context, shared by every CudaDevice of the same device. */
+  /** The device's primary context, which every CudaDevice of the same device shares. */
   readonly #context: Context;
   /** Properties of the device: name, memory, bus. */
   readonly info: DeviceInfo;
@@ -241,11 +241,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   #shareable: ShareableMemoryResource | undefined;
   #disposed = false;
 
-  /**
-   * Adopts a context.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a context. */
   constructor(parts: Parts<DeviceFields>) {
     const { context, options } = partsOf(parts, new.target);
     this.#context = context;
@@ -297,7 +293,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Opens all devices of this machine, to be disposed as one. See {@link CudaDevice.open}.
+   * Opens all devices of this machine, which are disposed together. See {@link CudaDevice.open}.
    *
    * @throws CudaUnavailableError when the driver or a permission is missing.
    */
@@ -308,12 +304,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Opens several devices, to be disposed as one. When one cannot be opened, none stays open.
+   * Opens several devices, which are disposed together. When one cannot be opened, none stays open.
    *
    * @param ordinals The devices' numbers, in the order in which the list has them.
    *
-   * @throws RangeError when no device is named, one is named twice, or this machine has none with that
-   *   number.
+   * @throws RangeError when no device is named, one is named twice, or this machine lacks one of them.
    *
    * @example
    * ```ts
@@ -392,7 +387,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Calls `body` with `resource` as the default for this device's memory. The default also holds
-   * after every `await` in `body`, calls nest, and other devices and other functions keep theirs.
+   * after every `await` in `body`. Calls nest; other devices and other functions keep their own
+   * default.
    *
    * @returns What `body` returns.
    */
@@ -402,8 +398,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `resource` as the default for page-locked memory: that of {@link
-   * CudaDevice.pinned} and of all that uses it. See {@link CudaDevice.withResource}.
+   * Calls `body` with `resource` as the default for page-locked memory, as {@link
+   * CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
    *
    * @returns What `body` returns.
    */
@@ -522,12 +518,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): Promise<DeviceBuffer<D>>;
-  /** Allocates device memory and copies an array of any class into it, also where the class is a parameter. */
+  /** Allocates device memory and copies an array into it whose class is a type parameter. */
   upload<A extends HostArray>(
     source: A,
     options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
   ): Promise<DeviceBuffer<DTypeOf<A>>>;
-  /** Allocates device memory and copies numbers of either sort into it as `"float32"`. */
+  /**
+   * Allocates device memory and copies numbers, plain or in a Float32Array, into it as `"float32"`.
+   */
   upload(
     source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
@@ -569,12 +567,18 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
   ): DeviceBuffer<D>;
-  /** Allocates device memory and copies an array of any class into it; blocks until the copy is done. */
+  /**
+   * Allocates device memory and copies an array into it whose class is a type parameter; blocks until
+   * the copy is done.
+   */
   uploadSync<A extends HostArray>(
     source: A,
     options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
   ): DeviceBuffer<DTypeOf<A>>;
-  /** Allocates device memory and copies numbers of either sort into it; blocks until it is done. */
+  /**
+   * Allocates device memory and copies numbers, plain or in a Float32Array, into it as `"float32"`;
+   * blocks until the copy is done.
+   */
   uploadSync(
     source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
@@ -612,7 +616,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Uploads many arrays of any types in few copies: into one new block, whose views are freed
    * together, or into the buffers of `into`. For small arrays this is several times as fast as one
-   * call each. Do not change the arrays before the promise resolves.
+   * call for each. Do not change the arrays before the promise resolves.
    */
   uploadAll<const A extends readonly HostArray[]>(
     arrays: A,
@@ -656,14 +660,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Creates a buffer over an array that another library made, by its DLPack struct, without a copy and
-   * on the device that the memory belongs to. Takes the struct: its deleter is called once, when the
-   * buffer is disposed and the GPU is done. When this throws, the struct is still whose it was.
+   * on the device that the memory belongs to. The buffer takes ownership of the struct: it calls the
+   * deleter once, when the buffer is disposed and the GPU is done with it. When this call throws, the
+   * struct keeps its former owner.
    *
    * @param pointer The struct's address, or what `toDLPack()` gave.
    *
-   * @throws TypeError for an address without such a struct, memory that the driver does not know, as
-   *   ordinary host memory, or that is of another simulated driver, and element types that buffers
-   *   lack, such as 8-bit floats.
+   * @throws TypeError for an address without such a struct, for memory that the driver does not
+   *   know (such as ordinary host memory) or that belongs to another simulated driver, and for
+   *   element types that buffers lack, such as 8-bit floats.
    * @throws RangeError when the array leaves its memory, or is not contiguous.
    */
   fromDLPack<D extends DType = DType>(
@@ -685,13 +690,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Opens memory of another process by the ticket that its `buffer.share()`, or a program in Python,
-   * has made. The buffer shows the other process's bytes; disposing it lets go of them. Whatever
-   * that process had queued before it shared them is done; later work of the two is in no order,
-   * unless shared events make one.
+   * has made. The buffer shows the other process's bytes; disposing it closes the memory here. All
+   * work that the other process queued before it shared the memory is done; later work of the two
+   * processes has no order, unless shared events make one.
    *
    * @param ticket The ticket, as an object or as JSON; it may come from anywhere.
-   * @throws TicketError when it is no ticket, of another device or of this process, or when the
-   *   memory is gone; `reason` says which.
+   * @throws TicketError when it is no ticket, belongs to another device or to this process, or when
+   *   the memory is gone; `reason` says which.
    */
   open<D extends DType>(
     ticket: MemoryTicket<D>,
@@ -715,11 +720,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Opens an event of another process by the ticket that its `event.share()` has made. Both record
-   * it and wait for it, so that work of one process comes after work of the other.
+   * Opens an event of another process by the ticket that its `event.share()` has made. Both
+   * processes can record it and wait for it, so that work of one comes after work of the other.
    *
-   * @throws TicketError when it is no ticket of an event, of another device or of this process, or
-   *   when the driver knows no such event.
+   * @throws TicketError when it is no ticket of an event, belongs to another device or to this
+   *   process, or when the driver knows no such event.
    */
   openEvent(ticket: string | EventTicket, options: OpenEventOptions = {}): CudaEvent {
     options = OPEN_EVENT_OPTIONS.read(options, "openEvent");
@@ -729,8 +734,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Takes over memory that another Worker of this process has handed over by `buffer.handOver()`.
    *
-   * @throws TicketError when somebody has taken it over already, or it is of another device.
-   * @throws TypeError when it is of another simulated driver, as that of another Worker is.
+   * @throws TicketError when another Worker has taken it over already, or it belongs to another
+   *   device.
+   * @throws TypeError when it belongs to another simulated driver, such as that of another Worker.
    */
   takeOver<D extends DType>(
     handed: HandedOver<D>,
@@ -773,9 +779,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Allocates device memory and fills it from a file, straight from the page cache. Resolves when
-   * the bytes are on the device. With a shape it takes as many elements as that has, from `fileOffset`
-   * on, and else all to the end of the file. Needs `--allow-read`.
+   * Allocates device memory and fills it from a file, straight from the page cache. Resolves when the
+   * bytes are on the device. Reads as many elements as `shape` has, from `fileOffset` on; without a
+   * shape, all up to the end of the file. Needs `--allow-read`.
    *
    * @throws RangeError when the file is too short, or its bytes are not a whole number of elements.
    */
@@ -790,8 +796,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Allocates device memory and fills it from a response, a server's request, a stream or a blob, in
    * constant host memory. Resolves when the bytes are on the device. Allocates once when `shape` or the
-   * source tells the length, and grows the memory otherwise. A server's request whose memory could not
-   * be allocated is not read, so the call may be made again with it.
+   * source tells the length, and grows the memory otherwise. When the memory for a server's request
+   * cannot be allocated, the request is not read, so the call can be repeated with it.
    *
    * @throws RangeError when the source gives fewer or more bytes than expected.
    *
@@ -814,9 +820,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Loads a .npy file of Python's numpy into new device memory, straight from the page cache. Arrays in
-   * Fortran order come in C order, put right by the GPU; big-endian ones are turned around by the host.
-   * Needs `--allow-read`; `loadNpz()` of `vramkit/numpy` loads archives.
+   * Loads a .npy file of Python's numpy into new device memory, straight from the page cache. The GPU
+   * puts arrays in Fortran order into C order; the host swaps the bytes of big-endian ones. Needs
+   * `--allow-read`; `loadNpz()` of `vramkit/numpy` loads archives.
    *
    * With `dtype` the result has that element type, for the compiler as well.
    *
@@ -858,10 +864,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Compiles CUDA C++ for this GPU and returns a kernel of it, whose `launch()` runs it. NVIDIA's
-   * compiler NVRTC is found in CUDA's folder, in conda, among Python's packages or in the system
-   * (`pip install nvidia-cuda-nvrtc-cu12` brings it); it works on a thread of its own. What was
-   * compiled before is used again, also by later programs where they may write to their cache folder.
+   * Compiles CUDA C++ for this GPU and returns its kernel, which `launch()` runs. NVIDIA's compiler
+   * NVRTC is found in CUDA's folder, in conda, among Python's packages or in the system (`pip install
+   * nvidia-cuda-nvrtc-cu12` brings it); it works on a thread of its own. Code that was compiled
+   * before is reused, also by later programs if they may write to their cache folder.
    *
    * @throws CompileError with the lines that have mistakes.
    * @throws CudaUnavailableError when there is no NVRTC; the message says how to get it.
@@ -888,8 +894,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Loads kernels and variables that were compiled before: a text of PTX, the bytes of PTX, of a cubin
-   * or of a fat binary, or the path of such a file, which needs `--allow-read`. A list of those, and of
-   * object files for CUDA, is linked to one module: what one declares `extern` another has.
+   * or of a fat binary, or the path of such a file, which needs `--allow-read`. A list of these, and of
+   * CUDA object files, is linked into one module: one part may define what another declares `extern`.
    *
    * @throws TypeError for a value that is not such code, and code that was cut off or lacks what it
    *   declares.
@@ -904,8 +910,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Returns how well a kernel fills the GPU with blocks of a size; without a size, for the one that
-   * the driver proposes (cuOccupancyMaxPotentialBlockSize).
+   * Returns how well a kernel fills the GPU with blocks of a given size, or of the size that the
+   * driver proposes (cuOccupancyMaxPotentialBlockSize).
    */
   occupancy(kernel: CudaKernel, options: OccupancyOptions = {}): Occupancy {
     options = OCCUPANCY_OPTIONS.read(options, "occupancy");
@@ -915,8 +921,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /**
    * Saves buffers as a safetensors file: an object, a Map or a loaded model. Resolves when the file is
    * written; until then the buffers' memory is kept, even when they are disposed. The new file replaces
-   * the old one once it is complete: until then, and when anything fails, the old file stays as it was.
-   * Buffers of other devices may be among them. Needs `--allow-write`.
+   * the old one once it is complete; until then, and when anything fails, the old file stays as it was.
+   * The buffers may belong to several devices. Needs `--allow-write`.
    *
    * @throws RangeError when a name occurs twice or is `"__metadata__"`.
    * @throws TypeError when a value is not a buffer, or metadata is not a string; the message says
@@ -946,9 +952,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * running them. The result is a graph that one call launches, any number of times.
    *
    * Device memory that `body` allocates belongs to the graph. A buffer that `body` disposes exists
-   * only while a launch runs; one that it keeps exists after the first launch. Another stream that
-   * uses recorded memory is recorded too, and work of other streams on other memory runs at once.
-   * The graph keeps all memory that it uses until it is disposed.
+   * only while a launch runs; one that it keeps exists after the first launch. A second stream that
+   * uses recorded memory is recorded too; work of other streams on other memory runs at once. The
+   * graph keeps all memory that it uses until it is disposed.
    *
    * @throws TypeError when `body` waits, uses ordinary arrays or is async: a graph cannot hold
    *   these.
@@ -981,9 +987,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Resolves when all work queued so far is done, transfers included, on the default stream and on all
-   * from {@link CudaDevice.createStream}, disposed ones too, and memory that waited for it is freed.
-   * The event loop keeps running. Only {@link CudaDevice.synchronizeSync} waits for streams of other
-   * libraries as well.
+   * streams from {@link CudaDevice.createStream}, disposed ones too, and the memory that waited for it
+   * is freed. The event loop keeps running. Only {@link CudaDevice.synchronizeSync} waits for streams
+   * of other libraries as well.
    *
    * @throws CudaError when queued work failed.
    */
@@ -1029,8 +1035,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or its cases
-   * for one GPU, by the copy engines and by a kernel, with the latency of an access to host memory.
+   * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or
+   * nvbandwidth's cases for one GPU, by copy engine and by kernel, with the latency of an access to
+   * host memory.
    */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     options = BANDWIDTH_OPTIONS.read(options, "bandwidth");
@@ -1186,7 +1193,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Creates a buffer whose device memory is allocated by its first use, or by `ensureAllocated()`. With
-   * a file that use reads the elements from it as well; `await load()` does so before, without blocking.
+   * a file, the first use also reads the elements from it; `await load()` reads them earlier, without
+   * blocking.
    *
    * @example
    * ```ts
@@ -1272,9 +1280,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Gives back the memory that is kept for later calls: free blocks of pools and caches on this
-   * device, the page-locked memory that transfers pass through, and arrays made ahead. What is in use
-   * stays, and later calls take what they need again. Blocks until the GPU has done what is queued.
-   * Before an allocation fails the kit does this by itself.
+   * device, the page-locked memory that transfers pass through, and arrays made in advance. Memory in
+   * use stays, and later calls allocate what they need again. Blocks until all queued work is done.
+   * The kit does this by itself before an allocation fails.
    *
    * @returns The number of bytes that were given back, on the device and on the host.
    */
@@ -1285,8 +1293,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Calls `body` and then disposes everything that it passed to `scope.use()`, also when it throws.
-   * Meant for notebook cells, where a top-level `using` never disposes. A label opens a track of
-   * that name.
+   * Meant for notebook cells, where a top-level `using` never disposes. With a label, it also
+   * tracks the memory allocated inside under that name.
    */
   scope<T>(body: (scope: Scope) => T, options: ScopeOptions = {}): T {
     const { label } = SCOPE_OPTIONS.read(options, "scope");
@@ -1327,8 +1335,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Disposes everything that is alive on this device. References to it stay and report that they
-   * are disposed.
+   * Disposes everything that is alive on this device. References to those objects remain, and
+   * report that they are disposed.
    */
   disposeAll(): void {
     requireNoCapture("give everything back");
@@ -1367,8 +1375,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Recent events of the device's memory. Records by itself in notebooks, and elsewhere from
-   * `timeline.start()` on.
+   * Recent events of the device's memory. Recording starts by itself in notebooks, and with
+   * `timeline.start()` elsewhere.
    *
    * @example
    * ```ts

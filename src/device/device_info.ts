@@ -25,11 +25,7 @@ export class DeviceInfo {
   readonly #driver: DriverApi;
   #bus: Bus | undefined;
 
-  /**
-   * Reads the properties from the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Reads the properties from the driver. */
   constructor(parts: Parts<Context>) {
     const context = partsOf(parts, new.target);
     const { driver, deviceHandle } = context;

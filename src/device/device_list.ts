@@ -1,4 +1,4 @@
-// Several devices, opened as one and disposed as one.
+// Several devices, opened and disposed together.
 
 import { refuseIndices } from "../buffers/array_habits.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
@@ -88,11 +88,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     });
   }
 
-  /**
-   * Adopts devices.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts devices. */
   constructor(parts: Parts<readonly G[]>) {
     this.#devices = partsOf(parts, new.target);
     refuseCloning(this);
@@ -114,7 +110,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     return this.#devices.at(index);
   }
 
-  /** Returns what `body` makes of each device, in their order. */
+  /** Returns the results of `body` for all devices, in their order. */
   map<T>(body: (gpu: G, index: number) => T): T[] {
     requireKind(body, CALLBACK, "map");
     return this.#devices.map((gpu, index) => body(gpu, index));
@@ -126,8 +122,8 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   }
 
   /**
-   * Reads the links between all devices (cuDeviceGetP2PAttribute), and what NVIDIA's management library
-   * tells of them.
+   * Reads the links between all devices from the driver (cuDeviceGetP2PAttribute) and from NVIDIA's
+   * management library.
    */
   topology(): Topology {
     if (this.#disposed) throw new DisposedError(this.toString());
@@ -150,8 +146,9 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
 
   /**
    * Allocates memory on all devices and copies an array into it, over all their links at once: a part
-   * for each of them, or with `{ split: "replicate" }` all of it. Resolves when it is there; do not
-   * change the array before. When it fails on one device, nothing stays on the others.
+   * on each device, or with `{ split: "replicate" }` the whole array on each. Resolves when the
+   * copies are done; do not change the array before. When it fails on one device, nothing stays on
+   * the others.
    *
    * @throws RangeError when there is no such axis, or the offsets do not fit.
    */
@@ -159,7 +156,9 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     source: A & Uploadable<D>,
     options?: UploadPartsOptions<D>,
   ): Promise<DeviceParts<D>>;
-  /** Allocates memory on all devices and copies an array of any class into it. */
+  /**
+   * Allocates memory on all devices and copies an array into it whose class is a type parameter.
+   */
   upload<A extends HostArray>(
     source: A,
     options?: UploadPartsOptions<DTypeOf<A>> & { readonly dtype?: undefined },
@@ -184,12 +183,12 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
 
   /**
    * Loads a model onto all devices: from a safetensors file, several of them, their index, or a folder
-   * of these. Rules say by the names of the tensors along which axis they are split, or that each device
-   * gets the whole; without rules each gets the whole model. Each byte is read once. When anything
-   * fails, nothing stays on the devices. Needs `--allow-read`.
+   * of these. By the names of the tensors, rules say along which axis each is split, or that each device
+   * gets all of it; without rules each device gets the whole model. Each byte is read once. When
+   * anything fails, nothing stays on the devices. Needs `--allow-read`.
    *
    * @throws SafetensorsError when a file breaks the format; the message names the file and the reason.
-   * @throws RangeError when no rule has a tensor's name, or the tensor has no such axis.
+   * @throws RangeError when no rule matches a tensor's name, or the tensor lacks the rule's axis.
    *
    * @example
    * ```ts
@@ -224,8 +223,10 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
    *
    * @param size Bytes of the whole, a whole number of elements.
    *
-   * @throws CudaUnavailableError when two devices do not reach each other's memory; it names them.
-   * @throws OutOfMemoryError when one of the devices has too little; then nothing stays on the others.
+   * @throws CudaUnavailableError when two devices cannot reach each other's memory; the message
+   *   names them.
+   * @throws OutOfMemoryError when one of the devices has too little memory; then nothing stays on
+   *   the others.
    *
    * @example
    * ```ts
@@ -307,7 +308,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   }
 }
 
-/** Opens devices one after another; when one cannot be opened, those before it are disposed. */
+/** Opens devices one after another; when one cannot be opened, disposes those before it. */
 export function openDevices<G extends ListedDevice>(
   ordinals: readonly number[],
   open: (ordinal: number) => G,

@@ -25,11 +25,7 @@ export class DeviceMemory {
   /** Page-locked, mapped and registered host memory, live or kept for transfers. */
   readonly hostBytes: number;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<DeviceMemory>) {
     const found = partsOf(parts, new.target);
     this.freeBytes = found.freeBytes;

@@ -71,7 +71,7 @@ export const UPLOAD_OPTIONS: OptionSet<UploadOptions<DType>> = new OptionSet({
   shape: SHAPE,
 });
 
-/** Returns whether streams order themselves; undefined leaves it as it is. */
+/** Returns whether the kit keeps the order between streams; undefined changes nothing. */
 export function ordersStreams(order: OpenOptions["order"]): boolean | undefined {
   return order === undefined ? undefined : order === "automatic";
 }

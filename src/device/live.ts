@@ -41,11 +41,7 @@ export class LiveTable implements Iterable<LiveObject> {
   /** Whether the device was told to find the place of every object. */
   readonly #findsAll: boolean;
 
-  /**
-   * Lists rows.
-   *
-   * @ignore
-   */
+  /** @ignore Lists rows. */
   constructor(parts: Parts<LiveFields>) {
     const { rows, findsAll } = partsOf(parts, new.target);
     this.#rows = rows;

@@ -53,11 +53,7 @@ export class LiveGroups implements Iterable<LiveGroup> {
   /** Advice for recording the places of all objects, where some have none; empty otherwise. */
   readonly hint: string;
 
-  /**
-   * Groups objects.
-   *
-   * @ignore
-   */
+  /** @ignore Groups objects. */
   constructor(parts: Parts<GroupedObjects>) {
     const { key, objects, hint } = partsOf(parts, new.target);
     if (!KEY.accepts(key)) {

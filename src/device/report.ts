@@ -87,11 +87,7 @@ export class MemoryReport {
   /** All live objects, largest first. */
   readonly live: LiveTable;
 
-  /**
-   * Takes an account of the current state.
-   *
-   * @ignore
-   */
+  /** @ignore Takes an account of the current state. */
   constructor(parts: Parts<{ readonly context: Context; readonly provenance: Provenance }>) {
     const { context, provenance } = partsOf(parts, new.target);
     const { ledger } = context;

@@ -21,8 +21,7 @@ export function fillSlot<T extends Held | Promise<Held>>(
 ): T {
   requireKind(name, TEXT, "slot");
   requireKind(make, CALLBACK, "slot");
-  const slots = slotsOf.get(context) ?? new Map<string, Slot>();
-  slotsOf.set(context, slots);
+  const slots = slotsOf.getOrInsertComputed(context, () => new Map());
   for (let former = slots.get(name); former !== undefined; former = slots.get(name)) {
     if (former.isMaking) {
       const shown = visibleText(name);

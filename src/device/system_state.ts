@@ -80,11 +80,7 @@ export class SystemState {
   /** Percent of the fan's full speed; undefined for boards without a fan. */
   readonly fanPercent: number | undefined;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<SystemFields>) {
     const { device, uuid, isModelled, ...values } = partsOf(parts, new.target);
     this.device = device;

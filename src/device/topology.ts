@@ -62,11 +62,7 @@ export class Topology {
   /** The links, by the places of both devices in the list; undefined from a device to itself. */
   readonly links: readonly (readonly (DeviceLink | undefined)[])[];
 
-  /**
-   * Reads the links of devices.
-   *
-   * @ignore
-   */
+  /** @ignore Reads the links of devices. */
   constructor(parts: Parts<readonly Linked[]>) {
     const gpus = partsOf(parts, new.target);
     const found = gpus.map(({ context }) => nvmlOf(context));

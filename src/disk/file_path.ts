@@ -51,7 +51,7 @@ export function pathOf(path: FilePath): string {
     );
   }
   if (!path.isWellFormed()) {
-    // The system would get U+FFFD instead, which other names become as well.
+    // The system would get U+FFFD instead, and other names would become the same.
     throw new TypeError(
       `Cannot use ${describeValue(path)} as a path: it has half of a surrogate pair`,
     );
@@ -104,8 +104,8 @@ export function requireAccess(path: string, access: FileAccess): void {
 }
 
 /**
- * Follows links to the place where the file is or would be created, the one name that tells it from
- * other files. The path is absolute, and Deno has granted it.
+ * Follows links to the place where the file is or would be created: the one name that identifies
+ * it. The path is absolute, and Deno has granted it.
  *
  * @throws Deno.errors.NotFound when the folder does not exist; other errors as the system reports
  *   them.
@@ -148,7 +148,7 @@ function resolveLinks(path: string): string | undefined {
   throw systemError(`use ${path}`, errno);
 }
 
-/** A name that is not UTF-8 would come back as that of another file. */
+/** A name that is not UTF-8 would be decoded to the name of another file. */
 function decodePath(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -1,5 +1,5 @@
-// A whole file, written beside the old one and put into its place at the end. Whatever happens
-// before, the old file is there, untouched; afterwards the new one is, with all of its bytes.
+// A whole file, written beside the old one and renamed over it at the end. Before that, whatever
+// happens, the old file stays untouched; afterwards the new one is there with all of its bytes.
 
 import { cString } from "../../ffi/c_strings.ts";
 import { NAME_MAX } from "../../ffi/host.ts";

@@ -30,8 +30,10 @@ export class FileTurn implements Disposable {
   constructor(path: string, use: FileUse) {
     this.#path = path;
     this.#use = use;
-    this.#line = lines.get(path) ?? { due: new Set(), waiting: new Set(), isMoving: false };
-    lines.set(path, this.#line);
+    this.#line = lines.getOrInsertComputed(
+      path,
+      () => ({ due: new Set(), waiting: new Set(), isMoving: false }),
+    );
     this.#line.waiting.add(this);
     this.#moveOn();
   }

@@ -42,8 +42,8 @@ const LAST = new Int32Array(1);
 let isReady = false;
 
 /**
- * Opens the C library for calls that can fail. What reads the number of a failure is bound before
- * them: to bind it afterwards would change that number.
+ * Opens the C library for calls that can fail. The function that reads errno is bound before them,
+ * because binding it afterwards would change errno.
  */
 export function openSystem(): HostApi {
   const host = openHost();
@@ -53,8 +53,8 @@ export function openSystem(): HostApi {
 }
 
 /**
- * The number of the last failure of the C library on this thread, after a call that {@link openSystem}
- * gave: nothing may come in between.
+ * Returns errno of the last failed call of {@link openSystem} on this thread; nothing may come in
+ * between.
  */
 export function lastErrno(): number {
   const { copyOut, errnoLocation } = openHost();
@@ -62,20 +62,20 @@ export function lastErrno(): number {
   return LAST[0] ?? 0;
 }
 
-/** A failure of the C library in words. */
+/** Returns the words for an errno. */
 export function systemReason(errno: number): string {
   return REASONS[errno] ?? `the system reports error ${errno}`;
 }
 
-/** An error about a failure of the C library; `doing` are the words after "Cannot". */
+/** Creates the error for a failure of the C library; `doing` are the words after "Cannot". */
 export function systemError(doing: string, errno: number): Error {
   const ErrorOf = CLASSES[errno] ?? Error;
   return new ErrorOf(`Cannot ${doing}: ${systemReason(errno)}`);
 }
 
 /**
- * Returns the same kind of error with another message. Only the language's own classes and Deno's are
- * made from a message alone: an error of another class stays as it is, and so does any other value.
+ * Returns the same kind of error with another message. Only built-in classes and Deno's can be made
+ * from a message alone: an error of another class is returned as it is, and so is any other value.
  */
 export function reworded(error: unknown, message: string): unknown {
   if (!(error instanceof Error)) return error;
@@ -93,13 +93,17 @@ export function openByDeno(path: string, options: Deno.OpenOptions): void {
   try {
     Deno.openSync(path, options).close();
   } catch (error) {
-    const reason = reasonOf(error);
+    const reason = knownReason(error);
     throw reason === undefined ? error : reworded(error, `Cannot open ${path}: ${reason}`);
   }
 }
 
-/** The reason of an error of Deno's about a file, in words; undefined for other errors. */
-export function reasonOf(error: unknown): string | undefined {
+/** Returns why a call about a file failed, in words: the system's reason, else the error's message. */
+export function reasonOf(error: unknown): string {
+  return knownReason(error) ?? messageOf(error);
+}
+
+function knownReason(error: unknown): string | undefined {
   const [, errno = ""] = /\(os error (\d+)\)/.exec(messageOf(error)) ?? [];
   return REASONS[Number(errno)];
 }

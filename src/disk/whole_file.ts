@@ -1,10 +1,9 @@
 // Files that are read whole.
 
-import { messageOf } from "../words/format.ts";
 import { reasonOf } from "./system_error.ts";
 
 /**
- * Checks that a path is no device: some of them never end.
+ * Checks that a path is not a device: some devices never end.
  *
  * @throws TypeError when it is one; the message is the reason alone.
  */
@@ -23,6 +22,6 @@ export async function readText(path: string): Promise<string> {
     await refuseDevice(path);
     return await Deno.readTextFile(path);
   } catch (error) {
-    throw new TypeError(reasonOf(error) ?? messageOf(error));
+    throw new TypeError(reasonOf(error));
   }
 }

@@ -4,7 +4,7 @@
 
 import { builtin } from "../words/builtin.ts";
 
-/** Opens a file that is there for writing. Links are followed. */
+/** Opens an existing file for writing. Follows links. */
 export function openInWorker(path: string): number {
   const { openSync, constants } = builtin("node:fs");
   try {
@@ -15,7 +15,7 @@ export function openInWorker(path: string): number {
   }
 }
 
-/** Closes such a file. */
+/** Closes a file that {@link openInWorker} opened. */
 export function closeInWorker(descriptor: number): void {
   builtin("node:fs").closeSync(descriptor);
 }

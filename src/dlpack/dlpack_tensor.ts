@@ -1,5 +1,5 @@
-// An array on its way to another library of this process: the struct of DLPack's that tells where its
-// elements lie, and keeps their memory until the library is done.
+// An array for another library of this process: a DLPack struct that describes its elements, and
+// keeps their memory until the library is done.
 
 import {
   DLDeviceType,
@@ -28,8 +28,8 @@ import { type StructPlace, takePlace } from "./struct_memory.ts";
 /** Options for {@link GpuBuffer.toDLPack}. */
 export interface DLPackOptions {
   /**
-   * Stream on which the library uses the memory first: it waits for what is queued here so far, and
-   * later uses here wait for it. CUDA's legacy default stream when left out, as in Python.
+   * Stream on which the library uses the memory first: it waits for the work queued here so far,
+   * and later uses here wait for it. CUDA's legacy default stream when left out, as in Python.
    */
   readonly stream?: CudaStream | undefined;
   /** Whether the struct has a version, as since DLPack 1.0; true by default. */
@@ -63,7 +63,7 @@ export interface TensorSource {
   readonly strides: readonly number[];
 }
 
-/** The end of a struct that nobody has taken. */
+/** The release of a struct that no library has taken. */
 class Untaken implements Owner {
   readonly address: bigint;
   released = false;
@@ -72,7 +72,7 @@ class Untaken implements Owner {
     this.address = address;
   }
 
-  /** Ends the struct because nothing can reach it any more. */
+  /** Releases the struct because nothing can reach it any more. */
   lose(): void {
     this.end();
   }
@@ -82,7 +82,7 @@ class Untaken implements Owner {
     endStruct(this.address);
   }
 
-  /** Leaves the struct to someone else; returns false the second time. */
+  /** Gives up the struct to its new owner; returns false the second time. */
   leave(): boolean {
     if (this.released) return false;
     this.released = true;
@@ -98,20 +98,16 @@ interface TensorFields {
 }
 
 /**
- * A struct of DLPack's for another library of this process, from `toDLPack()`. The memory stays until
- * the library calls the struct's deleter, also when the buffer is disposed before. `release()` gives
- * it away; disposing it takes it back when nobody got it.
+ * A DLPack struct for another library of this process, from `toDLPack()`. The memory is kept until
+ * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
+ * the struct away; disposing it releases a struct that was not given away.
  */
 export class DLPackTensor implements Disposable {
   /** Whether the struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
   readonly versioned: boolean;
   readonly #untaken: Untaken;
 
-  /**
-   * Adopts a struct.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a struct. */
   constructor(parts: Parts<TensorFields>) {
     const { address, versioned } = partsOf(parts, new.target);
     this.versioned = versioned;
@@ -134,14 +130,14 @@ export class DLPackTensor implements Disposable {
     return this.#untaken.released;
   }
 
-  /** Gives the struct away and returns its address: who gets it calls its deleter, once. */
+  /** Gives the struct away and returns its address; its new owner must call the deleter once. */
   release(): bigint {
     const { address } = this;
     this.#untaken.leave();
     return address;
   }
 
-  /** Lets go of the memory, unless the struct was given away. A second call does nothing. */
+  /** Releases the memory, unless the struct was given away. A second call does nothing. */
   dispose(): void {
     this.#untaken.end();
   }
@@ -151,22 +147,22 @@ export class DLPackTensor implements Disposable {
     this.dispose();
   }
 
-  /** Names the struct: `DLPackTensor(0x7f0012345600)`. */
+  /** Returns its name for messages: `DLPackTensor(0x7f0012345600)`. */
   toString(): string {
     return `DLPackTensor(${formatAddress(this.#untaken.address)})`;
   }
 
-  /** Shows the struct on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " given away or disposed" : ""}`;
   }
 }
 
 /**
- * Makes a struct for elements, and orders the library's stream after all that uses them so far.
+ * Makes a struct for elements, and makes the library's stream wait for all their uses so far.
  *
- * @throws TypeError for memory that may only be read when the struct has no version, and so no place
- *   to say so.
+ * @throws TypeError for read-only memory when the struct has no version, because only a versioned
+ *   one can say so.
  */
 export function makeTensor(
   source: TensorSource,
@@ -198,8 +194,8 @@ export function makeTensor(
 }
 
 /**
- * Makes another library's stream wait for all that uses a block here, and what is used later wait for
- * that stream.
+ * Makes another library's stream wait for all uses of a block here, and later uses wait for that
+ * stream.
  *
  * @throws TypeError when a call that comes before needs the event loop.
  */
@@ -211,7 +207,7 @@ export function orderAfterUses(stream: CudaStream, allocation: Allocation, actio
   allocation.order(stream, access);
 }
 
-/** A place in DLPack's words. */
+/** A device and an address in DLPack's terms. */
 interface DLPlace {
   readonly type: number;
   readonly id: number;
@@ -222,7 +218,10 @@ function nowhere({ allocation: { context } }: TensorSource): DLPlace {
   return { type: DLDeviceType.kDLCUDA, id: context.ordinal, data: 0n };
 }
 
-/** Asks the driver: what a buffer is called need not be where an adaptor took its memory from. */
+/**
+ * Asks the driver where the memory is: an adaptor may have taken it from elsewhere than the
+ * buffer's kind says.
+ */
 function placeOf({ allocation, address }: TensorSource): DLPlace {
   const { context } = allocation;
   const { memoryType, deviceOrdinal } = pointerAttributes(context, address);
@@ -235,7 +234,7 @@ function placeOf({ allocation, address }: TensorSource): DLPlace {
   return { type: DLDeviceType.kDLCUDAHost, id: 0, data: hostAddress(context, address) };
 }
 
-/** Writes the struct, and behind it the shape and the strides. */
+/** Writes the struct, followed by the shape and the strides. */
 function writeStruct(
   { dtype, shape, strides }: TensorSource,
   struct: DLPlace & { versioned: boolean; flags: number; deleter: bigint },
@@ -248,7 +247,7 @@ function writeStruct(
   sizes.set([...shape, ...strides].map(BigInt));
   const shapeAddress = place.address + BigInt(layout.byteLength);
   const dl_tensor = {
-    // The struct must not begin with zero, and without a version it begins with this address.
+    // The struct must not begin with zero, but an unversioned one begins with this address.
     data: versioned || data !== 0n ? data : place.address,
     device: { device_type: type, device_id: id },
     ndim,

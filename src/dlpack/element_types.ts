@@ -1,10 +1,10 @@
-// Element types as DLPack numbers them. What has no type here is refused by the name that the header
-// gives it.
+// DLPack's codes for element types. Types that the kit lacks are named in errors as in DLPack's
+// header.
 
 import { DLDataTypeCode } from "../../ffi/dlpack.ts";
 import { dlpackCode, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
 
-/** An element type in DLPack's words. */
+/** An element type in DLPack's terms. */
 export interface DLDataTypeFields {
   /** The kind of number. */
   readonly code: number;
@@ -18,15 +18,15 @@ const NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(DLDataTypeCode).map(([name, code]) => [code, name]),
 );
 
-/** Codes of types whose elements have a fixed number of bits, which their names tell already. */
+/** From this code on, a type's name already tells its number of bits. */
 const FIRST_NARROW = DLDataTypeCode.kDLFloat8_e3m4;
 
-/** Returns an element type in DLPack's words. */
+/** Returns an element type in DLPack's terms. */
 export function toDLDataType(dtype: DType): DLDataTypeFields {
   return { code: dlpackCode(dtype), bits: 8 * elementBytes(dtype), lanes: 1 };
 }
 
-/** Finds the element type that DLPack's words mean; undefined when there is none here. */
+/** Finds the element type for one of DLPack's; undefined when the kit lacks it. */
 export function fromDLDataType({ code, bits, lanes }: DLDataTypeFields): DType | undefined {
   if (lanes !== 1) return undefined;
   return DTYPE_NAMES.find((dtype) => {
@@ -34,7 +34,7 @@ export function fromDLDataType({ code, bits, lanes }: DLDataTypeFields): DType |
   });
 }
 
-/** Words a type of DLPack's: `kDLFloat8_e4m3fn`, `kDLComplex of 64 bits`. */
+/** Describes a type of DLPack: `kDLFloat8_e4m3fn`, `kDLComplex of 64 bits`. */
 export function wordsOf({ code, bits, lanes }: DLDataTypeFields): string {
   const name = NAMES.get(code) ?? `type code ${code}`;
   const width = NAMES.has(code) && code >= FIRST_NARROW ? "" : ` of ${bits} bits`;

@@ -1,18 +1,18 @@
-// Bytes of another library's at an address that may be wrong: the system copies them, and says so where
-// there is no memory.
+// Reads bytes of another library at an address that may be wrong: the system copies them, and reports
+// an error where there is no memory.
 
 import { ERRNO, findHost, IOVEC } from "../../ffi/host.ts";
 import { lastErrno, openSystem } from "../disk/system_error.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { formatAddress } from "../words/format.ts";
 
-/** The end of the addresses that there are. */
+/** The end of the address space. */
 const END = 1n << 64n;
 
 /**
  * Copies a struct or a table from an address.
  *
- * @param what The thing there, for errors.
+ * @param what What should be at the address, for errors.
  *
  * @throws TypeError when the address is null or has no memory behind it.
  * @throws RangeError when it is not a multiple of 8.
@@ -33,7 +33,7 @@ export function readForeign(
   throw new TypeError(`Cannot read ${what} at ${formatAddress(address)}: there is no memory`);
 }
 
-/** Returns whether a program can read at an address; true where the system cannot be asked. */
+/** Returns whether an address can be read; true where the system cannot be asked. */
 export function isReadable(address: bigint): boolean {
   return copyFrom(address, 1) !== undefined;
 }

@@ -1,6 +1,6 @@
 // The structs that other libraries hold, by address, and how they end. The deleter is a function of
 // the C library that clears memory: any thread may call it, with any lock held, and nothing runs in
-// JavaScript. The device sees the cleared struct when it next allocates, frees or waits.
+// JavaScript. The device notices the cleared struct when it next allocates, frees or waits.
 
 import { functionAddress } from "../../ffi/loader.ts";
 import type { Context } from "../driver/context.ts";
@@ -8,11 +8,11 @@ import { givePlace, type StructPlace } from "./struct_memory.ts";
 
 /** A struct that is in use, and what to do at its end. */
 export interface HandedOut {
-  /** Its memory, which does not begin with 8 bytes of zero. */
+  /** Its memory, whose first 8 bytes are not all zero. */
   readonly place: StructPlace;
   /** The context of its array. */
   readonly context: Context;
-  /** Lets go of the array. */
+  /** Releases the array. */
   readonly letGo: () => void;
 }
 
@@ -21,10 +21,10 @@ const structs = new Map<bigint, HandedOut>();
 /** Structs by context; a context is watched as long as it has some. */
 const watched = new Map<Context, Set<HandedOut>>();
 
-/** Structs to look at each time, so that a look takes less than a microsecond. */
+/** The number of structs to check at a time, so that a check takes less than a microsecond. */
 const LOOKS = 16;
 
-/** Notes a struct, whose end {@link endStruct} is. */
+/** Adds a struct, which {@link endStruct} ends. */
 export function addStruct(struct: HandedOut): void {
   structs.set(struct.place.address, struct);
   const known = watched.get(struct.context);
@@ -36,12 +36,15 @@ export function addStruct(struct: HandedOut): void {
   watch(struct.context);
 }
 
-/** Returns the context of the array whose struct is at an address; undefined unless it is ours. */
+/**
+ * Returns the context of the array whose struct is at an address; undefined for another library's
+ * struct.
+ */
 export function handedOutBy(address: bigint): Context | undefined {
   return structs.get(address)?.context;
 }
 
-/** Ends a struct: lets go of its array. Returns false where none is in use at that address. */
+/** Ends a struct and releases its array. Returns false when none is in use at that address. */
 export function endStruct(address: bigint): boolean {
   const struct = structs.get(address);
   if (struct === undefined) return false;
@@ -69,7 +72,7 @@ function isCleared({ place }: HandedOut): boolean {
   return place.firstWord[0] === 0n;
 }
 
-/** Has a device look at its structs as long as there are some. */
+/** Makes a device check its structs as long as it has some. */
 function watch(context: Context): void {
   const own = watched.get(context) ?? new Set();
   context.defer({

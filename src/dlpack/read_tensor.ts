@@ -1,5 +1,4 @@
-// The struct of another library, checked before anything of it is believed: whoever made it may have
-// made it wrong.
+// The struct of another library, checked before any of it is used, because it may be wrong.
 
 import {
   DLDeviceType,
@@ -13,10 +12,10 @@ import { formatAddress } from "../words/format.ts";
 import { type DLDataTypeFields, fromDLDataType, wordsOf } from "./element_types.ts";
 import { isReadable, readForeign } from "./foreign_bytes.ts";
 
-/** More axes than any library has. */
+/** The most axes: no library has more. */
 const MOST_AXES = 64;
 
-/** Sizes and distances beyond are no memory's. */
+/** The largest sizes and strides that memory can have. */
 const MOST_ELEMENTS = BigInt(Number.MAX_SAFE_INTEGER);
 
 const END = 1n << 64n;
@@ -33,7 +32,7 @@ const DEVICE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(DLDeviceType).map(([name, type]) => [type, name]),
 );
 
-/** An array of another library, as its struct tells. */
+/** An array of another library, as its struct describes it. */
 export interface ForeignTensor {
   /** The struct's address. */
   readonly struct: bigint;
@@ -52,18 +51,19 @@ export interface ForeignTensor {
   readonly shape: readonly number[];
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];
-  /** The address of the element with the lowest one; 0n without elements. */
+  /** The lowest address of an element; 0n without elements. */
   readonly address: bigint;
-  /** The first element's index, counted from that one. */
+  /** The index of the first element, counted from that address. */
   readonly offset: number;
   /** Elements from the lowest to the highest address. */
   readonly length: number;
 }
 
 /**
- * Reads a struct; nothing of it is used up.
+ * Reads a struct without taking ownership of it.
  *
- * @throws TypeError when it is not such a struct, or one of another version, device or element type.
+ * @throws TypeError when it is not such a struct, or has an unsupported version, device or element
+ *   type.
  * @throws RangeError for an array that no memory can hold.
  */
 export function readTensor(address: bigint, { versioned }: { versioned: boolean }): ForeignTensor {
@@ -137,7 +137,7 @@ function typeOf(type: DLDataTypeFields, refuse: Refuse): DType {
   throw refuse(`its elements are ${wordsOf(type)}, a type that buffers lack`);
 }
 
-/** The parts of a struct that say where elements lie. */
+/** The parts of a struct that describe the layout of its elements. */
 interface Layout {
   readonly ndim: number;
   readonly shape: bigint;
@@ -178,7 +178,7 @@ function layoutOf(
   }
   return {
     shape: shape.map(Number),
-    // The strides of arrays without elements say nothing, and those of one step are never used.
+    // Strides mean nothing for arrays without elements, and are never used for axes of size 1.
     strides: isEmpty ? shape.map(() => 0) : usedStrides(shape, strides),
     offset: Number(-lowest),
     length: Number(length),
@@ -190,7 +190,7 @@ function readSizes(address: bigint, count: number, what: string): bigint[] {
   return [...new BigInt64Array(bytes.buffer)];
 }
 
-/** The strides of elements side by side, the last axis fastest. */
+/** Returns the strides of contiguous elements, the last axis fastest. */
 function compact(shape: readonly bigint[]): bigint[] {
   const strides: bigint[] = [];
   let stride = 1n;

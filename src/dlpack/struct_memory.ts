@@ -1,13 +1,13 @@
-// Memory for the structs that other libraries get: it stays for the life of the process and is zero
-// when it is not used, so that a pointer that came too late finds no array.
+// Memory for the structs that other libraries get. It lives as long as the process and is zero
+// while unused, so that a stale pointer finds no array.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { addressOf } from "../memory/host_memory.ts";
 
-/** Sizes are multiples of it: a struct with up to 11 axes. */
+/** Sizes are multiples of this, which holds a struct with up to 11 axes. */
 const STEP_BYTES = 256;
 
-/** A place for one struct and what it points to. */
+/** Memory for one struct and the tables that it points to. */
 export interface StructPlace {
   /** The memory. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -17,10 +17,10 @@ export interface StructPlace {
   readonly address: bigint;
 }
 
-/** Places that are free, by their size; the one that was free for longest comes first. */
+/** Free places by size; the one that has been free longest comes first. */
 const free = new Map<number, StructPlace[]>();
 
-/** Takes a place of zeros for so many bytes. */
+/** Takes a zeroed place for this many bytes. */
 export function takePlace(byteLength: number): StructPlace {
   const size = roundUp(byteLength, STEP_BYTES);
   const known = free.get(size)?.shift();

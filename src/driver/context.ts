@@ -20,9 +20,7 @@ import { type Release, releaseAll, tryRelease } from "./release.ts";
 /** Options of a context, fixed while it is open. */
 export interface ContextOptions {
   /**
-   * Whether streams that use the same buffer are ordered after each other; true by default.
-   *
-   * @ignore
+   * @ignore Whether streams that use the same buffer are ordered after each other; true by default.
    */
   readonly ordersStreams?: boolean | undefined;
 }
@@ -51,33 +49,19 @@ export class Context {
   readonly handle: bigint;
   /** Handle of the default stream, which does not block on the legacy stream. */
   readonly defaultStreamHandle: bigint;
-  /**
-   * The live objects of this context.
-   *
-   * @ignore
-   */
+  /** @ignore The live objects of this context. */
   readonly ledger: Ledger = new Ledger();
   /** The device's memory in bytes. */
   readonly totalBytes: number;
-  /**
-   * Bytes of all copies queued so far.
-   *
-   * @ignore
-   */
+  /** @ignore Bytes of all copies queued so far. */
   copiedBytes = 0;
   /** Whether streams that use the same buffer are ordered after each other. */
   readonly ordersStreams: boolean;
-  /**
-   * Number of waits until the GPU was idle.
-   *
-   * @ignore
-   */
+  /** @ignore Number of waits until the GPU was idle. */
   waitCount = 0;
   /**
-   * Whether a stream of this context is being captured: deferred work waits, because it would be
-   * recorded.
-   *
-   * @ignore
+   * @ignore Whether a stream of this context is being captured: deferred work waits, because it
+   * would be recorded.
    */
   isCapturing = false;
 
@@ -88,11 +72,7 @@ export class Context {
   /** Whether this context made itself current on the thread. */
   #isAdopted = false;
 
-  /**
-   * Retains the primary context of a device.
-   *
-   * @ignore
-   */
+  /** @ignore Retains the primary context of a device. */
   private constructor(driver: Driver, ordinal: number, { ordersStreams = true }: ContextOptions) {
     this.driver = driver;
     this.#deferred = new DeferredQueue(driver);
@@ -141,8 +121,7 @@ export class Context {
           `(${last === 0 ? "0" : `0 to ${last}`})`,
       );
     }
-    const known = contexts.get(driver) ?? new Map<number, Context>();
-    contexts.set(driver, known);
+    const known = contexts.getOrInsertComputed(driver, () => new Map());
     const context = known.get(ordinal);
     if (context !== undefined) return context.#check(options).retain();
     const made = new Context(driver, ordinal, options);
@@ -178,9 +157,7 @@ export class Context {
   }
 
   /**
-   * Releases the context for one user; the last one releases the primary context itself.
-   *
-   * @ignore
+   * @ignore Releases the context for one user; the last one releases the primary context itself.
    */
   release(): void {
     if (--this.#references > 0) return;
@@ -213,11 +190,9 @@ export class Context {
   }
 
   /**
-   * Runs calls of another library with this context current. What such a library leaves current in its
-   * place is undone. Where the context is not needed, the calls are made without it if it cannot be
-   * current.
-   *
-   * @ignore
+   * @ignore Runs calls of another library with this context current. What such a library leaves
+   * current in its place is undone. Where the context is not needed, the calls are made without it
+   * if it cannot be current.
    */
   enter<T>(body: () => T, { isNeeded = true }: { readonly isNeeded?: boolean } = {}): T {
     const { driver } = this;
@@ -232,10 +207,8 @@ export class Context {
   }
 
   /**
-   * Calls a function that releases something, and throws the error of its status. The context is
-   * made current if that is possible; most of these functions work without it.
-   *
-   * @ignore
+   * @ignore Calls a function that releases something, and throws the error of its status. The
+   * context is made current if that is possible; most of these functions work without it.
    */
   giveBack<K extends DriverFunction>(name: K, ...args: DriverArguments<K>): void {
     const { driver } = this;
@@ -250,11 +223,10 @@ export class Context {
   }
 
   /**
-   * Checks the status of a call that was made without making this context current, and throws its
-   * error. When another device's context was current, the driver rejects pool memory and has done
-   * nothing; the call is then repeated with this context. Costs one comparison in the normal case.
-   *
-   * @ignore
+   * @ignore Checks the status of a call that was made without making this context current, and
+   * throws its error. When another device's context was current, the driver rejects pool memory and
+   * has done nothing; the call is then repeated with this context. Costs one comparison in the
+   * normal case.
    */
   settle<K extends DriverFunction>(
     status: number,
@@ -290,21 +262,13 @@ export class Context {
     return Number(free);
   }
 
-  /**
-   * Counts a queued copy, and records it in the timeline.
-   *
-   * @ignore
-   */
+  /** @ignore Counts a queued copy, and records it in the timeline. */
   noteCopy(byteLength: number, ends: CopyEnds): void {
     this.copiedBytes += byteLength;
     this.ledger.noteCopy(byteLength, ends);
   }
 
-  /**
-   * Starts all counters anew, when nothing is live yet.
-   *
-   * @ignore
-   */
+  /** @ignore Starts all counters anew, when nothing is live yet. */
   forgetCounts(): void {
     this.copiedBytes = 0;
     this.waitCount = 0;
@@ -312,56 +276,38 @@ export class Context {
   }
 
   /**
-   * Registers a function that runs when the last user releases the context, while it can still be
-   * used.
-   *
-   * @ignore
+   * @ignore Registers a function that runs when the last user releases the context, while it can
+   * still be used.
    */
   atRelease(hook: () => void): void {
     this.#releaseHooks.push(hook);
   }
 
   /**
-   * Defers work until the GPU has passed a point. It runs at a later allocation, release or
+   * @ignore Defers work until the GPU has passed a point. It runs at a later allocation, release or
    * synchronisation.
-   *
-   * @ignore
    */
   defer(work: DeferredWork): void {
     this.#deferred.add(work);
   }
 
-  /**
-   * Number of deferred works that wait for the GPU.
-   *
-   * @ignore
-   */
+  /** @ignore Number of deferred works that wait for the GPU. */
   get deferredCount(): number {
     return this.#deferred.size;
   }
 
-  /**
-   * Makes a stream's later work come after all that deferred work waits for.
-   *
-   * @ignore
-   */
+  /** @ignore Makes a stream's later work come after all that deferred work waits for. */
   holdForDeferred(streamHandle: bigint): void {
     if (!this.isCapturing) this.#deferred.hold(streamHandle);
   }
 
-  /**
-   * Runs the deferred work that is due.
-   *
-   * @ignore
-   */
+  /** @ignore Runs the deferred work that is due. */
   sweep(): void {
     if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
   }
 
   /**
-   * Runs due work before an allocation, which stops looking early when there is much work.
-   *
-   * @ignore
+   * @ignore Runs due work before an allocation, which stops looking early when there is much work.
    */
   sweepMore(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
@@ -369,9 +315,8 @@ export class Context {
   }
 
   /**
-   * Runs due work at a release, so that a loop of releases keeps little memory; never throws.
-   *
-   * @ignore
+   * @ignore Runs due work at a release, so that a loop of releases keeps little memory; never
+   * throws.
    */
   sweepSome(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;
@@ -379,11 +324,7 @@ export class Context {
     tryRelease(this.driver, "deferred work", sweep);
   }
 
-  /**
-   * Blocks until the GPU is idle, and runs all deferred work.
-   *
-   * @ignore
-   */
+  /** @ignore Blocks until the GPU is idle, and runs all deferred work. */
   waitForAll(): void {
     if (this.isCapturing) return;
     let isPassed = false;
@@ -396,11 +337,7 @@ export class Context {
     }
   }
 
-  /**
-   * The copy of the kit that it belongs to.
-   *
-   * @ignore
-   */
+  /** @ignore The copy of the kit that it belongs to. */
   get [COPY](): object {
     return THIS_COPY;
   }

@@ -1,4 +1,4 @@
-// The identity of a device, by which two processes tell that they mean the same one.
+// The identity of a device, by which two processes know that they mean the same one.
 
 import type { Context } from "./context.ts";
 

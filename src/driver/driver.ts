@@ -54,9 +54,8 @@ export class Driver {
   #firstSticky: CudaError | undefined;
 
   /**
-   * Initialises the driver; {@link Driver.open} returns the same object for the same functions.
-   *
-   * @ignore
+   * @ignore Initialises the driver; {@link Driver.open} returns the same object for the same
+   * functions.
    */
   private constructor(api: DriverApi) {
     this.api = api;
@@ -111,9 +110,7 @@ export class Driver {
   }
 
   static #of(api: DriverApi): Driver {
-    const known = drivers.get(api) ?? new Driver(api);
-    drivers.set(api, known);
-    return known;
+    return drivers.getOrInsertComputed(api, () => new Driver(api));
   }
 
   /** Whether its devices are simulated. */
@@ -240,7 +237,9 @@ const CELL = new BigUint64Array(1);
 const SECOND_CELL = new BigUint64Array(1);
 const CELL_32 = new Int32Array(CELL.buffer, 0, 1);
 
-/** Calls a function that puts a handle, an address or a size at its first argument; returns that. */
+/**
+ * Calls a function that writes a handle, an address or a size to its first argument; returns that.
+ */
 export function take64<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -251,7 +250,7 @@ export function take64<K extends DriverFunction>(
   return CELL[0];
 }
 
-/** Calls a function that puts 32 bits at its first argument; returns them as a signed number. */
+/** Calls a function that writes 32 bits to its first argument; returns them as a signed number. */
 export function take32<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -262,7 +261,7 @@ export function take32<K extends DriverFunction>(
   return CELL_32[0];
 }
 
-/** Calls a function that puts 64 bits at its first argument and at its second; returns both. */
+/** Calls a function that writes 64 bits to its first and its second argument; returns both. */
 export function takePair<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -274,7 +273,7 @@ export function takePair<K extends DriverFunction>(
   return [CELL[0], SECOND_CELL[0]];
 }
 
-/** Calls a function that puts 64 bits at its last argument; returns them. */
+/** Calls a function that writes 64 bits to its last argument; returns them. */
 export function read64<K extends DriverFunction>(
   caller: Caller,
   name: K,
@@ -285,7 +284,7 @@ export function read64<K extends DriverFunction>(
   return CELL[0];
 }
 
-/** Calls a function that puts 32 bits at its last argument; returns them as a signed number. */
+/** Calls a function that writes 32 bits to its last argument; returns them as a signed number. */
 export function read32<K extends DriverFunction>(
   caller: Caller,
   name: K,

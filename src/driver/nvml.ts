@@ -71,9 +71,9 @@ const FIXES = new Map<number, string>([
 ]);
 
 /**
- * The way between two devices: over NVLink, or else by where their ways to the processor meet, from near
- * to far: on one board, at one PCIe switch, over several, at one host bridge, inside one NUMA node, or
- * across the system.
+ * The path between two devices: over NVLink, or else the place where their paths to the processor meet,
+ * from near to far: on one board, at one PCIe switch, over several, at one host bridge, inside one NUMA
+ * node, or across the system.
  */
 export type LinkPath = "nvlink" | "board" | "switch" | "switches" | "bridge" | "node" | "system";
 
@@ -131,7 +131,7 @@ function formatStatus(status: number): string {
   return `${name} (${status})${fix === undefined ? "" : `; ${fix}`}`;
 }
 
-/** One device in NVML: a GPU, or a part of one that MIG has divided. */
+/** One device in NVML: a GPU, or a MIG device, which is a part of one. */
 export class NvmlDevice {
   /** Its identity as `GPU-…` or `MIG-…`. */
   readonly uuid: string;

@@ -1,7 +1,7 @@
 /**
  * Several GPUs used together: lists of devices, and groups of them whose collective operations run on
- * NVIDIA's NCCL. `CudaDevice.all()` and `CudaDevice.openMany()` are where programs begin, and
- * `joinGroup()` where each rank has a process of its own.
+ * NVIDIA's NCCL. Programs begin with `CudaDevice.all()` or `CudaDevice.openMany()`, or with
+ * `joinGroup()` when each rank has a process of its own.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";

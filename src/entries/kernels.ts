@@ -1,6 +1,6 @@
 /**
- * Your own kernels: the numbers that they take, with their types, what they do to memory, and
- * the classes and errors of `gpu.compile()` and `gpu.loadModule()`.
+ * Kernels of your own: typed numbers as arguments, the access that a kernel has to memory, and the
+ * classes and errors of `gpu.compile()` and `gpu.loadModule()`.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";

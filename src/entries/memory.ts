@@ -1,7 +1,7 @@
 /**
  * The sources of memory: resources, adaptors around them, allocations, and logs of allocations to
  * replay. Programs pass a resource to a call, to `gpu.withResource()`, or to `CudaDevice.open()`; a
- * class of your own that follows `MemoryResource` does as well.
+ * class of your own can implement `MemoryResource`.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";

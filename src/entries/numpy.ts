@@ -1,6 +1,7 @@
 /**
- * Files of numpy's: `.npy` with one array, `.npz` with several by name. `gpu.loadNpy()` and
- * `buffer.saveNpy()` of the root are the usual ones; here are the archives, and the error.
+ * Files of numpy: `.npy` with one array, `.npz` with several by name. Use `gpu.loadNpy()` and
+ * `buffer.saveNpy()` of the main entry for single arrays; this entry has the archives, and the
+ * error.
  *
  * ```ts
  * import { CudaDevice } from "vramkit";

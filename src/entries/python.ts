@@ -1,6 +1,6 @@
 /**
- * Python in this process: it runs source text, takes and gives values, and uses arrays where they lie,
- * so that CuPy, PyTorch or numpy and TypeScript work on the same memory. It needs Linux and a
+ * Python in this process: it runs source text, exchanges values, and shares arrays without copies, so
+ * that CuPy, PyTorch or numpy and TypeScript work on the same memory. It needs Linux and a
  * `libpython`.
  *
  * ```ts ignore

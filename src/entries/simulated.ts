@@ -61,25 +61,24 @@ export interface SimulatedDriverOptions {
   readonly deviceCount?: number | undefined;
   /** Memory of each device; 8 GiB by default. */
   readonly memorySize?: ByteSize | undefined;
-  /** Whether its devices reach each other's memory; true by default. */
+  /** Whether its devices can access each other's memory; true by default. */
   readonly peers?: boolean | undefined;
   /** Whether its devices have stream-ordered memory pools; true by default. */
   readonly pools?: boolean | undefined;
   /** Whether host and device may use managed memory at the same time; true by default. */
   readonly concurrentManagedAccess?: boolean | undefined;
-  /** The CUDA version of its driver, which lacks what came later; `"13.0"` by default. */
+  /** The CUDA version of its driver, which lacks all later functions; `"13.0"` by default. */
   readonly cudaVersion?: string | undefined;
   /**
    * Kernels by name, as functions in JavaScript: launches of a kernel of that name run them, whatever
    * its code says.
    */
   readonly kernels?: Readonly<Record<string, SimulatedKernel>> | undefined;
-  /** Version of its NCCL, which lacks what came later; `"2.28.9"` by default. */
+  /** Version of its NCCL, which lacks all later functions; `"2.28.9"` by default. */
   readonly ncclVersion?: string | undefined;
   /**
-   * Decides what is wrong with a rank of a group when it comes to a call of NCCL, such as
-   * `"ncclAllReduce"`: it comes late by some seconds, it is `"asleep"` as long as this says so again, or
-   * it is `"dead"`.
+   * Decides about the fault of a rank at each call of NCCL, such as `"ncclAllReduce"`: the rank is late
+   * by some seconds, `"asleep"` as long as this function says so, or `"dead"`.
    */
   readonly ranks?: (rank: number, call: string) => RankFault | undefined;
   /**
@@ -165,7 +164,7 @@ function isKernel(value: unknown): value is SimulatedKernel {
   return Array.isArray(sizes) && sizes.every((size) => Number.isInteger(size) && size > 0);
 }
 
-/** Refuses a kernel's promise, behind which the launch would be over before its bytes are written. */
+/** Refuses a kernel that returns a promise: the launch would be over before its bytes are written. */
 function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, SimulatedKernel] {
   const { parameterBytes } = kernel;
   const words = `Cannot run kernel "${name}": its function returned a promise, and a launch is ` +
@@ -182,7 +181,7 @@ function checkFault(fault: RankFault | undefined, rank: number): RankFault | und
   throw new TypeError(words);
 }
 
-/** Reads `"12.8"` as cuDriverGetVersion writes it. */
+/** Converts `"12.8"` to the number that cuDriverGetVersion returns. */
 function parseVersion(version: string): number {
   const [, major, minor] = /^(\d{1,3})\.(\d)$/.exec(version) ?? [];
   if (major === undefined) {
@@ -193,7 +192,7 @@ function parseVersion(version: string): number {
   return Number(major) * 1000 + Number(minor) * 10;
 }
 
-/** Reads `"2.28.9"` as ncclGetVersion writes it. */
+/** Converts `"2.28.9"` to the number that ncclGetVersion returns. */
 function parseNcclVersion(version: string): number {
   const [, major, minor, patch] = /^(\d)\.(\d{1,2})\.(\d{1,2})$/.exec(version) ?? [];
   if (major === undefined) {
@@ -218,7 +217,7 @@ function withFaults(
     };
     return [name, guarded];
   });
-  // The copy has every name of the driver, and what it offers beside the vendor's functions.
+  // The copy has every function of the driver, and its additions to the vendor's functions.
   return { ...driver, ...Object.fromEntries(calls) } as DriverApi;
 }
 

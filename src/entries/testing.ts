@@ -29,7 +29,7 @@ import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { sleep } from "../words/timer.ts";
 
-/** Something that was not disposed. */
+/** An object that was not disposed. */
 export interface Leak {
   /** Its label, or its kind and number. */
   readonly name: string;
@@ -43,16 +43,12 @@ export interface Leak {
 
 /** Reports that a function left memory, streams, events or graphs behind. */
 export class LeakError extends Error {
-  /** The class, for `catch` across realms and logs. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "LeakError";
   /** Objects that are left, largest first. */
   readonly leaks: readonly Leak[];
 
-  /**
-   * Lists the objects that are left.
-   *
-   * @ignore
-   */
+  /** @ignore Lists the objects that are left. */
   constructor(parts: Parts<readonly Leak[]>) {
     const leaks = partsOf(parts, new.target);
     const bytes = leaks.reduce((sum, { byteLength }) => sum + byteLength, 0);
@@ -72,10 +68,10 @@ export class LeakError extends Error {
 }
 
 /**
- * Runs a function and checks that all it made on a device was disposed when it ended. Returns the
- * result of the function. Waits for work under way first, transfers that nobody awaited included.
- * While it runs, every object knows the line where it was made. Earlier objects, and those of other
- * devices, do not count. Calls nest.
+ * Runs a function and checks that everything it made on a device was disposed when it ended.
+ * Returns the function's result. First waits for work under way, including transfers that nobody
+ * awaited. While the function runs, every object records the line where it was made. Earlier
+ * objects, and those of other devices, do not count. Calls nest.
  *
  * @throws LeakError with the list of objects that are left; an error of the function itself comes
  *   first, and nothing is checked then.
@@ -121,10 +117,13 @@ export function withoutLeaks<T>(gpu: CudaDevice, body: () => T): T {
   }).finally(() => watch.end()) as T;
 }
 
-/** Objects made on a device from now on, with their places; also those collected meanwhile. */
+/**
+ * Watches the objects made on a device from now on, with the lines that made them; also those
+ * collected meanwhile.
+ */
 class LeakWatch {
   readonly #gpu: CudaDevice;
-  /** Kept, because the function may dispose the device. */
+  /** Kept here, because the function may dispose the device. */
   readonly #ledger: Ledger;
   readonly #firstId: number;
   readonly #formerDetail;
@@ -159,7 +158,7 @@ class LeakWatch {
   };
 }
 
-/** Resolves when the work of all streams is done, and what waited for it in JavaScript has run. */
+/** Resolves when the work of all streams is done, and the JavaScript that waited for it has run. */
 async function finishAll(gpu: CudaDevice): Promise<void> {
   await gpu.synchronize();
   gpu.synchronizeSync(); // streams of other libraries, too

@@ -41,7 +41,7 @@ export interface CaptureRequest {
   readonly label?: string | undefined;
 }
 
-/** The memory of others among what a graph uses. */
+/** Returns the memory that a graph uses but does not own. */
 function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
   return named.filter(({ block }) => block.kind === "imported");
 }
@@ -100,14 +100,10 @@ export class CudaGraph implements Disposable {
   readonly #stream: CudaStream;
   readonly #state: GraphState;
   readonly #record: HandleRecord;
-  /** Launches that come after calls under way. */
+  /** Launches that wait for calls under way. */
   readonly #comingLaunches = new Set<PendingWork>();
 
-  /**
-   * Adopts a graph of the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a graph of the driver. */
   constructor(parts: Parts<GraphFields>) {
     const { stream, handle, nodeCount, memory, label } = partsOf(parts, new.target);
     const { context } = stream;
@@ -187,14 +183,14 @@ export class CudaGraph implements Disposable {
 
   /**
    * Records work anew and gives the graph its parameters: other buffers, sizes and values, and other
-   * arguments, grids and blocks of kernels (cuGraphExecUpdate). That is cheaper than another graph.
-   * Launches called after it do the new work, those called before it the former; where one of these
-   * still waits for a transfer, this blocks until it is queued. The graph keeps the memory that it
-   * uses now, and no longer what it used before.
+   * arguments, grids and blocks of kernels (cuGraphExecUpdate). That is cheaper than making another
+   * graph. Later launches do the new work, earlier ones the former; if an earlier launch still waits
+   * for a transfer, this blocks until it is queued. The graph keeps the memory that it uses now, and
+   * no longer the memory that it used before.
    *
    * The steps must be the same kinds in the same order, on the same streams as before. Copies and fills
-   * must be of runs of bytes, not of rows; where a step used memory of a pool, as buffers do by default,
-   * the new one must too. None may allocate.
+   * must be of contiguous bytes, not of rows; a step that used memory of a pool, as buffers do by
+   * default, must use such memory again. None may allocate.
    *
    * @param body Queues the work on the stream passed to it, the one that was captured.
    * @throws TypeError that names the step that does not fit, and as {@link CudaDevice.capture} does;
@@ -235,7 +231,7 @@ export class CudaGraph implements Disposable {
     try {
       updateGraph({ context, handle, nodeCount, toString: () => `${this}` }, recorded);
     } catch (error) {
-      // Only a refusal tells that the driver has changed nothing: else the graph keeps both.
+      // Only a refusal means that the driver has changed nothing; otherwise the graph keeps both.
       if (error instanceof CudaError) state.memory.holds.use(recorded.take().holds);
       throw error;
     }

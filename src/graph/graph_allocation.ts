@@ -1,5 +1,5 @@
-// A block that a graph allocates: recorded as a step, there after a launch, and freed as a step too
-// or, when it outlives the capture, after a launch. Until it is there it holds no bytes.
+// A block that a graph allocates: recorded as a step, allocated by a launch, and freed by another
+// step or, when it outlives the capture, after a launch. Until it is allocated it holds no bytes.
 
 import { nameOf } from "../accounting/ledger.ts";
 import { Allocation, type AllocationRequest } from "../memory/allocation.ts";
@@ -12,7 +12,7 @@ import { CudaUnavailableError } from "../words/errors.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { GraphMemoryResource } from "./graph_memory_resource.ts";
 
-/** The presence of a block's memory: before, after or without a launch. */
+/** The state of a block's memory: before, after or without a launch. */
 type Presence = "to come" | "there" | "never";
 
 /** A block of memory of a graph. */
@@ -20,7 +20,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   readonly requestedBytes: number;
   #presence: Presence = "to come";
   #isFreedInGraph = false;
-  /** Bytes that count as held: none when the buffer was disposed before a launch. */
+  /** Bytes that count as held: 0 when the buffer was disposed before a launch. */
   #heldBytes = 0;
 
   private constructor(request: AllocationRequest, address: bigint) {
@@ -31,9 +31,9 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   /**
    * Records an allocation.
    *
-   * @throws TypeError when the memory is to come from elsewhere.
+   * @throws TypeError when the memory should come from another resource.
    * @throws CudaUnavailableError when the device has no memory pools.
-   * @throws OutOfMemoryError when the device has not that much.
+   * @throws OutOfMemoryError when the device has too little memory.
    */
   static record(request: AllocationRequest, captured: CapturedMemory): GraphAllocation {
     const { resource, byteLength, stream, kind } = request;
@@ -63,12 +63,12 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     return this.#isFreedInGraph;
   }
 
-  /** Whether its memory is there. */
+  /** Whether its memory is allocated. */
   get isThere(): boolean {
     return this.#presence === "there";
   }
 
-  /** Notes that a launch has given it memory. */
+  /** Notes that a launch has allocated its memory. */
   arrive(): void {
     if (this.isThere) return;
     this.#presence = "there";
@@ -77,20 +77,21 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     GraphMemory.of(this.context).hold(this.#heldBytes);
   }
 
-  /** Notes that its memory will not come any more, unless it is there. */
+  /** Notes that its memory will not be allocated any more, unless it already is. */
   giveUp(): void {
     if (!this.isThere) this.#presence = "never";
   }
 
-  /** Returns whether a use needs no check: never before its memory is there. */
+  /** Returns whether a use needs no check: never before its memory is allocated. */
   override isInOrder(stream: CudaStream, access: Access): boolean {
     return this.isThere && super.isInOrder(stream, access);
   }
 
   /**
-   * Checks that a call may use the block later: when it is there, or when a launch is under way.
+   * Checks that a call may use the block later: when its memory is allocated, or a launch is under
+   * way.
    *
-   * @throws TypeError while its memory will not be there.
+   * @throws TypeError when its memory will not be allocated.
    */
   override checkUse(access: Access): void {
     if (!this.isThere && !this.usage.hasPending) throw this.#absent("use");
@@ -98,9 +99,10 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   }
 
   /**
-   * Makes `stream` wait for what other streams do with the block.
+   * Makes `stream` wait for the uses of the block by other streams.
    *
-   * @throws TypeError while its memory is not there: before a launch, and outside of the capture.
+   * @throws TypeError while its memory is not allocated: before a launch, and outside of the
+   *   capture.
    */
   override order(stream: CudaStream, access: Access): void {
     if (!this.isThere && !this.#isRecordedBy(stream)) throw this.#absent("use");
@@ -110,7 +112,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
   /**
    * Gives the address away without freeing it.
    *
-   * @throws TypeError while its memory is not there, and while a transfer or a graph uses it.
+   * @throws TypeError while its memory is not allocated, and while a transfer or a graph uses it.
    */
   override giveAway(): bigint {
     if (!this.isThere) throw this.#absent("release");
@@ -119,7 +121,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     return address;
   }
 
-  /** Records the free inside the capture; afterwards there is only something to free after a launch. */
+  /** Records the free inside the capture; afterwards there is memory to free only after a launch. */
   protected override deallocate(stream: CudaStream): void {
     if (capturedMemory()?.usageWithin(this) !== undefined) {
       super.deallocate(stream);

@@ -1,5 +1,5 @@
-// The memory that a device keeps for what its graphs allocate: taken by a launch, and kept afterwards.
-// It counts as a cache of the device, and goes back with the last graph.
+// The memory that a device keeps for the allocations of its graphs: taken by a launch, and kept
+// afterwards. It counts as a cache of the device, and goes back with the last graph.
 
 import { CUgraphMem_attribute } from "../../ffi/constants.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
@@ -10,7 +10,7 @@ import { isPostponed } from "../memory/captured_memory.ts";
 import { orderedAfter, whenPassed } from "../memory/when_passed.ts";
 import type { CudaStream } from "../order/stream.ts";
 
-/** The amounts that the driver tells of graph memory. */
+/** The amounts of graph memory that the driver reports. */
 export type GraphMemoryAmount = "used" | "peakUsed" | "reserved" | "peakReserved";
 
 const ATTRIBUTES = {
@@ -29,13 +29,13 @@ const known = new WeakMap<Context, GraphMemory>();
 export class GraphMemory implements MemoryCache {
   readonly name = "graph memory";
   readonly kind = "device";
-  /** It is taken in large steps; each launch checks for its own part. */
+  /** The driver takes it in large steps, so each launch checks the limit for its own part. */
   readonly isUnlimited = true;
   readonly #context: Context;
-  /** Number of graphs that may be launched again, and bytes that they gave to buffers. */
+  /** Number of graphs that can be launched, and bytes that they gave to buffers. */
   #graphCount = 0;
   #heldBytes = 0;
-  /** Bytes of graphs that are gone, whose launches are over, since the last trim. */
+  /** Bytes of graphs that were disposed and whose launches are over, since the last trim. */
   #goneBytes = 0;
 
   private constructor(context: Context) {
@@ -45,12 +45,10 @@ export class GraphMemory implements MemoryCache {
 
   /** The graph memory of a device. */
   static of(context: Context): GraphMemory {
-    const memory = known.get(context) ?? new GraphMemory(context);
-    known.set(context, memory);
-    return memory;
+    return known.getOrInsertComputed(context, () => new GraphMemory(context));
   }
 
-  /** Bytes kept beside what buffers hold. */
+  /** Bytes kept in addition to those that buffers hold. */
   get byteLength(): number {
     return this.read("reserved") - this.#heldBytes;
   }
@@ -62,7 +60,7 @@ export class GraphMemory implements MemoryCache {
   }
 
   /**
-   * Starts the two peaks anew from the bytes used and reserved now (cuDeviceSetGraphMemAttribute).
+   * Resets both peaks to the bytes that are used and reserved now (cuDeviceSetGraphMemAttribute).
    */
   resetPeaks(): void {
     const { driver, deviceHandle } = this.#context;
@@ -71,7 +69,10 @@ export class GraphMemory implements MemoryCache {
     }
   }
 
-  /** Gives back what no launch and no buffer uses; a later launch takes it again (cuDeviceGraphMemTrim). */
+  /**
+   * Gives back the memory that no launch and no buffer uses; a later launch takes it again
+   * (cuDeviceGraphMemTrim).
+   */
   trim(): void {
     this.#context.driver.call("cuDeviceGraphMemTrim", this.#context.deviceHandle);
     this.#goneBytes = 0;
@@ -82,7 +83,9 @@ export class GraphMemory implements MemoryCache {
     this.#graphCount++;
   }
 
-  /** Notes that a graph is gone whose last launch, on `stream`, may have taken so many bytes. */
+  /**
+   * Notes that a graph was disposed whose last launch, on `stream`, may have taken this many bytes.
+   */
   removeGraph(stream: CudaStream, byteLength: number): void {
     this.#graphCount--;
     this.trimAfter(stream, byteLength);
@@ -93,15 +96,15 @@ export class GraphMemory implements MemoryCache {
     this.#heldBytes += byteLength;
   }
 
-  /** Notes that a buffer's memory is freed in the order of `stream`, or by somebody else. */
+  /** Notes that a buffer's memory is freed, in the order of `stream` or elsewhere. */
   letGo(byteLength: number, stream?: CudaStream): void {
     this.#heldBytes -= byteLength;
     if (stream !== undefined) this.trimAfter(stream);
   }
 
   /**
-   * Trims once the GPU has done what `stream` has queued, if the memory is of no more use then;
-   * `goneBytes` are those of a graph that is gone.
+   * Trims once the work queued on `stream` is done, if the memory is of no more use then;
+   * `goneBytes` are those of a disposed graph.
    */
   trimAfter(stream: CudaStream, goneBytes = 0): void {
     if (goneBytes === 0 && !this.#isIdle) return;
@@ -114,7 +117,10 @@ export class GraphMemory implements MemoryCache {
     });
   }
 
-  /** Whether no launch can use the memory again, or so much is of no use that the others may wait. */
+  /**
+   * Whether no launch can use the memory again, or so much of it is unused that trimming is worth a
+   * delay for other graphs.
+   */
   get #isIdle(): boolean {
     return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
   }

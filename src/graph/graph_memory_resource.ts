@@ -1,4 +1,4 @@
-// Memory that a graph allocates for itself: each launch has it, and nobody else while it runs.
+// Memory that a graph allocates for itself: each launch has it to itself while it runs.
 
 import { take64 } from "../driver/driver.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
@@ -9,16 +9,17 @@ import { GraphMemory } from "./graph_memory.ts";
 
 /**
  * Memory whose allocation and free are steps of a graph, for streams that are being captured. Device
- * buffers made there come from it by themselves. All of one device look at the same memory.
+ * buffers made on such streams use it by themselves. All resources of one device show the same
+ * memory.
  */
 export class GraphMemoryResource extends BaseMemoryResource {
-  /** Looks at the graph memory of a device. */
+  /** Makes a resource for the graph memory of a device. */
   constructor(owner: ContextOwner) {
     super(owner);
   }
 
   /**
-   * Records an allocation; the address is known now, its memory is there after a launch
+   * Records an allocation; the address is known now, the memory is allocated by a launch
    * (cuMemAllocAsync).
    *
    * @throws TypeError on a stream that is not being captured.
@@ -48,7 +49,7 @@ export class GraphMemoryResource extends BaseMemoryResource {
     return this.#memory.read("peakUsed");
   }
 
-  /** Bytes that were taken from the device for graphs. */
+  /** Bytes taken from the device for graphs. */
   get reservedBytes(): number {
     return this.#memory.read("reserved");
   }
@@ -58,12 +59,12 @@ export class GraphMemoryResource extends BaseMemoryResource {
     return this.#memory.read("peakReserved");
   }
 
-  /** Starts the two peaks anew from the bytes used and reserved now. */
+  /** Resets both peaks to the bytes that are used and reserved now. */
   resetPeaks(): void {
     this.#memory.resetPeaks();
   }
 
-  /** Gives back what no launch and no buffer uses; a later launch takes it again. */
+  /** Gives back the memory that no launch and no buffer uses; a later launch takes it again. */
   trim(): void {
     this.#memory.trim();
   }
@@ -73,7 +74,7 @@ export class GraphMemoryResource extends BaseMemoryResource {
   }
 }
 
-/** The resource for device memory on `stream`: graph memory while it is being captured. */
+/** Returns the resource for device memory on `stream`: graph memory while it is being captured. */
 export function resourceFor(stream: CudaStream, otherwise: MemoryResource): MemoryResource {
   return isCaptured(stream) ? new GraphMemoryResource(stream) : otherwise;
 }

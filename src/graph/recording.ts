@@ -1,5 +1,5 @@
-// Work that was recorded and is still no graph: the driver's description of it, and the memory that it
-// uses, until a graph takes both.
+// Recorded work that is not a graph yet: the driver's description of it, and the memory that it uses,
+// until a graph takes both.
 
 import { CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import { nameOf } from "../accounting/ledger.ts";
@@ -15,7 +15,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { refusePromise } from "../words/options.ts";
 
-/** Recorded work; disposing it drops what no graph has taken. */
+/** Recorded work; disposing it releases whatever no graph has taken. */
 export class Recording implements Disposable {
   /** The driver's handle of the work. */
   readonly handle: bigint;
@@ -48,13 +48,13 @@ export class Recording implements Disposable {
     return Number(read64(this.#context, "cuGraphGetNodes", this.handle, null));
   }
 
-  /** Gives the memory to a graph, which lets go of it. */
+  /** Gives the memory to a graph, which releases it. */
   take(): GraphMemoryUse {
     this.#isTaken = true;
     return this.memory;
   }
 
-  /** Destroys the description, and lets go of the memory unless a graph has it. */
+  /** Destroys the description, and releases the memory unless a graph has it. */
   [Symbol.dispose](): void {
     const { driver } = this.#context;
     const destroy = () => this.#context.giveBack("cuGraphDestroy", this.handle);
@@ -66,7 +66,7 @@ export class Recording implements Disposable {
 }
 
 /**
- * Checks that memory still exists: the driver ends the process when it makes a graph ready that
+ * Checks that memory still exists: the driver crashes the process when it instantiates a graph that
  * copies from or to freed memory.
  *
  * @throws TypeError when it was freed.

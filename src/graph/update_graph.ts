@@ -1,5 +1,4 @@
-// A graph that is ready takes the parameters of one that was just recorded: what does not fit is told
-// with the step that it is about.
+// Gives a graph the parameters of newly recorded work; errors name the step that does not fit.
 
 import {
   CUgraphExecUpdateResult as Result,
@@ -21,7 +20,7 @@ interface ReadyGraph {
   toString(): string;
 }
 
-/** Words for the reasons that are about one step. */
+/** Words for the driver's reasons that concern one step. */
 const REASONS: Readonly<Record<number, string>> = {
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED]: "it comes after other steps than before",
   [Result.CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED]: "another kind of step was in its place",
@@ -43,9 +42,9 @@ const KINDS: Readonly<Record<number, string>> = {
 
 /**
  * Gives a graph the parameters of recorded work (cuGraphExecUpdate). Launches that were queued before
- * do what they were to do.
+ * are not affected.
  *
- * @throws TypeError that names the step that does not fit; the graph is as it was.
+ * @throws TypeError that names the step that does not fit; the graph stays as it was.
  * @throws CudaUnavailableError on drivers before CUDA 12.0.
  */
 export function updateGraph(ready: ReadyGraph, recorded: Recording): void {

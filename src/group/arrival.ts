@@ -1,5 +1,5 @@
-// The side of a rank that is not 0 in a handshake: it tries until rank 0 is there, says who it is, and
-// waits for the others.
+// The side of every rank but 0 in a handshake: it tries until it reaches rank 0, introduces itself,
+// and waits for the others.
 
 import { formatCount } from "../words/format.ts";
 import { type FrameConnection, STRANGER } from "./frames.ts";
@@ -13,14 +13,13 @@ import {
   type MeetingFields,
   type Met,
   PATIENCE_MILLISECONDS,
-  RETRY_MILLISECONDS,
   shortened,
   stopped,
 } from "./meeting_limit.ts";
 import { type Appointment, formatPlace } from "./rendezvous_address.ts";
 import { connectTo } from "./rendezvous_sockets.ts";
 
-/** Meets the others: tries until rank 0 is there. */
+/** Meets the other ranks; tries until rank 0 can be reached. */
 export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit): Promise<Met> {
   const { appointment: { place, rank }, timeoutSeconds, signal } = fields;
   const state = { words: "rank 0 does not listen there" };
@@ -37,7 +36,7 @@ export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit
     const connection = await connectTo(place, limit, state);
     const met = connection && await introduce(connection, { fields, secret, limit, state });
     if (met !== undefined) return met;
-    await limit.pause(RETRY_MILLISECONDS);
+    await limit.pause();
   }
 }
 
@@ -46,11 +45,11 @@ interface Attempt {
   readonly connection: FrameConnection;
   readonly fields: MeetingFields;
   readonly secret: Secret;
-  /** The reason why it has come no further, for the error when the time is over. */
+  /** The reason why it got no further, for the error when the time is over. */
   readonly state: { words: string };
 }
 
-/** Says who this process is, and waits for all others; undefined when the connection breaks. */
+/** Introduces this process, and waits for all others; undefined when the connection breaks. */
 async function introduce(
   connection: FrameConnection,
   { limit, ...parts }: Omit<Attempt, "connection"> & { readonly limit: Limit },
@@ -70,7 +69,9 @@ async function introduce(
   }
 }
 
-/** Says who this process is. Returns the nonces of both sides; undefined when rank 0 is not there. */
+/**
+ * Introduces this process. Returns the nonces of both sides; undefined when rank 0 does not answer.
+ */
 async function greet(
   { connection, fields, secret, state }: Attempt,
 ): Promise<string[] | undefined> {
@@ -91,7 +92,10 @@ async function greet(
   return nonces;
 }
 
-/** Waits until rank 0 says that all are there; undefined when it hangs up or does not know the token. */
+/**
+ * Waits until rank 0 says that all ranks are there; undefined when it hangs up or does not know the
+ * token.
+ */
 async function untilWelcome(
   attempt: Attempt,
   { nonces, patience }: { readonly nonces: readonly string[]; readonly patience: Patience },
@@ -119,7 +123,7 @@ async function untilWelcome(
   }
 }
 
-/** Returns the error of a process that is refused, or whose group is not to be. */
+/** Returns the error for a process that was refused, or whose group will not start. */
 function refusalIn(
   { refused, words, over, rank: missing }: Readonly<Record<string, unknown>>,
   { place, rank }: Appointment,
@@ -140,7 +144,7 @@ function refusalIn(
   });
 }
 
-/** Takes the place in the group, when the welcome is proved to be rank 0's. */
+/** Takes the place in the group, if the proof shows that the welcome is rank 0's. */
 async function enter(
   { connection, fields, secret, state }: Attempt,
   { nonces, text, proof }: {
@@ -161,18 +165,18 @@ async function enter(
   return { link: new GroupLink(rank, met.members, [new Seat(connection, first)]), id: met.id };
 }
 
-/** Closes a connection on which nothing comes for some time. */
+/** Closes a connection on which nothing arrives for some time. */
 class Patience implements Disposable {
   readonly #connection: FrameConnection;
   #timer: ReturnType<typeof setTimeout>;
 
-  /** Waits for the first message. */
+  /** Starts the time for the first message. */
   constructor(connection: FrameConnection, milliseconds: number) {
     this.#connection = connection;
     this.#timer = setTimeout(() => connection.close(), milliseconds);
   }
 
-  /** Waits for the next message. */
+  /** Starts the time for the next message. */
   renew(): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#connection.close(), 2 * PATIENCE_MILLISECONDS);

@@ -1,5 +1,5 @@
-// The collective operations: what each rank's buffers must be, and the calls of NCCL that do the work.
-// All of it is checked before anything is called.
+// The collective operations: checks of each rank's buffers, and the NCCL calls that do the work.
+// Everything is checked before anything is called.
 
 import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
@@ -20,7 +20,7 @@ export interface Ranks {
   readonly contexts: readonly Context[];
   /** The first rank of this process. */
   readonly firstRank: number;
-  /** Number of ranks, those of other processes included. */
+  /** Number of ranks, including those of other processes. */
   readonly size: number;
   /** Whether each rank has a process of its own. */
   readonly isSpread: boolean;
@@ -32,7 +32,7 @@ export interface RankUse extends MemorySpan {
   readonly access: Access;
 }
 
-/** Part of one rank in an operation. */
+/** One rank's part in an operation. */
 export interface RankCall {
   /** The rank. */
   readonly rank: number;
@@ -42,7 +42,7 @@ export interface RankCall {
   readonly uses: readonly RankUse[];
   /** The other rank of a send or a receive. */
   readonly peer?: number;
-  /** Its elements in words, for a send or a receive. */
+  /** Its elements as text, for a send or a receive. */
   readonly elements?: string;
   /** Makes the calls of NCCL and returns their status. */
   readonly make: (api: NcclApi, communicator: bigint, stream: bigint) => number;
@@ -51,7 +51,7 @@ export interface RankCall {
 /** Buffers of an operation, one for each rank of this process, or that of its only rank. */
 export type Buffers = GpuBuffer | readonly GpuBuffer[];
 
-/** A buffer, and where it lies. */
+/** A buffer with its rank and memory. */
 interface Placed {
   readonly buffer: GpuBuffer;
   readonly span: MemorySpan;
@@ -64,7 +64,7 @@ export const BUFFER: OptionKind = {
   accepts: (value) => value instanceof GpuBuffer,
 };
 
-/** Elements of one part, as NCCL is told them. */
+/** Elements of one part, in NCCL's terms. */
 interface Elements {
   readonly type: number;
   readonly count: bigint;
@@ -72,7 +72,7 @@ interface Elements {
   readonly byteLength: bigint;
 }
 
-/** Joins the elements of all ranks into each rank's buffer. */
+/** Reduces the elements of all ranks into each rank's buffer. */
 export function allReduce(
   ranks: Ranks,
   buffers: Buffers,
@@ -103,7 +103,7 @@ export function allReduce(
   }));
 }
 
-/** Joins the elements of all ranks into one buffer. */
+/** Reduces the elements of all ranks into one buffer. */
 export function reduce(
   ranks: Ranks,
   buffers: Buffers,
@@ -181,7 +181,7 @@ export function broadcast(
   }));
 }
 
-/** Puts the elements of all ranks side by side into each rank's buffer. */
+/** Concatenates the elements of all ranks in each rank's buffer. */
 export function allGather(
   ranks: Ranks,
   buffers: Buffers,
@@ -206,7 +206,7 @@ export function allGather(
   });
 }
 
-/** Joins the elements of all ranks, and leaves each rank its part of them. */
+/** Reduces the elements of all ranks, and gives each rank its part of the result. */
 export function reduceScatter(
   ranks: Ranks,
   buffers: Buffers,
@@ -242,7 +242,7 @@ export function reduceScatter(
   });
 }
 
-/** Gives each rank the part of all others' elements that is for it. */
+/** Gives each rank its part of every rank's elements. */
 export function allToAll(
   ranks: Ranks,
   buffers: Buffers,
@@ -272,7 +272,7 @@ export function allToAll(
   }));
 }
 
-/** Puts the elements of all ranks side by side into one buffer. */
+/** Concatenates the elements of all ranks in one buffer. */
 export function gather(
   ranks: Ranks,
   buffers: Buffers,
@@ -281,41 +281,8 @@ export function gather(
     readonly into?: GpuBuffer | undefined;
   },
 ): RankCall[] {
-  const call = "gather";
-  const { size } = ranks;
-  const sources = placesOf(ranks, buffers, call);
-  const target = into === undefined ? undefined : targetOf(ranks, into, { sources, call, root });
-  const targetRank = target?.rank ??
-    otherRank(ranks, root, call, "{ into }, a buffer with room for all");
-  if (target !== undefined) requireLengths([target], lengthOf(sources) * size, call);
-  const { type, count, byteLength } = movedParts(sources, 1, call);
-  if (count === 0n) return [];
-  return sources.map(({ span, rank }) => {
-    const whole = rank === targetRank ? target?.span : undefined;
-    const own = partOf(whole ?? span, rank, byteLength);
-    const isRoot = whole !== undefined;
-    return {
-      rank,
-      call: "ncclGather",
-      uses: isRoot ? usesOf(span, whole, call, own) : [reading(span)],
-      make(api, communicator, stream) {
-        const to = whole?.address ?? 0n;
-        if (api.ncclGather !== null) {
-          return api.ncclGather(span.address, to, count, type, targetRank, communicator, stream);
-        }
-        // To itself a rank sends what it also receives, unless the bytes are in place.
-        const sent = isRoot && span.address === own.address
-          ? 0
-          : api.ncclSend(span.address, count, type, targetRank, communicator, stream);
-        if (!isRoot || sent !== 0) return sent;
-        return firstFailure(size, (peer) => {
-          const place = to + BigInt(peer) * byteLength;
-          if (peer === rank && span.address === place) return 0;
-          return api.ncclRecv(place, count, type, peer, communicator, stream);
-        });
-      },
-    };
-  });
+  const expected = "{ into }, a buffer with room for all";
+  return moveParts(ranks, { call: "gather", parts: buffers, whole: into, root, expected });
 }
 
 /** Gives each rank its part of one buffer. */
@@ -324,38 +291,59 @@ export function scatter(
   source: GpuBuffer | undefined,
   { root, into }: { readonly root?: number | undefined; readonly into: Buffers },
 ): RankCall[] {
-  const call = "scatter";
+  const expected = "a buffer with the parts of all ranks";
+  return moveParts(ranks, { call: "scatter", parts: into, whole: source, root, expected });
+}
+
+/** Moves a part of each rank to its place in one rank's buffer, or back. */
+function moveParts(
+  ranks: Ranks,
+  { call, parts, whole, root, expected }: {
+    readonly call: "gather" | "scatter";
+    readonly parts: Buffers;
+    readonly whole: GpuBuffer | undefined;
+    readonly root: number | undefined;
+    readonly expected: string;
+  },
+): RankCall[] {
   const { size } = ranks;
-  const targets = placesOf(ranks, into, call);
-  const from = source === undefined
+  const isGather = call === "gather";
+  const name = isGather ? "ncclGather" : "ncclScatter";
+  const [fromPart, fromRoot] = isGather
+    ? ["ncclSend", "ncclRecv"] as const
+    : ["ncclRecv", "ncclSend"] as const;
+  const places = placesOf(ranks, parts, call);
+  const target = whole === undefined
     ? undefined
-    : targetOf(ranks, source, { sources: targets, call, root });
-  const fromRank = from?.rank ??
-    otherRank(ranks, root, call, "a buffer with the parts of all ranks");
-  if (from !== undefined) requireLengths([from], lengthOf(targets) * size, call);
-  const { type, count, byteLength } = movedParts(targets, 1, call);
+    : targetOf(ranks, whole, { sources: places, call, root });
+  const rootRank = target?.rank ?? otherRank(ranks, root, call, expected);
+  if (target !== undefined) requireLengths([target], lengthOf(places) * size, call);
+  const { type, count, byteLength } = movedParts(places, 1, call);
   if (count === 0n) return [];
-  return targets.map(({ span, rank }) => {
-    const whole = rank === fromRank ? from?.span : undefined;
-    const own = partOf(whole ?? span, rank, byteLength);
-    const isRoot = whole !== undefined;
+  return places.map(({ span, rank }) => {
+    const all = rank === rootRank ? target?.span : undefined;
+    const own = partOf(all ?? span, rank, byteLength);
+    const [source, destination] = isGather ? [span, all] : [all, span];
     return {
       rank,
-      call: "ncclScatter",
-      uses: isRoot ? usesOf(whole, span, call, own) : [writing(span)],
+      call: name,
+      uses: source !== undefined && destination !== undefined
+        ? usesOf(source, destination, call, own)
+        : [isGather ? reading(span) : writing(span)],
       make(api, communicator, stream) {
-        const start = whole?.address ?? 0n;
-        if (api.ncclScatter !== null) {
-          return api.ncclScatter(start, span.address, count, type, fromRank, communicator, stream);
+        const [from, to] = [source?.address ?? 0n, destination?.address ?? 0n];
+        if (api[name] !== null) {
+          return api[name](from, to, count, type, rootRank, communicator, stream);
         }
-        const received = isRoot && span.address === own.address
+        // The root also sends to itself, and receives that, unless the bytes are in place.
+        const status = all !== undefined && span.address === own.address
           ? 0
-          : api.ncclRecv(span.address, count, type, fromRank, communicator, stream);
-        if (!isRoot || received !== 0) return received;
+          : api[fromPart](span.address, count, type, rootRank, communicator, stream);
+        if (all === undefined || status !== 0) return status;
         return firstFailure(size, (peer) => {
-          const place = start + BigInt(peer) * byteLength;
+          const place = all.address + BigInt(peer) * byteLength;
           if (peer === rank && span.address === place) return 0;
-          return api.ncclSend(place, count, type, peer, communicator, stream);
+          return api[fromRoot](place, count, type, peer, communicator, stream);
         });
       },
     };
@@ -386,7 +374,7 @@ export function exchange(
 }
 
 /**
- * Checks that calls of one batch use memory apart: NCCL does them in no certain order.
+ * Checks that the calls of a batch use separate memory: NCCL runs them in no certain order.
  *
  * @throws RangeError when one writes what another uses.
  */
@@ -408,7 +396,10 @@ export function requireApart(calls: readonly RankCall[]): void {
   }
 }
 
-/** Checks one buffer for each rank: of the same element type and shape, on the rank's own device. */
+/**
+ * Checks that there is one buffer for each rank, of the same element type and shape, on the rank's
+ * own device.
+ */
 function placesOf(ranks: Ranks, given: Buffers, call: string): readonly Placed[] {
   const { contexts: { length: size }, firstRank } = ranks;
   const buffers = ranks.isSpread && given instanceof GpuBuffer ? [given] : given;
@@ -512,7 +503,7 @@ function atRank(
   return places.find((placed) => placed.rank === rank);
 }
 
-/** Checks the rank whose buffer is in another process. */
+/** Checks the number of the rank whose buffer is in another process. */
 function otherRank(
   ranks: Ranks,
   root: number | undefined,
@@ -557,14 +548,14 @@ function lengthOf([first]: readonly Placed[]): number {
   return first?.buffer.length ?? 0;
 }
 
-/** The elements of one of `partCount` parts, for a reduction. */
+/** Returns the elements of one of `partCount` parts, for a reduction. */
 function reduced(places: readonly Placed[], partCount: number, call: string): Elements {
   const { count, dtype } = partsOf(places, partCount, call);
   const type = typeForReduction(dtype, call);
   return { type, count: BigInt(count), byteLength: BigInt(count * elementBytes(dtype)) };
 }
 
-/** The elements of one of `partCount` parts, for a move. */
+/** Returns the elements of one of `partCount` parts, for a move. */
 function movedParts(places: readonly Placed[], partCount: number, call: string): Elements {
   const { count, dtype } = partsOf(places, partCount, call);
   const { type, scale } = typeForMove(dtype);
@@ -588,7 +579,7 @@ function partsOf(
   );
 }
 
-/** Makes the call of each rank from its two buffers; no calls for no elements. */
+/** Makes the call of each rank from its two buffers; makes none when there are no elements. */
 function pairs(
   sources: readonly Placed[],
   targets: readonly Placed[],
@@ -602,8 +593,8 @@ function pairs(
 }
 
 /**
- * The uses of a call that reads one range and writes another. `own` is the one place where they may
- * meet: a rank's part in the larger of the two, or all of it; null when there is none.
+ * Returns the uses of a call that reads one range and writes another. They may overlap only in
+ * `own`, which is a rank's part of the larger range, or all of it; null when they may not overlap.
  *
  * @throws RangeError when the ranges meet elsewhere.
  */
@@ -627,7 +618,7 @@ function usesOf(
   );
 }
 
-/** The part of a rank in a range. */
+/** Returns a rank's part of a range. */
 function partOf(span: MemorySpan, rank: number, byteLength: bigint): MemorySpan {
   const { allocation, address } = span;
   return {

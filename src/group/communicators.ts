@@ -11,16 +11,16 @@ import type { GroupError } from "./group_error.ts";
 import type { Nccl, NcclFailure } from "./nccl.ts";
 import type { CallInProgress } from "./queued_call.ts";
 
-/** Bytes of a place that V8 leaves where it is: smaller arrays may move while NCCL writes to them. */
+/** Bytes of an array that V8 never moves: smaller arrays may move while NCCL writes to them. */
 export const FIXED_BYTES = 128;
 
-/** The call that tells how a communicator is, for errors. */
+/** The call that tells a communicator's state, for errors. */
 export const ASK = "ncclCommGetAsyncError";
 
-/** From so many streams on, those that are gone for good are forgotten first. */
+/** From this many streams on, streams that are gone are removed first. */
 const MANY = 16;
 
-/** The communicators of this process's ranks, as groups use them. */
+/** The communicators of this process's ranks, in the form that groups use. */
 export interface RankCommunicators extends Ranks {
   /** NCCL. */
   readonly nccl: Nccl;
@@ -29,9 +29,9 @@ export interface RankCommunicators extends Ranks {
   /** Streams whose queued work may use them. */
   readonly streams: readonly CudaStream[];
   /**
-   * Makes calls of this process's ranks as one group of NCCL's, on the streams that are noted with it.
-   * Returns what tells of their end where NCCL goes on queueing them: no other call may be made, and the
-   * streams must not be used, until then.
+   * Makes calls of this process's ranks as one NCCL group, on the given streams. If NCCL goes on
+   * queueing them, returns an object that tells when it is done: until then no other call may be made,
+   * and the streams must not be used.
    *
    * @throws GroupError when NCCL fails; the communicators are aborted then.
    */
@@ -40,17 +40,20 @@ export interface RankCommunicators extends Ranks {
     body: (handles: readonly bigint[]) => NcclFailure | undefined,
   ): CallInProgress | undefined;
   /**
-   * Returns the failure that a communicator has met since it was called; undefined without one. Who waits
-   * for work learns of ranks as well that have left and will not do their part: the group fails then.
+   * Returns the failure that a communicator has met since its last call; undefined without one. For a
+   * caller that waits for work, a rank that has left and will not do its part is a failure too.
    */
   findFailure(asker: { readonly isWaiting: boolean }): NcclFailure | undefined;
-  /** Says which ranks may be why work of this process is late; nothing where that is not known. */
+  /**
+   * Describes the ranks that may be the reason why work of this process is late; empty when
+   * unknown.
+   */
   describeLate(): string;
-  /** Whether words of other processes may still have to be read, which say that the group has failed. */
+  /** Whether unread messages of other processes may say that the group has failed. */
   readonly isDoubtful: boolean;
-  /** Resolves when they are read. */
+  /** Resolves when all those messages are read. */
   confirm(): Promise<void>;
-  /** Ends all for a failure; resolves when they are gone. */
+  /** Ends all communicators because of a failure; resolves when they are gone. */
   fail(failure: GroupError): Promise<void>;
   /** Ends them once the GPUs are done with the work queued so far; does not wait. */
   end(): void;
@@ -78,7 +81,7 @@ export class Communicators implements RankCommunicators {
     this.nccl = nccl;
     this.contexts = contexts;
     this.#handles = handles;
-    // The first one is kept by the group's record.
+    // The group's record retains the first one.
     for (const context of contexts.slice(1)) context.retain();
   }
 
@@ -113,10 +116,10 @@ export class Communicators implements RankCommunicators {
   }
 
   /**
-   * Makes calls of all ranks as one group of NCCL's, on the streams that are noted with it.
+   * Makes calls of all ranks as one NCCL group, on the given streams.
    *
    * @throws GroupError when NCCL fails; the communicators are aborted then.
-   * @throws CudaError when the GPU has failed for good: copies that the work comes after may be left.
+   * @throws CudaError when the GPU has failed for good: earlier copies may not have run.
    */
   call(
     streams: readonly CudaStream[],
@@ -141,8 +144,9 @@ export class Communicators implements RankCommunicators {
   }
 
   /**
-   * Ends all communicators for a failure: work that waits for another rank ends, with what bytes it has.
-   * Resolves when they are gone, on other threads, because NCCL waits for the streams first.
+   * Ends all communicators because of a failure: work that waits for another rank ends with incomplete
+   * results. Resolves when they are gone; works on other threads, because NCCL waits for the streams
+   * first.
    */
   async fail(failure: GroupError): Promise<void> {
     if (!this.#isOpen) return;
@@ -166,7 +170,7 @@ export class Communicators implements RankCommunicators {
     });
   }
 
-  /** Resolves at once: what can be given back at once has been. */
+  /** Resolves at once: everything that can be released at once has been. */
   over(): Promise<void> {
     return Promise.resolve();
   }
@@ -176,7 +180,7 @@ export class Communicators implements RankCommunicators {
     return Promise.resolve();
   }
 
-  /** Says nothing: all ranks are of this process. */
+  /** Returns nothing: all ranks belong to this process. */
   describeLate(): string {
     return "";
   }
@@ -201,7 +205,7 @@ export class Communicators implements RankCommunicators {
     for (const other of others) other.release();
   }
 
-  /** Marks them as gone, and returns those that were there. */
+  /** Marks all communicators as gone, and returns their handles. */
   #close(): bigint[] {
     this.#isOpen = false;
     this.#streams.clear();
@@ -209,8 +213,8 @@ export class Communicators implements RankCommunicators {
   }
 
   /**
-   * Returns the failure that a communicator has met. Can wait while one is at work, as all are with
-   * NCCL_COMM_BLOCKING=0 in the environment.
+   * Returns the failure that a communicator has met. With `waits`, waits for communicators that are
+   * still at work, as all can be with NCCL_COMM_BLOCKING=0 in the environment.
    */
   #find({ waits }: { readonly waits: boolean }): NcclFailure | undefined {
     const cell = new Int32Array(1);
@@ -225,7 +229,7 @@ export class Communicators implements RankCommunicators {
   }
 }
 
-/** Asks NCCL how a communicator is; `cell` is a place for its answer. */
+/** Asks NCCL for the state of a communicator; NCCL writes the answer to `cell`. */
 export function statusOf(
   { api }: Nccl,
   communicator: bigint,
@@ -242,7 +246,7 @@ export function noteStreams(noted: Set<CudaStream>, streams: readonly CudaStream
   for (const stream of noted) if (queueOf(stream).isOver) noted.delete(stream);
 }
 
-/** Does something once the GPUs are done with the work on streams: at once when they are. */
+/** Runs something once the GPUs are done with the work on streams; at once if they already are. */
 function afterWork(
   contexts: readonly Context[],
   streams: Iterable<CudaStream>,
@@ -256,7 +260,8 @@ function afterWork(
       fences.push(Fence.behind(context, handle));
     }
   } catch {
-    // Without the driver's mark the host waits; a failure is told to whoever waits for the work.
+    // When the driver sets no mark, the host waits; a failure is reported to whoever waits for the
+    // work.
     for (const context of contexts) tryRelease(driver, "a group", () => context.waitForAll());
   }
   const isDue = () => fences.every((fence) => fence.isPassed);
@@ -277,7 +282,10 @@ function afterWork(
   first(contexts).defer({ isDue, wait, hold, run });
 }
 
-/** Makes calls between ncclGroupStart and ncclGroupEnd; tells the first failure, and if work goes on. */
+/**
+ * Makes calls between ncclGroupStart and ncclGroupEnd; returns the first failure, and whether work goes
+ * on.
+ */
 export function inGroup(
   { api }: Nccl,
   body: () => NcclFailure | undefined,
@@ -297,7 +305,7 @@ export function inGroup(
   return { failure, isInProgress: failure === undefined && ended === ncclResult.ncclInProgress };
 }
 
-/** Returns whether a status tells of a failure; work that goes on has not failed. */
+/** Returns whether a status is a failure; work in progress has not failed. */
 export function isFailure(status: number): boolean {
   return status !== ncclResult.ncclSuccess && status !== ncclResult.ncclInProgress;
 }

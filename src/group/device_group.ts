@@ -72,7 +72,7 @@ import { type CallInProgress, QueuedCall } from "./queued_call.ts";
 /** Longest time for a start and for an awaited call. */
 export const DEFAULT_TIMEOUT_SECONDS = 600;
 
-/** The processes of a group, which can make other groups among them. */
+/** The processes of a group, from which smaller groups can be made. */
 export interface Relatives {
   /** Makes the parts of a group for the ranks of one color; undefined where this rank has none. */
   split(options: Timed<SplitOptions>): Promise<GroupFields | undefined>;
@@ -87,7 +87,7 @@ export type Timed<O extends GroupOptions> = O & { readonly timeoutSeconds: numbe
 export interface GroupFields {
   readonly communicators: RankCommunicators;
   readonly options: GroupOptions;
-  /** The ranks' devices, which allocate memory; none where the group was made of contexts. */
+  /** The ranks' devices, which allocate memory; undefined when the group was made from contexts. */
   readonly gpus?: readonly DeviceAllocator[];
   /** Bytes by which the free memory of each device shrank when NCCL started. */
   readonly startBytes?: readonly number[];
@@ -100,17 +100,17 @@ interface Batch {
   readonly calls: RankCall[];
   /** The work that its calls return. */
   readonly work: GroupWork;
-  /** Keeps the memory of its calls until they are made, also where `body` disposes it. */
+  /** Keeps the memory of its calls until they are made, even when `body` disposes it. */
   readonly kept: DisposableStack;
 }
 
 /**
  * Devices whose buffers are used together: each device is a rank, by its place in the list that the
- * group was made from. Calls take one buffer for each rank, are queued on the ranks' streams after the
- * work on that memory that was called before, and return at once; `await` waits until they are done.
+ * group was made from. Calls take one buffer for each rank, are queued on the ranks' streams after all
+ * earlier work on that memory, and return at once; `await` waits until they are done.
  *
- * In a group that `joinGroup()` has made each rank has a process of its own: calls take the one buffer of
- * that rank, and all processes make the same calls in the same order.
+ * In a group made by `joinGroup()`, each rank has a process of its own: calls take that rank's buffer,
+ * and all processes must make the same calls in the same order.
  *
  * @example Sum up gradients on all devices
  * ```ts
@@ -134,14 +134,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   readonly #timeoutSeconds: number;
   /** The batch that is being collected. */
   #batch: Batch | undefined;
-  /** The last call that NCCL may be queueing still: the next one comes after it. */
+  /** The last call that NCCL may still be queueing; the next one comes after it. */
   #lastQueued: QueuedCall | undefined;
 
-  /**
-   * Adopts communicators.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts communicators. */
   constructor(parts: Parts<GroupFields>) {
     const { gpus = [], startBytes = [], ...fields } = partsOf(parts, new.target);
     refuseCloning(this);
@@ -166,7 +162,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#communicators.size;
   }
 
-  /** This process's rank; the first of them where it has all. */
+  /** This process's rank; 0 when all ranks are in this process. */
   get rank(): number {
     return this.#communicators.firstRank;
   }
@@ -196,13 +192,13 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#record.released;
   }
 
-  /** The failure that has ended the group; undefined while it works. */
+  /** The failure that has ended the group; undefined without one. */
   get failure(): Error | undefined {
     return this.#communicators.failure;
   }
 
   /**
-   * Joins the elements of all ranks, one by one, and gives each rank the result (ncclAllReduce).
+   * Reduces the ranks' buffers element by element, and gives each rank the result (ncclAllReduce).
    *
    * @throws TypeError when element types or devices do not fit.
    * @throws RangeError when lengths or shapes do not fit.
@@ -216,7 +212,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#queue("allReduce", options, () => allReduce(this.#ranks, buffers, { op, into }));
   }
 
-  /** Joins the elements of all ranks, one by one, into the buffer of one of them (ncclReduce). */
+  /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
   reduce<D extends DType>(
     buffers: RankBuffers<D>,
     options: ReduceOptions<D> = {},
@@ -243,8 +239,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Puts the elements of all ranks side by side and gives each rank all of them (ncclAllGather). In
-   * place, each buffer has room for all, and its rank's part holds that rank's elements.
+   * Concatenates the elements of all ranks, and gives each rank all of them (ncclAllGather). In
+   * place, each buffer has room for all elements, and its rank's part holds that rank's own.
    */
   allGather<D extends DType>(
     buffers: RankBuffers<D>,
@@ -256,9 +252,9 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Joins the elements of all ranks, one by one, and gives each rank its part of the result
+   * Reduces the ranks' buffers element by element, and gives each rank its part of the result
    * (ncclReduceScatter). In place, the result is in the rank's part of its buffer, and the rest of the
-   * buffer holds nothing that is of use.
+   * buffer is undefined.
    */
   reduceScatter<D extends DType>(
     buffers: RankBuffers<D>,
@@ -274,8 +270,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Cuts each rank's elements into a part for each rank, and gives each rank the parts that are for it,
-   * in the order of the senders (ncclAlltoAll).
+   * Cuts each rank's elements into one part for each rank, and gives each rank its parts, in the order
+   * of the senders (ncclAlltoAll).
    */
   allToAll<D extends DType>(
     buffers: RankBuffers<D>,
@@ -287,7 +283,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#queue("allToAll", options, () => allToAll(this.#ranks, buffers, { into }));
   }
 
-  /** Puts the elements of all ranks side by side into one buffer, on any of them (ncclGather). */
+  /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
   gather<D extends DType>(
     buffers: RankBuffers<D>,
     options: GatherOptions<D> = {},
@@ -298,8 +294,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Gives each rank its part of one buffer, on any of them (ncclScatter). Where that is in another process
-   * the source is undefined, and `{ root }` says which rank has it.
+   * Gives each rank its part of one buffer, of any rank (ncclScatter). When that buffer is in another
+   * process, the source is undefined, and `{ root }` names its rank.
    */
   scatter<D extends DType>(
     source: GpuBuffer<D> | undefined,
@@ -312,8 +308,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Sends a buffer's elements from its rank to another (ncclSend), in a {@link DeviceGroup.batch} that has
-   * the receive as well. Where the other rank is in another process, both sides may call by themselves.
+   * Sends a buffer's elements from its rank to another (ncclSend), in a {@link DeviceGroup.batch} that
+   * also has the receive. When the other rank is in another process, no batch is needed.
    */
   send(buffer: GpuBuffer, options: SendOptions): GroupWork {
     const { to } = SEND_OPTIONS.read(options, "send");
@@ -323,8 +319,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Receives elements of another rank into a buffer (ncclRecv), in a {@link DeviceGroup.batch} that has the
-   * send as well. Where the other rank is in another process, both sides may call by themselves.
+   * Receives elements of another rank into a buffer (ncclRecv), in a {@link DeviceGroup.batch} that also
+   * has the send. When the other rank is in another process, no batch is needed.
    */
   recv(buffer: GpuBuffer, options: ReceiveOptions): GroupWork {
     const { from } = RECEIVE_OPTIONS.read(options, "recv");
@@ -339,8 +335,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /**
    * Queues all calls that `body` makes as one: small ones share their cost, and sends meet their
-   * receives. They have no order among themselves, and are made when `body` returns: what else it
-   * queues comes before them.
+   * receives. The calls have no order among themselves, and are made when `body` returns, after
+   * anything else that it queues.
    *
    * @throws TypeError when `body` returns a promise: other code would run meanwhile.
    * @throws RangeError when a call writes what another uses, or a send has no receive.
@@ -392,8 +388,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Makes the later work of every rank's stream wait for all that was called before on the streams of
-   * all ranks; `await` waits for that as well.
+   * Makes later work on every rank's stream wait for all earlier work on the streams of all ranks;
+   * `await` waits for that work, too.
    */
   barrier(options: CollectiveOptions = {}): GroupWork {
     options = COLLECTIVE_OPTIONS.read(options, "barrier");
@@ -412,9 +408,9 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * Loads a model onto the ranks' devices; see {@link DeviceList.loadSafetensors}. The buffers of its
    * tensors are in the order of the ranks.
    *
-   * In a group that `joinGroup()` has made this process reads the parts of its own rank, and each tensor has
-   * one buffer. The processes do not wait for each other: each of them reads from its own machine, by the
-   * same rules, and one that fails says so in its own process alone.
+   * In a group made by `joinGroup()`, this process reads the parts of its own rank, and each tensor has
+   * one buffer. The processes do not wait for each other: each reads from its own machine, by the same
+   * rules, and a failure is thrown only in its own process.
    */
   async loadSafetensors(
     source: SafetensorsSource,
@@ -426,10 +422,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Makes groups of a group of several processes: all ranks call it, and those of one color become a group.
-   * Resolves to undefined on a rank without a color. The groups live on when this one is disposed.
+   * Splits a group of several processes: all ranks call it, and ranks of the same color become a group.
+   * Resolves to undefined on a rank without a color. The new groups stay usable when this one is
+   * disposed.
    *
-   * @throws GroupError when a rank does not call it in time, has ended or left, or gives up, and when the
+   * @throws GroupError when a rank does not call it in time, has ended or left, or fails, and when the
    *   group fails meanwhile.
    */
   async split(options: SplitOptions = {}): Promise<DeviceGroup | undefined> {
@@ -440,11 +437,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /**
-   * Makes a group of the ranks that are left of a group of several processes: all of them call it, with
-   * the same `{ exclude }`. This group may have failed; it is to be disposed either way.
+   * Makes a group of the remaining ranks of a group of several processes: all of them call it, with the
+   * same `{ exclude }`. This group may have failed; dispose it in any case.
    *
-   * @throws GroupError when a rank that is left does not call it in time, or rank 0's process has ended,
-   *   through which all are connected.
+   * @throws GroupError when a remaining rank does not call it in time, or when the process of rank 0,
+   *   through which all are connected, has ended.
    */
   async shrink(options: ShrinkOptions = {}): Promise<DeviceGroup> {
     options = SHRINK_OPTIONS.read(options, "shrink");
@@ -516,7 +513,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     );
   }
 
-  /** Waits for the other processes: they all have to come to a call that joins one element. */
+  /** Waits for the other processes by a reduction of one element, which all of them must call. */
   #meet(streams: readonly CudaStream[], options: CollectiveOptions): GroupWork {
     const [context] = this.#communicators.contexts;
     const [stream] = streams;
@@ -552,7 +549,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return batch.work;
   }
 
-  /** Queues calls at once where nothing that they come after is under way, else when that is over. */
+  /**
+   * Queues calls at once when nothing that they must come after is under way, otherwise when that is
+   * over.
+   */
   #start(calls: readonly RankCall[], streams: readonly CudaStream[]): void {
     if (calls.length === 0) return;
     const { isSpread, firstRank } = this.#communicators;
@@ -569,7 +569,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const hold = this.#record.hold();
     let work: PendingWork | undefined;
     for (const [rank, stream] of streams.entries()) {
-      // The first rank makes the calls of all; the others' later work comes after that.
+      // The first rank makes the calls of all ranks; later work of the others comes after that.
       work = work === undefined
         ? queueOf(stream).postpone(() => void this.#launch(calls, streams), earlier)
         : (queueOf(stream).postpone(() => {}, [work]), work);
@@ -578,7 +578,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     work?.whenOver(() => hold[Symbol.dispose]());
   }
 
-  /** Queues calls of the one rank of this process: NCCL may go on with it after its call returns. */
+  /** Queues calls of this process's only rank: NCCL may go on queueing after its call returns. */
   #startBeside(
     calls: readonly RankCall[],
     { streams: [stream], uses, earlier }: {
@@ -602,7 +602,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     work.whenOver(() => hold[Symbol.dispose]());
   }
 
-  /** Makes calls whose stream is NCCL's until it has queued them. */
+  /** Makes calls whose stream belongs to NCCL until it has queued them. */
   #launchBeside(calls: readonly RankCall[], stream: CudaStream): CallInProgress | undefined {
     using stack = new DisposableStack();
     stack.use(queueOf(stream).lend());
@@ -680,7 +680,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 }
 
-/** Lets the reports of all devices tell what NCCL holds there, until the returned function is called. */
+/**
+ * Makes the reports of all devices show the memory that NCCL holds there, until the returned function is
+ * called.
+ */
 function noteLibraryMemory(
   communicators: RankCommunicators,
   { label, startBytes }: {
@@ -729,7 +732,7 @@ export function startGroup(
   }
 }
 
-/** Checks that each send of a batch has its receive: NCCL would wait for ever. */
+/** Checks that each send of a batch has its receive: without it NCCL would wait for ever. */
 function requirePaired(calls: readonly RankCall[]): void {
   const receives = calls.filter(({ call }) => call === "ncclRecv");
   for (const { call, rank, peer, elements } of calls) {
@@ -755,7 +758,7 @@ function requirePaired(calls: readonly RankCall[]): void {
   );
 }
 
-/** Checks that a time is one. */
+/** Checks the value of a time limit. */
 export function checkTimeout(timeoutSeconds: number, call: string): void {
   if (timeoutSeconds > 0) return;
   throw new RangeError(

@@ -1,10 +1,10 @@
-// The kit's element types and reductions as NCCL numbers them.
+// NCCL's numbers for the kit's element types and reductions.
 
 import { ncclDataType, ncclRedOp } from "../../ffi/nccl_constants.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { oneOf, type OptionKind } from "../words/options.ts";
 
-/** Operation of a reduction; the mean of integers is cut off. */
+/** Operation of a reduction; the mean of integers is truncated. */
 export type Reduction = "sum" | "prod" | "max" | "min" | "avg";
 
 /** NCCL's numbers of the reductions. */
@@ -45,7 +45,10 @@ export function typeForReduction(dtype: DType, call: string): number {
   throw new TypeError(`Cannot call ${call}() with ${dtype}: NCCL computes with ${known}`);
 }
 
-/** Returns NCCL's number of the type to move elements as, and the elements of that in one of them. */
+/**
+ * Returns NCCL's number of the type by which elements are moved, and how many of those one element
+ * takes.
+ */
 export function typeForMove(dtype: DType): { readonly type: number; readonly scale: number } {
   const type = TYPES[dtype];
   if (type !== undefined) return { type, scale: 1 };

@@ -1,5 +1,5 @@
-// Messages on a connection between processes of a group: a record, and bytes with it. What comes is
-// checked before room is made for it, because anything may be at the other end.
+// Messages on a connection between processes of a group: a record, and bytes with it. Sizes are
+// checked before memory is allocated for them, because the other end may be anything.
 
 import { isRecord } from "../words/options.ts";
 
@@ -11,11 +11,11 @@ export interface Frame {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Bytes that a message may have. */
+/** Limits for the size of a message. */
 export interface FrameLimits {
-  /** Of its record, as JSON. */
+  /** The most bytes of its record, as JSON. */
   readonly headBytes: number;
-  /** Of its bytes. */
+  /** The most bytes that come with it. */
   readonly bytes: number;
 }
 
@@ -25,13 +25,13 @@ export const STRANGER: FrameLimits = { headBytes: 16 << 10, bytes: 0 };
 /** Limits for a rank of the group. */
 export const MEMBER: FrameLimits = { headBytes: 8 << 20, bytes: 1 << 30 };
 
-/** The first bytes of a message, which tell it from those of other protocols. */
+/** The first bytes of a message, which distinguish it from other protocols. */
 const MAGIC = new TextEncoder().encode("vkG1");
 
-/** A message begins with the magic word and two lengths. */
+/** Bytes before the record: the magic word and two lengths. */
 const PREFIX_BYTES = 12;
 
-/** Room for the first bytes of a message. */
+/** Bytes allocated at first for a message. */
 const FIRST_ROOM_BYTES = 64 << 10;
 
 const NOTHING = new Uint8Array();
@@ -45,7 +45,7 @@ export class FrameConnection {
   #unsentCount = 0;
   #isClosed = false;
 
-  /** Adopts a connection, which keeps no program running. */
+  /** Adopts a connection, which does not keep the program running. */
   constructor(connection: Deno.Conn, limits: FrameLimits) {
     this.#connection = connection;
     this.limits = limits;
@@ -108,8 +108,8 @@ export class FrameConnection {
   }
 
   /**
-   * Ends what this end says, once it is sent; the other end may still speak. To close at once would make
-   * the system throw away last words that the other end has not read.
+   * Stops sending, once everything is sent; the other end may still send. Closing at once would make the
+   * system discard messages that the other end has not read.
    */
   async finish(): Promise<void> {
     await this.#sending;
@@ -133,7 +133,7 @@ export class FrameConnection {
   }
 
   async #read(byteLength: number): Promise<Uint8Array<ArrayBuffer>> {
-    // Room is made as bytes come: a length alone costs the sender nothing.
+    // Memory grows as bytes arrive, because claiming a length costs the sender nothing.
     let result = new Uint8Array(Math.min(byteLength, FIRST_ROOM_BYTES));
     for (let done = 0; done < byteLength;) {
       if (done === result.byteLength) {

@@ -18,7 +18,7 @@ export interface GroupErrorFields {
   readonly reason: GroupFailure;
   /** The call of the group, or of NCCL, that failed. */
   readonly call: string;
-  /** The rank that reported it, or that it is about, when that is known. */
+  /** The rank that reported it or that it concerns, when known. */
   readonly rank?: number | undefined;
   /** NCCL's status. */
   readonly code?: number | undefined;
@@ -51,7 +51,7 @@ export class GroupError extends Error {
   readonly reason: GroupFailure;
   /** The call of the group, or of NCCL, that failed. */
   readonly call: string;
-  /** The rank that reported it, or that it is about, when that is known. */
+  /** The rank that reported it or that it concerns, when known. */
   readonly rank: number | undefined;
   /** NCCL's status; undefined when NCCL reported nothing. */
   readonly code: number | undefined;

@@ -1,5 +1,5 @@
-// The connections that the processes of a group keep while it lives: each rank's to rank 0, which passes
-// messages on. They tell when a rank has ended, is silent or has left, and carry words between ranks.
+// The connections between the processes of a group: each rank has one to rank 0, which passes messages
+// on. They show when a rank has ended, is silent or has left, and carry messages between ranks.
 
 import { within } from "../words/timer.ts";
 import { type Frame, type FrameConnection, MEMBER } from "./frames.ts";
@@ -8,33 +8,35 @@ import type { Member } from "./handshake.ts";
 /** Time between two signs of life. */
 const BEAT_MILLISECONDS = 1000;
 
-/** After such a gap between two of its own signs this process may have missed what others said. */
+/**
+ * After such a gap between its own signs of life, this process may have missed messages of others.
+ */
 const GAP_MILLISECONDS = 2500;
 
 /** The longest wait for an answer of the others. */
 const ANSWER_MILLISECONDS = 5000;
 
-/** A rank that has said nothing for so long is called silent. */
+/** A rank that has sent nothing for so long counts as silent. */
 const SILENCE_MILLISECONDS = 3000;
 
-/** The longest wait for last words to be sent. */
+/** The longest wait for the last messages to be sent. */
 const SENDING_MILLISECONDS = 1000;
 
-/** The longest time that rank 0 stays for the others, whose messages it passes on. */
+/** The longest time that rank 0 stays connected to pass on the others' messages. */
 const PARTING_MILLISECONDS = 5000;
 
-/** Stands for all other ranks. */
+/** The addressee that stands for all other ranks. */
 const OTHERS = "others";
 
-/** A group on the link: the first of all ranks, and those that were split from it. */
+/** A group that uses the link: the first one, of all ranks, or one that was split from it. */
 export interface LinkedGroup {
-  /** A rank's process has ended, or cannot be reached. */
+  /** Called when a rank's process has ended or cannot be reached. */
   onLost(rank: number): void;
-  /** A message of a rank for this group. */
+  /** Called with each message of a rank for this group. */
   onMessage(rank: number, frame: Frame): void;
 }
 
-/** A connection to a rank whose messages are read as they come. */
+/** A connection to a rank, whose messages are read as they arrive. */
 export class Seat {
   /** The connection. */
   readonly connection: FrameConnection;
@@ -58,7 +60,7 @@ export class Seat {
     return this.#hasEnded;
   }
 
-  /** Says who gets messages, and learns of the end; what has come before is passed at once. */
+  /** Sets the listeners for messages and for the end; passes on at once what has arrived before. */
   attach(onFrame: (frame: Frame) => void, onEnd: () => void): void {
     this.#onFrame = onFrame;
     this.#onEnd = onEnd;
@@ -66,7 +68,7 @@ export class Seat {
     if (this.#hasEnded) onEnd();
   }
 
-  /** Says nothing more; resolves when the other end has hung up as well. */
+  /** Stops sending; resolves when the other end has hung up as well. */
   async end(): Promise<void> {
     await this.connection.finish();
     await this.#over.promise;
@@ -97,6 +99,7 @@ export class GroupLink {
   readonly #groups = new Map<string, LinkedGroup>();
   /** Messages for groups that this process has not started yet. */
   readonly #early = new Map<string, { readonly rank: number; readonly frame: Frame }[]>();
+  readonly #closed = new Set<string>();
   /** Times of the last signs of life. */
   readonly #heardAt = new Map<number, number>();
   /** Ranks that rank 0 calls silent, and for how many milliseconds. */
@@ -109,9 +112,9 @@ export class GroupLink {
   readonly #onChange = new Set<() => void>();
   /** Time of this process's last sign of life. */
   #beatAt = performance.now();
-  /** The question to the others whether something has happened while this process slept. */
+  /** The pending question to the others whether something has happened while this process slept. */
   #question: Promise<void> | undefined;
-  /** Ranks whose answer to it is there. */
+  /** Ranks that have answered it. */
   readonly #answered = new Set<number>();
   #isOpen = true;
 
@@ -132,22 +135,22 @@ export class GroupLink {
     Deno.unrefTimer(this.#timer);
   }
 
-  /** Ranks whose process has ended, as far as this one knows. */
+  /** Ranks whose process is known to have ended. */
   get lost(): ReadonlySet<number> {
     return this.#lost;
   }
 
-  /** Whether ranks still tell of each other: rank 0 has not left. */
+  /** Whether this process still learns about other ranks: rank 0 has not left. */
   get isWatched(): boolean {
     return this.#isOpen && (this.rank === 0 || !this.#parted.has(0));
   }
 
-  /** Ranks that have said nothing for a while, and for how many seconds. */
+  /** Ranks that have sent nothing for a while, and for how many seconds. */
   get silent(): readonly { readonly rank: number; readonly seconds: number }[] {
     const now = performance.now();
     const found = this.rank === 0 ? this.#findSilent() : this.#silent;
     const heardAt = this.#heardAt.get(0);
-    // Rank 0 passes all messages on: without it nothing is known of the others.
+    // Rank 0 passes on all messages: while it is silent, nothing is known of the others.
     const all = heardAt !== undefined && now - heardAt > SILENCE_MILLISECONDS
       ? [[0, now - heardAt] as const]
       : found;
@@ -155,19 +158,19 @@ export class GroupLink {
   }
 
   /**
-   * Whether this process has slept, or computed without a turn of the event loop, so that words of the
-   * others may still wait to be read.
+   * Whether this process has slept, or computed without a turn of the event loop, so that messages of
+   * the others may still be unread.
    */
   get isDoubtful(): boolean {
     return this.#question !== undefined || performance.now() - this.#beatAt > GAP_MILLISECONDS;
   }
 
-  /** Resolves when all is read that the others have said before. */
+  /** Resolves when everything is read that the others have sent so far. */
   async confirm(): Promise<void> {
     if (this.isDoubtful && this.#isOpen) await (this.#question ??= this.#ask());
   }
 
-  /** Begins to pass messages to a group; what came for it before is passed at once. */
+  /** Begins to pass messages to a group; passes on at once what arrived for it before. */
   open(id: string, group: LinkedGroup): void {
     this.#groups.set(id, group);
     const early = this.#early.get(id) ?? [];
@@ -176,11 +179,13 @@ export class GroupLink {
   }
 
   /**
-   * Ends a group's messages. After the last group this process leaves; resolves when that is said, and on
-   * rank 0 when the others have left as well.
+   * Ends a group's messages. After the last group this process says goodbye; resolves when that is sent,
+   * and on rank 0 when the others have left as well.
    */
   async close(id: string): Promise<void> {
-    if (!this.#groups.delete(id) || this.#groups.size > 0 || !this.#isOpen) return;
+    if (!this.#groups.delete(id)) return;
+    this.#closed.add(id);
+    if (this.#groups.size > 0 || !this.#isOpen) return;
     const seats = [...this.#seats.values()];
     this.#pass({ kind: "bye", to: OTHERS, from: this.rank });
     if (this.rank === 0) {
@@ -195,7 +200,7 @@ export class GroupLink {
     for (const { connection } of seats) connection.close();
   }
 
-  /** Sends words, and bytes with them, to a rank or to all others. */
+  /** Sends a message, with or without bytes, to a rank or to all others. */
   send(
     group: string,
     message: Readonly<Record<string, unknown>> & { readonly to?: number },
@@ -215,7 +220,7 @@ export class GroupLink {
 
   #take(seat: number, { head, bytes }: Frame): void {
     this.#heardAt.set(seat, performance.now());
-    // Rank 0 knows who sent it; the others are told by rank 0.
+    // Rank 0 knows the sender by the connection; the others learn it from rank 0.
     const from = this.rank === 0 ? seat : head["from"] ?? 0;
     if (typeof from !== "number") return;
     const { kind, to, group } = head;
@@ -240,9 +245,8 @@ export class GroupLink {
   #deliver(id: string, rank: number, frame: Frame): void {
     const group = this.#groups.get(id);
     if (group !== undefined) return group.onMessage(rank, frame);
-    const early = this.#early.get(id) ?? [];
-    this.#early.set(id, early);
-    early.push({ rank, frame });
+    if (this.#closed.has(id)) return;
+    this.#early.getOrInsertComputed(id, () => []).push({ rank, frame });
   }
 
   #end({ member: { rank } }: Seat): void {
@@ -258,7 +262,10 @@ export class GroupLink {
     for (const group of [...this.#groups.values()]) group.onLost(rank);
   }
 
-  /** Asks those that this process is connected to: their answer comes after all else they have said. */
+  /**
+   * Asks the ranks that this process is connected to: their answers come after everything else they
+   * sent.
+   */
   async #ask(): Promise<void> {
     this.#answered.clear();
     for (const rank of this.#seats.keys()) this.#pass({ kind: "ask", to: rank, from: this.rank });

@@ -51,9 +51,9 @@ export interface JoinOptions extends GroupOptions {
 
 /** Options for {@link DeviceGroup.split}. */
 export interface SplitOptions extends GroupOptions {
-  /** Ranks of one color become a group; a rank without one is in none. */
+  /** Ranks of the same color become a group; a rank without a color joins none. */
   readonly color?: number | undefined;
-  /** Order of the ranks in their new group; by their old rank where keys are the same. */
+  /** Order of the ranks in their new group; ranks with equal keys keep their old order. */
   readonly key?: number | undefined;
   /** Ends the split. */
   readonly signal?: AbortSignal | undefined;
@@ -61,7 +61,9 @@ export interface SplitOptions extends GroupOptions {
 
 /** Options for {@link DeviceGroup.shrink}. */
 export interface ShrinkOptions extends GroupOptions {
-  /** Ranks to leave out, the same on all others; those whose process has ended by default. */
+  /**
+   * Ranks to leave out, the same list on all other ranks; by default those whose process has ended.
+   */
   readonly exclude?: readonly number[] | undefined;
   /** Ends the start of the new group. */
   readonly signal?: AbortSignal | undefined;
@@ -109,7 +111,7 @@ export interface CollectiveOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A buffer for each rank of this process; where that is one rank, also the buffer by itself. */
+/** A list with a buffer for each rank of this process; for a single rank also just the buffer. */
 export type RankBuffers<D extends DType = DType> = GpuBuffer<D> | readonly GpuBuffer<D>[];
 
 /** Options for {@link DeviceGroup.allReduce} and {@link DeviceGroup.reduceScatter}. */
@@ -124,9 +126,9 @@ export interface ReduceAllOptions<D extends DType> extends CollectiveOptions {
 export interface ReduceOptions<D extends DType> extends CollectiveOptions {
   /** The operation; `"sum"` by default. */
   readonly op?: Reduction | undefined;
-  /** The rank that gets the result; 0, or that of `into`, by default. */
+  /** The rank that gets the result; by default the rank of `into`, or 0. */
   readonly root?: number | undefined;
-  /** Buffer that takes the result; without it that of the root does. */
+  /** Buffer that takes the result; by default the root's own buffer. */
   readonly into?: GpuBuffer<D> | undefined;
 }
 
@@ -152,13 +154,13 @@ export interface GatherAllOptions<D extends DType> extends CollectiveOptions {
 export interface GatherOptions<D extends DType> extends CollectiveOptions {
   /** Buffer that takes the elements of all ranks, on any of them. */
   readonly into?: GpuBuffer<D> | undefined;
-  /** The rank of that buffer, where it is in another process. */
+  /** The rank of that buffer, when it is in another process. */
   readonly root?: number | undefined;
 }
 
 /** Options for {@link DeviceGroup.scatter}. */
 export interface ScatterOptions<D extends DType> extends IntoAllOptions<D> {
-  /** The rank of the source, where it is in another process. */
+  /** The rank of the source, when it is in another process. */
   readonly root?: number | undefined;
 }
 

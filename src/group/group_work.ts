@@ -1,4 +1,4 @@
-// Work of a group that is queued already and can be awaited, under the watch of the group's failures.
+// Work of a group that is queued already; awaiting it also watches for failures of the group.
 
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatCount, messageOf } from "../words/format.ts";
@@ -11,7 +11,7 @@ import type { NcclFailure } from "./nccl.ts";
 /** Milliseconds between two looks for failures. */
 const LOOK_MILLISECONDS = 20;
 
-/** Time that streams get to end once the group was aborted. */
+/** Time for the streams to finish once the group was aborted. */
 const PATIENCE_MILLISECONDS = 1000;
 
 /** The parts of a {@link GroupWork}. */
@@ -38,11 +38,7 @@ export interface WorkFields {
 export class GroupWork implements PromiseLike<void> {
   readonly #fields: WorkFields;
 
-  /**
-   * Stands for queued work.
-   *
-   * @ignore
-   */
+  /** @ignore Wraps queued work. */
   constructor(parts: Parts<WorkFields>) {
     this.#fields = partsOf(parts, new.target);
   }
@@ -65,7 +61,7 @@ export class GroupWork implements PromiseLike<void> {
     return this.#wait().finally(onEnd);
   }
 
-  /** Names the call and its group. */
+  /** Returns the name of the call and its group. */
   toString(): string {
     const { call, group } = this.#fields;
     return `GroupWork(${call} on ${group})`;
@@ -84,13 +80,13 @@ export class GroupWork implements PromiseLike<void> {
     await done;
     const failure = communicators.findFailure({ isWaiting: false });
     if (failure !== undefined) await communicators.fail(this.#failed(failure));
-    // A rank that slept through the end of the group could take what is left for a result.
+    // A rank that slept through the end of the group could mistake leftovers for a result.
     if (communicators.isDoubtful) await communicators.confirm();
     const { failure: known } = communicators;
     if (known !== undefined) throw this.#ended(known);
   }
 
-  /** Waits for the streams, or until something is wrong; then the group is ended. */
+  /** Waits for the streams; ends the group when something is wrong. */
   async #watch(done: Promise<unknown>): Promise<void> {
     const { communicators, signal } = this.#fields;
     const endsAt = performance.now() + this.#fields.timeoutSeconds * 1000;
@@ -115,7 +111,7 @@ export class GroupWork implements PromiseLike<void> {
     try {
       const error = await Promise.race([done.then(() => undefined), wrong]);
       if (error === undefined) return;
-      // Well or not, but not for ever: other work may be on its streams.
+      // Waits for the end, but not for ever: other work may be on the streams.
       const ended = Promise.all([communicators.fail(error), done]).catch(() => {});
       await within(PATIENCE_MILLISECONDS, ended);
       throw error;
@@ -130,7 +126,7 @@ export class GroupWork implements PromiseLike<void> {
     return nccl.error({ ...failure, call }, `${call} on ${group}`);
   }
 
-  /** Creates the error for a question for failures that threw. */
+  /** Creates the error for a search for failures that threw. */
   #unknown(cause: unknown): GroupError {
     const { call, group } = this.#fields;
     const words = `Cannot complete ${call} on ${group}: ${messageOf(cause)}; the group was ended`;
@@ -158,7 +154,7 @@ export class GroupWork implements PromiseLike<void> {
     );
   }
 
-  /** Creates the error for work that a failure meets while it is awaited. */
+  /** Creates the error for awaited work that a failure has ended. */
   #ended(failure: GroupError): GroupError {
     const { call, group } = this.#fields;
     const { reason, rank, message } = failure;

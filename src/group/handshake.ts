@@ -1,9 +1,9 @@
-// The messages of a group's processes before NCCL starts, and the proof of each that it knows the group's
+// The messages of a group's processes before NCCL starts. Each process proves that it knows the group's
 // token, which is never sent itself.
 
 import { isRecord } from "../words/options.ts";
 
-/** Version of these words. */
+/** Version of these messages. */
 export const PROTOCOL = 1;
 
 /** A rank, as the others know it. */
@@ -24,7 +24,7 @@ export interface Introduction extends Member {
   readonly kit: string;
   /** Version of NCCL. */
   readonly nccl: string;
-  /** Number of ranks, as it was told. */
+  /** Number of ranks that the process was given. */
   readonly size: number;
   /** Whether its device is simulated. */
   readonly isSimulated: boolean;
@@ -39,19 +39,19 @@ export interface Refused {
   readonly words: string;
 }
 
-/** The names of the two sides, so that no side's proof is good for the other. */
+/** The names of the two sides, so that neither side's proof is valid for the other. */
 export type Side = "rank" | "welcome";
 
-/** The facts that a proof vouches for. */
+/** The facts that a proof covers. */
 export interface Claim {
   readonly side: Side;
-  /** Random words of both sides, so that no proof is good twice. */
+  /** Nonces of both sides, so that no proof is valid twice. */
   readonly nonces: readonly string[];
-  /** The text that it stands for. */
+  /** The text that is proved. */
   readonly text: string;
 }
 
-/** Knows the token, and proves it. */
+/** The group's token, with proofs of knowing it. */
 export class Secret {
   readonly #key: CryptoKey;
 
@@ -59,7 +59,7 @@ export class Secret {
     this.#key = key;
   }
 
-  /** Takes a token; a group without one has a secret that everybody knows. */
+  /** Makes a secret from a token; a group without one has a secret that everybody knows. */
   static async of(token: string | undefined): Promise<Secret> {
     const bytes = new TextEncoder().encode(`vramkit group\n${token ?? ""}`);
     const algorithm = { name: "HMAC", hash: "SHA-256" };
@@ -74,7 +74,7 @@ export class Secret {
     return new Uint8Array(proof).toHex();
   }
 
-  /** Checks a proof, in a time that tells nothing of where it differs. */
+  /** Checks a proof, in a time that does not reveal where it differs. */
   async accepts(claim: Claim, proof: unknown): Promise<boolean> {
     if (typeof proof !== "string" || !/^[0-9a-f]{64}$/.test(proof)) return false;
     const bytes = Uint8Array.fromHex(proof);
@@ -82,17 +82,17 @@ export class Secret {
   }
 }
 
-/** Returns a random word. */
+/** Returns a nonce. */
 export function nonce(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toHex();
 }
 
-/** Reads a random word of the other side; undefined for anything else. */
+/** Reads a nonce of the other side; undefined for anything else. */
 export function readNonce(value: unknown): string | undefined {
   return typeof value === "string" && /^[0-9a-f]{32}$/.test(value) ? value : undefined;
 }
 
-/** Reads what a process says of itself; undefined for anything else. */
+/** Reads a process's description of itself; undefined for anything else. */
 export function readIntroduction(text: string): Introduction | undefined {
   const value = parsed(text);
   if (!isRecord(value)) return undefined;
@@ -147,7 +147,7 @@ function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Texts of others get into messages: they are short, and of plain characters. */
+/** Texts of other processes appear in messages, so they must be short and of plain characters. */
 function isShort(value: unknown): value is string {
   return typeof value === "string" && /^[\w.:+%-]{1,64}$/.test(value);
 }

@@ -3,30 +3,34 @@
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { Parts } from "../words/parts.ts";
+import { VERSION } from "../words/version.ts";
+import { arrive } from "./arrival.ts";
 import { checkTimeout, DEFAULT_TIMEOUT_SECONDS, DeviceGroup } from "./device_group.ts";
 import { GroupError } from "./group_error.ts";
 import { JOIN_OPTIONS, type JoinOptions } from "./group_options.ts";
-import { introductionOf, meet } from "./meeting.ts";
+import { Secret } from "./handshake.ts";
+import { Limit, type MeetingFields, type Met } from "./meeting_limit.ts";
 import { Nccl } from "./nccl.ts";
 import { ProcessGroup } from "./process_group.ts";
+import { Reception } from "./reception.ts";
 import { readAppointment } from "./rendezvous_address.ts";
 
-/** The name of the first group on its connections; those that come from it add to it. */
+/** The name of the first group on its connections; names of groups made from it begin with it. */
 const FIRST_GROUP = "0";
 
 /**
- * Joins a group of several processes over NVIDIA's NCCL, each with one rank and one device, on one machine
- * or several. All of them call it with the same rendezvous, size and token; it resolves when all are there.
- * Rank 0 listens at the rendezvous meanwhile, and the others connect to it.
+ * Joins a group of several processes over NVIDIA's NCCL, each with one rank and one device, on one
+ * machine or several. All of them call it with the same rendezvous, size and token; it resolves when all
+ * have joined. Meanwhile rank 0 listens at the rendezvous, and the others connect to it.
  *
  * Versions of this kit and of NCCL, sizes, ranks, devices and the token are compared before NCCL starts.
  * NCCL then opens sockets of its own, which are outside of Deno's permissions and which the token does not
  * protect: `docs/several_gpus.md` says more.
  *
- * @throws TypeError and RangeError for options that cannot be.
+ * @throws TypeError and RangeError for invalid options.
  * @throws CudaUnavailableError when there is no NCCL.
- * @throws GroupError when a rank does not come in time (it is named), this process is refused, the signal
- *   is aborted, or NCCL cannot start.
+ * @throws GroupError when a rank does not join in time (the message names it), this process is refused,
+ *   the signal is aborted, or NCCL cannot start.
  *
  * @example
  * ```ts
@@ -66,11 +70,15 @@ export async function joinGroup(options: JoinOptions): Promise<DeviceGroup> {
       cause: signal.reason,
     });
   }
-  const introduction = introductionOf(appointment, {
-    device: deviceUuid(context),
+  const introduction = {
+    kit: VERSION,
     nccl: nccl.version,
+    size,
+    rank,
+    pid: Deno.pid,
+    device: deviceUuid(context),
     isSimulated: context.driver.isSimulated,
-  });
+  };
   context.retain(); // the device may be disposed meanwhile
   try {
     const startedAt = performance.now();
@@ -94,4 +102,14 @@ export async function joinGroup(options: JoinOptions): Promise<DeviceGroup> {
   } finally {
     context.release();
   }
+}
+
+/** Connects this process with the others, as rank 0 or as another rank. */
+async function meet(fields: MeetingFields): Promise<Met> {
+  using limit = new Limit(fields);
+  const { rank, token } = fields.appointment;
+  const secret = await Secret.of(token);
+  return rank === 0
+    ? await new Reception(fields, secret, limit).gather()
+    : await arrive(fields, secret, limit);
 }

@@ -1,5 +1,5 @@
-// The communicator of the one rank that this process has in a group of several processes. Its calls
-// return before they are done, so that a rank that is missing holds up nothing here but the work itself.
+// The communicator of this process's rank in a group of several processes. Its calls return before they
+// are done, so that a missing rank delays nothing but the work itself.
 
 import { NCCL_CONFIG_MAGIC, ncclConfig_t, ncclResult } from "../../ffi/nccl_constants.ts";
 import type { Context } from "../driver/context.ts";
@@ -24,39 +24,39 @@ import { type CallInProgress, pause } from "./queued_call.ts";
 /** The call that starts a rank, for errors. */
 const START = "joinGroup";
 
-/** Milliseconds that a call is looked at before it becomes pending: NCCL mostly takes less. */
+/** Milliseconds of polling before a call becomes pending: NCCL mostly takes less. */
 const BRIEF_MILLISECONDS = 0.5;
 
-/** The longest wait for the other ranks at the end; then this rank ends without them. */
+/** The longest wait for the other ranks at the end, after which this rank ends without them. */
 const PARTING_MILLISECONDS = 5000;
 
 /**
- * Time between the word that a rank has ended the group and its abort: who comes to a call after that
- * could take what the abort leaves for the call's result.
+ * Time between the message that a rank has ended the group and its abort: a rank that enters a call
+ * later could mistake what the abort leaves for the call's result.
  */
 const WARNING_MILLISECONDS = 100;
 
-/** A rank that left so long ago will not do its part of what is still queued. */
+/** A rank that left so long ago will not do its part of the queued work. */
 const LEFT_MILLISECONDS = 5000;
 
-/** Bytes of a configuration that says no more than whether calls block; all versions know it. */
+/** Bytes of a configuration that says only whether calls block; all versions know it. */
 const SHORT_CONFIG_BYTES = 24;
 
-/** The other ranks of a group, as their connections tell of them. */
+/** The other ranks of a group, as known from their connections. */
 export interface Peers {
-  /** Says which of them are silent, in the words of an error; nothing where none is. */
+  /** Describes the silent ones, for errors; empty when there are none. */
   describeSilent(): string;
-  /** Names a rank. */
+  /** Returns a rank's name for messages. */
   nameOf(rank: number): string;
   /** Tells them that this rank has ended the group. */
   tellFailure(failure: GroupError): void;
   /** Tells them that this rank does nothing more in the group. */
   tellEnd(): void;
-  /** Whether this process may have missed words of theirs. */
+  /** Whether messages of theirs may be unread. */
   readonly isDoubtful: boolean;
-  /** Resolves when it has not. */
+  /** Resolves when all messages are read. */
   confirm(): Promise<void>;
-  /** Lets go of the connections; resolves when all is said. */
+  /** Releases the connections; resolves when everything is sent. */
   close(): Promise<void>;
 }
 
@@ -84,7 +84,10 @@ export class JoinedCommunicator implements RankCommunicators {
   readonly #timeoutSeconds: number;
   /** NCCL writes the handle here, once more when the start is done. */
   readonly #cell = new BigUint64Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
-  /** NCCL writes how the communicator is here: thousands of looks in a row leave no garbage so. */
+  /**
+   * NCCL writes the communicator's state here, so that thousands of looks in a row leave no
+   * garbage.
+   */
   readonly #asyncError = new Int32Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
   readonly #streams = new Set<CudaStream>();
   /** Times at which other ranks left. */
@@ -163,7 +166,10 @@ export class JoinedCommunicator implements RankCommunicators {
     }
   }
 
-  /** Returns the error of a start that goes on, once its time or the program's patience is over. */
+  /**
+   * Returns the error of a start that is still going on when its time is over or its signal
+   * aborted.
+   */
   #endOfStart(
     group: string,
     { signal, endsAt }: { readonly signal: AbortSignal | undefined; readonly endsAt: number },
@@ -209,7 +215,7 @@ export class JoinedCommunicator implements RankCommunicators {
     return { isOver: () => this.#isQueued(endsAt) };
   }
 
-  /** Looks at a call in progress, and ends the group when it fails. */
+  /** Polls a call in progress, and ends the group when it fails. */
   #isQueued(endsAt: number): boolean {
     if (!this.#isOpen) return true;
     try {
@@ -280,7 +286,7 @@ export class JoinedCommunicator implements RankCommunicators {
     return this.#cell[0] ?? 0n;
   }
 
-  /** Asks NCCL how the communicator is. */
+  /** Asks NCCL for the communicator's state. */
   #look(): CallState {
     const communicator = this.#handle;
     const status = statusOf(this.nccl, communicator, this.#asyncError);
@@ -316,7 +322,7 @@ export class JoinedCommunicator implements RankCommunicators {
     this.#over.resolve();
   }
 
-  /** Waits for the queued work; who waits for it elsewhere is told what it reports. */
+  /** Waits for the queued work; its failure is reported to whoever waits for it elsewhere. */
   async #workDone(): Promise<void> {
     const endsAt = performance.now() + this.#timeoutSeconds * 1000;
     const fences: Fence[] = [];
@@ -334,19 +340,22 @@ export class JoinedCommunicator implements RankCommunicators {
         await pause(turn);
       }
     } catch {
-      // Without the driver's mark NCCL waits by itself, as long as that takes.
+      // When the driver sets no mark, NCCL waits by itself, as long as that takes.
     } finally {
       for (const fence of fences) fence.dispose();
     }
   }
 
-  /** Ends the communicator in peace: NCCL waits for the other ranks, and this rank not for ever. */
+  /**
+   * Ends the communicator in agreement with the other ranks, for which NCCL waits; this rank does
+   * not wait for ever.
+   */
   async #finalize(): Promise<void> {
     this.#peers.tellEnd();
     await this.#give(async (handle) => {
       const { api } = this.nccl;
       const endsAt = performance.now() + PARTING_MILLISECONDS;
-      // Once the GPU has failed nothing ends in peace.
+      // Once the GPU has failed, the ranks cannot end in agreement.
       const isBroken = this.#context.driver.firstSticky !== undefined;
       let status: number = isBroken
         ? ncclResult.ncclUnhandledCudaError
@@ -358,7 +367,7 @@ export class JoinedCommunicator implements RankCommunicators {
         await pause(turn);
       }
       if (status === ncclResult.ncclSuccess) {
-        // Elsewhere: NCCL waits half a second for a thread of its own that looks no sooner.
+        // On another thread: NCCL waits half a second for a thread of its own that looks no sooner.
         const call = "ncclCommDestroy";
         const destroyed = await api.ncclCommDestroyNonblocking(handle);
         if (isFailure(destroyed)) throw this.nccl.error({ status: destroyed, call });
@@ -366,7 +375,7 @@ export class JoinedCommunicator implements RankCommunicators {
     });
   }
 
-  /** Gives the handle back, and keeps the context until that is done. */
+  /** Releases the handle, and keeps the context until that is done. */
   async #give(body: (handle: bigint) => Promise<void>): Promise<void> {
     const kept = this.#context.retain();
     this.#isOpen = false;

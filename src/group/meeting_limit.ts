@@ -1,5 +1,4 @@
-// The handshake of a group, as both its sides have it: the parts that it starts with, its time limit, and
-// its errors.
+// The parts of a handshake that both sides share: its inputs, its time limit, and its errors.
 
 import { visibleText } from "../words/format.ts";
 import { timerMilliseconds, within } from "../words/timer.ts";
@@ -15,22 +14,22 @@ export const CALL = "joinGroup";
 export const PATIENCE_MILLISECONDS = 5000;
 
 /** Pause before the next attempt to reach rank 0, or to listen. */
-export const RETRY_MILLISECONDS = 100;
+const RETRY_MILLISECONDS = 100;
 
 /** Ranks that a message names at most. */
 const MOST_NAMES = 8;
 
 /** The parts that a process brings to the handshake. */
 export interface MeetingFields {
-  /** The place, and who is there. */
+  /** The meeting place, with this process's rank and the number of ranks. */
   readonly appointment: Appointment;
   /** This process's description of itself. */
   readonly introduction: Introduction;
-  /** Makes NCCL's name for the group; called on rank 0 when all are there. */
+  /** Makes NCCL's id of the group; called on rank 0 when all ranks are there. */
   readonly createId: () => Uint8Array<ArrayBuffer>;
-  /** Longest time for it. */
+  /** Longest time for the handshake. */
   readonly timeoutSeconds: number;
-  /** Ends it. */
+  /** Ends the handshake. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -42,7 +41,7 @@ export interface Met {
   readonly id: Uint8Array<ArrayBuffer>;
 }
 
-/** The end of the time, or of the program's patience. */
+/** The end of a handshake, by its time or its signal. */
 export class Limit {
   /** Resolves with the reason when it is over. */
   readonly over: Promise<"timeout" | "signal">;
@@ -72,9 +71,9 @@ export class Limit {
     return Math.max(0, this.#endsAt - performance.now());
   }
 
-  /** Waits; returns early when it is over. */
-  async pause(milliseconds: number): Promise<void> {
-    await within(Math.min(milliseconds, this.left), this.over);
+  /** Waits before the next attempt; returns early when the limit is over. */
+  async pause(): Promise<void> {
+    await within(Math.min(RETRY_MILLISECONDS, this.left), this.over);
   }
 
   [Symbol.dispose](): void {
@@ -83,7 +82,7 @@ export class Limit {
   }
 }
 
-/** Names ranks that are not there, with the verb. */
+/** Names the missing ranks, with the verb. */
 export function absent(ranks: readonly number[], size: number): string {
   const words = ranks.slice(0, MOST_NAMES).map((rank) => `rank ${rank}`).join(", ");
   const more = ranks.length - MOST_NAMES;
@@ -99,7 +98,7 @@ export function stopped(place: MeetingPlace, signal: AbortSignal | undefined): G
   );
 }
 
-/** Texts of others get into messages only as far as they are short. */
+/** Shortens a text of another process for a message. */
 export function shortened(words: unknown): string {
   return visibleText(String(words).slice(0, 1000));
 }

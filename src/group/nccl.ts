@@ -16,7 +16,7 @@ const NAMES = new Map<number, string>(
   Object.entries(ncclResult).map(([name, code]) => [code, name]),
 );
 
-/** A failure, and the place where it was seen. */
+/** A failure of NCCL, and the place where it was seen. */
 export interface NcclFailure {
   /** NCCL's status. */
   readonly status: number;
@@ -24,11 +24,11 @@ export interface NcclFailure {
   readonly call: string;
   /** The communicator that reported it. */
   readonly communicator?: bigint | undefined;
-  /** The rank of that. */
+  /** The rank of that communicator. */
   readonly rank?: number | undefined;
 }
 
-/** NCCL as it was found. */
+/** The NCCL library that was found. */
 export class Nccl {
   /** The functions, for calls whose status is checked later. */
   readonly api: NcclApi;
@@ -64,7 +64,7 @@ export class Nccl {
     }
   }
 
-  /** Creates the name under which the ranks of a new group find each other. */
+  /** Creates the id by which the ranks of a new group find each other. */
   createId(): Uint8Array<ArrayBuffer> {
     const id = new Uint8Array(NCCL_UNIQUE_ID_BYTES);
     this.check(this.api.ncclGetUniqueId(id), "ncclGetUniqueId");
@@ -98,7 +98,7 @@ export class Nccl {
   }
 }
 
-/** Writes a version as NCCL's releases are named. */
+/** Formats a version as NCCL's releases are named. */
 function formatVersion(code: number): string {
   const scale = code < 10000 ? 1000 : 10000;
   return [Math.floor(code / scale), Math.floor(code % scale / 100), code % 100].join(".");

@@ -1,5 +1,5 @@
-// What the processes of one group tell each other once they have met: failures, their end, and the choices
-// for groups that come from it.
+// The messages between the processes of a group once they have met: failures, their end, and the choices
+// for groups made from it.
 
 import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
@@ -14,7 +14,7 @@ import { nameOf, readId } from "./handshake.ts";
 import { JoinedCommunicator, type Peers } from "./joined_communicator.ts";
 import type { Nccl } from "./nccl.ts";
 
-/** Words of other processes in messages are not longer. */
+/** The most characters of another process's text in a message. */
 const LONGEST_WORDS = 2000;
 
 /** The parts of a {@link ProcessGroup}. */
@@ -22,7 +22,7 @@ export interface ProcessGroupFields {
   readonly link: GroupLink;
   /** Name of the group on the link. */
   readonly id: string;
-  /** Ranks of the link, in the order of the group's. */
+  /** Ranks on the link, in the order of the group's ranks. */
   readonly ranks: readonly number[];
   /** This process's rank in the group. */
   readonly rank: number;
@@ -34,29 +34,29 @@ export interface ProcessGroupFields {
 /** The parts of a start. */
 export interface StartFields {
   readonly options: Timed<GroupOptions> & { readonly signal?: AbortSignal | undefined };
-  /** Time that is left for it. */
+  /** Time that is left for the start. */
   readonly leftSeconds: number;
 }
 
-/** A call in which ranks tell each other something. */
+/** A call in which ranks exchange values. */
 interface ExchangeFields {
   readonly call: "split" | "shrink";
   readonly options: Timed<SplitOptions | ShrinkOptions>;
 }
 
-/** The processes of one group: what they say to each other, and the groups that come from it. */
+/** The processes of one group: their messages to each other, and the groups made from it. */
 export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   readonly #fields: ProcessGroupFields;
   #communicator: JoinedCommunicator | undefined;
   #receive: NcclReceiver | undefined;
-  /** Bytes that came before there was an NCCL to take them. */
+  /** Bytes for NCCL that arrived before it was started. */
   readonly #early: { readonly from: number; readonly bytes: Uint8Array<ArrayBuffer> }[] = [];
   /** The messages of the others, by subject and rank. */
   readonly #said = new Map<string, Map<number, unknown>>();
   readonly #waiting = new Set<() => void>();
   /** Ranks that have left in peace. */
   readonly #left = new Set<number>();
-  /** The failure that was told before there was a communicator to fail. */
+  /** The failure that was reported before there was a communicator. */
   #failure: GroupError | undefined;
   #splitCount = 0;
   #shrinkCount = 0;
@@ -135,7 +135,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     this.#wake();
   }
 
-  // Called by the communicator, which tells the other ranks.
+  // Called by the communicator, to tell the other ranks.
 
   nameOf(rank: number): string {
     const member = this.#fields.link.members[this.#fields.ranks[rank] ?? 0];
@@ -174,7 +174,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     await this.#fields.link.close(this.#fields.id);
   }
 
-  // Groups that come from this one.
+  // Groups made from this one.
 
   async split(options: Timed<SplitOptions>): Promise<GroupFields | undefined> {
     const { color, key = 0 } = options;
@@ -188,7 +188,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     try {
       answers = await this.#exchange(subject, choice, { call: "split", from: all, options });
     } catch (error) {
-      // Ranks that have this one's answer would wait for it in the new group.
+      // Ranks that already have this rank's answer would wait for it in the new group.
       const words = messageOf(error).slice(0, LONGEST_WORDS);
       const news = { kind: "failed", words };
       if (color !== undefined) this.#fields.link.send(this.#idOf(subject, color), news);
@@ -238,13 +238,13 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     return await this.#startFrom(this.#idOf(subject), left, { call: "shrink", rank, options });
   }
 
-  /** The name on the link of a group that comes from this one. */
+  /** Returns the name on the link of a group made from this one. */
   #idOf(subject: string, color?: number): string {
     const { id } = this.#fields;
     return color === undefined ? `${id}/${subject}` : `${id}/${subject} ${color}`;
   }
 
-  /** Starts a group of some of the ranks, all of which do the same. */
+  /** Starts a group of some of the ranks, all of which call this. */
   async #startFrom(
     id: string,
     chosen: readonly number[],
@@ -273,7 +273,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     }
   }
 
-  /** Says something to all others, and resolves when some have said theirs. */
+  /** Sends a value to all others, and resolves to the values of the ranks in `from`. */
   async #exchange(
     subject: string,
     value: unknown,
@@ -296,7 +296,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     }
   }
 
-  /** Checks that ranks which have not said something may still say it, and that it is waited for. */
+  /** Checks that the missing ranks may still answer, and that the call may go on waiting. */
   #requireHope(
     call: string,
     missing: readonly number[],
@@ -340,7 +340,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     );
   }
 
-  /** Resolves when another rank has said something, or the time or the program's patience is over. */
+  /** Resolves when another rank has answered, the time is over, or the signal is aborted. */
   async #change(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const wake = () => resolve();
@@ -352,8 +352,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   }
 
   #hear(subject: string, rank: number, value: unknown): void {
-    const said = this.#said.get(subject) ?? new Map<number, unknown>();
-    this.#said.set(subject, said.set(rank, value));
+    this.#said.getOrInsertComputed(subject, () => new Map()).set(rank, value);
     this.#wake();
   }
 

@@ -1,5 +1,5 @@
-// A call of a group that is made when all is over that it comes after, and is over itself once NCCL has
-// queued it: until then nothing else may get onto its streams.
+// A call of a group that is made once all earlier work is over. It is over itself once NCCL has queued
+// it: until then nothing else may use its streams.
 
 import { PendingWork, type Progress } from "../order/pending_work.ts";
 import { nextTurn } from "../order/waiting.ts";
@@ -8,9 +8,9 @@ import { sleep } from "../words/timer.ts";
 /** Turns of the event loop before looks at NCCL are a millisecond apart. */
 const BUSY_TURNS = 50;
 
-/** A call that NCCL goes on queueing. */
+/** A call that NCCL is still queueing. */
 export interface CallInProgress {
-  /** Looks at it: whether it is queued, or has failed and the group with it. Never throws. */
+  /** Returns whether the call is queued, or has failed and the group with it. Never throws. */
   isOver(): boolean;
 }
 
@@ -27,7 +27,7 @@ export class QueuedCall extends PendingWork {
     this.beginAfter(earlier);
   }
 
-  /** Throws what the call has thrown. */
+  /** Throws the error that the call has thrown. */
   throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }

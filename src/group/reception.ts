@@ -1,5 +1,5 @@
-// Rank 0's side of a handshake: it listens until all ranks are there, whoever else connects meanwhile, and
-// tells them all at once to start.
+// Rank 0's side of a handshake: it listens until all ranks have connected, whoever else connects
+// meanwhile, and then tells all of them to start.
 
 import { formatCount } from "../words/format.ts";
 import { FrameConnection, STRANGER } from "./frames.ts";
@@ -23,19 +23,18 @@ import {
   type MeetingFields,
   type Met,
   PATIENCE_MILLISECONDS,
-  RETRY_MILLISECONDS,
   stopped,
 } from "./meeting_limit.ts";
 import { formatPlace } from "./rendezvous_address.ts";
 import { listenAt, stopListening } from "./rendezvous_sockets.ts";
 
-/** More strangers than this are not heard at once: the others are sent away. */
+/** The most strangers that are heard at the same time; others are sent away. */
 const MOST_STRANGERS = 64;
 
-/** Refusals that the error of a rank that never came tells of. */
+/** The most refusals that the error about a missing rank mentions. */
 const MOST_REFUSALS = 8;
 
-/** Time between two messages to the ranks that wait. */
+/** Time between two messages to the waiting ranks. */
 const TELL_MILLISECONDS = 1000;
 
 /** Rank 0's side. */
@@ -51,7 +50,7 @@ export class Reception {
   readonly #refusals: string[] = [];
   #whole = Promise.withResolvers<void>();
 
-  /** Begins with nobody. */
+  /** Starts without any rank. */
   constructor(fields: MeetingFields, secret: Secret, limit: Limit) {
     this.#fields = fields;
     this.#secret = secret;
@@ -100,7 +99,7 @@ export class Reception {
       const nonces = this.#nonces.get(seat) ?? [];
       return this.#secret.prove({ side: "welcome", nonces, text });
     }));
-    // At once, because what one of them says then is passed to another behind its welcome.
+    // At once, so that a message from one rank to another is passed on after the other's welcome.
     const link = new GroupLink(0, members, seats);
     for (const [at, { connection }] of seats.entries()) {
       connection.send({ welcome: text, proof: proofs[at] });
@@ -124,14 +123,14 @@ export class Reception {
         if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
           return; // closed
         }
-        // Another failure, such as too many open files, may pass.
+        // Other failures, such as too many open files, may be temporary.
         if (this.#limit.reason !== undefined) return;
-        await this.#limit.pause(RETRY_MILLISECONDS);
+        await this.#limit.pause();
       }
     }
   }
 
-  /** Hears one process out, and gives it a seat, or a reason. */
+  /** Reads the messages of one process, and accepts it or sends a refusal. */
   async #hear(connection: FrameConnection): Promise<void> {
     this.#strangers.add(connection);
     const timer = setTimeout(() => connection.close(), PATIENCE_MILLISECONDS);
@@ -154,7 +153,7 @@ export class Reception {
     }
   }
 
-  /** Checks the words of a process; undefined when they are not those of this handshake. */
+  /** Checks the messages of a process; undefined when they do not belong to this handshake. */
   async #judge(
     head: Readonly<Record<string, unknown>>,
     own: string,
@@ -176,7 +175,7 @@ export class Reception {
     return this.#compare(met) ?? { met, nonces };
   }
 
-  /** Compares a process that knows the token with the group that is to be. */
+  /** Compares a process that knows the token with the planned group. */
   #compare(met: Introduction): Refused | undefined {
     const { introduction: own, appointment: { size } } = this.#fields;
     if (met.kit !== own.kit) return differs("version", "vramkit", met.kit, own.kit);
@@ -202,7 +201,7 @@ export class Reception {
     connection: FrameConnection,
     { met, nonces }: { readonly met: Introduction; readonly nonces: readonly string[] },
   ): void {
-    // Another process may have come meanwhile: proofs are checked beside each other.
+    // Another process may have come meanwhile, because proofs are checked concurrently.
     const refused = this.#compare(met);
     if (refused !== undefined) {
       this.#note(connection, refused);
@@ -243,7 +242,7 @@ export class Reception {
     );
   }
 
-  /** Tells the ranks that are there that there will be no group. */
+  /** Tells the connected ranks that there will be no group. */
   #dismiss(error: unknown): void {
     const words = error instanceof GroupError && error.reason === "timeout"
       ? error.message

@@ -1,5 +1,5 @@
-// The place where the processes of a group meet: a TCP address or a Unix socket, of which rank 0 listens and
-// the others connect, as an option says it or as launchers put it into the environment.
+// The place where the processes of a group meet: a TCP address or a Unix socket on which rank 0 listens,
+// given as an option or by a launcher in the environment.
 
 import { formatCount } from "../words/format.ts";
 
@@ -8,7 +8,7 @@ export type MeetingPlace =
   | { readonly transport: "tcp"; readonly hostname: string; readonly port: number }
   | { readonly transport: "unix"; readonly path: string };
 
-/** A place, and who is there. */
+/** A meeting place, and the ranks that meet there. */
 export interface Appointment {
   /** The place. */
   readonly place: MeetingPlace;
@@ -16,11 +16,11 @@ export interface Appointment {
   readonly rank: number;
   /** Number of ranks. */
   readonly size: number;
-  /** The word that lets a process in; undefined for none. */
+  /** The secret that admits a process; undefined for none. */
   readonly token: string | undefined;
 }
 
-/** The program's options for it. */
+/** The options of `joinGroup()` that it is read from. */
 export interface AppointmentOptions {
   readonly rendezvous: string;
   readonly rank?: number | undefined;
@@ -28,7 +28,7 @@ export interface AppointmentOptions {
   readonly token?: string | undefined;
 }
 
-/** Shorter tokens can be guessed by who has listened to a handshake. */
+/** Shorter tokens could be guessed by somebody who has recorded a handshake. */
 const SHORTEST_TOKEN = 16;
 
 /** The system's limit for the path of a Unix socket, its final zero included. */
@@ -36,7 +36,7 @@ const LONGEST_PATH = 108;
 
 const FORMS = '"tcp://host:port", "file:/path" or "env:"';
 
-/** Writes a place as it can be passed to joinGroup(). */
+/** Formats a place as it can be passed to joinGroup(). */
 export function formatPlace(place: MeetingPlace): string {
   if (place.transport === "unix") return `file:${place.path}`;
   const { hostname, port } = place;
@@ -44,10 +44,10 @@ export function formatPlace(place: MeetingPlace): string {
 }
 
 /**
- * Reads where to meet.
+ * Reads the meeting place from the options and the environment.
  *
  * @throws TypeError for a text that is not an address, and for a missing rank, size or token.
- * @throws RangeError for a rank, a size or a port that cannot be.
+ * @throws RangeError for an invalid rank, size or port.
  */
 export function readAppointment(options: AppointmentOptions): Appointment {
   const { rendezvous } = options;

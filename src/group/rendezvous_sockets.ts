@@ -3,16 +3,10 @@
 import { messageOf } from "../words/format.ts";
 import { FrameConnection, STRANGER } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
-import {
-  CALL,
-  type Limit,
-  PATIENCE_MILLISECONDS,
-  RETRY_MILLISECONDS,
-  stopped,
-} from "./meeting_limit.ts";
+import { CALL, type Limit, PATIENCE_MILLISECONDS, stopped } from "./meeting_limit.ts";
 import { formatPlace, type MeetingPlace } from "./rendezvous_address.ts";
 
-/** Time in which an address that is taken may become free: another group may just have ended there. */
+/** Time to wait for a taken address to become free: another group may just have ended there. */
 const TAKEN_MILLISECONDS = 5000;
 
 /** Listens at a place; waits a little while it is taken. */
@@ -42,11 +36,11 @@ export async function listenAt(
         );
       }
     }
-    await limit.pause(RETRY_MILLISECONDS);
+    await limit.pause();
   }
 }
 
-/** Removes the file of a socket whose process was killed; returns whether it did. */
+/** Removes the socket file of a process that was killed; returns whether it did. */
 async function removeLeftover(path: string): Promise<boolean> {
   try {
     if (!Deno.lstatSync(path).isSocket) return false;
@@ -59,7 +53,7 @@ async function removeLeftover(path: string): Promise<boolean> {
   }
 }
 
-/** Ends that; the file of a socket goes with it. */
+/** Stops listening, and removes the file of a socket. */
 export function stopListening(listener: Deno.Listener, place: MeetingPlace): void {
   if (place.transport === "unix") {
     try {
@@ -71,7 +65,7 @@ export function stopListening(listener: Deno.Listener, place: MeetingPlace): voi
   listener.close();
 }
 
-/** Connects to rank 0; undefined when nobody is there yet. */
+/** Connects to rank 0; undefined when nobody listens yet. */
 export async function connectTo(
   place: MeetingPlace,
   limit: Limit,

@@ -1,4 +1,4 @@
-// Sources of streamed bytes, and the length that they tell.
+// Sources of streamed bytes, and their length, if they tell it.
 
 import type { HostMemory } from "../memory/host_memory.ts";
 import { letGo } from "../transfer/web_streams.ts";
@@ -20,8 +20,8 @@ export interface OpenedSource {
 /**
  * Opens a source; nothing is read yet.
  *
- * @throws TypeError when it is not a source, a stream that somebody reads, or a response or a request
- *   whose body was used.
+ * @throws TypeError when it is not a source, or is a stream that is being read, or a response or a
+ *   request whose body was used.
  * @throws Error when a response reports a failure; the message has its status.
  */
 export async function openSource(source: ByteSource): Promise<OpenedSource> {

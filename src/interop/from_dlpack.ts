@@ -1,5 +1,5 @@
-// Arrays that another library of this process made, by DLPack: used where they lie, and let go when the
-// GPU is done.
+// Arrays of another library of this process, by DLPack: used without a copy, and released when the GPU
+// is done.
 
 import { DLDeviceType } from "../../ffi/dlpack.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
@@ -21,13 +21,13 @@ import { adoptMemory } from "./from_handle.ts";
 
 /** Options for {@link CudaDevice.fromDLPack}. */
 export interface FromDLPackOptions<D extends DType = DType> extends PlaceOptions {
-  /** Element type that is expected; without one, the struct's. */
+  /** Expected element type; by default the struct's. */
   readonly dtype?: D | undefined;
   /** Whether the struct has a version, as since DLPack 1.0; true by default. */
   readonly versioned?: boolean | undefined;
   /** Stream on which the memory is ready; CUDA's legacy default stream when left out. */
   readonly stream?: CudaStream | undefined;
-  /** Whether to return a view by the array's strides; without it they have to be contiguous. */
+  /** Whether to return a view with the array's strides; otherwise the array must be contiguous. */
   readonly strided?: boolean | undefined;
 }
 
@@ -39,19 +39,19 @@ export const FROM_DLPACK_OPTIONS: OptionSet<FromDLPackOptions> = new OptionSet({
   strided: FLAG,
 });
 
-/** A pointer to a struct, or one of our own. */
+/** A pointer to a struct, or one of the kit's own structs. */
 export type DLPackPointer = bigint | Deno.PointerObject | DLPackTensor;
 
-/** The type of the function that ends the use of a struct. */
+/** The type of a struct's deleter. */
 const DELETER = { parameters: ["u64"], result: "void" } as const;
 
-/** Structs that buffers hold, so that none is taken twice. */
+/** Structs that buffers own, so that none is taken twice. */
 const taken = new Set<bigint>();
 
 /**
- * Creates a buffer over another library's array. From then on the struct is used up: its deleter is
- * called once, when the buffer is disposed and the GPU is done. When this throws, the struct is still
- * whose it was.
+ * Creates a buffer over another library's array. The buffer takes ownership of the struct: it calls
+ * the deleter once, when the buffer is disposed and the GPU is done with it. When this call throws,
+ * the struct keeps its former owner.
  */
 export function bufferFromDLPack<D extends DType>(
   context: Context,
@@ -124,7 +124,7 @@ function adopt<D extends DType>(
 /**
  * Asks the driver about an array's memory.
  *
- * @throws TypeError when it does not know it.
+ * @throws TypeError when the driver does not know it.
  */
 function attributesOf(
   context: Context,
@@ -179,7 +179,7 @@ function requireContiguous({ struct, shape, strides }: ForeignTensor): void {
   );
 }
 
-/** Checks that the memory is what the struct says. */
+/** Checks that the memory agrees with the struct. */
 function checkDevice(tensor: ForeignTensor, attributes: PointerAttributes): void {
   const { struct, deviceType, deviceId, deviceName } = tensor;
   const { deviceOrdinal, isDeviceAccessible, isHostAccessible, memoryType } = attributes;

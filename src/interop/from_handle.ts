@@ -20,17 +20,17 @@ import { ANYTHING, CALLBACK, OptionSet, SHAPE } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 
 /**
- * Options for {@link CudaDevice.fromHandle}: type and shape of the memory, and who frees it. With
- * none of `resource`, `owner` and `deallocate`, disposing the buffer does nothing to the memory,
- * and its owner must keep it until the GPU is done. Streams that use memory of a live buffer of
- * this process are ordered as for that buffer.
+ * Options for {@link CudaDevice.fromHandle}: type and shape of the memory, and its owner. Without
+ * `resource`, `owner` and `deallocate`, disposing the buffer does nothing to the memory, whose
+ * owner must keep it until the GPU is done. Uses of memory of a live buffer of this process are
+ * ordered together with that buffer's.
  */
 export interface HandleOptions<D extends DType = "uint8"> extends PlaceOptions {
   /** Element type; `"uint8"` by default. */
   readonly dtype?: D | undefined;
   /** Size of each axis; one axis by default. */
   readonly shape?: number | Shape | undefined;
-  /** Adopts the memory: it is freed by this resource. */
+  /** Adopts the memory: this resource frees it. */
   readonly resource?: MemoryResource | undefined;
   /** Borrows the memory: this object is kept alive until the GPU is done with it. */
   readonly owner?: unknown;
@@ -63,15 +63,15 @@ export function bufferFromHandle<D extends DType = "uint8">(
   return adoptMemory(context, handle, { ...options, ...layoutOf(handle, options) });
 }
 
-/** Memory of someone else's, with its layout. */
+/** Foreign memory, with its layout. */
 interface ForeignMemory<D extends DType> extends HandleOptions<D> {
   readonly dtype: D;
   readonly shape: Shape;
   /** Whether it may only be read. */
   readonly isReadOnly?: boolean;
-  /** The driver's facts about the address, where they were asked for already. */
+  /** The driver's facts about the address, if they are known already. */
   readonly attributes?: PointerAttributes;
-  /** Whether the free itself waits for the GPU. */
+  /** Whether the release itself waits for the GPU. */
   readonly isOrdered?: boolean;
 }
 
@@ -116,7 +116,7 @@ function adopt<D extends DType>(
   const { resource = new ForeignMemoryResource(context, release) } = options;
   const stream = streamOn(context, options, "memory");
   requireHome(context, resource);
-  // Other streams wait for uses of the same memory through the buffer that owns it.
+  // Uses of the same memory are ordered through the record of the buffer that owns it.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
   if (options.resource !== undefined && byteLength > 0) requireUnowned(context, handle);
   const block = { kind: "imported", byteLength, resource, stream, label } as const;

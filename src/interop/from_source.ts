@@ -1,4 +1,4 @@
-// A response, a stream or a blob into new device memory, chunk by chunk.
+// Copies a response, a stream or a blob into new device memory, chunk by chunk.
 
 import {
   ALLOCATE_KINDS,
@@ -25,9 +25,12 @@ import { GrowingBytes } from "./growing_bytes.ts";
 export interface FromOptions<D extends DType> extends AllocateOptions, TransferOptions {
   /** Element type; `"uint8"` by default. */
   readonly dtype?: D | undefined;
-  /** Size of each axis; by default one axis with all elements that come. */
+  /** Size of each axis; by default one axis with all elements that arrive. */
   readonly shape?: number | Shape | undefined;
-  /** Called as bytes arrive; the total is Infinity until it is known. Fails the call by what it throws. */
+  /**
+   * Called as bytes arrive; the total is Infinity until it is known. An error that it throws fails the
+   * call.
+   */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
@@ -39,7 +42,7 @@ export const FROM_OPTIONS: OptionSet<FromOptions<DType>> = new OptionSet({
   shape: SHAPE,
 });
 
-/** The options, with all that can be decided before the stream is read. */
+/** The options, and everything that can be decided before the stream is read. */
 interface Reading<D extends DType> extends FromOptions<D> {
   readonly gpu: DeviceAllocator;
   readonly dtype: D;
@@ -61,8 +64,8 @@ export async function bufferFromSource<D extends DType = "uint8">(
     if (shape === undefined) return await readGrowing(opened, reading);
     return await readKnown(opened, { ...reading, shape });
   } catch (error) {
-    // Ends a source that was not read at all; one that was read is over already. A server's request ends
-    // with its answer, so what failed for want of memory may be called again with it.
+    // Cancels a source that was not read at all; one that was read has ended already. A server's request
+    // ends with its answer, so after a lack of memory the call can be repeated with it.
     const mayComeAgain = source instanceof Request && error instanceof OutOfMemoryError;
     if (!opened.readable.locked && !mayComeAgain) await letGo(opened.readable, error);
     throw error;

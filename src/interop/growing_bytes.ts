@@ -9,7 +9,7 @@ import type { StreamTarget } from "../transfer/staged_writer.ts";
 /** Size of the first block: a server has hundreds of short streams at a time. */
 const FIRST_BYTES = 64 * 2 ** 10;
 
-/** Up to this size blocks become four times as large, to move seldom, and then twice. */
+/** Up to this size a new block is four times as large, to move seldom, and beyond it twice. */
 const FAST_BYTES = 4 * 2 ** 20;
 
 /** Bytes on the device that grow with a stream. */
@@ -21,7 +21,7 @@ export class GrowingBytes implements StreamTarget, Disposable {
   #buffer: DeviceBuffer<"uint8"> | undefined;
   #byteLength = 0;
 
-  /** Creates an empty object; memory is allocated with the first byte. */
+  /** Starts empty; memory is allocated with the first byte. */
   constructor(gpu: DeviceAllocator, options: AllocateOptions & { readonly stream: CudaStream }) {
     this.#gpu = gpu;
     this.#options = options;

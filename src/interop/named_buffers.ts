@@ -1,4 +1,4 @@
-// Checks of buffers by name before a file is touched: notebooks have no type checks.
+// Checks of named buffers before a file is touched, because notebooks have no type checks.
 
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
@@ -8,11 +8,11 @@ import { isRecord } from "../words/options.ts";
 /** A buffer and the name it is saved under. */
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
 
-/** Where buffers are to be saved. */
+/** The file that buffers are saved to. */
 export interface SaveTarget {
   /** The file, for messages. */
   readonly path: string;
-  /** Word for one of them in messages. */
+  /** Word for one buffer in messages. */
   readonly noun: "array" | "tensor";
 }
 
@@ -67,7 +67,7 @@ export function checkText(path: string, text: string, what: string): void {
   );
 }
 
-/** Returns whether a value has names; a single buffer has none. */
+/** Returns whether a value is a collection with names, not a single buffer. */
 function isCollection(value: unknown): value is object {
   if (value instanceof GpuBuffer || value instanceof StridedView || ArrayBuffer.isView(value)) {
     return false;

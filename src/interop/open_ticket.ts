@@ -25,7 +25,7 @@ export interface OpenTicketOptions extends PlaceOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a ticket whose element type may be expected. */
+/** Options of a ticket, with the expected element type. */
 type OpenTypedOptions = OpenTicketOptions & { readonly dtype?: DType | undefined };
 
 /** Checks the options above. */
@@ -50,9 +50,9 @@ const TIMEOUT_SECONDS = 10;
 /**
  * Opens a ticket.
  *
- * @throws TicketError when it is not a ticket, is one of another device or of this process, or nothing is
- *   there.
- * @throws TypeError when its elements are not of the type that is expected.
+ * @throws TicketError when it is not a ticket, belongs to another device or to this process, or its
+ *   memory is gone.
+ * @throws TypeError when its elements are not of the expected type.
  */
 export async function openTicket(
   context: Context,
@@ -86,7 +86,7 @@ export async function openTicket(
 /**
  * Takes over memory of another Worker.
  *
- * @throws TicketError when somebody has taken it already.
+ * @throws TicketError when another Worker has taken it already.
  */
 export function takeOver(
   context: Context,

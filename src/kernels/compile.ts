@@ -1,4 +1,4 @@
-// From a text of CUDA C++ to a kernel that can be launched, through what was compiled before.
+// Compiles CUDA C++ to a kernel that can be launched, or finds it among earlier results.
 
 import { LibraryError } from "../../ffi/library.ts";
 import { findNvrtc, type NvrtcSource } from "../../ffi/nvrtc_library.ts";
@@ -20,11 +20,11 @@ export interface CompileOptions {
   readonly name?: string | undefined;
   /** Further options of NVRTC, such as `--use_fast_math`. */
   readonly options?: readonly string[] | undefined;
-  /** Folders with your own headers. Sources that use them are compiled anew each time. */
+  /** Folders with headers of your own. Code that uses them is compiled again each time. */
   readonly include?: readonly string[] | undefined;
   /** Architecture to compile for, such as `sm_90a`; the device's own by default. */
   readonly architecture?: string | undefined;
-  /** Whether code that was compiled before is used again; true by default. */
+  /** Whether code that was compiled before is reused; true by default. */
   readonly cache?: boolean | undefined;
   /** Name of the module in tables and errors; the kernel's by default. */
   readonly label?: string | undefined;
@@ -44,7 +44,7 @@ export const COMPILE_OPTIONS: OptionSet<CompileOptions> = new OptionSet({
 const READS_FILES = /^(-I|--include-path|-include|--pre-include|--use-bundled-headers)/;
 
 /**
- * Compiles CUDA C++ and loads a kernel of it.
+ * Compiles CUDA C++ and loads its kernel.
  *
  * @throws CompileError with the lines that have mistakes.
  * @throws CudaUnavailableError when there is no NVRTC.
@@ -90,7 +90,9 @@ async function compiledCode(
   return code;
 }
 
-/** Opens the compiler; its absence is told as that of everything that a program needs. */
+/**
+ * Opens the compiler; when it is missing, throws the same class of error as for a missing driver.
+ */
 function openCompiler(nvrtc: NvrtcSource): NvrtcSource["api"] {
   try {
     return nvrtc.api;

@@ -1,14 +1,14 @@
-// Compiled code that is kept: in memory for this process, and in a folder for the next one where the
-// permissions allow that. A file that is not whole counts as absent.
+// The cache of compiled code: in memory for this process, and in a folder for later ones if the
+// permissions allow that. An incomplete file counts as absent.
 
 import { readVariable } from "../../ffi/library.ts";
 import { readEntries } from "../launch/parameter_type.ts";
 import type { CompiledCode } from "./compiler.ts";
 
-/** Results that a process keeps. */
+/** The most results that a process keeps. */
 const MOST_IN_MEMORY = 256;
 
-/** Files that the folder keeps; the oldest go first. */
+/** The most files that the folder keeps; the oldest are removed first. */
 const MOST_FILES = 1000;
 
 /** The first bytes of a file; a new layout gets a new number. */
@@ -28,7 +28,7 @@ interface FileHead {
 
 const kept = new Map<string, CompiledCode>();
 
-/** Makes the key of a compilation: whatever changes the result changes it. */
+/** Makes the key of a compilation from everything that affects the result. */
 export async function cacheKey(parts: readonly unknown[]): Promise<string> {
   return await digestOf(new TextEncoder().encode(JSON.stringify([MAGIC, ...parts])));
 }
@@ -48,7 +48,7 @@ export async function findCode(key: string): Promise<CompiledCode | undefined> {
   }
 }
 
-/** Keeps code, also in the folder where that can be. A failure there is no failure of the program. */
+/** Keeps code, also in the folder if possible. A failure to write there is ignored. */
 export async function keepCode(key: string, code: CompiledCode): Promise<void> {
   keepInMemory(key, code);
   const folder = cacheFolder();
@@ -64,12 +64,12 @@ export async function keepCode(key: string, code: CompiledCode): Promise<void> {
   }
 }
 
-/** Forgets what this process keeps; the folder stays. */
+/** Clears the cache of this process; the folder stays. */
 export function forgetCode(): void {
   kept.clear();
 }
 
-/** The folder, where it may be read and written without a prompt. */
+/** Returns the folder if it may be read and written without a prompt. */
 export function cacheFolder(): string | undefined {
   const cache = readVariable("XDG_CACHE_HOME");
   const home = readVariable("HOME");
@@ -128,7 +128,7 @@ async function fileOf(code: CompiledCode): Promise<Uint8Array<ArrayBuffer>> {
   return file;
 }
 
-/** Reads a file; undefined when it is not whole. */
+/** Reads a file; undefined when it is incomplete. */
 async function readFile(file: Uint8Array<ArrayBuffer>): Promise<CompiledCode | undefined> {
   const startBytes = MAGIC.length + DIGEST_LETTERS;
   const body = file.slice(startBytes);

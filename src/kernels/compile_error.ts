@@ -1,12 +1,13 @@
-// The error of a text that does not compile: the compiler's words, with the lines that they are about.
+// The error of CUDA C++ that does not compile: the compiler's messages, with the lines that they
+// concern.
 
 import { OptionSet, TEXT } from "../words/options.ts";
 
-/** A place in the text that the compiler complains about. */
+/** A problem that the compiler found in the source. */
 export interface CompileProblem {
   /** The line, counted from 1. */
   readonly line: number;
-  /** The compiler's words. */
+  /** The compiler's output. */
   readonly message: string;
 }
 
@@ -22,22 +23,25 @@ export interface CompileReport {
   readonly file: string;
   /** The text. */
   readonly source: string;
-  /** The compiler's words. */
+  /** The compiler's output. */
   readonly log: string;
 }
 
 const COMPILE_REPORT = new OptionSet<CompileReport>({ file: TEXT, source: TEXT, log: TEXT });
 
-/** CUDA C++ did not compile. The message has the lines with mistakes; `log` is all the compiler said. */
+/**
+ * CUDA C++ did not compile. The message shows the lines with mistakes; `log` is the compiler's whole
+ * output.
+ */
 export class CompileError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "CompileError";
-  /** The compiler's words. */
+  /** The compiler's output. */
   readonly log: string;
-  /** The mistakes in the text itself, in the order of the log. */
+  /** The mistakes in the source itself, in the order of the log. */
   readonly problems: readonly CompileProblem[];
 
-  /** Creates an error for a text, from its name, itself and the compiler's words. */
+  /** Creates an error from a source, its name and the compiler's output. */
   constructor(report: CompileReport) {
     report = COMPILE_REPORT.read(report, "new CompileError");
     const { file = "kernel.cu", source = "", log = "" } = report;
@@ -79,7 +83,7 @@ function excerpt(lines: readonly string[], line: number): string {
   }).join("\n");
 }
 
-/** Reads "file(3): error: words", with which the compiler begins each complaint. */
+/** Reads "file(3): error: message", with which the compiler begins each error. */
 function readProblems(log: string, file: string): CompileProblem[] {
   return log.split("\n").flatMap((text) => {
     const found = /^(.*)\((\d+)\): (?:catastrophic )?error(?: #\S+)?: (.*)$/.exec(text);

@@ -1,5 +1,5 @@
-// NVRTC: CUDA C++ becomes code for one kind of GPU. It runs on a thread of its own, and needs neither
-// a GPU nor a driver.
+// NVRTC, which compiles CUDA C++ for one kind of GPU. It runs on a thread of its own, and needs
+// neither a GPU nor a driver.
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { type NvrtcApi, nvrtcResult } from "../../ffi/nvrtc.ts";
@@ -21,19 +21,22 @@ export interface CompileRequest {
   readonly options: readonly string[];
 }
 
-/** Code that came out of a compilation. */
+/** The result of a compilation. */
 export interface CompiledCode {
   /** A cubin, or PTX text with a zero byte at its end. */
   readonly image: Uint8Array<ArrayBuffer>;
   /** The kernels and their parameters. */
   readonly entries: ReadonlyMap<string, readonly ParameterType[]>;
-  /** The name in the code of the expression that was looked for. */
+  /** The name that the requested expression has in the code. */
   readonly symbol: string | undefined;
   /** The compiler's warnings; empty when there are none. */
   readonly log: string;
 }
 
-/** Chooses the architecture for a device: its own, or the newest before it, from which drivers go on. */
+/**
+ * Chooses the architecture for a device: its own, or the newest one before it, which the driver compiles
+ * further.
+ */
 export function architectureFor(api: NvrtcApi, capability: number): string {
   const known = supportedArchitectures(api);
   if (known.includes(capability)) return `sm_${capability}`;
@@ -95,7 +98,10 @@ function supportedArchitectures(api: NvrtcApi): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** Writes a list of C strings with their table in one piece of memory, which the call keeps. */
+/**
+ * Writes a list of C strings and the table of their addresses into one array, which must stay alive
+ * during the call.
+ */
 function stringList(texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const encoded = texts.map(cString);
   const tableBytes = texts.length * 8;
@@ -112,7 +118,7 @@ function stringList(texts: readonly string[]): Uint8Array<ArrayBuffer> {
   return list;
 }
 
-/** Reads what a compilation left: its size first, and then the bytes. */
+/** Reads an output of the compilation: first its size, then its bytes. */
 function bytesOf(
   api: NvrtcApi,
   program: bigint,

@@ -1,4 +1,4 @@
-// A kernel as people hold it: its launch, its limits, and the module that it is a part of.
+// A kernel as users hold it: its launch, its limits, and the module that it belongs to.
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Shape } from "../buffers/shape.ts";
@@ -15,12 +15,12 @@ import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 
 /**
- * A value for one parameter: a buffer or a view, a number that the kernel's text gives its type, a
- * number with its type such as `i32(3)`, or the bytes of a struct.
+ * A value for one parameter: a buffer or a view, a plain number where the kernel's code tells the
+ * type, a typed number such as `i32(3)`, or the bytes of a struct.
  */
 export type KernelArgument = KernelMemory | KernelNumber | ArrayBufferView | number | bigint;
 
-/** The module of a kernel, a {@link CudaModule}, as far as its kernels need it. */
+/** The module of a kernel: the part of {@link CudaModule} that its kernels need. */
 export interface KernelModule extends Disposable {
   /** Context that it belongs to. */
   readonly context: Context;
@@ -28,7 +28,7 @@ export interface KernelModule extends Disposable {
   readonly name: string;
   /** Whether it was disposed. */
   readonly disposed: boolean;
-  /** Names of its kernels, as far as its text tells them. */
+  /** Names of its kernels, if its code tells them. */
   readonly kernelNames: readonly string[];
   /** Returns another kernel. */
   kernel(name: string): CudaKernel;
@@ -66,7 +66,7 @@ const LAUNCH_OPTIONS = new OptionSet<LaunchOptions>({
 
 /** The parts of a {@link CudaKernel}. */
 export interface KernelParts {
-  /** Module that it is a part of. */
+  /** Module that it belongs to. */
   readonly module: KernelModule;
   /** The kernel itself. */
   readonly kernel: KernelFunction;
@@ -78,8 +78,8 @@ export interface KernelParts {
 export let functionOf: (kernel: CudaKernel) => KernelFunction;
 
 /**
- * A kernel: a function that runs on the GPU in many threads. {@link CudaDevice.compile} makes one of
- * CUDA C++, {@link CudaModule.kernel} finds one in loaded code.
+ * A kernel: a function that runs on the GPU in many threads. {@link CudaDevice.compile} makes one
+ * from CUDA C++, {@link CudaModule.kernel} finds one in loaded code.
  *
  * @example
  * ```ts
@@ -99,7 +99,7 @@ export let functionOf: (kernel: CudaKernel) => KernelFunction;
  * ```
  */
 export class CudaKernel implements Disposable {
-  /** Module that it is a part of. */
+  /** Module that it belongs to. */
   readonly module: KernelModule;
   readonly #function: KernelFunction;
   readonly #ownsModule: boolean;
@@ -108,11 +108,7 @@ export class CudaKernel implements Disposable {
     functionOf = (kernel) => kernel.#function;
   }
 
-  /**
-   * Shows a kernel of a module.
-   *
-   * @ignore
-   */
+  /** @ignore Wraps a kernel of a module. */
   constructor(parts: Parts<KernelParts>) {
     const { module, kernel, ownsModule = false } = partsOf(parts, new.target);
     this.module = module;
@@ -135,12 +131,12 @@ export class CudaKernel implements Disposable {
     return this.module.disposed;
   }
 
-  /** Size of each parameter in bytes; undefined when neither its text nor the driver tells them. */
+  /** Size of each parameter in bytes; undefined when neither its code nor the driver tells them. */
   get parameterBytes(): readonly number[] | undefined {
     return this.#function.types?.map(({ byteLength }) => byteLength);
   }
 
-  /** The threads of a block, registers and shared memory that the kernel needs and may use. */
+  /** The block size, registers and shared memory that the kernel needs and may use. */
   get limits(): KernelLimits {
     this.#requireUsable();
     return this.#function.limits;
@@ -150,7 +146,7 @@ export class CudaKernel implements Disposable {
    * Queues the kernel on a stream and does not wait (cuLaunchKernel; cuLaunchKernelEx for cooperative
    * launches and clusters). It comes after the work of other streams on the buffers in `args`, and
    * after transfers called before; later work on them comes after it. Every buffer counts as written
-   * unless it is given as `readOnly(buffer)`. Within a capture the launch is recorded.
+   * unless it is given as `readOnly(buffer)`. In a capture the launch is recorded.
    *
    * @throws TypeError for arguments that do not fit the kernel's parameters.
    * @throws RangeError for a grid, a block or shared memory that the kernel cannot have.
@@ -166,7 +162,7 @@ export class CudaKernel implements Disposable {
 
   /**
    * Unloads the module that {@link CudaDevice.compile} made for this kernel, after the launches
-   * queued so far; a kernel of a module that was loaded by itself leaves that alone.
+   * queued so far; does nothing to a module that was loaded separately.
    */
   dispose(): void {
     if (this.#ownsModule) this.module.dispose();
@@ -193,8 +189,8 @@ export class CudaKernel implements Disposable {
 }
 
 /**
- * Reads options as {@link LAUNCH_OPTIONS} does, and those that nearly all launches have without it: behind a
- * driver call each step of its walk costs more than the launch has to spare.
+ * Reads options as {@link LAUNCH_OPTIONS} does, but takes a shortcut for those of nearly all launches:
+ * right after a driver call, each step of the full check costs more than a launch can spare.
  */
 function read(options: LaunchOptions): LaunchOptions {
   if (!hasUsualNames(options)) return LAUNCH_OPTIONS.read(options, "launch");

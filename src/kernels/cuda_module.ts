@@ -17,9 +17,9 @@ import { CudaKernel, type GlobalOptions, type KernelModule } from "./cuda_kernel
 const GLOBAL_OPTIONS = new OptionSet<GlobalOptions<DType>>({ dtype: DTYPE, shape: SHAPE });
 
 /**
- * Code that the driver has loaded: kernels and variables. {@link CudaDevice.loadModule} makes one of
- * PTX, a cubin or a fat binary, {@link CudaDevice.compile} of CUDA C++. `dispose()` or `using` unloads
- * it, after the launches queued so far; graphs with its kernels keep it.
+ * Code that the driver has loaded: kernels and variables. {@link CudaDevice.loadModule} makes one from
+ * PTX, a cubin or a fat binary, {@link CudaDevice.compile} from CUDA C++. `dispose()` or `using`
+ * unloads it, after the launches queued so far; graphs with its kernels keep it loaded.
  */
 export class CudaModule implements KernelModule {
   /** Context that it belongs to. */
@@ -27,11 +27,7 @@ export class CudaModule implements KernelModule {
   readonly #code: LoadedCode;
   readonly #record: HandleRecord;
 
-  /**
-   * Adopts loaded code.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts loaded code. */
   constructor(parts: Parts<LoadedCode>) {
     const code = partsOf(parts, new.target);
     this.context = code.context;
@@ -51,16 +47,16 @@ export class CudaModule implements KernelModule {
     return this.#record.released;
   }
 
-  /** Names of its kernels, as far as its text tells them: that of a cubin does not. */
+  /** Names of its kernels, if its code tells them; a cubin does not. */
   get kernelNames(): readonly string[] {
     return [...this.#code.image.entries?.keys() ?? []];
   }
 
   /**
-   * Returns a kernel, which is there as long as the module is.
+   * Returns a kernel, which can be used as long as the module.
    *
-   * @param name Its name in the code; for kernels in C++ that are not extern "C", the name in the
-   *   source serves too.
+   * @param name Its name in the code; for C++ kernels that are not extern "C", also the name in the
+   *   source.
    * @throws TypeError when there is no such kernel.
    */
   kernel(name: string): CudaKernel {
@@ -126,7 +122,7 @@ export function loadImage(context: Context, image: ModuleImage, label?: string):
   return new CudaModule(new Parts(new LoadedCode(context, image, label)));
 }
 
-/** Loads an image for one of its kernels, which disposes the module with itself. */
+/** Loads an image for one of its kernels; disposing the kernel disposes the module. */
 export function loadForKernel(
   context: Context,
   image: ModuleImage,

@@ -7,7 +7,7 @@ import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { describeValue, messageOf } from "../words/format.ts";
+import { describeValue } from "../words/format.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 import { type CudaModule, loadImage } from "./cuda_module.ts";
 
@@ -26,14 +26,14 @@ export const MODULE_OPTIONS: OptionSet<ModuleOptions> = new OptionSet({ label: T
  */
 export type ModuleSource = string | URL | Uint8Array;
 
-/** Code that was read, with its file's name where it has one. */
+/** Code that was read, with the name of its file, if any. */
 interface ReadCode {
   readonly image: ModuleImage;
   readonly file: string | undefined;
 }
 
 /**
- * Loads a module, of one piece of code or of several that are linked.
+ * Loads a module from one piece of code, or from several that are linked.
  *
  * @throws TypeError for a value that is not code, code that was cut off, and pieces that do not fit.
  */
@@ -75,8 +75,7 @@ async function readFile(source: FilePath): Promise<Uint8Array> {
     await refuseDevice(path);
     return await Deno.readFile(path);
   } catch (error) {
-    const reason = reasonOf(error) ?? messageOf(error);
-    throw reworded(error, `Cannot load ${path} as a module: ${reason}`);
+    throw reworded(error, `Cannot load ${path} as a module: ${reasonOf(error)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-// The share of a GPU's threads that a kernel keeps busy at a time.
+// Occupancy: the share of a GPU's threads that a kernel keeps busy at a time.
 
 import type { Context } from "../driver/context.ts";
 import { take32 } from "../driver/driver.ts";
@@ -10,7 +10,7 @@ import { CudaKernel, functionOf } from "./cuda_kernel.ts";
 export interface OccupancyOptions {
   /** Threads of a block; the size that the driver proposes by default. */
   readonly block?: number | undefined;
-  /** Shared memory that each launch asks for, in bytes; 0 by default. */
+  /** Shared memory that each launch requests, in bytes; 0 by default. */
   readonly sharedBytes?: number | undefined;
 }
 
@@ -28,7 +28,7 @@ export interface Occupancy {
   readonly blocksPerMultiprocessor: number;
   /** Blocks that the whole GPU runs at a time: a grid of fewer leaves a part of it idle. */
   readonly gridToFill: number;
-  /** Threads that run at a time as a part of those that could, from 0 to 1. */
+  /** Threads that run at a time, as a fraction of the most possible, from 0 to 1. */
   readonly fraction: number;
 }
 

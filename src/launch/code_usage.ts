@@ -1,11 +1,11 @@
 // The streams that run kernels of a module: its code is not unloaded before they are done. Streams
-// need no order among each other for it, so a launch only notes its stream.
+// need no order among each other for that, so a launch only notes its stream.
 
 import type { Context } from "../driver/context.ts";
 import { type Access, StreamUsage } from "../memory/stream_usage.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 
-/** From so many streams on, those that are gone for good are forgotten first. */
+/** From this many streams on, streams that are gone are removed first. */
 const MANY = 8;
 
 /** The streams whose queued work may still run code. */

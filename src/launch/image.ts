@@ -3,14 +3,14 @@
 
 import { type ParameterType, readEntries } from "./parameter_type.ts";
 
-/** The kernels of an image by name, with their parameters. */
+/** The kernels of an image, with their parameters, by name. */
 export type Entries = ReadonlyMap<string, readonly ParameterType[]>;
 
 /** An image that the driver can load. */
 export interface ModuleImage {
-  /** Its bytes; a zero byte follows a text. */
+  /** Its bytes; text ends with a zero byte. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Its kernels; undefined for code whose texts do not tell them. */
+  /** Its kernels; undefined for code that does not tell them. */
   readonly entries: Entries | undefined;
 }
 
@@ -35,7 +35,7 @@ export function isPtx(text: string): boolean {
 /**
  * Checks an image.
  *
- * @throws TypeError for bytes that are none, or that were cut off.
+ * @throws TypeError for bytes that are not an image, or were cut off.
  */
 export function readImage(image: string | Uint8Array): ModuleImage {
   if (typeof image === "string") return readPtx(image);

@@ -1,5 +1,5 @@
-// One kernel in one context: its parameters and limits, and the launch itself, in the order of the
-// memory that it is given.
+// One kernel in one context: its parameters and limits, and the launch itself, ordered with other
+// uses of its memory.
 
 import { CUfunction_attribute, CUlaunchAttributeID, CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
@@ -20,10 +20,10 @@ import type { LaunchShape } from "./launch_shape.ts";
 import { describeArgument, ParameterBlock } from "./parameter_block.ts";
 import type { ParameterType } from "./parameter_type.ts";
 
-/** Shared memory that a block gets without asking. */
+/** Shared memory that a block can have without opting in. */
 const USUAL_SHARED_BYTES = 48 << 10;
 
-/** More parameters than a kernel can have, in case a driver counts on. */
+/** More parameters than a kernel can have, in case a driver never reports the end. */
 const MOST_PARAMETERS = 4096;
 
 /** A launch: its shape, its stream and its arguments. */
@@ -44,9 +44,9 @@ export interface KernelLimits {
   readonly registerCount: number;
   /** Shared memory that the kernel declares itself, in bytes. */
   readonly staticSharedBytes: number;
-  /** Memory of a thread's own, in bytes. */
+  /** Local memory of each thread, in bytes. */
   readonly localBytes: number;
-  /** Most shared memory that a launch can ask for, in bytes. */
+  /** Most shared memory that a launch can request, in bytes. */
   readonly maxSharedBytes: number;
 }
 
@@ -62,7 +62,7 @@ interface OrderedLaunch {
   readonly uses: readonly Use[];
 }
 
-/** The code that a kernel is a part of: it stays loaded while a graph or a launch to come needs it. */
+/** The code that a kernel belongs to: it stays loaded while a graph or a pending launch needs it. */
 export interface KernelCode extends CapturedBlock {
   /** Context in which its kernels run. */
   readonly context: Context;
@@ -77,18 +77,18 @@ interface KernelFields {
 
 /** A kernel of loaded code. */
 export class KernelFunction {
-  /** The code that it is a part of. */
+  /** The code that it belongs to. */
   readonly code: KernelCode;
   /** The driver's handle. */
   readonly handle: bigint;
   /** Its name. */
   readonly name: string;
-  /** Its parameters; undefined when neither its text nor the driver tells them. */
+  /** Its parameters; undefined when neither its code nor the driver tells them. */
   readonly types: readonly ParameterType[] | undefined;
   #block: ParameterBlock;
   readonly #launch: DriverApi["cuLaunchKernel"];
   #limits: KernelLimits | undefined;
-  /** The most shared memory that a launch can have as things are. */
+  /** The most shared memory that a launch can have at present. */
   #allowedSharedBytes = USUAL_SHARED_BYTES;
 
   /** Reads a kernel's parameters. */
@@ -98,7 +98,7 @@ export class KernelFunction {
     this.name = name;
     this.types = sameSizes(types, sizesOf(code.context, handle));
     this.#block = new ParameterBlock(this.types ?? []);
-    // Behind a driver call a look into a table costs more than a field.
+    // Kept in a field, because right after a driver call a look into the table costs more.
     this.#launch = code.context.driver.api.cuLaunchKernel;
   }
 
@@ -128,7 +128,8 @@ export class KernelFunction {
    * @throws RangeError for a shape that the kernel or the device cannot have.
    */
   launch({ shape, stream, args }: LaunchRequest): void {
-    // Memory that is made on first use may run code that launches this kernel, or disposes a buffer.
+    // Memory that is allocated on first use may run code of the program, which may launch this
+    // kernel or dispose a buffer.
     const places = countPlaces();
     const isUsual = this.#setArguments(args, stream);
     this.#checkShape(shape);
@@ -139,7 +140,7 @@ export class KernelFunction {
     this.#launchInOrder({ shape, stream, uses: usesOf(args) });
   }
 
-  /** Records a launch, or queues it once the calls that it comes after are over. */
+  /** Records a launch, or queues it once the calls that it must come after are over. */
   #launchInOrder(launch: OrderedLaunch): void {
     const { shape, stream, uses } = launch;
     if (activeCapture() !== undefined && this.#isRecorded(stream, uses)) {
@@ -157,7 +158,7 @@ export class KernelFunction {
     this.#launchLater(launch);
   }
 
-  /** Queues a launch once the calls that it comes after are over. */
+  /** Queues a launch once the calls that it must come after are over. */
   #launchLater({ shape, stream, uses }: OrderedLaunch): void {
     const block = this.#block.copy();
     const earlier = pendingBefore(stream, uses);
@@ -173,7 +174,7 @@ export class KernelFunction {
     if (!work.isOver) keepFor(work, stream, uses satisfies readonly MemoryUse[]);
   }
 
-  /** Returns whether a launch is a part of the graph that is being recorded. */
+  /** Returns whether a launch belongs to the graph that is being recorded. */
   #isRecorded(stream: CudaStream, uses: readonly Use[]): boolean {
     if (isCaptured(stream)) return true;
     const captured = capturedMemory();
@@ -227,7 +228,7 @@ export class KernelFunction {
     void bytes.byteLength; // the driver has read it by now
   }
 
-  /** Opts the kernel in to more shared memory than any kernel gets without asking. */
+  /** Opts the kernel in to more shared memory than kernels can have by default. */
   #allowShared(sharedBytes: number): void {
     const { CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: attribute } = CUfunction_attribute;
     this.code.context.call("cuFuncSetAttribute", this.handle, attribute, sharedBytes);
@@ -235,8 +236,8 @@ export class KernelFunction {
   }
 
   /**
-   * Writes all arguments into the block; returns whether the launch comes after all other uses of the
-   * memory among them by itself.
+   * Writes all arguments into the block; returns whether the launch already comes after all other
+   * uses of their memory.
    */
   #setArguments(args: readonly unknown[], stream: CudaStream): boolean {
     const { types } = this;
@@ -269,7 +270,9 @@ export class KernelFunction {
     return isUsual;
   }
 
-  /** Checks memory of another device's context: only what lies on the host is within reach. */
+  /**
+   * Checks memory of another device's context: the kernel can access it only if it is host memory.
+   */
   #checkReach(allocation: Allocation): void {
     if (allocation.context.driver !== this.code.context.driver) {
       throw new TypeError("it is memory of another driver; open both devices with one { driver }");
@@ -281,9 +284,9 @@ export class KernelFunction {
     );
   }
 
-  /** Checks what the kernel allows; the device's own limits are checked by the driver. */
+  /** Checks the kernel's limits; the driver checks the device's own. */
   #checkShape({ block, sharedBytes, threadCount }: LaunchShape): void {
-    // Neither needs a question to the driver in the usual case.
+    // In the usual case neither check needs a driver call.
     if (threadCount > 256 && threadCount > this.limits.maxBlockThreads) {
       throw new RangeError(
         `Cannot launch ${this.name} with a block of ${block.join(" × ")} threads: it can have ` +
@@ -301,7 +304,7 @@ export class KernelFunction {
   }
 }
 
-/** The memory among arguments, which were checked. */
+/** Returns the memory among arguments that were checked. */
 function usesOf(args: readonly unknown[]): Use[] {
   return args.filter(isKernelMemory).flatMap((value): Use[] => {
     const { allocation, address, byteLength } = value[KERNEL_MEMORY]();
@@ -309,7 +312,10 @@ function usesOf(args: readonly unknown[]): Use[] {
   });
 }
 
-/** Orders memory for a launch under capture: by what is recorded already, the stream joins. */
+/**
+ * Orders memory for a launch during a capture; the stream joins the capture through memory that is
+ * recorded already.
+ */
 function orderAll(uses: readonly Use[], stream: CudaStream): void {
   const captured = capturedMemory();
   const isRecorded = ({ allocation }: Use) => captured?.uses(allocation) === true;
@@ -351,7 +357,10 @@ function sizesOf(context: Context, handle: bigint): number[] | undefined {
   return sizes;
 }
 
-/** Joins what the text says and what the driver says; the driver is right about sizes. */
+/**
+ * Merges the types that the code declares with the sizes that the driver reports, which take
+ * precedence.
+ */
 function sameSizes(
   types: readonly ParameterType[] | undefined,
   sizes: readonly number[] | undefined,
@@ -363,7 +372,7 @@ function sameSizes(
   });
 }
 
-/** Adds to an error which argument it is about. */
+/** Adds the number of the argument to an error. */
 function withPlace(
   error: unknown,
   { kernel, index, value }: { kernel: string; index: number; value: unknown },

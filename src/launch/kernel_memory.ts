@@ -1,5 +1,5 @@
-// Memory as kernels take it: everything that has an address there says so itself, so that launches need
-// not know the kinds of buffers.
+// Memory as an argument of kernels: everything that a kernel can use implements this itself, so that
+// launches need not know the kinds of buffers.
 
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
@@ -8,12 +8,14 @@ import type { Access } from "../memory/stream_usage.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 
 /**
- * The name of the method by which memory gives itself to a kernel. It is no text, so that editors
- * and notebooks do not list it.
+ * The name of the method that returns memory for a kernel. It is a symbol, so that editors and
+ * notebooks do not list it.
  */
 export const KERNEL_MEMORY: unique symbol = Symbol("kernelMemory");
 
-/** Memory that a kernel can be given: a buffer, a view, or either of them as {@link readOnly}. */
+/**
+ * Memory that a kernel can use: a buffer, a view, or either of them wrapped by {@link readOnly}.
+ */
 export interface KernelMemory {
   /**
    * Returns the memory.
@@ -27,7 +29,7 @@ export interface KernelMemory {
 }
 
 /** Memory that a kernel only reads. */
-export class ReadOnlyMemory implements KernelMemory {
+class ReadOnlyMemory implements KernelMemory {
   readonly #memory: KernelMemory;
 
   /** Wraps memory; {@link readOnly} is shorter. */
@@ -46,7 +48,9 @@ export class ReadOnlyMemory implements KernelMemory {
   }
 }
 
-/** Returns whether kernels of a device reach a block: its own memory, and what lies on the host. */
+/**
+ * Returns whether kernels of a device can access a block: the device's own memory, and host memory.
+ */
 export function reaches(kernels: Context, { context, resource }: Allocation): boolean {
   return context === kernels || resource.isHostAccessible || isStripedOver(resource, kernels);
 }
@@ -56,14 +60,14 @@ export function isKernelMemory(value: unknown): value is KernelMemory {
   return typeof value === "object" && value !== null && KERNEL_MEMORY in value;
 }
 
-/** Returns how a kernel uses memory: it may write all that is not said to be read only. */
+/** Returns how a kernel uses memory: it may write anything that is not marked as read only. */
 export function accessOf(memory: KernelMemory): Access {
   return memory instanceof ReadOnlyMemory ? "read" : "write";
 }
 
 /**
- * Says that a kernel only reads a buffer: launches on two streams that read the same buffer run at
- * the same time.
+ * Declares that a kernel only reads a buffer, so that launches on two streams that read the same
+ * buffer can run at the same time.
  *
  * @throws TypeError for a value that is not memory of the GPU.
  */

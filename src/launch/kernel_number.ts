@@ -1,5 +1,5 @@
-// Numbers with the type that a kernel's parameter has: i32(3), f32(0.5). JavaScript has one kind of
-// number, and a kernel that reads the wrong one computes nonsense.
+// Numbers with the type of a kernel's parameter: i32(3), f32(0.5). JavaScript has one type of
+// number, and a kernel that gets the wrong type computes nonsense.
 
 import { describeValue } from "../words/format.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -25,11 +25,7 @@ export class KernelNumber {
   /** The number. */
   readonly value: number | bigint;
 
-  /**
-   * Adopts a number that fits its type.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a number that fits its type. */
   constructor(parts: Parts<{ readonly type: NumberType; readonly value: number | bigint }>) {
     const { type, value } = partsOf(parts, new.target);
     this.type = type;
@@ -41,7 +37,7 @@ export class KernelNumber {
     return Number(this.type.slice(1)) / 8;
   }
 
-  /** Whether it is a float and no integer. */
+  /** Whether it is a float, not an integer. */
   get isFloat(): boolean {
     return this.type.startsWith("f");
   }
@@ -51,7 +47,7 @@ export class KernelNumber {
     writeNumber(view, offset, this);
   }
 
-  /** Returns the number as it is written: `i32(3)`. */
+  /** Returns the number as source code: `i32(3)`. */
   toString(): string {
     return `${this.type}(${this.value})`;
   }

@@ -61,7 +61,7 @@ export function shapeOf(options: LaunchShapeOptions, kernel: string): LaunchShap
   return shape;
 }
 
-/** A loop launches one shape again and again, and most shapes are two numbers. */
+/** The last shape, because loops launch the same shape again and again. */
 let lastShape: LaunchShape = {
   grid: [1, 1, 1],
   block: [1, 1, 1],
@@ -113,7 +113,7 @@ function sizesOf(name: "grid" | "block" | "cluster", given: LaunchSize, kernel: 
   );
 }
 
-/** Whatever is no list has no sizes. */
+/** Returns a list of sizes; empty for any other value. */
 function listOf(given: unknown): number[] {
   return Array.isArray(given) ? given : [];
 }

@@ -1,5 +1,4 @@
-// Several pieces of code, joined to one by the driver's linker: what one of them declares extern another
-// one has.
+// Links several pieces of code with the driver's linker: one may define what another declares extern.
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option, CUjitInputType } from "../../ffi/constants.ts";
@@ -8,10 +7,10 @@ import { tryRelease } from "../driver/release.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { ELF_MAGIC, type Entries, FATBIN_MAGIC, type ModuleImage } from "./image.ts";
 
-/** Bytes for what the linker says of code that it refuses. */
+/** Bytes for the linker's messages about code that it refuses. */
 const LOG_BYTES = 16384;
 
-/** The machine that a cubin is for, as its header says; objects of the host have another. */
+/** The machine in a cubin's header; object files for the host have another one. */
 const EM_CUDA = 190;
 
 /** One piece, with a name for the linker's messages. */
@@ -27,8 +26,9 @@ export interface ImagePiece {
  *
  * @param name The module's name, for errors.
  *
- * @throws TypeError with the linker's words for code that it refuses, or a name that none has.
- * @throws CudaError when it fails without words, as for code of another kind of GPU.
+ * @throws TypeError with the linker's messages for code that it refuses, or a name that no piece
+ *   defines.
+ * @throws CudaError when it fails without a message, as for code of another kind of GPU.
  */
 export function linkImages(
   context: Context,

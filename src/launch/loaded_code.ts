@@ -1,5 +1,5 @@
-// Code that the driver has loaded: a library where the driver has those, else a module. It stays
-// loaded while graphs, and launches that are still to come, need it.
+// Code that the driver has loaded: as a library if the driver supports that, else as a module. It
+// stays loaded while graphs and pending launches need it.
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option } from "../../ffi/constants.ts";
@@ -18,7 +18,7 @@ import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
 import { type KernelCode, KernelFunction } from "./kernel_function.ts";
 
-/** Bytes for what the driver's compiler says of a text that it refuses. */
+/** Bytes for the messages of the driver's compiler about code that it refuses. */
 const LOG_BYTES = 16384;
 
 /** A place in the memory of a module. */
@@ -33,7 +33,7 @@ export interface GlobalPlace {
 export class LoadedCode implements KernelCode {
   readonly id: number = nextId();
   readonly kind: LiveKind = "module";
-  /** It is no memory that a graph could name. */
+  /** Always 0n: code is not memory that a graph could refer to. */
   readonly address = 0n;
   readonly byteLength = 0;
   readonly label: string | undefined;
@@ -52,7 +52,7 @@ export class LoadedCode implements KernelCode {
   /**
    * Loads an image (cuLibraryLoadData, cuModuleLoadDataEx).
    *
-   * @throws TypeError with the words of the driver's compiler for PTX with a mistake.
+   * @throws TypeError with the messages of the driver's compiler for PTX with a mistake.
    * @throws CudaError when the image is not for this device, or for a newer driver.
    * @throws DisposedError when the device was disposed while the code was read or compiled.
    */
@@ -83,12 +83,10 @@ export class LoadedCode implements KernelCode {
    */
   kernel(name: string): KernelFunction {
     const symbol = this.#symbolOf(name);
-    const known = this.#functions.get(symbol);
-    if (known !== undefined) return known;
-    const handle = this.#find(symbol, name);
-    const made = new KernelFunction(this, { handle, name, types: this.image.entries?.get(symbol) });
-    this.#functions.set(symbol, made);
-    return made;
+    return this.#functions.getOrInsertComputed(symbol, () => {
+      const handle = this.#find(symbol, name);
+      return new KernelFunction(this, { handle, name, types: this.image.entries?.get(symbol) });
+    });
   }
 
   /**
@@ -154,7 +152,9 @@ export class LoadedCode implements KernelCode {
     whenPassed(stream, unload);
   }
 
-  /** The name in the image: PTX has kernels of C++ under names with their parameters' types. */
+  /**
+   * Returns the name in the image: in PTX, names of C++ kernels contain their parameters' types.
+   */
   #symbolOf(name: string): string {
     const { entries } = this.image;
     if (entries === undefined || entries.has(name)) return name;
@@ -172,7 +172,7 @@ export class LoadedCode implements KernelCode {
   /**
    * Loads the image as a module, which the driver compiles at once.
    *
-   * @throws TypeError with the compiler's words.
+   * @throws TypeError with the compiler's messages.
    */
   #explain(): void {
     const { context, image } = this;
@@ -188,7 +188,8 @@ export class LoadedCode implements KernelCode {
       const kernel = take64(context, "cuLibraryGetKernel", this.#handle, text);
       return take64(context, "cuKernelGetFunction", kernel);
     } catch (error) {
-      // Libraries are compiled when a kernel is first asked for, and keep the words to themselves.
+      // Libraries are compiled when a kernel is first requested, and do not report the compiler's
+      // messages.
       if (failedWith(error, "CUDA_ERROR_INVALID_PTX")) this.#explain();
       if (!failedWith(error, "CUDA_ERROR_NOT_FOUND")) throw error;
       const why = context.driver.isSimulated
@@ -203,7 +204,7 @@ export class LoadedCode implements KernelCode {
   }
 }
 
-/** Loads an image, with room for the compiler's words. */
+/** Loads an image, with room for the compiler's messages. */
 function load(
   context: Context,
   { bytes, entries }: ModuleImage,

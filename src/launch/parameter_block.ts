@@ -10,10 +10,10 @@ import type { ParameterType } from "./parameter_type.ts";
 /** Every value starts at a multiple of this: the most that a parameter's alignment is. */
 const ALIGNMENT_BYTES = 16;
 
-/** Parameters of which only the number is known have room for any number. */
+/** The type of parameters of which only the count is known: it has room for any number. */
 const UNKNOWN: ParameterType = { byteLength: 8, kind: undefined };
 
-/** The types that nearly all parameters have, for which a value is written without a second look. */
+/** The types of nearly all parameters, whose values are written without further checks. */
 const Usual = { none: 0, address: 1, int32: 2, float32: 3, float64: 4 } as const;
 
 /** Memory for the values of one launch. */
@@ -23,7 +23,7 @@ export class ParameterBlock {
   readonly #types: readonly ParameterType[];
   readonly #view: DataView<ArrayBuffer>;
   readonly #offsets: readonly number[];
-  /** The type of each parameter, where it is a usual one. */
+  /** The type of each parameter, if it is a usual one. */
   readonly #usual: Uint8Array;
 
   /** Makes room for values of these types. */
@@ -45,7 +45,7 @@ export class ParameterBlock {
     }
   }
 
-  /** Makes room for values whose types nobody knows: as large as the values are. */
+  /** Makes room for values of unknown types, by the sizes of the values. */
   static for(values: readonly unknown[]): ParameterBlock {
     return new ParameterBlock(
       values.map((value) =>
@@ -54,7 +54,7 @@ export class ParameterBlock {
     );
   }
 
-  /** Returns a copy for a launch that is still to come. */
+  /** Returns a copy for a pending launch. */
   copy(): ParameterBlock {
     const copy = new ParameterBlock(this.#types);
     for (const [index, offset] of this.#offsets.entries()) {
@@ -65,7 +65,7 @@ export class ParameterBlock {
     return copy;
   }
 
-  /** Returns whether it has room for these values, whose types nobody knows. */
+  /** Returns whether it has room for these values of unknown types. */
   fits(values: readonly unknown[]): boolean {
     return values.length === this.#types.length &&
       values.every((value, index) => {
@@ -102,7 +102,7 @@ export class ParameterBlock {
   /**
    * Writes a value; `isChecked` tells whether the sizes are the kernel's own.
    *
-   * @throws TypeError when it does not fit the parameter, or its type has to be said.
+   * @throws TypeError when it does not fit the parameter, or needs an explicit type.
    */
   setValue(index: number, value: unknown, isChecked: boolean): void {
     const type = this.#types[index] ?? UNKNOWN;
@@ -128,7 +128,7 @@ export class ParameterBlock {
     new Uint8Array(this.#view.buffer, offset).set(new Uint8Array(buffer, byteOffset, byteLength));
   }
 
-  /** Writes a number without a type: as what the kernel declares. */
+  /** Writes a plain number as the type that the kernel declares. */
   #setPlain(
     { byteLength, kind }: ParameterType,
     offset: number,
@@ -179,18 +179,18 @@ function usualOf({ byteLength, kind }: ParameterType): number {
   return kind === "integer" ? Usual.int32 : Usual.none;
 }
 
-/** Puts an argument into words for a message. */
+/** Describes an argument for a message. */
 export function describeArgument(value: unknown): string {
   if (value instanceof KernelNumber) return value.toString();
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
   return describeValue(value);
 }
 
-/** Returns whether a parameter takes a number with a type; structs take those of their size. */
+/** Returns whether a parameter takes a typed number; structs take numbers of their own size. */
 function takes({ byteLength, kind }: ParameterType, number: KernelNumber): boolean {
   if (number.byteLength !== byteLength) return false;
   if (kind === "float") return number.isFloat;
-  // Half floats are integers to PTX.
+  // PTX declares half floats as integers.
   return kind !== "integer" || !number.isFloat || number.type === "f16";
 }
 

@@ -14,10 +14,13 @@ import { LoadedCode } from "./loaded_code.ts";
 /** Threads of a block. */
 const BLOCK_THREADS = 256;
 
-/** Blocks for each multiprocessor: more would only take turns. */
+/** Blocks for each multiprocessor; more would only run one after another. */
 const BLOCKS_EACH = 8;
 
-/** A launch of one of the kernels: the elements that its threads share out, and its arguments. */
+/**
+ * A launch of one of the kernels: the number of elements to divide among its threads, and its
+ * arguments.
+ */
 export interface ReadyLaunch {
   /** Name of the kernel. */
   readonly name: string;
@@ -62,12 +65,9 @@ function textWith(name: string): string {
 }
 
 function codeOf(context: Context, text: string): LoadedCode {
-  const codes = loaded.get(context) ?? new Map<string, LoadedCode>();
-  loaded.set(context, codes);
-  const known = codes.get(text);
-  if (known !== undefined) return known;
-  const made = new LoadedCode(context, readImage(text), "of vramkit");
-  codes.set(text, made);
-  context.atRelease(() => made.release());
-  return made;
+  return loaded.getOrInsertComputed(context, () => new Map()).getOrInsertComputed(text, () => {
+    const code = new LoadedCode(context, readImage(text), "of vramkit");
+    context.atRelease(() => code.release());
+    return code;
+  });
 }

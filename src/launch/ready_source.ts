@@ -1,5 +1,5 @@
-// The kit's own kernels in CUDA C++. They are shipped as the PTX that this text gives, so that no
-// compiler is needed; a test compiles it again. The simulated driver has them in JavaScript.
+// The kit's own kernels in CUDA C++. They are shipped as the PTX compiled from this source, so that
+// no compiler is needed; a test compiles it again. The simulated driver has them in JavaScript.
 
 /** The text of the kernels that number, compare, sum up, repeat and copy. */
 export const READY_SOURCE = `

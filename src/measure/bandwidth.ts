@@ -97,7 +97,7 @@ interface Lane {
   readonly kind: HostKind;
   /** Queues or does one copy of the first `byteLength` bytes. */
   copy(byteLength: number): void;
-  /** Puts the pattern into the source and something else into the destination. */
+  /** Writes the pattern to the source, and something else to the destination. */
   prepare(byteLength: number): void;
   /** Returns the destination's bytes on the host. */
   result(byteLength: number): Uint8Array<ArrayBufferLike>;
@@ -195,8 +195,8 @@ class Sweep {
   }
 
   /**
-   * Starts the threads that move large pageable memory: a sweep measures the speed of a running
-   * program.
+   * Starts the threads that move large pageable memory, because a sweep measures the speed of a
+   * running program.
    */
   async runThreads(): Promise<void> {
     if (this.#pageable.byteLength < SMALLEST_RING_BYTES) return;

@@ -58,7 +58,7 @@ export interface BandwidthFit {
 
 /**
  * A case of nvbandwidth that copies, for one GPU, by its name: by the copy engines, or by a kernel in
- * those that end in `_sm`. The last is ours, and is named as its others are.
+ * those that end in `_sm`. The last one is the kit's own, named in nvbandwidth's style.
  */
 export type CopyCase =
   | "host_to_device_memcpy_ce"
@@ -131,7 +131,7 @@ export interface Provenance {
   readonly isModelled?: boolean;
 }
 
-/** A result as plain data; files from before there were cases and latencies have none. */
+/** A result as plain data; older files have no cases and latencies. */
 export type BandwidthData =
   & Omit<BandwidthResult, "cases" | "latencies">
   & Partial<Pick<BandwidthResult, "cases" | "latencies">>;
@@ -164,7 +164,7 @@ const FIT_NUMBERS = [
   "halfBandwidthBytes",
 ] as const satisfies (keyof BandwidthFit)[];
 
-/** Checks a point or a fit, which may have more than this version knows. */
+/** Checks a point or a fit, which may have more fields than this version knows. */
 function requireLine<T extends BandwidthPoint | BandwidthFit>(
   line: T,
   numbers: readonly (keyof T & string)[],
@@ -196,9 +196,9 @@ export class BandwidthResult {
   readonly points: readonly BandwidthPoint[];
   /** One line for each direction and kind whose points lie on one. */
   readonly fits: readonly BandwidthFit[];
-  /** The cases of nvbandwidth that copy, as far as they were asked for. */
+  /** The cases of nvbandwidth that copy, if they were requested. */
   readonly cases: readonly CaseSpeed[];
-  /** The cases of nvbandwidth that measure a latency, as far as they were asked for. */
+  /** The cases of nvbandwidth that measure a latency, if they were requested. */
   readonly latencies: readonly CaseLatency[];
 
   /**
@@ -251,12 +251,12 @@ export function fitLine(points: readonly BandwidthPoint[]): BandwidthFit | undef
   };
 }
 
-/** The most that a point's time may be off the line, as a share of it. */
+/** The largest deviation of a point's time from the line, as a fraction of it. */
 const LARGEST_MISFIT = 0.3;
 
 /**
- * Fits one line for each direction and kind among `points`. Copies that go different ways by their
- * size lie on no line, and get none.
+ * Fits one line for each direction and kind among `points`. Copies that are moved differently by
+ * size lie on no line, and get no fit.
  */
 export function fitLines(points: readonly BandwidthPoint[]): BandwidthFit[] {
   const groups = Map.groupBy(points, (point) => `${point.direction} ${point.kind}`);

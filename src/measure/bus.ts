@@ -1,4 +1,4 @@
-// The bus between host and device: its name and the speed it cannot pass.
+// The bus between host and device: its name and its theoretical speed.
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { type DeviceIdentity, findNvmlDevice } from "../driver/nvml.ts";

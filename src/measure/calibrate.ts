@@ -11,7 +11,7 @@ import { RingMover } from "../transfer/ring_mover.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { spreadOf } from "./samples.ts";
 
-/** Times of one size, in both ways of moving it, for both directions. */
+/** Times of one size, for both ways of moving it. */
 export interface CalibrationPoint {
   /** Bytes of one transfer. */
   readonly byteLength: number;

@@ -40,7 +40,9 @@ interface Route {
   readonly to: GpuBuffer<"uint8">;
 }
 
-/** The ends of a copy: what is measured, and what loads the other direction. */
+/**
+ * The ends of a copy: the memory that is measured, and the memory that loads the other direction.
+ */
 interface Ends {
   readonly from: "host" | "device";
   readonly to: "host" | "device";
@@ -120,7 +122,7 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   if (isByKernel) copy(); // its first launch loads it, which would wait for a stream that is held
   measured.to.fill(0, { stream });
   stream.synchronizeSync();
-  // Both directions warm up together, and what is timed begins on both when its own is warm.
+  // Both directions warm up together; the load goes on once the measured direction is warm as well.
   const queue = () => {
     if (load !== undefined) {
       stream.record(held);

@@ -33,7 +33,7 @@ export class Latch {
   }
 
   /**
-   * Queues work behind the latch, then releases the stream, also when queueing throws: no stream
+   * Queues work behind the latch, then releases the stream, even when queueing throws: no stream
    * may be left waiting for a word that is never written.
    */
   hold(stream: CudaStream, queue: () => void): void {

@@ -32,7 +32,7 @@ interface Copy {
   readonly on: number;
 }
 
-/** Copies that run at the same time, and what counts of them. */
+/** Copies that run at the same time, and those of them that count. */
 interface Run {
   readonly copies: readonly Copy[];
   /**
@@ -42,7 +42,10 @@ interface Run {
   readonly counts: "first" | "together" | "each";
 }
 
-/** A case: how many rows its matrix has, and the run of each field; undefined for one without. */
+/**
+ * A case: the number of rows of its matrix, and the run for each field; undefined for an empty
+ * field.
+ */
 interface CasePlan {
   readonly isSquare: boolean;
   run(row: number, column: number, count: number): Run | undefined;
@@ -171,7 +174,7 @@ function linkSpeedOf(
   };
 }
 
-/** Returns whether the devices of all copies reach each other, without the host between them. */
+/** Returns whether the devices of all copies can access each other's memory directly. */
 function areLinked({ copies }: Run, memories: readonly BandwidthMemory[]): boolean {
   if (copies.length === 0) return false;
   return copies.every(({ from, to }) => {
@@ -196,7 +199,7 @@ interface LaneSet {
   readonly main: Lane;
   readonly others: readonly Lane[];
   readonly counts: Run["counts"];
-  /** Behind the copies of all lanes, where they count together. */
+  /** Recorded behind the copies of all lanes, when they count together. */
   readonly done: CudaEvent;
 }
 
@@ -245,7 +248,7 @@ function queueLane({ stream, from, to, end }: Lane, count: number): void {
   stream.record(end);
 }
 
-/** Returns the speed of a sample whose lanes have copied so many bytes each. */
+/** Returns the speed of a sample whose lanes have each copied this many bytes. */
 function speedOfCopies({ main, others, counts, done }: LaneSet, bytes: number): number {
   const speed = ({ start, end }: Lane) => speedOf(bytes, end.secondsSince(start));
   if (counts === "first") return speed(main);

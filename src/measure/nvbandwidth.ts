@@ -1,12 +1,12 @@
-// The output of nvbandwidth: written for our measurement of its cases, and read from its own, as text
-// or JSON, so that both stand side by side.
+// The output of nvbandwidth: written for the kit's measurement of its cases, and read from its own
+// runs, as text or JSON, so that both can be compared.
 
 import { messageOf } from "../words/format.ts";
 import { VERSION } from "../words/version.ts";
 import { BandwidthResult, type CopyCase, type LatencyCase } from "./bandwidth_result.ts";
 import type { LinkBandwidthResult, LinkCase, LinkSpeed } from "./link_bandwidth_result.ts";
 
-/** Its words for the matrix of a case. */
+/** nvbandwidth's descriptions of the matrix of each case. */
 const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase | LinkCase, string>> = {
   host_to_device_memcpy_ce: "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
   device_to_host_memcpy_ce: "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",

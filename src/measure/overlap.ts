@@ -44,11 +44,7 @@ export class OverlapTrace {
   /** Whether the times are the simulated driver's, which models them. */
   readonly isModelled: boolean;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<OverlapTrace>) {
     const found = partsOf(parts, new.target);
     this.device = found.device;
@@ -74,11 +70,7 @@ export class OverlapRecorder implements Disposable {
   readonly #context: Context;
   readonly #pending: PendingSpan[] = [];
 
-  /**
-   * Records on a device.
-   *
-   * @ignore
-   */
+  /** @ignore Records on a device. */
   constructor(parts: Parts<Context>) {
     this.#context = partsOf(parts, new.target);
   }
@@ -163,7 +155,7 @@ export function timesWith(
   const steps = spans.flatMap(({ startSeconds, endSeconds }) => [
     { at: startSeconds, change: 1 },
     { at: endSeconds, change: -1 },
-    // At equal times a beginning comes first, so that pieces in a row are one stretch.
+    // At equal times a start comes first, so that adjacent pieces are one stretch.
   ]).sort((a, b) => a.at - b.at || b.change - a.change);
   const stretches: { startSeconds: number; endSeconds: number }[] = [];
   let running = 0;

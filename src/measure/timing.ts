@@ -21,11 +21,7 @@ export class Timing {
   /** Whether the GPU time is the simulated driver's, which models it. */
   readonly isModelled: boolean;
 
-  /**
-   * Takes over values.
-   *
-   * @ignore
-   */
+  /** @ignore Takes over values. */
   constructor(parts: Parts<Timing>) {
     const { gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled } = partsOf(
       parts,
@@ -40,8 +36,8 @@ export class Timing {
 }
 
 /**
- * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work
- * that is queued on other streams counts only as far as `stream` waits for it.
+ * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work on
+ * other streams counts only if `stream` waits for it.
  */
 export async function timeOnStream(
   stream: CudaStream,

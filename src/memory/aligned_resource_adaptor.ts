@@ -22,7 +22,7 @@ const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({
   thresholdSize: SIZE,
 });
 
-/** Takes more than asked for from the upstream, and hands out the aligned part. */
+/** Takes more memory than requested from the upstream, and hands out the aligned part. */
 export class AlignedResourceAdaptor extends ResourceAdaptor {
   /** The alignment in bytes. */
   readonly alignmentBytes: number;
@@ -32,7 +32,7 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
   readonly #starts = new Map<bigint, bigint>();
 
   /**
-   * Aligns what comes from a resource.
+   * Aligns the addresses that a resource gives.
    *
    * @throws RangeError when the alignment is missing, not a power of two, or below 256.
    */
@@ -58,7 +58,7 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
     return address;
   }
 
-  /** Gives back all that was taken for an aligned block. */
+  /** Gives back all of the memory that was taken for an aligned block. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
     if (!this.#aligns(byteLength)) {
       return deallocateTo(this.upstream, { address, byteLength, stream });

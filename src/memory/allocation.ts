@@ -1,4 +1,4 @@
-// One block of memory and who must be asked before it goes: the record behind buffers and views.
+// One block of memory and the uses that it must outlive: the owner record behind buffers and views.
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
 import { originOf } from "../accounting/cell_runs.ts";
@@ -31,14 +31,15 @@ export interface Lender {
   readonly usage: StreamUsage;
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
-  /** Whether it was given back, or away. */
+  /** Whether the memory was given back or given away. */
   readonly released: boolean;
-  /** Keeps the memory until it is let go. */
+  /** Keeps the memory; each call needs one {@link Lender.letGo}. */
   keep(): void;
   /** Ends one use that kept the memory. */
   letGo(): void;
   /**
-   * Checks that memory lent before is there: given away it is, or given back while something keeps it.
+   * Checks that memory which was lent is still there: it is not when it was given back and nothing
+   * keeps it.
    *
    * @throws DisposedError when it is not.
    * @throws RangeError when the block has become too small for it.
@@ -60,15 +61,18 @@ export interface AllocationRequest {
   readonly label?: string | undefined;
   /** Whether the GPU may only read it. */
   readonly isReadOnly?: boolean | undefined;
-  /** The record of the same memory: uses are ordered as one, and it stays as long as this is kept. */
+  /**
+   * The record that owns the same memory: uses of both are ordered together, and it is kept as long
+   * as this block is.
+   */
   readonly lender?: Lender | undefined;
 }
 
 let placeCount = 0;
 
 /**
- * Returns how often memory came late, grew or shrank so far: a resource of the program's own may have
- * run any code meanwhile.
+ * Returns how often a block's memory was placed late, grew or shrank so far: a program's resource may
+ * have run any code meanwhile.
  */
 export function countPlaces(): number {
   return placeCount;
@@ -84,7 +88,7 @@ export class Allocation implements LedgerEntry, Owner {
   readonly label: string | undefined;
   /** When it was made, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** The context it is used and freed in. */
+  /** The context in which it is used and freed. */
   readonly context: Context;
   /** The resource that gave it. */
   readonly resource: MemoryResource;
@@ -111,22 +115,18 @@ export class Allocation implements LedgerEntry, Owner {
   /** Whether it was released to be freed, and not given away. */
   #isGivenBack = false;
   #holders = 0;
-  /** The number of its holders that keep the lender's memory, too. */
+  /** Number of its holders that also keep the lender's memory. */
   #lentHolders = 0;
   #freeWith: CudaStream | undefined;
-  /** Streams that read the block and keep it from its release on. */
+  /** Number of streams that read the block, and keep it once it is released. */
   #readerCount = 0;
   #isKeptByReaders = false;
   /** Whether it is registered memory that was released and is not unlocked yet. */
   #isLeaving = false;
-  /** Whether its memory goes back as soon as the GPU is done with it. */
+  /** Whether its memory is freed as soon as the GPU is done with it. */
   #isFreed = false;
 
-  /**
-   * Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
   constructor(request: AllocationRequest, address: bigint) {
     const { kind, byteLength, resource, stream, label, isReadOnly = false } = request;
     this.createdAt = timeOfMaking(byteLength);
@@ -189,7 +189,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#byteLength;
   }
 
-  /** Notes the block's address and size, for memory that comes late, grows or shrinks. */
+  /** Sets the block's address and size, for memory that is allocated late, grows or shrinks. */
   place(memory: { readonly address: bigint; readonly byteLength: number }): void {
     const formerBytes = this.#byteLength;
     placeCount++;
@@ -208,14 +208,14 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#isKeptByReaders;
   }
 
-  /** Whether it was given away, by `release()` or `handOver()`, and not back. */
+  /** Whether it was given away, by `release()` or `handOver()`, instead of given back. */
   get isGivenAway(): boolean {
     return this.#released && !this.#isGivenBack;
   }
 
   /**
-   * Whether it was released and its array is still page-locked: the GPU may use it, and until then
-   * those who use the array use this block.
+   * Whether it was released but its array is still page-locked: the GPU may still use it, so uses
+   * of the array still count as uses of this block.
    */
   get isLeaving(): boolean {
     return this.#isLeaving;
@@ -226,12 +226,12 @@ export class Allocation implements LedgerEntry, Owner {
     return originOf(this);
   }
 
-  /** The handle of the stream it was made on; 0n when that is gone. */
+  /** The handle of the stream it was made on; 0n when that stream is gone. */
   get streamHandle(): bigint {
     return this.#stream.key;
   }
 
-  /** Releases the block because nothing can reach it any more, and says so. */
+  /** Releases the block because nothing can reach it any more, with a warning. */
   lose(): void {
     const { kind, byteLength, origin } = this;
     this.context.ledger.undisposed.note({
@@ -255,8 +255,8 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Returns whether a use by a stream needs neither {@link Allocation.order} nor a check: that is so in nearly
-   * all launches, and costs less than to find it out there.
+   * Returns whether a use by a stream needs neither {@link Allocation.order} nor a check, as in nearly
+   * all launches; asking here costs less than calling it.
    */
   isInOrder(stream: CudaStream, access: Access): boolean {
     return !this.#released && this.#lender === undefined &&
@@ -276,8 +276,8 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Keeps the memory itself while a transfer or a graph uses it, also when it is released meanwhile;
-   * each call needs one {@link Allocation.letGo}.
+   * Keeps the memory while a transfer or a graph uses it, even when it is released meanwhile; each
+   * call needs one {@link Allocation.letGo}.
    *
    * @throws DisposedError when it was released before, and no reader keeps it.
    */
@@ -311,8 +311,8 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Notes a reader that comes back for more until the result is called: it hinders nobody while the
-   * block is there, and keeps the memory when it is released meanwhile.
+   * Registers a reader that reads repeatedly until the returned function is called. It blocks
+   * nobody while the block lives, and keeps the memory when the block is released meanwhile.
    */
   addReader(): () => void {
     this.#readerCount++;
@@ -324,7 +324,7 @@ export class Allocation implements LedgerEntry, Owner {
     };
   }
 
-  /** Checks for those that borrow the memory that it is there: not given back, or kept meanwhile. */
+  /** Checks, for borrowers, that the memory is there: not given back, or kept meanwhile. */
   requireThere({ address, byteLength }: Allocation): void {
     if (this.#isGivenBack && this.#holders === 0) throw new DisposedError(nameOf(this));
     if (address + BigInt(byteLength) <= this.#address + BigInt(this.#byteLength)) return;
@@ -335,7 +335,7 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Checks that nothing keeps the memory itself.
+   * Checks that nothing keeps the memory.
    *
    * @throws TypeError while a transfer in pieces, a graph or another library does.
    */
@@ -349,8 +349,8 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Runs `work`, which never throws, once the GPU is done with the block: at once when it is
-   * already, else at a later allocation or release.
+   * Runs `work`, which never throws, once the GPU is done with the block: at once if it already is,
+   * else at a later allocation or release.
    */
   whenUnused(work: () => void): void {
     if (isPostponed(() => this.whenUnused(work))) return;
@@ -395,7 +395,10 @@ export class Allocation implements LedgerEntry, Owner {
     return this.address;
   }
 
-  /** From here on nothing can reach the block: not its buffers, the ledger, or typed arrays. */
+  /**
+   * Cuts the block off from everything that could reach it: its buffers, the ledger and typed
+   * arrays.
+   */
   #leave(): void {
     this.#released = true;
     unwatch(this);
@@ -406,7 +409,7 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   #checkMemory(access: Access): void {
-    // A program's resource may dispose a side of a copy while it allocates the other.
+    // A program's resource may dispose one side of a copy while it allocates the other.
     if (this.#released && this.#holders === 0 && !this.#isLeaving) {
       throw new DisposedError(nameOf(this));
     }
@@ -457,7 +460,7 @@ export class Allocation implements LedgerEntry, Owner {
     }
   }
 
-  /** Keeps memory that may still be seen, and the context that would free it. */
+  /** Keeps memory that may still be visible elsewhere, and the context that would free it. */
   #keepForEver(): void {
     LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
     warn(
@@ -467,7 +470,10 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /** The stream, or the default one for a disposed stream, which now waits for all uses so far. */
+  /**
+   * Returns the stream, or the default one if it was disposed, after making it wait for all uses so
+   * far.
+   */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? defaultStreamOf(this.context) : chosen;
     const within = capturedMemory()?.usageWithin(this);
@@ -478,19 +484,20 @@ export class Allocation implements LedgerEntry, Owner {
     try {
       this.usage.finishOn(stream);
     } catch {
-      // Without the driver's order the host waits; a failure is told to whoever waits for the work.
+      // Without an order by the driver the host waits; a failure is reported to whoever waits for
+      // the work.
       tryRelease(this.context.driver, nameOf(this), () => this.context.waitForAll());
     }
     return stream;
   }
 
-  /** Hands the memory back to its resource. */
+  /** Gives the memory back to its resource. */
   protected deallocate(stream: CudaStream): void {
     const { address, byteLength } = this;
     deallocateTo(this.resource, { address, byteLength, stream });
   }
 
-  /** Hands the memory back; what cannot be given back is lost. */
+  /** Gives the memory back; if that fails, the memory counts as lost. */
   #giveBack(stream: CudaStream): void {
     if (this.kind === "registered") {
       if (!this.#isLeaving || this.#holders > 0) return; // whoever lets go comes here again
@@ -522,7 +529,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   context.sweepMore();
   const isDeviceOnly = !resource.isHostAccessible && !isStripedOver(resource, context);
   const need = { context, kind, byteLength, isDeviceOnly };
-  // An array that is registered lies where the program has put it.
+  // A registered array already has its memory, so no room is made for it.
   const take = kind === "registered"
     ? () => resource.allocate(byteLength, stream)
     : () => allocateFrom(resource, byteLength, stream);

@@ -1,5 +1,5 @@
-// Reads an allocation log back, and does the same to another resource: the allocations of a real
-// program, to compare resources by.
+// Reads an allocation log back and repeats it on another resource, to compare resources by the
+// allocations of a real program.
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { releaseAll } from "../driver/release.ts";
@@ -7,7 +7,7 @@ import { createStream, type CudaStream, defaultStreamOf } from "../order/stream.
 import { LIST, requireKind, TEXT } from "../words/options.ts";
 import { deallocateTo, type MemoryResource, requireResource } from "./memory_resource.ts";
 
-/** One row of a log; its names are text, because they are of another process. */
+/** One row of a log; addresses and streams are text, because they belong to another process. */
 export interface LoggedAllocation {
   /** The kind of step. */
   readonly action: AllocationAction;
@@ -25,7 +25,7 @@ export interface ReplayResult {
   readonly stepCount: number;
   /** Seconds of host time that a step took on average. */
   readonly secondsPerStep: number;
-  /** The most bytes live at once, as they were asked for. */
+  /** The most bytes live at once, as requested. */
   readonly peakLiveBytes: number;
 }
 
@@ -58,7 +58,7 @@ export function parseAllocationLog(csv: string): LoggedAllocation[] {
 
 /**
  * Repeats a log on a resource, with one stream for each stream of the log; failed allocations are
- * left out. Blocks that the log leaves live are given back at the end, or where their address comes
+ * left out. Blocks that the log leaves live are given back at the end, or when their address occurs
  * again.
  *
  * @throws the resource's errors, after everything was given back.
@@ -100,7 +100,7 @@ export function replayAllocations(
   return { stepCount, secondsPerStep: seconds / Math.max(stepCount, 1), peakLiveBytes };
 }
 
-/** The first stream of the log is the device's default one. */
+/** The device's default stream stands for the first stream of the log. */
 function openStreams(
   log: readonly LoggedAllocation[],
   { context }: MemoryResource,

@@ -1,4 +1,5 @@
-// The base of the kit's memory resources: where their memory can be used, and their text on a console.
+// The base class of the kit's memory resources: where their memory can be used, and their text on a
+// console.
 
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -6,9 +7,9 @@ import { describeResource } from "./describe_resource.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 
 /**
- * The base of all memory resources of the kit. The GPU alone can use its memory, unless the
- * constructor is told otherwise. A resource of your own extends {@link ResourceAdaptor}, or is any
- * object that follows {@link MemoryResource}; of this class only the type is exported.
+ * The base class of the kit's memory resources. Only the GPU can use the memory, unless the
+ * constructor is told otherwise. To write a resource of your own, extend {@link ResourceAdaptor},
+ * or implement {@link MemoryResource}; only the type of this class is exported.
  */
 export abstract class BaseMemoryResource implements MemoryResource {
   readonly context: Context;

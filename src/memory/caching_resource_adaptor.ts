@@ -21,9 +21,9 @@ const CACHING_OPTIONS = new OptionSet<CachingOptions>({ limitSize: SIZE });
  * Keeps freed memory, by stream, and cuts later allocations from it.
  *
  * A block that was freed on one stream is used on another only when the first is idle, or behind an
- * event when memory has run out. Requests are rounded to 512 bytes and found among size classes in
- * constant time; neighbours that are free merge. Before the peak rises, and when the upstream has
- * no more, whole segments that nothing uses go back.
+ * event when memory has run out. Requests are rounded up to 512 bytes and served from size classes
+ * in constant time; free neighbours merge. Before the peak would rise, and when the upstream runs
+ * out, segments that nothing uses go back to it.
  */
 export class CachingResourceAdaptor extends ResourceAdaptor implements Disposable {
   readonly #cache: BlockCache;
@@ -65,8 +65,8 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
   }
 
   /**
-   * Bytes of the largest block among those that are kept: a larger request needs new memory. Its share
-   * of `cachedBytes` tells how scattered they are. Looks at all of them.
+   * Bytes of the largest kept block: a larger request needs new memory. Its share of `cachedBytes`
+   * tells how fragmented the cache is. Looks at all kept blocks.
    */
   get largestCachedBytes(): number {
     return this.#cache.largestBytes;
@@ -93,8 +93,8 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
   }
 
   /**
-   * Gives memory back to the upstream that nothing uses, until at most `keepBytes` are kept. A
-   * segment with a block in use stays. A failure is reported on the console and never thrown.
+   * Gives unused memory back to the upstream, until at most `keepBytes` are kept. A segment with a
+   * block in use stays. A failure is reported on the console and never thrown.
    */
   trim(keepBytes = 0): void {
     this.#cache.trim(keepBytes);

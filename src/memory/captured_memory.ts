@@ -1,5 +1,5 @@
-// The memory that a capture uses, so that launches of its graph come after other work with it, and so
-// that it stays as long as the graph does.
+// The memory that a capture uses, so that launches of its graph come after other work on that memory,
+// and the memory is kept as long as the graph.
 
 import type { AddressRange, CopyEnds, LedgerEntry } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -7,7 +7,7 @@ import { activeCapture, cannotRecord, Capture } from "../order/capture.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 
-/** A block of memory, as far as a capture must know it. */
+/** The parts of a block of memory that a capture needs. */
 export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"> {
   /** The address; 0n while it holds no bytes. */
   readonly address: bigint;
@@ -21,7 +21,7 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
   hold(): Disposable;
 }
 
-/** A block whose memory comes with each launch of a graph. */
+/** A block whose memory each launch of a graph allocates. */
 export interface GraphBlock extends CapturedBlock {
   /** The context in which it is allocated. */
   readonly context: Context;
@@ -29,13 +29,13 @@ export interface GraphBlock extends CapturedBlock {
   readonly requestedBytes: number;
   /** Whether the graph frees it itself. */
   readonly isFreedInGraph: boolean;
-  /** Whether its memory is there. */
+  /** Whether its memory is allocated. */
   readonly isThere: boolean;
   /** Whether it was given back and streams that read it keep its memory. */
   readonly isKeptByReaders: boolean;
-  /** Notes that a launch has brought its memory. */
+  /** Notes that a launch has allocated its memory. */
   arrive(): void;
-  /** Notes that its memory will not come any more, unless it is there. */
+  /** Notes that its memory will not be allocated any more, unless it already is. */
   giveUp(): void;
 }
 
@@ -51,11 +51,11 @@ export interface GraphUse {
 export interface GraphCopy {
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** Between which blocks. */
+  /** The blocks that it copies between. */
   readonly ends: CopyEnds;
 }
 
-/** Memory that recorded work names, as it was then. */
+/** Memory that recorded work refers to, as it was at the recording. */
 export interface NamedMemory extends AddressRange {
   /** The block that it is a part of. */
   readonly block: CapturedBlock;
@@ -84,7 +84,7 @@ export function capturedMemory(): CapturedMemory | undefined {
   return activeCapture() as CapturedMemory | undefined; // there is no other kind
 }
 
-/** Puts work off while a capture runs, which would record it; returns whether one runs. */
+/** Postpones work while a capture runs, which would record it; returns whether one runs. */
 export function isPostponed(work: () => void): boolean {
   const captured = capturedMemory();
   captured?.postpone(work);
@@ -92,7 +92,7 @@ export function isPostponed(work: () => void): boolean {
 }
 
 /**
- * Checks that a use of a block would not be recorded, before anything is done about it.
+ * Checks, before anything is done, that a use of a block would not be recorded.
  *
  * @throws TypeError with the remedy when it would.
  */
@@ -113,7 +113,7 @@ class CapturedUsage extends StreamUsage {
  * A capture and the memory that it uses so far; disposing it before its end drops the recording.
  */
 export class CapturedMemory extends Capture implements Disposable {
-  /** By the uses outside, which records of the same memory share. */
+  /** Uses inside by the uses outside, which all records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
   readonly #used = new Map<CapturedBlock, NamedMemory>();
   readonly #made = new Map<CapturedBlock, GraphBlock>();
@@ -145,7 +145,9 @@ export class CapturedMemory extends Capture implements Disposable {
     return this.includes(stream) || (stream.context.ordersStreams && this.uses(block));
   }
 
-  /** Notes that `stream` is about to use a block inside, and tells its uses there. */
+  /**
+   * Notes that `stream` is about to use a block in the capture, and returns the block's uses there.
+   */
   use(block: CapturedBlock, stream: CudaStream, access: Access): StreamUsage | undefined {
     if (!this.records(block, stream)) return undefined;
     const usage = this.#usages.get(block.usage) ?? this.#begin(block, stream);
@@ -154,7 +156,7 @@ export class CapturedMemory extends Capture implements Disposable {
     return usage;
   }
 
-  /** Keeps a block, and remembers the most that it held: it can grow meanwhile. */
+  /** Keeps a block, and remembers the largest size that it had, because it can grow meanwhile. */
   #keep(block: CapturedBlock): void {
     const { address, byteLength } = block;
     const known = this.#used.get(block);
@@ -163,7 +165,7 @@ export class CapturedMemory extends Capture implements Disposable {
     this.#used.set(block, { block, address, byteLength });
   }
 
-  /** Notes a block that the graph allocates, which each launch does anew, for `stream` first. */
+  /** Adds a block that each launch of the graph allocates, for `stream` first. */
   addMade(block: GraphBlock, stream: CudaStream): void {
     this.#made.set(block, block);
     this.#begin(block, stream).isWritten = true;
@@ -184,7 +186,10 @@ export class CapturedMemory extends Capture implements Disposable {
     this.#kernelNames.set(handle, name);
   }
 
-  /** Ends the capture: its graph, which the caller destroys, the memory of that, and its kernels. */
+  /**
+   * Ends the capture; returns the graph, which the caller destroys, its memory, and its kernels'
+   * names.
+   */
   end(): { graph: bigint; memory: GraphMemoryUse; kernelNames: ReadonlyMap<bigint, string> } {
     const graph = this.endCapture();
     const made = [...this.#made.values()];
@@ -217,7 +222,7 @@ export class CapturedMemory extends Capture implements Disposable {
     this.#forget();
   }
 
-  /** Lets the blocks go: an event may keep the capture. */
+  /** Forgets the blocks, because an event may keep the capture alive. */
   #forget(): void {
     this.#usages.clear();
     this.#used.clear();

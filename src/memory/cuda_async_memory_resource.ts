@@ -1,5 +1,5 @@
-// The driver's stream-ordered pools: half a microsecond an allocation, and freed in stream order.
-// The driver is called without the result layer in between: that is a third of what a call costs.
+// The driver's stream-ordered pools: an allocation takes half a microsecond, and memory is freed in
+// stream order. Calls skip the result layer, which would be a third of their cost.
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
@@ -33,7 +33,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   readonly #own: DriverPool | undefined;
   readonly #pool: DriverPool;
   readonly #record: HandleRecord | undefined;
-  /** Whether other devices may use its memory, as far as that was asked for. */
+  /** Whether other devices may use its memory, for those that asked. */
   readonly #isOpenTo = new Map<Context, boolean>();
 
   /**
@@ -94,7 +94,9 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     this.#pool.noteFreed(byteLength);
   }
 
-  /** Bytes that the pool's allocations hold, those of other libraries in the default pool too. */
+  /**
+   * Bytes that the pool's allocations hold, including those of other libraries in the default pool.
+   */
   get usedBytes(): number {
     return this.#open.usedBytes;
   }
@@ -129,22 +131,23 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     return this.#record?.released ?? false;
   }
 
-  /** Starts the two peaks anew from the bytes used and reserved now. */
+  /** Resets both peaks to the bytes that are used and reserved now. */
   resetPeaks(): void {
     this.#open.resetPeaks();
   }
 
   /**
    * Gives unused memory back to the device, down to `keepBytes` (cuMemPoolTrimTo). Freed memory
-   * counts as unused once the stream of the free has got there: synchronise first to give all back.
+   * counts as unused once its stream has reached the free: synchronise first to give everything
+   * back.
    */
   trim(keepBytes = 0): void {
     this.#open.trim(keepBytes);
   }
 
   /**
-   * Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). The first copy
-   * between two devices does so by itself, unless access was taken away here.
+   * Sets whether another device may use the pool's memory (cuMemPoolSetAccess). The first copy
+   * between two devices gives access by itself, unless it was taken away here.
    */
   setAccess(peer: ContextOwner, access: DeviceAccess): void {
     const other = contextOf(peer, "set the access of");
@@ -153,16 +156,11 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /**
-   * Lets another device use the pool's memory unless the program took that away; tells whether it may.
-   *
-   * @ignore
+   * @ignore Lets another device use the pool's memory unless the program forbade that; returns
+   * whether it may.
    */
   openTo(peer: Context): boolean {
-    const known = this.#isOpenTo.get(peer);
-    if (known !== undefined) return known;
-    const isOpen = this.#open.openTo(peer);
-    this.#isOpenTo.set(peer, isOpen);
-    return isOpen;
+    return this.#isOpenTo.getOrInsertComputed(peer, () => this.#open.openTo(peer));
   }
 
   /** Reads the access that a device has to the pool's memory (cuMemPoolGetAccess). */
@@ -172,7 +170,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
 
   /**
    * Ends a new pool; its allocations stay valid, and it is destroyed when the last of them is freed
-   * (cuMemPoolDestroy). Does nothing to the default pool, nor a second time.
+   * (cuMemPoolDestroy). Does nothing for the default pool, or when called again.
    */
   dispose(): void {
     this.#record?.release();
@@ -183,35 +181,23 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     this.dispose();
   }
 
-  /**
-   * Takes a new pool out of the live objects, because the kit made it for itself.
-   *
-   * @ignore
-   */
+  /** @ignore Takes a new pool out of the live objects, because the kit made it for itself. */
   unlist(): void {
     this.#record?.unlist();
   }
 
-  /**
-   * The pool when other processes can open it.
-   *
-   * @ignore
-   */
+  /** @ignore The pool when other processes can open it. */
   get shareablePool(): DriverPool | undefined {
     const { isShareable } = this.#pool;
     return isShareable ? this.#open : undefined;
   }
 
-  /**
-   * Counts memory that was handed over, which goes back to the driver through this resource.
-   *
-   * @ignore
-   */
+  /** @ignore Counts memory that was handed over and will be freed through this resource. */
   noteAdopted(byteLength: number): void {
     this.#pool.noteTaken(byteLength);
   }
 
-  /** The pool, checked. */
+  /** Returns the pool, after checking that it was not disposed. */
   get #open(): DriverPool {
     if (this.disposed) throw new DisposedError("CudaAsyncMemoryResource");
     return this.#pool;
@@ -241,12 +227,11 @@ const defaultPools = new WeakMap<Context, DriverPool>();
 
 /** The device's own pool; its unused memory counts as cached and is given back in a shortage. */
 function defaultPool(context: Context): DriverPool {
-  const known = defaultPools.get(context);
-  if (known !== undefined) return known;
-  const pool = DriverPool.ofDevice(context);
-  defaultPools.set(context, pool);
-  context.ledger.caches.add(pool);
-  return pool;
+  return defaultPools.getOrInsertComputed(context, () => {
+    const pool = DriverPool.ofDevice(context);
+    context.ledger.caches.add(pool);
+    return pool;
+  });
 }
 
 function requireCalls(context: Context): PoolCalls {

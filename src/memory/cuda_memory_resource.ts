@@ -1,4 +1,4 @@
-// Plain device memory: cuMemAlloc and cuMemFree. What other processes can open comes from here.
+// Plain device memory: cuMemAlloc and cuMemFree. Other processes can open it.
 
 import { take64 } from "../driver/driver.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
@@ -11,7 +11,7 @@ export class CudaMemoryResource extends BaseMemoryResource {
     super(owner);
   }
 
-  /** Allocates now, whatever the stream has queued (cuMemAlloc). */
+  /** Allocates at once, without waiting for the stream (cuMemAlloc). */
   allocate(byteLength: number): bigint {
     return take64(this.context, "cuMemAlloc_v2", BigInt(byteLength));
   }

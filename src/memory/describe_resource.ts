@@ -3,7 +3,7 @@
 import { formatBytes, messageOf } from "../words/format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
-/** One resource of a stack. */
+/** One resource of a stack of adaptors. */
 export interface ResourceFacts {
   /** Its class. */
   readonly name: string;
@@ -20,13 +20,13 @@ export function describeResource(resource: MemoryResource): string {
   return [`${own} (${placeOf(resource)})`, ...upstreams.map((line) => `  over ${line}`)].join("\n");
 }
 
-/** Says who can use the memory that a resource gives. */
+/** Describes who can use a resource's memory. */
 export function placeOf({ isDeviceAccessible, isHostAccessible, context }: MemoryResource): string {
   const users = isHostAccessible ? (isDeviceAccessible ? "host and GPU" : "the host") : "the GPU";
   return `memory for ${users} of device ${context.ordinal}`;
 }
 
-/** Lists a resource and all that it takes memory from, the outermost first. */
+/** Lists a resource and its upstreams, the outermost first. */
 export function stackOf(resource: MemoryResource): ResourceFacts[] {
   const own = { name: resource.constructor.name, facts: factsOf(resource) };
   const { upstream } = resource as { upstream?: MemoryResource };
@@ -46,8 +46,8 @@ function factsOf(resource: MemoryResource): [string, string][] {
 }
 
 /**
- * Reads whatever counters a resource has, also one that a program wrote: properties whose names end
- * as all sizes and counts here do.
+ * Reads the counters of any resource, even one that a program wrote: the properties whose names end
+ * like sizes and counts.
  */
 function countersOf(resource: object): [string, string][] {
   return counterNames(resource).flatMap((key): [string, string][] => {

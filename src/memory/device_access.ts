@@ -31,7 +31,7 @@ export function deviceLocation({ ordinal }: Context): { type: number; id: number
 }
 
 /**
- * Makes the entry that lets one device use memory.
+ * Makes the driver's descriptor that lets one device use memory.
  *
  * @throws TypeError for an access that there is not.
  */

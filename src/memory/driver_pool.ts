@@ -1,4 +1,5 @@
-// A pool of the driver's: how much of the device it holds, what it keeps, and who may reach it.
+// A memory pool of the driver: its limits, its counters, and the access of other devices and
+// processes.
 
 import {
   CUmemAllocationHandleType,
@@ -25,7 +26,7 @@ import {
 export interface PoolReuse {
   /** Behind an event that the allocating stream has waited for already. */
   readonly followEventDependencies?: boolean | undefined;
-  /** If the free turns out to be done. */
+  /** When the free happens to be done. */
   readonly allowOpportunistic?: boolean | undefined;
   /** By making the allocating stream wait for the free. */
   readonly allowInternalDependencies?: boolean | undefined;
@@ -41,13 +42,13 @@ export interface PoolOptions {
   readonly maxSize?: ByteSize | undefined;
   /** Bytes it keeps at a synchronisation although nothing uses them; 0 by default. */
   readonly releaseThresholdSize?: ByteSize | undefined;
-  /** When it may hand out memory again. */
+  /** The cases in which it reuses memory whose free is not done yet. */
   readonly reuse?: PoolReuse | undefined;
   /** The handle by which other processes can open its memory; none by default. */
   readonly handleType?: "none" | "fileDescriptor" | "fabric" | undefined;
 }
 
-/** The reader of {@link PoolOptions}. */
+/** Checks the options above. */
 export const POOL_OPTIONS: OptionSet<PoolOptions> = new OptionSet({
   maxSize: SIZE,
   releaseThresholdSize: SIZE,
@@ -83,10 +84,13 @@ export interface DriverPoolFields {
   readonly isShareable?: boolean;
 }
 
-/** The wait, by its number, after which a pool ended whose frees may still be queued. */
+/** By context, the number of the last wait before a pool ended whose frees may still be queued. */
 const endedAt = new WeakMap<Context, number>();
 
-/** Whether a pool has ended since the GPU was last waited for: its memory comes with its last free. */
+/**
+ * Returns whether a pool has ended since the last wait for the GPU: its memory comes back with its
+ * last free.
+ */
 export function hasEndedPool(context: Context): boolean {
   return endedAt.get(context) === context.waitCount;
 }
@@ -104,7 +108,7 @@ export class DriverPool implements MemoryCache {
   readonly #limitBytes: number;
   /** Bytes that the kit's allocations hold. */
   #heldBytes = 0;
-  /** Bytes that the kit has freed since the GPU was last waited for, and when that was. */
+  /** Bytes that the kit has freed since the last wait for the GPU, and the number of that wait. */
   #freedBytes = 0;
   #waitCount = 0;
   /** Blocks that the kit has taken and not freed. */
@@ -122,8 +126,8 @@ export class DriverPool implements MemoryCache {
   }
 
   /**
-   * Finds the pool that cuMemAllocAsync takes from (cuDeviceGetDefaultMemPool). It takes memory in
-   * large steps, for other libraries too, so a limit counts only what live buffers hold of it.
+   * Finds the pool that cuMemAllocAsync allocates from (cuDeviceGetDefaultMemPool). It takes memory
+   * in large steps, for other libraries too, so a limit counts only what live buffers hold of it.
    */
   static ofDevice(context: Context): DriverPool {
     const handle = take64(context.driver, "cuDeviceGetDefaultMemPool", context.deviceHandle);
@@ -229,15 +233,15 @@ export class DriverPool implements MemoryCache {
     };
   }
 
-  /** Starts the two peaks anew from the bytes used and reserved now. */
+  /** Resets both peaks to the bytes that are used and reserved now. */
   resetPeaks(): void {
     this.#write64("CU_MEMPOOL_ATTR_USED_MEM_HIGH", 0);
     this.#write64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH", 0);
   }
 
   /**
-   * Explains why the driver found no memory for a request: the error when the pool's own limit is
-   * in the way, undefined when the device is full. The driver has one status for both.
+   * Returns the error if the pool's own limit forbids a request, and undefined if the device is
+   * full: the driver has one status for both.
    */
   limitError(requestedBytes: number): MemoryLimitError | undefined {
     const limitBytes = this.#limitBytes;
@@ -259,14 +263,14 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolTrimTo", this.handle, keep);
   }
 
-  /** Lets another device use the pool's memory, or no longer (cuMemPoolSetAccess). */
+  /** Sets whether another device may use the pool's memory (cuMemPoolSetAccess). */
   setAccess(peer: Context, access: DeviceAccess): void {
     this.#context.call("cuMemPoolSetAccess", this.handle, describeAccess(peer, access), 1n);
   }
 
   /**
-   * Lets another device use the pool's memory when it can, also earlier allocations; returns
-   * whether it may then (cuMemPoolSetAccess).
+   * Lets another device use the pool's memory, including earlier allocations, if it can reach it;
+   * returns whether it can (cuMemPoolSetAccess).
    */
   openTo(peer: Context): boolean {
     if (this.accessOf(peer) !== "none") return true;
@@ -296,7 +300,7 @@ export class DriverPool implements MemoryCache {
 
   /**
    * Opens the pool of another process by its descriptor, which the caller closes
-   * (cuMemPoolImportFromShareableHandle). It gives no memory of its own.
+   * (cuMemPoolImportFromShareableHandle). Nothing can be allocated from it.
    */
   static import(context: Context, descriptor: number): DriverPool {
     const handle = take64(
@@ -310,8 +314,8 @@ export class DriverPool implements MemoryCache {
   }
 
   /**
-   * Destroys the pool when its last block is freed (cuMemPoolDestroy); what nothing uses goes back to
-   * the device now. The driver takes the call earlier, too, but release 580 ends the process a few
+   * Destroys the pool when its last block is freed (cuMemPoolDestroy); unused memory goes back to the
+   * device now. The driver accepts the call earlier, but release 580 then crashes the process a few
    * allocations after such a block is freed.
    */
   destroy(): void {

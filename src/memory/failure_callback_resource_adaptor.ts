@@ -8,8 +8,8 @@ import { takeAgain } from "./out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
 /**
- * Called with the size that could not be had and the error. Returns whether to try again; each try
- * that fails calls it again.
+ * Called with the size that could not be allocated, and the error. Returns whether to try again; it
+ * is called again after each failure.
  */
 export type FailureCallback = (byteLength: number, error: MemoryShortage) => boolean;
 
@@ -38,9 +38,10 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
   }
 
   /**
-   * Allocates, as often as the callback asks for; an error that the callback throws passes on.
+   * Allocates, and tries again as long as the callback says so; passes on an error that the
+   * callback throws.
    *
-   * @throws TypeError when the callback returns a promise: nothing could wait for it.
+   * @throws TypeError when the callback returns a promise, which nothing could wait for.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     const take = () => allocateFrom(this.upstream, byteLength, stream);

@@ -1,4 +1,4 @@
-// Memory that someone else allocated: this resource gives none, and frees as they say.
+// Memory that somebody else allocated: this resource allocates none, and frees as its owner says.
 
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -14,7 +14,7 @@ export interface ForeignRelease {
   readonly owner?: unknown;
   /** Called then, with the address and the size in bytes. */
   readonly deallocate?: ((address: bigint, byteLength: number) => void) | undefined;
-  /** Whether who frees it waits for the GPU, as the record of a buffer here does. */
+  /** Whether the release itself waits for the GPU, as a buffer's owner record does. */
   readonly isOrdered?: boolean | undefined;
 }
 
@@ -34,12 +34,12 @@ export class ForeignMemoryResource extends BaseMemoryResource {
     this.#release = { owner, deallocate, isOrdered };
   }
 
-  /** Whether the block was adopted, by whoever made the buffer of it. */
+  /** Whether the block was adopted by the buffer made from it, so that it must be released. */
   get givesBack(): boolean {
     return this.#release?.deallocate !== undefined;
   }
 
-  /** Throws: there is no more of foreign memory. */
+  /** Always throws: foreign memory cannot be allocated here. */
   allocate(byteLength: number): never {
     throw new TypeError(
       `Cannot allocate ${byteLength} bytes like a buffer of foreign memory: its resource is not ` +
@@ -47,7 +47,7 @@ export class ForeignMemoryResource extends BaseMemoryResource {
     );
   }
 
-  /** Lets go of the block once the GPU has done what `stream` has queued; nothing waits. */
+  /** Releases the block once the work queued on `stream` is done; does not wait. */
   deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
     const letGo = () => {
       const deallocate = this.#release?.deallocate;

@@ -1,11 +1,12 @@
-// A block of host memory as the CPU sees it: the memory itself, and empty once it is given back.
+// Typed arrays over blocks of host memory: they show the memory itself, and become empty once it is
+// given back.
 
 import { describeValue } from "../words/format.ts";
 import type { Allocation } from "./allocation.ts";
 import { positionOf } from "./host_memory.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
-/** A block that arrays show, and where in their memory it starts. */
+/** A block that arrays show, and its start in their memory. */
 interface ShownBlock {
   readonly allocation: Allocation;
   readonly start: number;
@@ -33,7 +34,7 @@ export function keepWith(array: object, token: object): void {
 }
 
 /**
- * Checks that the CPU can use the memory of a resource, before any of it is shown.
+ * Checks that the CPU can use the memory of a resource, before showing any of it.
  *
  * @throws TypeError when it cannot, or when this is not a memory resource.
  */
@@ -47,8 +48,8 @@ export function requireHostMemory(resource: MemoryResource, action: string): voi
 }
 
 /**
- * Shows a block to the CPU without a copy, once for a block: the memory is emptied, and with it every
- * typed array over it, when the block is released.
+ * Shows a block to the CPU without a copy. Call it once for a block: releasing the block detaches the
+ * memory, which empties every typed array over it.
  */
 export function showToHost(
   allocation: Allocation,
@@ -61,7 +62,7 @@ export function showToHost(
   return bytes;
 }
 
-/** The memory of a block, which goes back when Deno does not let the program see it. */
+/** Returns the memory of a block; frees the block when Deno does not let the program see it. */
 function memoryOf(allocation: Allocation, address: bigint): ArrayBuffer {
   try {
     return memoryAt(address, allocation.byteLength);
@@ -71,7 +72,7 @@ function memoryOf(allocation: Allocation, address: bigint): ArrayBuffer {
   }
 }
 
-/** Shows memory to the CPU without a copy; nothing at address 0, where blocks of 0 bytes are. */
+/** Shows memory to the CPU without a copy; empty at address 0, where blocks of 0 bytes are. */
 export function memoryAt(address: bigint, byteLength: number): ArrayBuffer {
   const pointer = Deno.UnsafePointer.create(address);
   if (pointer === null) return new ArrayBuffer(0);
@@ -104,7 +105,7 @@ export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | u
   return undefined;
 }
 
-/** Finds what belongs to blocks in an array that is in none of them as a whole: its registered parts. */
+/** Finds the registered parts of an array that does not lie in one block as a whole. */
 export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] {
   const { memory, start: from } = positionOf(bytes);
   const parts: OwnedHostSpan[] = [];

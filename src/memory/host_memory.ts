@@ -1,5 +1,5 @@
 // Checks of the JavaScript memory of a transfer, before any address is taken. Sizes come from the
-// language's own getters, because a subclass or a property of an array can lie.
+// built-in getters, because a subclass or a property of an array can lie.
 
 import { findHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
@@ -8,24 +8,24 @@ import { describeValue } from "../words/format.ts";
 /** JavaScript memory that a transfer can read or write. */
 export type HostMemory = HostArray | DataView | ArrayBuffer | SharedArrayBuffer;
 
-/** The action, for messages; objects become words only when something is wrong. */
+/** An action, for messages; objects become text only when something is wrong. */
 export interface Action {
   /** The words after "Cannot". */
   toString(): string;
 }
 
-/** An action on a buffer or the like, such as "upload to x"; becomes words only when something is wrong. */
+/** An action on an object, such as "upload to x"; it becomes text only when something is wrong. */
 export class Moving implements Action {
   readonly #verb: string;
   readonly #place: object;
 
-  /** Keeps the words and what is moved. */
+  /** Keeps the verb and the object. */
   constructor(verb: string, place: object) {
     this.#verb = verb;
     this.#place = place;
   }
 
-  /** Returns the words. */
+  /** Returns the words after "Cannot". */
   toString(): string {
     return `${this.#verb} ${this.#place}`;
   }
@@ -37,11 +37,11 @@ export class Moving implements Action {
  */
 export type HostBytes = Uint8Array<ArrayBufferLike>;
 
-/** Words after an array that lost its memory: the program did one of these. */
+/** The words of errors about an array that has lost its memory: the likely causes. */
 export const MOVED_AWAY =
   "was moved away (transferred, posted to a worker, or memory of WebAssembly that has grown)";
 
-/** A getter of the language's own. */
+/** A built-in getter. */
 type Getter<T> = (this: unknown) => T;
 
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array.prototype);
@@ -52,12 +52,12 @@ const isDetached = getterOf<boolean>(ArrayBuffer.prototype, "detached");
 const isResizable = getterOf<boolean>(ArrayBuffer.prototype, "resizable");
 const isGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 
-/** Returns whether a value in the place of host memory is one of the kit's buffers, for a hint in errors. */
+/** Returns whether a value given as host memory is one of the kit's buffers, for a hint in errors. */
 export function looksLikeBuffer(value: unknown): boolean {
   return typeof Object(value).copyFrom === "function";
 }
 
-/** Whether a value may be the options of a transfer, given in an array's place. */
+/** Returns whether a value may be the options of a transfer, given in place of an array. */
 function looksLikeOptions(value: object): boolean {
   return ["stream", "signal", "onProgress"].some((name) => Object.hasOwn(Object(value), name));
 }
@@ -91,7 +91,7 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
   return new Uint8Array(memory);
 }
 
-/** Where the bytes of an array lie. */
+/** The position of an array's bytes in memory. */
 export interface BytePosition {
   /** The memory: the same for all arrays over it. */
   readonly memory: object;
@@ -100,8 +100,9 @@ export interface BytePosition {
 }
 
 /**
- * Returns where bytes lie. Several objects can be the same shared memory, also of other sizes when it
- * belongs to WebAssembly and has grown; it never moves, so its address tells.
+ * Returns the position of bytes. Several objects can stand for the same shared memory, even with
+ * different sizes when it belongs to WebAssembly and has grown; it never moves, so its address
+ * identifies it.
  */
 export function positionOf(bytes: HostBytes): BytePosition {
   const { buffer, byteOffset } = bytes;
@@ -145,8 +146,8 @@ function checkSteady(buffer: ArrayBufferLike, action: Action): void {
 }
 
 /**
- * Returns the kind of a buffer; undefined for what is none. Its class only says which getter to try
- * first: one that throws takes microseconds.
+ * Returns the kind of an array buffer; undefined for other values. Its class only decides which
+ * getter to try first, because a getter that throws takes microseconds.
  */
 function kindOf(memory: unknown): "ordinary" | "shared" | undefined {
   if (memory instanceof SharedArrayBuffer && isOfClass(isGrowable, memory)) return "shared";
@@ -154,7 +155,7 @@ function kindOf(memory: unknown): "ordinary" | "shared" | undefined {
   return isOfClass(isGrowable, memory) ? "shared" : undefined;
 }
 
-/** Returns whether a getter is one of the class that a value was made by, whatever it says it is. */
+/** Returns whether a built-in getter accepts a value, whatever class the value claims to have. */
 function isOfClass(getter: Getter<unknown>, value: unknown): boolean {
   try {
     getter.call(value);

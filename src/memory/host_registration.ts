@@ -1,5 +1,5 @@
-// Page-locks memory that JavaScript owns, so that the GPU copies it at the speed of the bus.
-// The memory stays referenced until the driver has let go of it.
+// Page-locks memory that JavaScript owns, so that the GPU copies it at the speed of the bus. The
+// memory stays referenced until the driver has unlocked it.
 
 import { CU_MEMHOSTREGISTER, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
@@ -18,8 +18,8 @@ export interface RegistrationOptions {
   /** Whether all devices can use it; true by default. */
   readonly portable?: boolean | undefined;
   /**
-   * Whether the GPU may only read it; false by default. The kit refuses to write then, and the
-   * driver is told where it supports that.
+   * Whether the GPU may only read it; false by default. The kit then refuses writes, and so does
+   * the driver where it supports that.
    */
   readonly readOnly?: boolean | undefined;
 }
@@ -37,7 +37,7 @@ const ALREADY_REGISTERED = CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 /** Some systems register whole pages only. */
 const PAGE_BYTES = 4096n;
 
-/** Page-locked memory of an array: gives the one block it stands for (cuMemHostRegister). */
+/** Page-locks one array, and gives it as a block (cuMemHostRegister). */
 export class HostRegistration extends BaseMemoryResource {
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
@@ -100,18 +100,20 @@ export class HostRegistration extends BaseMemoryResource {
     }
   }
 
-  /** Unlocks the pages now: the caller has made sure that no queued work still needs them. */
+  /** Unlocks the pages at once; the caller has made sure that no queued work still needs them. */
   deallocate(): void {
     this.context.giveBack("cuMemHostUnregister", this.#registeredAddress);
   }
 
-  /** The contexts of registrations of the memory that were disposed and are still in use. */
+  /** The contexts of registrations of this memory that were disposed but are still in use. */
   get #formerContexts(): Context[] {
     const former = ownedParts(this.bytes).filter(({ allocation }) => allocation.isLeaving);
     return former.map(({ allocation }) => allocation.context);
   }
 
-  /** Blocks until the GPU is done with what was disposed; false when nothing was. */
+  /**
+   * Blocks until the GPU is done with disposed registrations; returns false when there are none.
+   */
   #waitForFormer(): boolean {
     const contexts = new Set([this.context, ...this.#formerContexts]);
     const waiting = [...contexts].filter(({ deferredCount }) => deferredCount > 0);
@@ -119,7 +121,10 @@ export class HostRegistration extends BaseMemoryResource {
     return waiting.length > 0;
   }
 
-  /** Registers the bytes as they lie, and all of their pages where the driver wants whole ones. */
+  /**
+   * Registers the bytes themselves, or all of their pages where the driver accepts only whole
+   * pages.
+   */
   #register(byteLength: number): number {
     const address = this.#hostAddress;
     const exact = { start: address, end: address + BigInt(byteLength) };

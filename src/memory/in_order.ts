@@ -1,5 +1,5 @@
-// Calls that use memory come after transfers that were called before and are still under way, when
-// they touch the same bytes. Nearly always there are none, and then this costs three comparisons.
+// Makes calls that use memory come after earlier transfers that are still under way and touch the
+// same bytes. Nearly always there are none, and then this costs three comparisons.
 
 import { activeCapture } from "../order/capture.ts";
 import type { PendingWork } from "../order/pending_work.ts";
@@ -15,9 +15,9 @@ export interface MemoryUse extends PartUse {
 }
 
 /**
- * Makes a call that queues work on a stream: at once when nothing that it comes after is under way,
- * else when that is over. The blocks stay until then, also when they are disposed meanwhile. Work
- * for a graph is recorded at once.
+ * Makes a call that queues work on a stream: at once when nothing that it must come after is under
+ * way, otherwise when that is over. The blocks are kept until then, even when they are disposed
+ * meanwhile. Work for a graph is recorded at once.
  */
 export function queueInOrder(
   stream: CudaStream,
@@ -32,7 +32,7 @@ export function queueInOrder(
   if (!work.isOver) keepFor(work, stream, uses);
 }
 
-/** Returns whether a call on a stream that uses these blocks comes after nothing that is under way. */
+/** Returns whether a call on a stream that uses these blocks need not wait for anything under way. */
 export function comesAfterNothing(
   stream: CudaStream,
   block: Allocation,
@@ -42,7 +42,7 @@ export function comesAfterNothing(
     !other.usage.hasPending;
 }
 
-/** The calls under way that a call on a stream comes after. */
+/** Returns the calls under way that a call on a stream must come after. */
 export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): PendingWork[] {
   const { lastPostponed } = queueOf(stream);
   const earlier = lastPostponed === undefined ? [] : [lastPostponed];
@@ -53,7 +53,7 @@ export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): P
   return earlier;
 }
 
-/** The calls under way that the host comes after when it uses these blocks, if any. */
+/** Returns the calls under way that the host must wait for before it uses these blocks. */
 export function pendingBeforeHost(stream: CudaStream, uses: readonly MemoryUse[]): PendingWork[] {
   return uses.length === 0 ? [] : pendingBefore(stream, uses);
 }
@@ -76,9 +76,9 @@ export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly Me
 }
 
 /**
- * Keeps the blocks of a transfer that is in nobody's order until it is over: a program that gives back
- * all that is live reaches new memory, too. Blocks that are released are kept by the work that it is a
- * part of.
+ * Keeps the blocks of a transfer that has no place in the order of calls until it is over: a program
+ * that disposes everything alive would reach new memory, too. Released blocks are kept by the work
+ * that the transfer is part of.
  */
 export function holdFor(work: PendingWork, uses: readonly MemoryUse[]): void {
   const held = uses.map(({ allocation }) => allocation)

@@ -1,4 +1,4 @@
-// A block whose memory is taken at first use: the record exists before, and holds no bytes.
+// A block whose memory is allocated at first use: its record exists before, and holds no bytes.
 
 import { nameOf } from "../accounting/ledger.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
@@ -8,16 +8,16 @@ import { deallocateTo } from "./memory_resource.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 
-/** Fills new memory, which nobody else knows. */
+/** Fills new memory that nothing else can reach yet. */
 export type Filling<R> = (block: Allocation, stream: CudaStream) => R;
 
-/** A block of memory that may not be there yet. */
+/** A block of memory that may not be allocated yet. */
 export class LazyAllocation extends Allocation {
   readonly #request: AllocationRequest;
   readonly #fill: Filling<void> | undefined;
 
   /**
-   * Notes what to allocate, and takes no memory.
+   * Remembers what to allocate, and allocates nothing.
    *
    * @param fill Fills the memory before anybody sees it.
    * @ignore
@@ -33,13 +33,13 @@ export class LazyAllocation extends Allocation {
     return this.#request.byteLength;
   }
 
-  /** Whether its memory was taken; a block of 0 bytes needs none. */
+  /** Whether its memory was allocated; a block of 0 bytes needs none. */
   get isAllocated(): boolean {
     return this.address !== 0n || this.requestedBytes === 0;
   }
 
   /**
-   * Takes the memory unless that was done; a block that was released takes none.
+   * Allocates the memory unless that was done; does nothing for a block that was released.
    *
    * @throws OutOfMemoryError with all amounts; a later call tries again.
    * @throws TypeError while a stream is being captured: launches would not repeat the call.
@@ -71,8 +71,8 @@ export class LazyAllocation extends Allocation {
   }
 
   /**
-   * Takes the memory and fills it without blocking, unless it is there by then. A block that was
-   * released meanwhile keeps none.
+   * Allocates the memory and fills it without blocking, unless it was allocated meanwhile. A block
+   * that was released meanwhile keeps none.
    */
   async fill(fill: Filling<Promise<void>>): Promise<void> {
     if (this.isAllocated || this.released) return;
@@ -88,7 +88,7 @@ export class LazyAllocation extends Allocation {
     this.#adopt(block);
   }
 
-  /** Whether it still lacks its memory: a callback of the resource's may have used or disposed it. */
+  /** Whether it still lacks its memory: code of a program's resource may have used or disposed it. */
   get #isWanted(): boolean {
     return !this.isAllocated && !this.released;
   }
@@ -102,7 +102,7 @@ export class LazyAllocation extends Allocation {
     return Allocation.create({ ...this.#request, stream });
   }
 
-  /** Takes over memory that was filled, unless nobody wants it any more. */
+  /** Takes over memory that was filled, unless it is no longer wanted. */
   #adopt(block: Allocation): void {
     if (!this.#isWanted) return block.release();
     const { byteLength } = block;

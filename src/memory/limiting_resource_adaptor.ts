@@ -1,4 +1,4 @@
-// A budget: a request that would pass it is rejected before the driver is asked.
+// A budget: a request that would exceed it is rejected before the driver is called.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -60,7 +60,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
     return address;
   }
 
-  /** Gives memory back, and room within the limit with it. */
+  /** Gives memory back, which makes room within the limit. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
     deallocateTo(this.upstream, { address, byteLength, stream });
     this.#usedBytes -= roundUp(byteLength, ALIGNMENT_BYTES);

@@ -1,4 +1,4 @@
-// Writes down every allocation and free in the columns of RMM's log, so that tools made for it and
+// Logs every allocation and free in the columns of RMM's log, so that its tools and
 // replayAllocations() can read it.
 
 import {
@@ -23,7 +23,7 @@ export interface LoggingOptions {
 
 const LOGGING_OPTIONS = new OptionSet<LoggingOptions>({ write: CALLBACK });
 
-/** Logs allocations, those that failed, and frees. */
+/** Logs allocations, including failed ones, and frees. */
 export class LoggingResourceAdaptor extends ResourceAdaptor {
   readonly #write: (line: string) => void;
 
@@ -40,7 +40,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     this.#writeLine(ALLOCATION_CSV_HEADER);
   }
 
-  /** Allocates and logs, a failure too. */
+  /** Allocates and logs, failures included. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     let address: bigint;
     try {
@@ -59,7 +59,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     this.#log("free", { address, byteLength, stream });
   }
 
-  /** A log that cannot be written must not lose memory: the failure is reported instead. */
+  /** A log that cannot be written must not make memory leak: the failure is only reported. */
   #log(
     action: AllocationAction,
     { address, byteLength, stream }: { address: bigint; byteLength: number; stream: CudaStream },

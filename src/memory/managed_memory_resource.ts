@@ -1,4 +1,4 @@
-// Memory that migrates: one address for the CPU and all GPUs, and pages go where they are used.
+// Managed memory: one address for the CPU and all GPUs, and pages migrate to where they are used.
 
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
 import { take64 } from "../driver/driver.ts";
@@ -15,7 +15,7 @@ export class ManagedMemoryResource extends BaseMemoryResource {
    */
   constructor(owner: ContextOwner) {
     const context = contextOf(owner, "make a ManagedMemoryResource of");
-    // Elsewhere a touch by the CPU while the GPU works is fatal.
+    // On other systems an access by the CPU while the GPU works ends the process.
     const isConcurrent = context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1;
     super({ context }, { isHostAccessible: isConcurrent });
     if (context.attribute("CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY") === 1) return;
@@ -26,7 +26,7 @@ export class ManagedMemoryResource extends BaseMemoryResource {
     );
   }
 
-  /** Allocates now, whatever the stream has queued; pages appear where they are first used. */
+  /** Allocates at once, without waiting for the stream; pages appear where they are first used. */
   allocate(byteLength: number): bigint {
     const { CU_MEM_ATTACH_GLOBAL } = CUmemAttach_flags;
     return take64(this.context, "cuMemAllocManaged", BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);

@@ -22,13 +22,19 @@ export interface MappedMemoryOptions {
 
 const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writeCombined: FLAG });
 
-/** Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks go by device address. */
+/**
+ * Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks are named by their device
+ * address.
+ */
 export class MappedHostMemoryResource extends BaseMemoryResource {
   /** Whether all devices can use it. */
   readonly isPortable: boolean;
   /** Whether the CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
-  /** Device and host address differ for write-combined memory, and where addresses are not unified. */
+  /**
+   * Host addresses by device address: they differ for write-combined memory, and where addresses are
+   * not unified.
+   */
   readonly #hostAddresses = new Map<bigint, bigint>();
 
   /**
@@ -50,7 +56,9 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
     );
   }
 
-  /** Allocates now and returns the device's address (cuMemHostAlloc, cuMemHostGetDevicePointer). */
+  /**
+   * Allocates at once and returns the device's address (cuMemHostAlloc, cuMemHostGetDevicePointer).
+   */
   allocate(byteLength: number): bigint {
     const { context } = this;
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
@@ -68,14 +76,14 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
     }
   }
 
-  /** Frees now: the caller has made sure that no queued work still needs the memory. */
+  /** Frees at once; the caller has made sure that no queued work still needs the memory. */
   deallocate(address: bigint): void {
     const hostAddress = this.hostAddress(address);
     this.#hostAddresses.delete(address);
     this.context.giveBack("cuMemFreeHost", hostAddress);
   }
 
-  /** Finds where the CPU sees a block. */
+  /** Returns the CPU's address of a block. */
   hostAddress(address: bigint): bigint {
     return this.#hostAddresses.get(address) ?? address;
   }

@@ -1,4 +1,4 @@
-// The contract of everything that memory can come from; people write their own against it.
+// The contract of memory resources, against which programs write their own.
 
 import { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -37,7 +37,7 @@ export interface ContextOwner {
   readonly context: Context;
 }
 
-/** A memory resource; which device's is checked when it is used. */
+/** A memory resource; its device is checked when it is used. */
 export const RESOURCE: OptionKind = {
   expected: "a memory resource, with allocate(), deallocate() and a context, such as " +
     "gpu.memoryResource",
@@ -49,7 +49,8 @@ export const RESOURCE: OptionKind = {
 };
 
 /**
- * Checks a call's resource: without types it would only fail at the first allocation, or free.
+ * Checks the resource of a call: without type checks it would fail only at the first allocation or
+ * free.
  *
  * @throws TypeError when it is not a memory resource.
  */
@@ -74,7 +75,7 @@ export function contextOf(owner: ContextOwner, action: string): Context {
 }
 
 /**
- * Allocates from a resource that somebody else may have written.
+ * Allocates from a resource that a program may have written.
  *
  * @throws TypeError when it returns no address, or one that is not a multiple of 256.
  */
@@ -92,9 +93,9 @@ export function allocateFrom(
 }
 
 /**
- * Gives memory back to a resource that somebody else may have written.
+ * Gives memory back to a resource that a program may have written.
  *
- * @throws TypeError when it returns a promise: nothing would wait for it, or hear of its failure.
+ * @throws TypeError when it returns a promise, which nothing would wait for.
  */
 export function deallocateTo(
   resource: MemoryResource,

@@ -1,4 +1,4 @@
-// The steps before memory counts as out: limits, trimmed caches, another try; and the error at the
+// The steps before an allocation fails: limits, trimmed caches, another try; and the error at the
 // end, with all amounts and the largest holders.
 
 import { lastId } from "../accounting/ids.ts";
@@ -19,20 +19,23 @@ import { Parts } from "../words/parts.ts";
 import type { MemoryAmounts } from "../words/shortage.ts";
 import { hasEndedPool } from "./driver_pool.ts";
 
-/** The five largest live buffers are named when memory runs out. */
+/** The number of live buffers that an error names, largest first. */
 const NAMED_BLOCKS = 5;
 
-/** So many collections in a row find nothing, some 15 milliseconds in all, before memory is out. */
+/**
+ * The number of fruitless garbage collections in a row, some 15 milliseconds in all, before giving
+ * up.
+ */
 const FRUITLESS_COLLECTIONS = 3;
 
-/** For so long at first, and twice as long each time, nothing is collected in vain again. */
+/** The pause after fruitless collections: it starts at this value and doubles each time. */
 const REST_MILLISECONDS = 100;
 const MOST_REST_MILLISECONDS = 10_000;
 
-/** Of the memory that caches keep, the part that a limit counts. */
+/** Selects the cached memory that a limit counts. */
 const FOR_LIMIT = { isForLimit: true };
 
-/** Memory that something wants to take. */
+/** Memory that is to be allocated. */
 export interface MemoryNeed {
   /** The context it is for. */
   readonly context: Context;
@@ -40,15 +43,17 @@ export interface MemoryNeed {
   readonly kind: LiveKind;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** Whether it lies on the device alone, so that more than the device has can never be had. */
+  /**
+   * Whether it lies only on the device, so that a request larger than the device can never succeed.
+   */
   readonly isDeviceOnly?: boolean;
 }
 
 /**
- * Runs something that takes memory: within the limit of `gpu.limit()`, and once more after caches
- * were trimmed when there is too little.
+ * Runs something that takes memory, within the limit of `gpu.limit()`; when there is too little,
+ * runs it again after trimming caches.
  *
- * @throws OutOfMemoryError with all amounts when there still is.
+ * @throws OutOfMemoryError with all amounts when there is still too little.
  */
 export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
   if (need.isDeviceOnly === true && need.byteLength > need.context.totalBytes) {
@@ -62,7 +67,7 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
  * Runs something that takes memory. When there is too little, it runs again after caches were
  * trimmed, and again after a wait for memory that is freed but still in use.
  *
- * @throws OutOfMemoryError with all amounts when there still is.
+ * @throws OutOfMemoryError with all amounts when there is still too little.
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   let step = 0;
@@ -73,12 +78,12 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   });
 }
 
-/** Error by which a driver or a resource says that it has no memory, before amounts explain it. */
+/** The error of a driver or a resource that has no memory, before the amounts are added. */
 type Shortage = CudaError | MemoryLimitError;
 
 /**
- * Runs something that takes memory, and again after each shortage that `makeRoom` has done something
- * about. The last error passes on.
+ * Runs something that takes memory, and runs it again as long as `makeRoom` returns true. Passes on
+ * the last error.
  */
 export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage) => boolean): T {
   for (;;) {
@@ -90,7 +95,10 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
   }
 }
 
-/** Makes room by more and more costly steps; false when none is left, or it can do nothing. */
+/**
+ * Makes room, by a more costly step each time; returns false when no step is left, or it had no
+ * effect.
+ */
 function makeRoom(need: MemoryNeed, step: number): boolean {
   if (step > 1) return false;
   if (step === 1) return waitForFrees(need);
@@ -98,18 +106,18 @@ function makeRoom(need: MemoryNeed, step: number): boolean {
   return true;
 }
 
-/** Takes memory, and gives the same memory back. */
+/** The two calls that take memory and give it back. */
 export interface Taking<T> {
-  /** Takes it; throws when there is none. */
+  /** Takes memory; throws when there is none. */
   readonly take: () => T;
-  /** Gives it back. */
+  /** Gives the memory back. */
   readonly giveBack: (taken: T) => void;
 }
 
 /**
- * Takes memory that a cache keeps for it. That stays within `gpu.limit()` although the live, kept
- * and requested bytes together would pass it, and the cache need not be trimmed first. Undefined
- * without such a limit, and when the memory came from elsewhere, which then has it back.
+ * Takes memory from what a cache keeps. That stays within `gpu.limit()` even if live, cached and
+ * requested bytes together exceed it, so the cache need not be trimmed first. Returns undefined
+ * when there is no limit, and when the memory did not come from the cache; then it was given back.
  */
 export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T | undefined {
   const { context: { ledger }, byteLength } = need;
@@ -133,8 +141,8 @@ export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T 
 
 /**
  * Runs something that takes memory. When there is too little, and undisposed objects could hold
- * enough, it runs again after the garbage collector had a chance to give them back. Only the second
- * try is a promise.
+ * enough, it runs again after the garbage collector had a chance to release them. Returns a promise
+ * only for the second try.
  */
 export function takeAfterCollection<T>(context: Context, take: () => T): T | Promise<T> {
   try {
@@ -146,18 +154,18 @@ export function takeAfterCollection<T>(context: Context, take: () => T): T | Pro
   }
 }
 
-/** A time at which nothing was found. */
+/** A garbage collection that released nothing. */
 interface VainCollection {
-  /** Objects with larger numbers were made later: they may be lost. */
+  /** The last object made before it: objects with larger numbers may have been lost since. */
   readonly lastId: number;
-  /** Until when nothing is collected for the objects there were. */
+  /** The time until which no collection is tried for the older objects. */
   readonly restsUntil: number;
   readonly restMilliseconds: number;
 }
 
 const vain = new WeakMap<Context, VainCollection>();
 
-/** Returns whether live objects could make room, and were not searched in vain a moment ago. */
+/** Returns whether live objects could make room, and were not collected in vain a moment ago. */
 function isWorthCollecting(context: Context, error: OutOfMemoryError): boolean {
   const { freeBytes, liveBytes, cachedBytes, requestedBytes, limitBytes = Infinity } = error;
   const mostBytes = Math.min(freeBytes + liveBytes + cachedBytes, limitBytes);
@@ -166,7 +174,7 @@ function isWorthCollecting(context: Context, error: OutOfMemoryError): boolean {
   return last === undefined || lastId() > last.lastId || performance.now() > last.restsUntil;
 }
 
-/** Tries again whenever something was collected; an object made lately may take two collections. */
+/** Tries again whenever something was released; a young object may need two collections. */
 async function takeOnceLost<T>(
   context: Context,
   { take, error }: { readonly take: () => T; readonly error: OutOfMemoryError },
@@ -209,8 +217,8 @@ function requireRoom(need: MemoryNeed): void {
 }
 
 /**
- * Gives back what caches keep on the device and on the host, and returns its number of bytes. Blocks until
- * the GPU has done what is queued: pools keep memory until then.
+ * Gives back the memory that caches keep on the device and on the host, and returns its size in bytes.
+ * Blocks until all queued work is done, because pools keep memory until then.
  */
 export function trimAll(context: Context): number {
   const { ledger } = context;
@@ -223,8 +231,8 @@ export function trimAll(context: Context): number {
 }
 
 /**
- * Trims the caches of a kind's place, or all; one that the driver fails to trim is reported and left. The
- * newest is the first, because what it gives back may go to an older one.
+ * Trims the caches of a kind's place, or all of them; a failure is reported and that cache is left.
+ * Newest first, because a cache may give its memory back to an older one.
  */
 function trimCaches({ ledger, driver }: Context, kind?: LiveKind): void {
   for (const cache of [...ledger.caches].reverse()) {
@@ -233,7 +241,7 @@ function trimCaches({ ledger, driver }: Context, kind?: LiveKind): void {
   }
 }
 
-/** Makes the error of a request that `gpu.limit()` does not allow. */
+/** Creates the error for a request that `gpu.limit()` does not allow. */
 function limitReached(
   { context: { ledger }, byteLength }: MemoryNeed,
   limitBytes: number,
@@ -246,14 +254,17 @@ function limitReached(
   });
 }
 
-/** Gives back what can be had at once, and has the garbage collector look for more. */
+/** Gives back what is free at once, and makes the garbage collector look for more. */
 function reclaim({ context, kind }: MemoryNeed): void {
   trimCaches(context, kind);
   context.sweep();
   hurryCollector();
 }
 
-/** Blocks until the GPU has done what memory that was freed waits for; false when there is none. */
+/**
+ * Blocks until the GPU is done with freed memory that is still in use; returns false when there is
+ * none.
+ */
 function waitForFrees({ context, kind }: MemoryNeed): boolean {
   if (context.isCapturing) return false;
   const isQueued = context.deferredCount > 0 || hasEndedPool(context) ||
@@ -268,7 +279,7 @@ function isShortage(error: unknown): error is Shortage {
   return isOutOfMemory(error) && !(error instanceof OutOfMemoryError);
 }
 
-/** Bytes in the place of a kind that were released, and are in use. */
+/** Returns the bytes in a kind's place that were released but are still in use. */
 function keptBytesOf({ ledger }: Context, kind: LiveKind): number {
   let keptBytes = 0;
   for (const cache of ledger.caches) {

@@ -18,7 +18,7 @@ export class PinnedHostMemoryResource extends BaseMemoryResource {
     return take64(this.context, "cuMemHostAlloc", BigInt(byteLength), PORTABLE);
   }
 
-  /** Frees now: the caller has made sure that no queued copy still needs the memory. */
+  /** Frees at once; the caller has made sure that no queued copy still needs the memory. */
   deallocate(address: bigint): void {
     this.context.giveBack("cuMemFreeHost", address);
   }

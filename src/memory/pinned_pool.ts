@@ -1,5 +1,6 @@
 // Freed blocks of page-locked memory, kept for requests of about their size: pinning a GiB takes a
-// quarter of a second, so a block is worth keeping, and too much memory to pin more than was asked for.
+// quarter of a second, so blocks are worth keeping, and pinned memory is too scarce to pin more than
+// requested.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
@@ -18,10 +19,15 @@ import { whenPassed } from "./when_passed.ts";
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
 export const PAGE_BYTES = 4096;
 
-/** Page-locked memory is taken from all other programs, so a context's pool does not keep all. */
+/**
+ * Page-locked memory is lost to all other programs, so a context's pool keeps at most this much.
+ */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
-/** A kept block serves requests that it exceeds by this factor at most: sizes that vary share a few. */
+/**
+ * A kept block serves requests that it exceeds by at most this factor, so that varying sizes share a
+ * few blocks.
+ */
 const MOST_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();
@@ -63,14 +69,13 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
    * and for downloads into page-locked arrays.
    */
   static of(context: Context): PinnedPool {
-    const known = pools.get(context);
-    if (known !== undefined) return known;
-    const upstream = new PinnedHostMemoryResource({ context });
-    const options = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
-    const pool = new PinnedPool(upstream, options);
-    context.atRelease(() => pool.release());
-    pools.set(context, pool);
-    return pool;
+    return pools.getOrInsertComputed(context, () => {
+      const upstream = new PinnedHostMemoryResource({ context });
+      const options = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
+      const pool = new PinnedPool(upstream, options);
+      context.atRelease(() => pool.release());
+      return pool;
+    });
   }
 
   /** Bytes of the blocks handed out. */
@@ -113,14 +118,13 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
       this.#pendingBytes -= size;
       this.#keep(address, size);
     };
-    // A stream is gone only after the work of those that freed the memory was waited for.
+    // When the stream is gone, the work on it was already waited for.
     if (stream.disposed) keep();
     else whenPassed(stream, keep);
   }
 
   /**
-   * Gives back blocks that the GPU is done with, until at most `keepBytes` are kept; a free never
-   * throws.
+   * Gives back blocks that the GPU is done with, until at most `keepBytes` are kept; never throws.
    */
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
@@ -180,9 +184,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   }
 
   #keep(address: bigint, size: number): void {
-    const addresses = this.#free.get(size) ?? [];
-    addresses.push(address);
-    this.#free.set(size, addresses);
+    this.#free.getOrInsertComputed(size, () => []).push(address);
     this.#freeBytes += size;
     if (this.#released) this.#finishRelease();
     else if (this.#freeBytes > this.#keepBytes) this.trim(this.#keepBytes);

@@ -21,11 +21,7 @@ export class PitchedMemoryResource extends BaseMemoryResource {
     super(owner);
   }
 
-  /**
-   * Allocates rows now, whatever the streams have queued.
-   *
-   * @ignore
-   */
+  /** @ignore Allocates rows now, whatever the streams have queued. */
   allocateRows(request: PitchedRequest): { address: bigint; pitchBytes: number } {
     const { widthBytes, rowCount, elementBytes } = request;
     // The driver takes 4, 8 or 16 bytes; smaller elements are read several at once.

@@ -1,11 +1,11 @@
-// The driver's knowledge of an address: whose memory it is, and who can use it.
+// What the driver knows about an address: whose memory it is, and who can use it.
 
 import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { isRefusal } from "../words/errors.ts";
 import { formatAddress } from "../words/format.ts";
 
-/** The driver's knowledge of an address. */
+/** What the driver knows about an address. */
 export interface PointerAttributes {
   /** The place of the memory; managed memory moves. */
   readonly memoryType: "device" | "host" | "managed";
@@ -25,16 +25,17 @@ export interface PointerAttributes {
   readonly remainingBytes: number | undefined;
 }
 
-/** Who can use memory that the driver is not asked about: a handle's, or that of no bytes. */
+/** Access to memory that the driver is not asked about: a handle's, or memory of no bytes. */
 export const DEVICE_ONLY = { isDeviceAccessible: true, isHostAccessible: false } as const;
 
 /**
  * Asks the driver about an address (cuPointerGetAttribute).
  *
- * @param neededBytes Memory that was mapped in parts is followed to the end of all of them, or until
- *   this many bytes are found.
+ * @param neededBytes Memory mapped in parts is followed to the end of the last part, or until this
+ *   many bytes are found.
  *
- * @throws TypeError when the driver does not know it, as for ordinary host memory.
+ * @throws TypeError when the driver does not know the address, such as that of ordinary host
+ *   memory.
  * @throws CudaError when the driver fails to tell.
  */
 export function pointerAttributes(

@@ -19,8 +19,8 @@ const POOL_OPTIONS = new OptionSet<PinnedPoolOptions>({ keepSize: SIZE });
 
 /**
  * Page-locked host memory from a pool: pinning costs 0.1 ms or more for each MiB, handing a block
- * out again nearly nothing. A kept block serves requests of its size, in whole pages of 4 KiB, and
- * of down to four fifths of it. It is handed out again once the copies that used it are done.
+ * out again nearly nothing. A kept block serves requests of its size, in whole pages of 4 KiB, down
+ * to four fifths of it. It is reused once the copies that used it are done.
  */
 export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements Disposable {
   readonly #pool: PinnedPool;
@@ -39,7 +39,7 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
     return this.#pool.allocate(byteLength, stream);
   }
 
-  /** Keeps a block for when the work queued on `stream` so far is done. */
+  /** Keeps a block for reuse once the work queued on `stream` is done. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
     this.#pool.deallocate(address, byteLength, stream);
   }
@@ -59,12 +59,12 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
     return this.#pool.released;
   }
 
-  /** Unpins what nothing uses, until at most `keepBytes` are kept. */
+  /** Unpins unused blocks, until at most `keepBytes` are kept. */
   trim(keepBytes = 0): void {
     this.#pool.trim(keepBytes);
   }
 
-  /** Unpins everything; blocks in use stay valid, and are unpinned when they are freed. */
+  /** Unpins all unused blocks; blocks in use stay valid, and are unpinned when they are freed. */
   dispose(): void {
     if (!this.#pool.released) unwatch(this.#pool);
     this.#pool.release();

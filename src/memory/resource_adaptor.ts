@@ -1,4 +1,4 @@
-// The base of adaptors: resources over another resource.
+// The base class of adaptors: resources over another resource.
 
 import { describeValue } from "../words/format.ts";
 import { CALLBACK } from "../words/options.ts";
@@ -6,9 +6,9 @@ import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /**
- * A resource over another, the upstream. Adaptors stack in any order; one that fails gives back what
- * its upstream gave, throws, and changes nothing. One of your own extends this class with `allocate()`
- * and `deallocate()`.
+ * A resource over another one, its upstream. Adaptors stack in any order; an adaptor that fails gives
+ * back its upstream's memory, throws, and changes nothing. To write an adaptor of your own, extend
+ * this class with `allocate()` and `deallocate()`.
  */
 export abstract class ResourceAdaptor extends BaseMemoryResource {
   /** The resource that it wraps. */

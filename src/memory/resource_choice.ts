@@ -1,5 +1,5 @@
-// The resource of allocations that name none: the default, or the innermost one that a function is run
-// with. The choice follows promises, and other devices never see it.
+// The resource of allocations that name none: the default, or that of the innermost `withResource()`.
+// The choice holds across `await`, and for one device only.
 
 import type { AsyncLocalStorage } from "node:async_hooks";
 import type { Context } from "../driver/context.ts";
@@ -23,7 +23,9 @@ interface StackedResource extends MemoryResource, Partial<Disposable> {
 export class ResourceChoice implements Disposable {
   readonly #default: MemoryResource;
   readonly #needsHost: boolean;
-  /** Made when a function is first run with another resource: until then a choice costs nothing. */
+  /**
+   * Created when a function first runs with another resource; until then a choice costs nothing.
+   */
   #scopes: AsyncLocalStorage<MemoryResource> | undefined;
 
   /**
@@ -37,7 +39,7 @@ export class ResourceChoice implements Disposable {
     this.#check(this.#default, context);
   }
 
-  /** The resource to use here and now. */
+  /** The resource to use now. */
   get current(): MemoryResource {
     return this.#scopes?.getStore() ?? this.#default;
   }
@@ -81,7 +83,7 @@ function requireContext(resource: MemoryResource, context: Context): void {
 
 const told = new WeakSet<Context>();
 
-/** Makes the resource for device memory; says once for a context that it has no pools. */
+/** Makes the resource for device memory; warns once for a context that has no pools. */
 export function defaultDeviceResource({ context }: ContextOwner): MemoryResource {
   if (CudaAsyncMemoryResource.isSupported({ context })) {
     return new CudaAsyncMemoryResource({ context });

@@ -1,5 +1,5 @@
-// The kind of memory that a resource gives, by the resource under all its adaptors: the ledger needs it,
-// because a program may pass any resource where device memory is usual.
+// The kind of memory that a resource gives, found below all its adaptors: the ledger needs it, because a
+// program may pass any resource in place of one for device memory.
 
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -32,8 +32,8 @@ export function sourceOf(resource: MemoryResource): MemoryResource {
 }
 
 /**
- * Gives another device access to the memory of a resource, where that takes a call: in the driver's
- * pools, under any adaptors. Returns whether the device can reach it.
+ * Gives another device access to the memory of a resource if that takes a call, as for the driver's
+ * pools below any adaptors. Returns whether the device can reach it.
  */
 export function openToPeer(resource: MemoryResource, peer: Context): boolean {
   const source = sourceOf(resource);

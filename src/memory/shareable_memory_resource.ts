@@ -1,4 +1,4 @@
-// Device memory that other processes can open, by the way that the device has.
+// Device memory that other processes can open, by whichever handle the device supports.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { CUmemAllocationHandleType } from "../../ffi/constants.ts";
@@ -11,30 +11,29 @@ import { contextOf, type ContextOwner, type MemoryResource } from "./memory_reso
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /**
- * The driver puts small blocks of cuMemAlloc into one of this size, and whoever opens one of them
- * maps all of it.
+ * The driver puts small blocks of cuMemAlloc into one block of this size, and a process that opens
+ * one of them maps all of it.
  */
 const WHOLE_BYTES = 2 * 2 ** 20;
 
 /**
  * Device memory for `buffer.share()`: a CudaMemoryResource, or a pool with file descriptors where
- * the device has handles for those alone. Sizes are rounded up to 2 MiB, so that who opens a buffer
- * reaches no other one.
+ * the device shares only pools. Sizes are rounded up to 2 MiB, so that a process which opens one
+ * buffer cannot reach another.
  */
 export class ShareableMemoryResource extends ResourceAdaptor implements Disposable {
   /**
-   * Finds the device's way.
+   * Finds the kind of handle that the device supports.
    *
-   * @throws CudaUnavailableError when it has none.
+   * @throws CudaUnavailableError when it supports none.
    */
   constructor(owner: ContextOwner) {
     super(upstreamFor(contextOf(owner, "make a ShareableMemoryResource of")));
   }
 
   /**
-   * Makes the one that a device keeps for itself: its pool is not among the live objects.
-   *
-   * @ignore
+   * @ignore Makes the resource that a device keeps for itself; its pool is not listed among the
+   * live objects.
    */
   static unlisted(owner: ContextOwner): ShareableMemoryResource {
     const resource = new ShareableMemoryResource(owner);
@@ -52,13 +51,13 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
     this.upstream.deallocate(address, roundUp(byteLength, WHOLE_BYTES), stream);
   }
 
-  /** Whether it was disposed; where there is no pool it never is. */
+  /** Whether it was disposed; never true without a pool. */
   get disposed(): boolean {
     const { upstream } = this;
     return upstream instanceof CudaAsyncMemoryResource && upstream.disposed;
   }
 
-  /** Ends the pool, where there is one; its buffers stay valid. */
+  /** Ends the pool, if there is one; its buffers stay valid. */
   dispose(): void {
     const { upstream } = this;
     if (upstream instanceof CudaAsyncMemoryResource) upstream.dispose();

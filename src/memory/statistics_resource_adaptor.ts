@@ -1,17 +1,17 @@
-// Counts bytes and allocations, now, at most and in all, in nested levels.
+// Counts bytes and allocations in nested levels: current, peak and total.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { allocateFrom, deallocateTo } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/** Counters that start at zero inside others; disposing them ends them. */
+/** Counters that start at zero, nested in others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}
 
 /** Counts allocations and frees; failed ones do not count. */
 export class StatisticsResourceAdaptor extends ResourceAdaptor implements MemoryUsage {
   readonly #outermost = new MemoryCounters();
-  /** All counters, the outermost first, which is never taken away. */
+  /** All counters, outermost first; the outermost is never removed. */
   readonly #levels: MemoryCounters[] = [this.#outermost];
 
   /** Allocates and counts. */
@@ -29,7 +29,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
 
   /**
    * Opens counters that start at zero, inside those that are open. They also count frees of earlier
-   * allocations, so `currentBytes` is negative when the level gave back more than it took.
+   * allocations, so `currentBytes` is negative when more was freed than allocated meanwhile.
    */
   push(): StatisticsLevel {
     const level = new Level((ended) => this.#end(ended));
@@ -87,7 +87,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
   }
 }
 
-/** Counters that know how to leave the adaptor. */
+/** Counters that can end themselves. */
 class Level extends MemoryCounters implements StatisticsLevel {
   readonly #end: (level: Level) => void;
 

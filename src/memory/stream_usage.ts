@@ -1,5 +1,6 @@
-// The streams that use a block of memory, so that a second stream waits for the first by itself.
-// With one stream this costs a comparison; events are made only when two streams meet.
+// The streams that use a block of memory, so that a second stream automatically waits for the
+// first. With one stream this costs a comparison; events are created only when two streams use the
+// block.
 
 import type { AddressRange } from "../accounting/ledger.ts";
 import type { PendingWork } from "../order/pending_work.ts";
@@ -14,42 +15,40 @@ export interface PartUse extends AddressRange {
   readonly access: Access;
 }
 
-/** A use by a call whose effect is still to come. */
+/** A use by a pending call. */
 interface PendingUse extends PartUse {
-  /** The call; of postponed calls of one stream, the last. */
+  /** The call; the last one, for postponed calls of one stream. */
   readonly work: PendingWork;
-  /** The stream in whose order it comes. */
+  /** The stream that it is ordered on. */
   readonly stream: CudaStream;
 }
 
-/** From so many readers on, those that are gone for good are forgotten first. */
+/** From this many readers on, readers that are gone are removed first. */
 const MANY = 8;
 
 /** The streams whose queued work may still use one block. */
 export class StreamUsage {
   #writer: CudaStream | undefined;
-  /** Streams that read since the last write; each of them came after that write. */
+  /** Streams that have read since the last write; each is ordered after that write. */
   #readers: CudaStream[] = [];
-  /** Uses that are still to come; most blocks never have any. */
+  /** Uses by pending calls; most blocks never have any. */
   #pending: PendingUse[] | undefined;
 
-  /**
-   * Starts with the stream that the block was allocated on, which may write first.
-   *
-   * @ignore
-   */
+  /** @ignore Starts with the stream that the block was allocated on, which may write first. */
   constructor(first: CudaStream) {
     if (first.context.ordersStreams) this.#writer = first;
     else this.#readers.push(first);
   }
 
   /**
-   * Notes that `stream` is about to use the block, and makes it wait for what others have queued:
+   * Notes that `stream` is about to use the block, and makes it wait for the work of other streams:
    * a read for the last write, a write for all reads too. Where the program orders its streams
-   * itself, all that used the block are remembered, so that its release still comes after them.
+   * itself, all streams that used the block are remembered, so that its release still comes after
+   * them.
    */
   order(stream: CudaStream, access: Access): void {
-    // The usual case: whoever waits for this stream later waits for all it has queued by then.
+    // The usual case: a stream that waits for this one later waits for all that it has queued by
+    // then.
     if (this.#writer === stream && this.#readers.length === 0) return;
     if (!stream.context.ordersStreams) return this.#read(stream);
     const isAfterWrite = this.#writer === stream || this.#readers.includes(stream);
@@ -60,23 +59,21 @@ export class StreamUsage {
     this.#readers.length = 0;
   }
 
-  /** Returns whether a use by a stream comes after all others by itself, so that nothing is to be noted. */
+  /** Returns whether a use by a stream already comes after all others, so that nothing need be noted. */
   isInOrder(stream: CudaStream, access: Access): boolean {
     if (this.#pending !== undefined) return false;
     if (this.#readers.length === 0) return this.#writer === stream;
     return access === "read" && this.#readers.includes(stream);
   }
 
-  /** Whether calls that use the block are still to come. */
+  /** Whether pending calls use the block. */
   get hasPending(): boolean {
     return this.#pending !== undefined;
   }
 
   /**
-   * Notes a use that is still to come. A stream makes its postponed calls one after another, so the
-   * last of them stands for all.
-   *
-   * @ignore
+   * @ignore Notes a use by a pending call. A stream makes its postponed calls one after another, so
+   * the last one stands for all.
    */
   addPending(work: PendingWork, stream: CudaStream, part: PartUse): void {
     const { address, byteLength, access } = part;
@@ -90,11 +87,7 @@ export class StreamUsage {
     else pending[at] = { ...use, ...unionOf(former, use) };
   }
 
-  /**
-   * Forgets the uses of a call that is over.
-   *
-   * @ignore
-   */
+  /** @ignore Forgets the uses of a call that is over. */
   endPending(work: PendingWork): void {
     if (this.#pending === undefined) return;
     const rest = this.#pending.filter((use) => use.work !== work);
@@ -102,10 +95,9 @@ export class StreamUsage {
   }
 
   /**
-   * The calls that a new use comes after: those that touch the same bytes, one of the two a write.
-   * Where the program orders its streams itself, only those of the same stream.
-   *
-   * @ignore
+   * @ignore Returns the calls that a new use must come after: those that touch the same bytes, if
+   * either of the two writes. Where the program orders its streams itself, only calls on the same
+   * stream count.
    */
   pendingBefore(stream: CudaStream, { address, byteLength, access }: PartUse): PendingWork[] {
     const end = address + BigInt(byteLength);
@@ -119,18 +111,18 @@ export class StreamUsage {
     return earlier;
   }
 
-  /** Makes `stream` wait for all that the block's streams have queued, as its release must. */
+  /** Makes `stream` wait for all work of the block's streams, as its release must. */
   finishOn(stream: CudaStream): void {
     if (this.#writer !== undefined) this.follow(stream, this.#writer);
     for (const reader of this.#readers) this.follow(stream, reader);
   }
 
-  /** The streams whose work a block's release must come after. */
+  /** Returns the streams whose work the block's release must come after. */
   streams(): CudaStream[] {
     return this.#writer === undefined ? this.#readers : [this.#writer, ...this.#readers];
   }
 
-  /** Makes one stream wait for what another has queued. */
+  /** Makes one stream wait for the work queued on another. */
   protected follow(stream: CudaStream, other: CudaStream): void {
     queueOf(stream).follow(queueOf(other));
   }
@@ -144,7 +136,7 @@ export class StreamUsage {
   }
 }
 
-/** The bytes from the first to the last of two parts, and the access that covers both. */
+/** Returns the range that covers two parts, with the access that covers both. */
 function unionOf(one: PartUse, other: PartUse): PartUse {
   const address = one.address < other.address ? one.address : other.address;
   const ends = [one, other].map((part) => part.address + BigInt(part.byteLength));

@@ -1,5 +1,5 @@
-// One range of addresses over several devices: its stripes lie on each of them in turn, and all of them
-// reach all of it.
+// One range of addresses over several devices: its stripes lie on the devices in turn, and every device
+// can access all of it.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import type { Context } from "../driver/context.ts";
@@ -45,8 +45,8 @@ interface StripedRange {
 /**
  * Memory over several devices in one range of addresses (cuMemAddressReserve, cuMemCreate on each
  * device, cuMemMap): stripe 0 lies on the first device, stripe 1 on the second, and so on in turn.
- * Copies, fills and kernels of all these devices reach all of it. Its buffers count as memory of the
- * first device.
+ * Copies, fills and kernels of each of these devices can access all of it. Its buffers count as
+ * memory of the first device.
  *
  * @example
  * ```ts
@@ -72,9 +72,9 @@ export class StripedMemoryResource extends BaseMemoryResource {
   /**
    * Takes memory from devices, in the order given.
    *
-   * @throws TypeError when they are no devices, or one is named twice.
-   * @throws CudaUnavailableError when a device has no virtual memory, or two do not reach each other's
-   *   memory; the message names them.
+   * @throws TypeError when they are not devices, or one is named twice.
+   * @throws CudaUnavailableError when a device has no virtual memory, or two cannot access each
+   *   other's memory; the message names them.
    */
   constructor(owners: Iterable<ContextOwner>, options: StripeOptions = {}) {
     const contexts = contextsOf(owners);
@@ -96,7 +96,10 @@ export class StripedMemoryResource extends BaseMemoryResource {
     return this.contexts.map(({ ordinal }) => ordinal);
   }
 
-  /** Allocates now, whatever the stream has queued; when one device has too little, nothing stays. */
+  /**
+   * Allocates at once, without waiting for the stream; when one device has too little memory, nothing
+   * stays allocated.
+   */
   allocate(byteLength: number): bigint {
     const reservedBytes = roundUp(byteLength, this.#granularity);
     const { context } = this;
@@ -119,7 +122,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
     return address;
   }
 
-  /** Gives memory and addresses back once the GPU has done what `stream` has queued so far. */
+  /** Gives memory and addresses back once the work queued on `stream` is done. */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const range = takeRange(this.#ranges, address);
     const block = { kind: "virtual", byteLength: range.reservedBytes } as const;
@@ -139,7 +142,9 @@ export class StripedMemoryResource extends BaseMemoryResource {
   }
 }
 
-/** Returns whether memory of a resource lies over several devices, all of which reach it, and this is one. */
+/**
+ * Returns whether a resource's memory is striped over several devices, and a context is one of theirs.
+ */
 export function isStripedOver(resource: unknown, context: Context): boolean {
   return resource instanceof StripedMemoryResource && resource.contexts.includes(context);
 }

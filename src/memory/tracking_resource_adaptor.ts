@@ -1,4 +1,4 @@
-// Remembers every allocation that is not given back, with the code that made it: the leaks.
+// Remembers every allocation that was not given back, with the code that made it, to find leaks.
 
 import { OriginFinder } from "../accounting/origin.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -23,19 +23,19 @@ export interface TrackedAllocation {
   readonly address: string;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** When it was made, in milliseconds since 1970. */
+  /** The time at which it was made, in milliseconds since 1970. */
   readonly createdAt: number;
   /** The caller's places on the stack, nearest first; empty when stacks are not kept. */
   readonly stack: readonly string[];
 }
 
-/** Keeps a list of live allocations; a free that does not fit it is reported and never counted. */
+/** Keeps a list of live allocations; a free that does not match it is reported and not counted. */
 export class TrackingResourceAdaptor extends ResourceAdaptor {
   readonly #origins = new OriginFinder();
   readonly #live = new Map<bigint, TrackedAllocation>();
   #allocatedBytes = 0;
 
-  /** Tracks what comes from a resource. */
+  /** Tracks the allocations of a resource. */
   constructor(upstream: MemoryResource, options: TrackingOptions = {}) {
     super(upstream);
     options = TRACKING_OPTIONS.read(options, "new TrackingResourceAdaptor");
@@ -83,7 +83,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
       .join("\n");
   }
 
-  /** Shows the resource and its upstreams on a console, and the list below. */
+  /** Returns the text that the console shows: the resource, its upstreams, and the list. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${describeResource(this)}\n${this}`;
   }

@@ -1,5 +1,5 @@
-// Memory behind reserved addresses, step by step: it is made on a device and mapped, devices are let in,
-// and it is taken away again (cuMemCreate, cuMemMap, cuMemSetAccess, cuMemUnmap).
+// The driver's calls for memory behind reserved addresses: create and map it, give devices access, and
+// unmap it (cuMemCreate, cuMemMap, cuMemSetAccess, cuMemUnmap).
 
 import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
@@ -16,7 +16,10 @@ export function hasVirtualMemory(context: Context): boolean {
   return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
 }
 
-/** Returns the step of a device: sizes that it maps are multiples (cuMemGetAllocationGranularity). */
+/**
+ * Returns a device's granularity: it maps memory in multiples of that
+ * (cuMemGetAllocationGranularity).
+ */
 export function granularityOf(device: Context): number {
   const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
   return Number(take64(device, "cuMemGetAllocationGranularity", memoryOn(device), flag));
@@ -34,8 +37,8 @@ export interface NamedRange extends AddressRange {
 }
 
 /**
- * Puts memory of a device behind reserved addresses (cuMemCreate, cuMemMap). The mapping keeps it, so
- * its handle is given up at once.
+ * Maps memory of a device at reserved addresses (cuMemCreate, cuMemMap). The mapping keeps the
+ * memory, so its handle is released at once.
  */
 export function mapMemory(device: Context, { address, byteLength, what }: NamedRange): void {
   const size = BigInt(byteLength);
@@ -48,7 +51,7 @@ export function mapMemory(device: Context, { address, byteLength, what }: NamedR
   }
 }
 
-/** Lets devices use memory that is mapped (cuMemSetAccess). */
+/** Gives devices access to mapped memory (cuMemSetAccess). */
 export function giveAccess(
   context: Context,
   { address, byteLength }: AddressRange,
@@ -60,20 +63,20 @@ export function giveAccess(
   context.call("cuMemSetAccess", address, BigInt(byteLength), list, BigInt(entries.length));
 }
 
-/** Takes the memory from behind addresses (cuMemUnmap); returns false for a failure, which is reported. */
+/** Unmaps the memory at addresses (cuMemUnmap); reports a failure and returns false. */
 export function unmapMemory(context: Context, { address, byteLength, what }: NamedRange): boolean {
   const unmap = () => context.giveBack("cuMemUnmap", address, BigInt(byteLength));
   return tryRelease(context.driver, `${formatBytes(byteLength)} of ${what}`, unmap);
 }
 
-/** Gives addresses back that have no memory behind them (cuMemAddressFree); a failure is reported. */
+/** Frees addresses without memory behind them (cuMemAddressFree); reports a failure. */
 export function freeAddresses(context: Context, { address, byteLength }: AddressRange): void {
   const free = () => context.giveBack("cuMemAddressFree", address, BigInt(byteLength));
   tryRelease(context.driver, `${formatBytes(byteLength)} of addresses`, free);
 }
 
 /**
- * Takes the range at an address out of those that a resource has allocated.
+ * Removes the range at an address from those that a resource has allocated, and returns it.
  *
  * @throws RangeError when there is none.
  */

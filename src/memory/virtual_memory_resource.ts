@@ -1,4 +1,4 @@
-// Device memory by address first, memory second: blocks that can grow where they are.
+// Device memory whose addresses are reserved before its memory, so that blocks can grow in place.
 
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
@@ -35,7 +35,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
     );
   }
 
-  /** Reserves addresses and puts memory behind all of them, whatever the stream has queued. */
+  /** Reserves addresses and maps memory at all of them, without waiting for the stream. */
   allocate(byteLength: number): bigint {
     const range = this.reserve({ reservedBytes: byteLength, stepBytes: byteLength });
     try {
@@ -49,9 +49,8 @@ export class VirtualMemoryResource extends BaseMemoryResource {
   }
 
   /**
-   * Reserves addresses that get memory later; they go back by {@link VirtualMemoryResource.deallocate}.
-   *
-   * @ignore
+   * @ignore Reserves addresses that get memory later; {@link VirtualMemoryResource.deallocate}
+   * frees them.
    */
   reserve(request: VirtualRangeRequest): VirtualRange {
     request = VIRTUAL_RANGE.read(request, "reserve");
@@ -62,7 +61,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
     return range;
   }
 
-  /** Gives memory and addresses back once the GPU has done what `stream` has queued so far. */
+  /** Gives memory and addresses back once the work queued on `stream` is done. */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const range = takeRange(this.#ranges, address);
     const block = { kind: "virtual", byteLength: range.mappedBytes } as const;

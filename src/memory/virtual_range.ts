@@ -1,5 +1,5 @@
-// Addresses that are reserved once and get memory behind them as it is needed, and lose it again.
-// Memory comes and goes in equal steps from the start, so the end of what is mapped says it all.
+// Addresses that are reserved once; memory behind them is mapped and unmapped as needed, in equal
+// steps from the start, so that the end of the mapped part describes the whole state.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import type { Context } from "../driver/context.ts";
@@ -29,7 +29,7 @@ export interface VirtualRangeRequest {
 export class VirtualRange {
   /** The context whose device has the memory. */
   readonly context: Context;
-  /** The first address; it stays the same. */
+  /** The first address, which never changes. */
   readonly address: bigint;
   /** Bytes of addresses. */
   readonly reservedBytes: number;
@@ -38,14 +38,13 @@ export class VirtualRange {
   /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
-  /** Bytes from the start that the devices may use: fewer than are mapped where a step stayed. */
+  /**
+   * Bytes from the start that the devices may use: fewer than are mapped if a step could not be
+   * unmapped.
+   */
   #openBytes = 0;
 
-  /**
-   * Reserves addresses without memory behind them (cuMemAddressReserve).
-   *
-   * @ignore
-   */
+  /** @ignore Reserves addresses without memory behind them (cuMemAddressReserve). */
   constructor(context: Context, request: VirtualRangeRequest) {
     const granularity = granularityOf(context);
     this.context = context;
@@ -66,10 +65,10 @@ export class VirtualRange {
   }
 
   /**
-   * Puts memory behind at least the first `byteLength` bytes (cuMemCreate, cuMemMap, cuMemSetAccess);
-   * when that fails, nothing has changed.
+   * Maps memory for at least the first `byteLength` bytes (cuMemCreate, cuMemMap, cuMemSetAccess); a
+   * failure changes nothing.
    *
-   * @throws RangeError when that is more than the addresses that were reserved.
+   * @throws RangeError when that is more than the reserved addresses.
    */
   mapTo(byteLength: number): void {
     if (byteLength > this.reservedBytes) {
@@ -92,8 +91,8 @@ export class VirtualRange {
   }
 
   /**
-   * Takes the memory from behind all whole steps after the first `byteLength` bytes (cuMemUnmap). A
-   * failure is reported and never thrown: that step stays mapped, and so do those before it.
+   * Unmaps all whole steps after the first `byteLength` bytes (cuMemUnmap). A failure is reported
+   * and never thrown: that step stays mapped, and so do those before it.
    */
   unmapTo(byteLength: number): void {
     const target = this.stepsFor(byteLength);
@@ -105,7 +104,7 @@ export class VirtualRange {
   }
 
   /**
-   * Gives a device access to the memory, also to memory that is mapped later, or ends it
+   * Gives a device access to the memory, including memory that is mapped later, or ends its access
    * (cuMemSetAccess).
    */
   setAccess(device: Context, access: DeviceAccess): void {
@@ -118,8 +117,8 @@ export class VirtualRange {
   }
 
   /**
-   * Gives all memory and the addresses back (cuMemUnmap, cuMemAddressFree). A failure is reported and
-   * never thrown: the step that it names stays, and the addresses with it.
+   * Frees all memory and the addresses (cuMemUnmap, cuMemAddressFree). A failure is reported and
+   * never thrown: the step that it names stays, and so do the addresses.
    */
   free(): void {
     const { address, reservedBytes, context, stepBytes } = this;
@@ -142,7 +141,7 @@ export class VirtualRange {
     this.#mappedBytes += this.stepBytes;
   }
 
-  /** Lets all devices that may use the range use a part that was just mapped. */
+  /** Gives all devices that may use the range access to a part that was just mapped. */
   #open(start: number, end: number): void {
     giveAccess(this.context, this.#rangeAt(start, end - start), this.#access);
   }

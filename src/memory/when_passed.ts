@@ -7,9 +7,9 @@ import { Fence } from "../order/fence.ts";
 import { type CudaStream, defaultStreamOf, queueOf, usableStream } from "../order/stream.ts";
 
 /**
- * Runs `work`, which never throws, once the GPU has done all that `stream` has queued so far. That
- * is at once when it already has, else at a later allocation, release or synchronisation. Nothing
- * waits, unless the driver fails to mark the point.
+ * Runs `work`, which never throws, once all work queued on `stream` so far is done: at once if it
+ * already is, else at a later allocation, release or synchronisation. Does not wait, unless the
+ * driver fails to mark the point.
  */
 export function whenPassed(stream: CudaStream, work: () => void): void {
   const fence = fenceBehind(stream);
@@ -17,7 +17,7 @@ export function whenPassed(stream: CudaStream, work: () => void): void {
   else defer(stream.context, { fence, work });
 }
 
-/** Frees a block as {@link whenPassed} runs work; until then it counts as kept. */
+/** Frees a block once the work queued on `stream` is done; until then it counts as kept. */
 export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () => void): void {
   const fence = fenceBehind(stream);
   if (fence === undefined) return free();
@@ -31,7 +31,9 @@ export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () =>
   defer(context, { fence, work });
 }
 
-/** A stream that comes after another one's work: itself, or where it is gone the default one. */
+/**
+ * Returns a stream that comes after a stream's work: itself or, if it is gone, the default stream.
+ */
 export function orderedAfter(stream: CudaStream): CudaStream {
   const { context } = stream;
   try {
@@ -42,7 +44,7 @@ export function orderedAfter(stream: CudaStream): CudaStream {
   }
 }
 
-/** A mark behind all that a stream has queued; undefined when the GPU has done it. */
+/** Returns a fence behind a stream's queued work; undefined when that work is done. */
 function fenceBehind(stream: CudaStream): Fence | undefined {
   const { context } = stream;
   try {
@@ -65,7 +67,9 @@ function defer(context: Context, { fence, work }: { fence: Fence; work: () => vo
   });
 }
 
-/** Blocks where the driver sets no mark; work that failed was told to whoever waited for it. */
+/**
+ * Blocks instead, where the driver sets no mark; failed work was reported to whoever waited for it.
+ */
 function waitInstead(context: Context): void {
   tryRelease(context.driver, "what the GPU still uses", () => context.waitForAll());
 }

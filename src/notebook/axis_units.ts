@@ -2,7 +2,7 @@
 
 /** A unit and how much of the base unit it is. */
 export interface AxisUnit {
-  /** As it stands in titles. */
+  /** Its name in titles. */
   readonly name: string;
   /** Bytes or seconds of one unit. */
   readonly size: number;

@@ -25,7 +25,7 @@ const HEADING_HEIGHT = 22;
 /** Room above the highest point, as a factor. */
 const HEADROOM = 1.12;
 
-/** Words above a place on the left edge of the plot. */
+/** The style of text above a place on the left edge of the plot. */
 const ABOVE_LEFT: Partial<Annotations> = {
   ...LEFT_ALIGNED,
   xref: "paper",
@@ -79,7 +79,10 @@ export function bandwidthLayout(
   };
 }
 
-/** Stands between title and first panel: plotly's own subtitle collides with a title at times. */
+/**
+ * Placed between the title and the first panel: plotly's own subtitle sometimes collides with a
+ * title.
+ */
 function sourceNote(results: readonly BandwidthResult[]): Partial<Annotations> {
   const names = resultNames(results);
   const sources = results.map((result, index) => {
@@ -124,17 +127,17 @@ function roofShapes(panel: Panel): Partial<Shape>[] {
   }));
 }
 
-/** Stands above the axis rather than along it, where it would have to be read sideways. */
+/** Placed above the axis, because text along it would have to be read sideways. */
 function panelHeading(panel: Panel): Partial<Annotations> {
   return { ...ABOVE_LEFT, text: panel.title, y: panel.domain[1] };
 }
 
-/** A ring whose fit has at least this share of the fastest one's speed may be the one spelt out. */
+/** A ring can be labelled if its fit has at least this share of the fastest one's speed. */
 const NEARLY_FASTEST = 0.8;
 
 /**
- * Spells out one ring of each panel, so that the others explain themselves: of the fast fits the one
- * furthest to the left, where no line passes through the words.
+ * Labels one ring in each panel, as an example for the others: among the fast fits the leftmost one,
+ * where no line crosses the text.
  */
 function halfSpeedNote(panel: Panel): Partial<Annotations>[] {
   const fitted: FittedLine[] = panel.runs.flat().filter(hasHalfSpeedPoint);

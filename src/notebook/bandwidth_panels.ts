@@ -1,5 +1,5 @@
 // The panels of a bandwidth plot: copies over the bus, and below them copies within the device.
-// Those are tens of times faster: on one axis the bus's lines would lie flat along its bottom.
+// Those are tens of times faster: on a common axis the bus's lines would lie flat at the bottom.
 
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";

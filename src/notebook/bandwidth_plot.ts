@@ -1,5 +1,5 @@
 // plotBandwidth(): speed over copy size, with the bus's theoretical speed and the fitted latency.
-// This file joins what its neighbours make: lines, panels, traces, layout and words.
+// This file combines lines, panels, traces, layout and words from the files beside it.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
@@ -13,7 +13,7 @@ import { checkPlotInput } from "./plot_input.ts";
 const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "points" };
 
 /**
- * Plots a bandwidth result, or several over each other, which differ in how their lines are dashed.
+ * Plots a bandwidth result, or several in one plot, with different dashes.
  *
  * @throws RangeError when a result holds no points.
  * @throws TypeError when it is not a result, for example a promise of one.

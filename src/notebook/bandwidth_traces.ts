@@ -18,8 +18,8 @@ interface Look {
 }
 
 /**
- * Three hues that stay apart under each common colour blindness, on white and on black.
- * Both ways over a bus are often equally fast: the later, smaller marker leaves the other visible.
+ * Three hues that stay apart under each common colour blindness, on white and on black. Both
+ * directions of a bus are often equally fast: the later, smaller marker leaves the other visible.
  */
 const LOOK_OF_DIRECTION: Readonly<Record<CopyDirection, Look>> = {
   "host-to-device": { color: "#2f81c7", symbol: "triangle-up", size: 12 },
@@ -37,11 +37,11 @@ export interface TracePlace {
   readonly yaxis: SpeedAxis;
   /** Index of the compared result that it comes from; 0 for a single one. */
   readonly run: number;
-  /** Stands before the line's name where two results are compared. */
+  /** Prefix of the line's name when two results are compared. */
   readonly runName: string;
 }
 
-/** Draws a line's medians; rings, hover boxes and the description tell its fit. */
+/** Draws a line's medians; rings, hover boxes and the description show its fit. */
 export function lineTrace(line: BandwidthLine, place: TracePlace): Partial<PlotData> {
   const { color, symbol, size } = LOOK_OF_DIRECTION[line.direction];
   const prefix = place.runName === "" ? "" : `${place.runName}: `;
@@ -86,7 +86,7 @@ export function halfSpeedTrace(
   };
 }
 
-/** Bars from the slowest to the fastest sample, left out where no reader could see them. */
+/** Bars from the slowest to the fastest sample, left out where they would be too small to see. */
 function spreadBars(points: readonly BandwidthPoint[]): ErrorBar {
   const spreads = points.map((point) =>
     (point.maxGigabytesPerSecond - point.minGigabytesPerSecond) / point.gigabytesPerSecond

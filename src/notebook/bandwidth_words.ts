@@ -1,12 +1,12 @@
-// A bandwidth result in words: the plot's title, what tells two results apart, and a description.
-// The description carries every number that a reader would take from the plot.
+// A bandwidth result in words: the plot's title, names that distinguish two results, and a
+// description with every number that a reader would take from the plot.
 
 import { describeFit, modelledWords } from "../cards/bandwidth_card.ts";
 import type { BandwidthPoint, BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines, fastestPoint } from "./bandwidth_lines.ts";
 
-/** Fields that may tell two results apart, the most telling first. */
+/** Fields that may distinguish two results, the most telling first. */
 const TELLING_FIELDS = ["device", "vramkit", "driver", "deno", "ordinal", "date"] as const;
 
 /** Names each result by the first field in which they all differ; a single result needs no name. */

@@ -11,15 +11,18 @@ import { GRID_COLOR } from "./plot_frame.ts";
 import { givePlotlyToPage } from "./plotly.ts";
 import { type PictureSize, staticSvg } from "./static_svg.ts";
 
-/** Text that has no page to take a colour from: reads on white (4.3:1) and on near-black (4.4:1). */
+/** The colour of text without a page's own: readable on white (4.3:1) and on near-black (4.4:1). */
 const NEUTRAL_INK = "#757b84";
-/** The tool in use; by default plotly takes white where the background is clear. */
+/** The colour of the active tool; by default plotly uses white on a transparent background. */
 const ACTIVE = "#2f81c7";
 const CLEAR = "rgba(0,0,0,0)";
-/** Lines of the axes that a figure gives no colour; by default they glare on a dark page. */
+/** The colours of axes that a figure does not set; plotly's defaults glare on a dark page. */
 const AXIS = { gridcolor: GRID_COLOR, zerolinecolor: GRID_COLOR };
 
-/** One would send the data to a stranger's server; the others select points, which nothing reads. */
+/**
+ * Buttons to leave out: one would send the data to a foreign server; the others select points, which
+ * nothing uses.
+ */
 const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
 
 /** The parts of a {@link Figure}. */
@@ -113,8 +116,8 @@ export class Figure {
   }
 
   /**
-   * Gives a notebook the picture and the script that replaces it, the plotly data for front ends
-   * that draw it, and the words. What cannot be loaded is said in words.
+   * Returns the bundle for a notebook: the picture and the script that replaces it, the plotly data
+   * for front ends that draw it, and the description. It says in words what could not be loaded.
    */
   async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
     const parts = this.#parts();
@@ -151,7 +154,7 @@ export class Figure {
   }
 }
 
-/** Describes a figure that its maker gave no words: by its title, or by the names of its traces. */
+/** Describes a figure without a description of its own, by its title or the names of its traces. */
 function describePlot(data: readonly Trace[], { title }: PlotLayout): string {
   const text = typeof title === "object" && title !== null && "text" in title ? title.text : title;
   if (typeof text === "string" && text !== "") return text;

@@ -1,5 +1,5 @@
-// A figure as HTML: a fragment that waits for plotly.js, and a whole page that carries it.
-// Text that is not plotly's own follows the page's colour, so light and dark themes both read well.
+// A figure as HTML: a fragment that waits for plotly.js, and a whole page that contains it. Text
+// outside plotly uses the page's colour, so it is readable in light and dark themes.
 
 import { escapeHtml } from "../cards/html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
@@ -15,9 +15,7 @@ export interface FigureParts {
 
 const DEFAULT_HEIGHT = 420;
 
-/**
- * Forbids the page to fetch anything: its inline code and the pictures it makes are all it needs.
- */
+/** Forbids the page to fetch anything: it needs only its inline code and the pictures it makes. */
 const CONTENT_POLICY =
   "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
 
@@ -84,7 +82,7 @@ ${figureFragment(figure)}
 `;
 }
 
-/** Writes a value as JSON that can stand inside a script element, whatever its texts contain. */
+/** Writes a value as JSON that is safe inside a script element, whatever its texts contain. */
 function scriptJson(value: unknown): string {
   return JSON.stringify(value)
     .replaceAll("<", "\\u003c")

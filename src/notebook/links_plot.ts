@@ -95,7 +95,7 @@ function stretchesOf(found: LinkSpeed, { devices }: LinkBandwidthResult): Stretc
   );
 }
 
-/** The name without what all names have. */
+/** Returns a case's name without the parts that all names share. */
 function wordsOf(name: string): string {
   return name.replace(/_memcpy/, "").replace(/_ce$/, "").replaceAll("_", " ");
 }

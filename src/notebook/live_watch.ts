@@ -1,4 +1,4 @@
-// A task that looks at a device regularly while other cells run, until its cell runs again.
+// A task that checks a device regularly while other cells run, until its cell runs again.
 
 import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
@@ -12,7 +12,7 @@ const watches = new Map<string, LiveWatch>();
 
 /** Options of a watch. */
 export interface WatchOptions {
-  /** Seconds between two looks; 1 by default. */
+  /** Seconds between two runs; 1 by default. */
   readonly intervalSeconds?: number | undefined;
 }
 
@@ -37,9 +37,9 @@ export const WATCH_OPTIONS: OptionSet<ShownWatchOptions> = new OptionSet({
 export interface WatchTask extends WatchOptions {
   /** Name; starting another watch of the same name on the same device ends this one. */
   readonly name: string;
-  /** Looks once; returns a promise when a display of the program's shows the result later. */
+  /** Runs once; returns a promise if a program's display shows the result later. */
   readonly look: () => unknown;
-  /** Called when the device was disposed, instead of a last look. */
+  /** Called when the device was disposed, instead of {@link WatchTask.look}. */
   readonly end?: () => unknown;
 }
 
@@ -49,21 +49,13 @@ export class LiveWatch implements Disposable {
   readonly #key: string;
   #timer: ReturnType<typeof setInterval> | undefined;
 
-  /**
-   * Names a watch; {@link LiveWatch.start} starts it.
-   *
-   * @ignore
-   */
+  /** @ignore Names a watch; {@link LiveWatch.start} starts it. */
   private constructor(name: string, key: string) {
     this.#name = name;
     this.#key = key;
   }
 
-  /**
-   * Looks at once, then regularly, in place of a former watch of the same name.
-   *
-   * @ignore
-   */
+  /** @ignore Runs the task at once and then regularly, and ends a former watch of the same name. */
   static start(gpu: CudaDevice, task: WatchTask): LiveWatch {
     if (!DEVICE.accepts(gpu)) {
       throw new TypeError(

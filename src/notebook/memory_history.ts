@@ -24,7 +24,7 @@ export function amountsByKind(
 ): KindAmounts {
   const events = timeline.filter(({ action }) => action === "allocate" || action === "free");
   const kinds = new Set(
-    [...live.filter(({ byteLength }) => byteLength > 0), ...events].map(kindOf),
+    [...live.filter(({ byteLength }) => byteLength > 0), ...events].map(({ kind }) => kind),
   );
   const bytes = new Map<string, number[]>();
   for (const kind of kinds) {
@@ -43,10 +43,6 @@ export function amountsByKind(
 
 function changeOf({ action, byteLength }: TimelineEvent): number {
   return action === "free" ? -byteLength : byteLength;
-}
-
-function kindOf({ kind }: { readonly kind: string }): string {
-  return kind;
 }
 
 function sumOf(amounts: readonly number[]): number {

@@ -12,7 +12,7 @@ import { requireDevice } from "./plot_input.ts";
 import { type Rectangle, squarify } from "./treemap.ts";
 
 const PLOT_HEIGHT = 380;
-/** Width of the space that is divided, in its own unit; the plot has the width of the page. */
+/** Width of the space that is divided, in units of its own; the plot has the width of the page. */
 const SPACE_WIDTH = 720;
 /** Width in pixels to which labels are fitted: that of a narrow page. */
 const NARROW_WIDTH = 560;
@@ -79,7 +79,10 @@ function layTiles(blocks: readonly LiveObject[]): Tile[] {
 
 type TileFacts = Omit<Tile, "place">;
 
-/** Of many blocks those whose names differ in numbers alone, such as a model's layers, are one tile. */
+/**
+ * Groups blocks: when there are many, those whose names differ only in numbers, such as a model's
+ * layers, become one tile.
+ */
 function alike(blocks: readonly LiveObject[]): TileFacts[] {
   const groups = Map.groupBy(
     blocks,
@@ -149,7 +152,10 @@ function tileLabel({ name, byteLength, place }: Tile): Partial<Annotations>[] {
   }];
 }
 
-/** Breaks a name behind underscores, dots and the like into lines, and cuts what has no room. */
+/**
+ * Breaks a name into lines after underscores, dots and the like, and cuts off lines that have no
+ * room.
+ */
 function linesOf(
   name: string,
   { room, lineCount }: { readonly room: number; readonly lineCount: number },

@@ -20,9 +20,9 @@ const EVENT_NAME = "allocation or free";
 const SHORTEST_SECONDS = 1e-6;
 
 /**
- * Plots the events of `gpu.timeline`: in notebooks all since the device was opened, elsewhere from
- * `gpu.timeline.start()` on. Solid vertical lines mark the beginnings of cells, dotted ones those
- * of tracks.
+ * Plots the events of `gpu.timeline`: in notebooks all since the device was opened, elsewhere those
+ * since `gpu.timeline.start()`. Solid vertical lines mark the beginnings of cells, dotted ones
+ * those of tracks.
  *
  * @throws RangeError when nothing was recorded.
  */
@@ -87,7 +87,7 @@ function summaryWords(
 
 interface Scale {
   readonly times: readonly number[];
-  /** Time until which the last amounts lasted. */
+  /** The end of the time axis, until which the last amounts lasted. */
   readonly end: number;
   readonly unitBytes: number;
 }

@@ -1,5 +1,5 @@
-// Packages that plots load when the first is shown: a notebook must not wait for ever for a network
-// that does not answer.
+// Loads packages when the first plot is shown, with a time limit: a notebook must not wait for ever
+// for a network that does not answer.
 
 import { messageOf } from "../words/format.ts";
 import { within } from "../words/timer.ts";

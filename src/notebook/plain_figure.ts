@@ -1,21 +1,21 @@
-// A figure's parts as plain data: plotly's JSON knows no typed arrays, of which JSON makes objects
-// with a key for each element, and no BigInts, at which it fails.
+// A figure's parts as plain data: JSON turns typed arrays into objects with a key for each element,
+// and fails for BigInts.
 
 import { describeValue } from "../words/format.ts";
 import { isPromiseLike, isRecord } from "../words/options.ts";
 import type { FigureParts } from "./figure_html.ts";
 
 /**
- * Copies a figure's parts, with arrays of numbers in the place of typed arrays and numbers in that of
- * BigInts; what the figure holds stays as it is.
+ * Copies a figure's parts, with typed arrays replaced by arrays of numbers, and BigInts by numbers;
+ * the figure itself does not change.
  *
- * @throws TypeError for promises, buffers and what contains itself.
+ * @throws TypeError for promises, buffers and cyclic values.
  */
 export function plainFigure({ description, ...parts }: FigureParts): FigureParts {
   return { ...plain(parts, []) as Omit<FigureParts, "description">, description };
 }
 
-/** Copies a value that lies within these others. */
+/** Copies a value nested in these others. */
 function plain(value: unknown, around: readonly unknown[]): unknown {
   if (typeof value === "bigint") return Number(value);
   if (typeof value === "function" || typeof value === "symbol") return undefined;

@@ -1,4 +1,4 @@
-// The plotly.js runtime as text: put into pages and notebooks, evaluated by a browser and not by Deno.
+// The plotly.js runtime as text: inserted into pages and notebooks, and run by a browser, not by Deno.
 // The basic bundle (scatter, bar, pie; 1.2 MB) is used: a treemap would need the full one of 4.8 MB.
 
 import { displayInCell } from "../accounting/notebook_kernel.ts";
@@ -27,9 +27,9 @@ export async function plotlyScript(): Promise<string> {
 }
 
 /**
- * Gives plotly.js to the page that shows this notebook now, by an output that is emptied at once:
- * the saved notebook does not have it. A page that was opened anew has none, and nobody tells the
- * kernel, so each figure gives it again.
+ * Gives plotly.js to the page that shows this notebook now, by an output that is emptied at once,
+ * so that it is not saved with the notebook. A page that is opened later lacks it, and nothing
+ * tells the kernel, so each figure gives it again.
  */
 export async function givePlotlyToPage(): Promise<void> {
   const display_id = crypto.randomUUID();
@@ -40,7 +40,7 @@ export async function givePlotlyToPage(): Promise<void> {
 
 let packed: string | undefined;
 
-/** Builds the script that {@link plotlyScript} builds in less than half of the bytes. */
+/** Builds the script of {@link plotlyScript} in less than half of the bytes. */
 async function packedScript(): Promise<string> {
   packed ??= await gzipBase64(shadowed(await plotlySource()));
   return `<script>(function () {
@@ -67,8 +67,8 @@ async function gzipBase64(text: string): Promise<string> {
 
 /**
  * Puts plotly.js itself, 1.2 MB, into the output of a cell, as its last expression: the plots of a
- * saved notebook can then be zoomed and hovered over wherever scripts run, also when nobody runs
- * the notebook. Without it they are pictures there.
+ * saved notebook can then be zoomed and hovered over wherever scripts run, without running the
+ * notebook. Without it they are pictures there.
  */
 export class PlotlyRuntime {
   /** Gives the notebook plotly.js, each time it is shown. */

@@ -18,7 +18,7 @@ import {
   SURFACE,
 } from "./progress_surfaces.ts";
 
-/** A job in a notebook that says nothing for so long is taken for one that failed. */
+/** A job in a notebook without progress for so long counts as failed. */
 const STALL_SECONDS = 10;
 
 /** A progress bar for a job; redraws no more often than people can see. */
@@ -45,7 +45,7 @@ export class ProgressBar {
     watch(this.#surface.draw(this.#last));
   }
 
-  /** Draws the last state with other words at once, for a job that does not go on. */
+  /** Draws the last state at once with other words, for a job that has stopped. */
   stop(words: string): void {
     this.#last = { title: this.#title, done: 0, total: Infinity, ...this.#last, words };
     const { draw, stop = draw } = this.#surface;
@@ -60,7 +60,7 @@ export class ProgressBar {
 
 const UNDRAWN = "a progress bar could not be drawn";
 
-/** A surface that draws later may fail later. */
+/** A surface that draws asynchronously may fail later. */
 function watch(returned: unknown): void {
   warnOfFailure(returned, UNDRAWN);
 }
@@ -71,7 +71,9 @@ export interface ProgressOptions {
   readonly unit?: string | undefined;
   /** Surface to draw on; chosen by the program's output by default. */
   readonly surface?: ProgressSurface | undefined;
-  /** The signal that the job was given: the bar says that it was stopped when it is aborted. */
+  /**
+   * The signal that the job was given: when it is aborted, the bar says that the job was stopped.
+   */
   readonly signal?: AbortSignal | undefined;
   /**
    * Seconds without progress after which the bar says so, which is how a failed job looks; 10 by
@@ -89,7 +91,7 @@ const PROGRESS_OPTIONS = new OptionSet<ProgressOptions>({
 
 /**
  * Returns an `onProgress` callback that shows a bar with the amount, the time left and, for bytes,
- * the speed. Its clock starts with this call, and for a further job when the one before is done.
+ * the speed. Its clock starts with this call, and for each further job when the one before is done.
  *
  * @example
  * ```ts
@@ -122,7 +124,7 @@ export function progress(
     try {
       bar.stop(words);
     } catch (error) {
-      // Listeners and timers have no caller: what they throw ends the program.
+      // Listeners and timers have no caller: an error that they throw would end the program.
       warn(`${UNDRAWN}: ${messageOf(error)}`);
     }
   };

@@ -28,7 +28,10 @@ export interface ProgressSurface {
   draw(state: ProgressState): void;
   /** Draws the last state. */
   finish(state: ProgressState): void;
-  /** Draws the state of a job that does not go on, and leaves it there; as `draw()` when left out. */
+  /**
+   * Draws the state of a job that has stopped, and leaves it there; `draw()` is used when this is
+   * left out.
+   */
   stop?(state: ProgressState): void;
 }
 
@@ -42,8 +45,8 @@ export const SURFACE: OptionKind = {
 };
 
 /**
- * Returns the surface that fits this program's output. Outside of notebooks that is the standard
- * error, so that a pipe or a file gets the program's results alone.
+ * Returns the surface that fits this program's output. Outside of notebooks that is standard error,
+ * so that a pipe or a file gets only the program's results.
  */
 export function progressSurface(): ProgressSurface {
   if (inNotebook()) return new CellSurface();
@@ -126,7 +129,7 @@ export class LogSurface implements ProgressSurface {
   }
 }
 
-/** A job goes on where the terminal is gone. */
+/** A job goes on even when the terminal is gone. */
 function write(text: string): void {
   printOrLose(() => Deno.stderr.writeSync(new TextEncoder().encode(text)));
 }

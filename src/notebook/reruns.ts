@@ -11,8 +11,8 @@ import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.t
 
 /**
  * Smallest time between two runs of a cell. The kernel does not report cells that fail, so their
- * blocks are told apart by time: a loop makes blocks faster than this, and people run a cell again
- * slower.
+ * runs are distinguished by time: a loop makes blocks faster than this, and people run a cell again
+ * more slowly.
  */
 const SHORTEST_GAP_SECONDS = 0.4;
 
@@ -33,8 +33,8 @@ export function heldByEarlierRuns(
 
 /**
  * Watches for memory left by earlier runs of a cell, and shows a warning below the cell that ran
- * again, which moves on when another cell or another run leaves memory. Call it right after opening
- * the device; it stops as {@link memoryMeter} does.
+ * again; the warning moves when another cell or run leaves memory. Call it right after opening the
+ * device; it stops as {@link memoryMeter} does.
  */
 export function warnOfReruns(
   gpu: CudaDevice,
@@ -50,7 +50,7 @@ export function warnOfReruns(
       const groups = heldByEarlierRuns(gpu.live());
       const found = new Set(groups.flat().map(({ id }) => id));
       if (found.symmetricDifference(shown).size === 0) return;
-      // Running a cell again takes its outputs away, the former warning with them.
+      // Running a cell again removes its outputs, including the former warning.
       if (!found.isSubsetOf(shown) && surface instanceof MovingDisplay) surface.move();
       shown = found;
       return surface.show(groups.length === 0 ? NOTHING_SHOWN : showCard(() => rerunCard(groups)));

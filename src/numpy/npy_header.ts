@@ -7,7 +7,10 @@ import { otherSort } from "../words/file_sorts.ts";
 import { visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
 
-/** A file of numpy's breaks the format, or holds what has no type here. `path` names the file. */
+/**
+ * A file of numpy breaks the format, or holds elements of a type that the kit lacks. `path` names
+ * the file.
+ */
 export class NumpyError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "NumpyError";
@@ -27,9 +30,9 @@ export class NumpyError extends Error {
 export interface NpyHeader {
   /** Element type. */
   readonly dtype: DType;
-  /** Whether the bytes of each element are in the other order than on this machine. */
+  /** Whether the bytes of each element are big-endian. */
   readonly isBigEndian: boolean;
-  /** Whether the first axis is the one whose elements lie side by side. */
+  /** Whether elements are contiguous along the first axis, as in Fortran. */
   readonly isFortran: boolean;
   /** Size of each axis. */
   readonly shape: readonly number[];
@@ -41,10 +44,10 @@ export interface NpyHeader {
 
 const MAGIC = "\x93NUMPY";
 
-/** Bytes that tell how long a header is: magic, version, and a length of 2 or 4 bytes. */
+/** Bytes at the start that tell a header's size: magic, version, and a length of 2 or 4 bytes. */
 export const NPY_START_BYTES = 12;
 
-/** A longer header is no header: that of an array with 64 axes has less than 2 KiB. */
+/** The longest header: that of an array with 64 axes has less than 2 KiB. */
 const MOST_HEADER_BYTES = 1 << 20;
 
 /** numpy has no array with more axes. */
@@ -68,7 +71,7 @@ const TYPES: Readonly<Record<string, DType>> = {
   b1: "bool",
 };
 
-/** Words for kinds of elements that have no type here. */
+/** Words for kinds of elements that the kit lacks. */
 const STRANGERS: Readonly<Record<string, string>> = {
   O: "objects, which only Python reads, and which may run a program of their writer's",
   c: "complex numbers",
@@ -81,7 +84,7 @@ const STRANGERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Tells how many bytes a header has, from the first {@link NPY_START_BYTES}.
+ * Returns the size of a header in bytes, from the first {@link NPY_START_BYTES}.
  *
  * @throws NumpyError when they are not those of a .npy file.
  */
@@ -111,7 +114,7 @@ const CUT_OFF = "it ends within its header";
 /**
  * Reads a whole header.
  *
- * @throws NumpyError when it breaks the format, or the elements have no type here.
+ * @throws NumpyError when it breaks the format, or the kit lacks the element type.
  */
 export function readNpyHeader(path: string, header: Uint8Array): NpyHeader {
   const byteLength = headerBytesOf(path, header);
@@ -162,7 +165,7 @@ interface Fields {
   readonly shape: readonly number[];
 }
 
-/** Reads a dictionary of Python's with a text, a truth value and a tuple of whole numbers. */
+/** Reads a Python dictionary with a string, a boolean and a tuple of whole numbers. */
 class DictionaryReader {
   readonly #path: string;
   readonly #text: string;

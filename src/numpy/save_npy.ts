@@ -10,7 +10,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { produceFile, type WritingOptions } from "../transfer/produce_file.ts";
 import { encodeNpyHeader } from "./npy_header.ts";
 
-/** An array to save, and where. */
+/** An array to save, and its file. */
 export interface NpyRequest extends TransferOptions, WritingOptions {
   /** The file. */
   readonly path: FilePath;
@@ -25,7 +25,7 @@ export interface NpyRequest extends TransferOptions, WritingOptions {
 }
 
 /**
- * Saves an array. The new file takes the place of the old one when it is whole.
+ * Saves an array. The new file replaces the old one once it is complete.
  *
  * @throws TypeError for an element type that numpy lacks.
  */

@@ -6,7 +6,7 @@ import { NumpyError } from "./npy_header.ts";
 export interface ZipEntry {
   /** Its name. */
   readonly name: string;
-  /** Whether it is deflated, or stored as it is. */
+  /** Whether it is deflated; otherwise it is stored uncompressed. */
   readonly isDeflated: boolean;
   /** Checksum of its contents. */
   readonly crc: number;
@@ -18,7 +18,7 @@ export interface ZipEntry {
   readonly offset: number;
 }
 
-/** Reads a part of the archive; throws when that is not there. */
+/** Reads a part of the archive; throws when it is not there. */
 export type ReadPart = (offset: number, byteLength: number) => Uint8Array<ArrayBuffer>;
 
 const END_BYTES = 22;
@@ -47,7 +47,7 @@ const ZIP64_EXTRA = 1;
 /**
  * Reads the directory of an archive.
  *
- * @throws NumpyError when it is no archive, or is encrypted or packed in another way.
+ * @throws NumpyError when it is not an archive, or is encrypted or packed in another way.
  */
 export function readZipDirectory(path: string, byteLength: number, read: ReadPart): ZipEntry[] {
   const { offset, size, count } = findDirectory(path, byteLength, read);
@@ -78,7 +78,7 @@ export function readZipDirectory(path: string, byteLength: number, read: ReadPar
   return entries;
 }
 
-/** Finds where the bytes of a file start, which its own header tells. */
+/** Returns the offset of a file's bytes, which its own header tells. */
 export function contentOffset(path: string, entry: ZipEntry, read: ReadPart): number {
   const view = viewOf(read(entry.offset, LOCAL_BYTES));
   if (view.getUint32(0, true) !== SIGNATURES.local) {
@@ -87,14 +87,14 @@ export function contentOffset(path: string, entry: ZipEntry, read: ReadPart): nu
   return entry.offset + LOCAL_BYTES + view.getUint16(26, true) + view.getUint16(28, true);
 }
 
-/** A file to write: with its bytes as they lie in the archive. */
+/** A file to write, with its bytes as in the archive. */
 export interface PackedFile extends Omit<ZipEntry, "offset" | "packedBytes"> {
   /** The bytes. */
   readonly packed: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * Lays an archive out, in pieces.
+ * Lays out an archive as a list of pieces.
  *
  * @throws RangeError when it would have 4 GiB, or too many files.
  */
@@ -214,7 +214,9 @@ function readEntry(
   return { name, isDeflated, crc: view.getUint32(at + 16, true), ...whole };
 }
 
-/** Sizes of 4 GiB and more lie in a field of their own, in this order and only those that need it. */
+/**
+ * Sizes of 4 GiB and more are in a field of their own, in this order, and only those that need it.
+ */
 function withLargeSizes(
   path: string,
   sizes: { byteLength: number; packedBytes: number; offset: number },
@@ -241,7 +243,7 @@ function withLargeSizes(
   throw new NumpyError(path, "its directory is damaged");
 }
 
-/** Sizes beyond what numbers hold lie outside of every file. */
+/** Sizes beyond 2^53 - 1 lie outside of every file. */
 function numberOf(value: bigint): number {
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value);
 }

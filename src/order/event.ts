@@ -78,11 +78,7 @@ export class CudaEvent implements Disposable {
     markOf = (event) => event.#mark;
   }
 
-  /**
-   * Adopts an event of the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts an event of the driver. */
   constructor(parts: Parts<EventFields>) {
     const { context, handle, shareable = false, label, ...rest } = partsOf(parts, new.target);
     this.context = context;
@@ -207,8 +203,8 @@ export class CudaEvent implements Disposable {
   }
 
   /**
-   * Returns a ticket by which another process opens the event with `gpu.openEvent()`: JSON keeps it.
-   * Keep the event until the other process has disposed its own (cuIpcGetEventHandle).
+   * Returns a ticket by which another process opens the event with `gpu.openEvent()`; it can be sent
+   * as JSON. Keep the event until the other process has disposed its own (cuIpcGetEventHandle).
    *
    * @throws TypeError unless the event was made with `{ shareable: true }`.
    */

@@ -163,7 +163,7 @@ export function finishNow(works: Iterable<PendingWork>, action: string): void {
   }
 }
 
-/** Returns the reason for which work goes on later only, and the remedy. */
+/** Returns why work can only go on later, and the remedy. */
 function reasonToWait(): string {
   const capture = activeCapture();
   return capture === undefined || ready.length === 0

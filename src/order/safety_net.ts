@@ -24,10 +24,10 @@ const collected = new FinalizationRegistry<Owner>((owner) => {
 const COLLECTION_MILLISECONDS = 4;
 
 /**
- * V8 collects for array buffers, which it feels, and not for device memory, which it does not. Four
- * of 64 MiB at a time make it: when each dies alone, looking through young objects gives it back, and
- * in one of four programs nothing more is collected. They are never written to, so they take no
- * memory, and about 2 ms.
+ * V8 starts a collection because of array buffers, whose memory it counts, but not because of device
+ * memory. Four buffers of 64 MiB at a time are enough: buffers that die one by one are freed by a
+ * collection of young objects, and in one of four programs nothing else is collected. They are never
+ * written to, so they take no memory, and about 2 ms.
  */
 const PRESSURE = { count: 4, byteLength: 64 * 2 ** 20 };
 

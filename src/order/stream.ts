@@ -31,7 +31,7 @@ interface StreamFields extends StreamOptions {
   readonly handle: bigint;
   /** Gives the stream back; by default it is destroyed. */
   readonly destroy?: (() => void) | undefined;
-  /** Whether it lives as long as its context, and is nobody's to dispose. */
+  /** Whether it lives as long as its context, so that nobody can dispose it. */
   readonly isOfContext?: boolean;
 }
 
@@ -40,7 +40,7 @@ const STREAM_OPTIONS = new OptionSet<StreamOptions>({
   label: TEXT,
 });
 
-/** A stream of another library's that tells its handle as NVIDIA's libraries for Python do. */
+/** A stream of another library, which tells its handle as NVIDIA's libraries for Python do. */
 export interface ForeignStream {
   /** Returns the version of this protocol, which is 0, and the handle. */
   __cuda_stream__(): readonly [version: number, handle: number | bigint];
@@ -67,7 +67,7 @@ const FOREIGN_STREAM_OPTIONS = new OptionSet<ForeignStreamOptions>({
 
 const defaultStreams = new WeakMap<Context, CudaStream>();
 const legacyStreams = new WeakMap<Context, CudaStream>();
-/** Streams that programs made, by handle; one that is lost is collected nevertheless. */
+/** Streams that programs created, by handle; they can still be garbage-collected. */
 const madeStreams = new WeakMap<Context, Map<bigint, WeakRef<CudaStream>>>();
 
 /** Returns the queue of a stream, which order works with. */
@@ -115,11 +115,7 @@ export class CudaStream implements Disposable {
     };
   }
 
-  /**
-   * Adopts a stream of the driver.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts a stream of the driver. */
   constructor(parts: Parts<StreamFields>) {
     const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;
@@ -137,8 +133,8 @@ export class CudaStream implements Disposable {
       };
       const beforeLost = () => {
         forget();
-        // Memory keeps the streams that use it, so nobody waits for this one. One of another library's may
-        // be gone by now: a call with its handle could end the process.
+        // Memory keeps the streams that use it alive, so nobody waits for this one. A stream of another
+        // library may be gone by now: a call with its handle could crash the process.
         queue?.dropEnd();
       };
       const fields = { context, kind: "stream", handle, label, destroy } as const;
@@ -148,8 +144,8 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Makes a stream of one that another library created: from its handle, or from an object with
-   * `__cuda_stream__()`, as cuda.core and CuPy have it. Work goes to the library's own queue, in the
+   * Wraps a stream that another library created, given its handle or an object with
+   * `__cuda_stream__()`, as cuda.core and CuPy have. Work goes to the library's own queue, in the
    * order of calls on both sides, and buffers are ordered as on any other stream. Disposing it leaves
    * the stream to its owner.
    *
@@ -481,8 +477,7 @@ export function createStream(context: Context, options: StreamOptions = {}): Cud
   const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
   const handle = take64(context, "cuStreamCreateWithPriority", flags, priority);
   const stream = new CudaStream(new Parts({ ...options, context, handle }));
-  const made = madeStreams.get(context) ?? new Map();
-  madeStreams.set(context, made.set(handle, new WeakRef(stream)));
+  madeStreams.getOrInsertComputed(context, () => new Map()).set(handle, new WeakRef(stream));
   return stream;
 }
 
@@ -528,14 +523,14 @@ async function synchronizeUnlessGone(stream: CudaStream | undefined): Promise<vo
   }
 }
 
-/** A stream of another library's, and the call that tells the library that it is not used any more. */
+/** A stream of another library, and the call that tells the library that it is no longer used. */
 interface ForeignStreamFields {
   readonly handle: bigint;
   readonly label?: string | undefined;
   readonly letGo: () => void;
 }
 
-/** Makes a stream of one that another library keeps until `letGo` is called. */
+/** Wraps a stream that another library keeps until `letGo` is called. */
 export function foreignStream(context: Context, fields: ForeignStreamFields): CudaStream {
   const { handle, label, letGo } = fields;
   if (handle !== context.defaultStreamHandle) {
@@ -545,7 +540,7 @@ export function foreignStream(context: Context, fields: ForeignStreamFields): Cu
   return defaultStreamOf(context);
 }
 
-/** Returns the handle of another library's stream, once it can be one. */
+/** Returns the handle of another library's stream, after checking that it can be one. */
 export function foreignHandle(source: unknown): bigint {
   const handle = typeof source === "bigint" ? source : handleOf(source);
   if (handle > 0n && handle < 2n ** 64n) return handle;

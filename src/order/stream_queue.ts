@@ -171,8 +171,7 @@ export class StreamQueue {
   /** Registers pending work, and keeps the driver's stream until that work is over. */
   notePending(work: PendingWork): void {
     const hold = this.#record?.hold() ?? this.#holdContext();
-    const onContext = pendingOn.get(this.context) ?? new Set();
-    pendingOn.set(this.context, onContext.add(work));
+    const onContext = pendingOn.getOrInsertComputed(this.context, () => new Set()).add(work);
     this.pending.add(work);
     if (!work.isPostponed) this.#transfers.add(work);
     work.whenOver(() => {

@@ -1,6 +1,6 @@
-// The end of the program's turn: what runs when its code has awaited, however often it is asked for.
+// Runs something once at the end of the program's turn, however often it is asked for.
 
-/** Time after which it is asked for again: V8 drops it when a notebook's cell is interrupted. */
+/** Time after which it is scheduled again: V8 drops it when a notebook's cell is interrupted. */
 const LONGEST_TURN_MILLISECONDS = 1000;
 
 /** A function that is called at the end of each turn in which it was asked for. */

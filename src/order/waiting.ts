@@ -1,5 +1,6 @@
-// Waits for the GPU. A promise does so a moment at once, then between turns of the event loop, then on
-// another thread: timers, servers and the notebook kernel keep running. A call that blocks looks first.
+// Waits for the GPU. A promise looks a few times at once, then between turns of the event loop, then
+// waits on another thread: timers, servers and the notebook kernel keep running. A blocking call looks
+// a few times first.
 
 import { CUresult } from "../../ffi/constants.ts";
 import { findHost } from "../../ffi/host.ts";
@@ -14,8 +15,8 @@ export const CAN_BE_TERMINATED: boolean =
   Object.prototype.toString.call(globalThis) !== "[object Window]";
 
 /**
- * Turns that a thread of the runtime's gives: Node's timers give them in half the time, but loading
- * them blocks a program's first waiting call for 6 to 25 ms.
+ * The number of turns that a thread of the runtime gives: Node's timers take half the time for a
+ * turn, but loading them blocks a program's first waiting call for 6 to 25 ms.
  */
 const FIRST_TURNS = 1000;
 
@@ -30,7 +31,9 @@ const FIRST_LOOKS = 8;
 /** Turns of polling, about 1 to 3 microseconds each, before a wait moves to another thread. */
 const POLL_TURNS = 64;
 
-/** Looks of a call that blocks, before the driver's own wait: that sees the end of brief work later. */
+/**
+ * Looks of a blocking call, before the driver's own wait, which notices the end of brief work later.
+ */
 const LOOKS = 48;
 
 /** Blocks until a stream has done all that the driver was given (cuStreamSynchronize). */
@@ -50,7 +53,7 @@ export function isSoon(isDone: () => boolean): boolean {
   return false;
 }
 
-/** Number of the runtime's threads that wait for the GPU: a turn must not need one that is free. */
+/** Number of the runtime's threads that wait for the GPU: a turn must not depend on a free one. */
 let blockedCount = 0;
 
 /**
@@ -72,7 +75,7 @@ export async function waitForGpu(isDone: () => boolean, block: () => Promise<voi
   }
 }
 
-/** Turns that threads of the runtime's have given. */
+/** Number of turns that threads of the runtime have given. */
 let turnCount = 0;
 
 /** Resolves in the next turn of the event loop, without a timer's delay of a millisecond or more. */

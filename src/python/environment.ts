@@ -1,4 +1,5 @@
-// The Python to start: a program whose packages are used, and the library of the same version.
+// Finds the Python to start: a program whose packages are used, and the library of the same
+// version.
 
 import { readVariable } from "../../ffi/library.ts";
 import {
@@ -16,14 +17,14 @@ export interface PythonPlace {
   readonly libraries: readonly string[];
 }
 
-/** Facts that a Python tells about itself. */
+/** Facts that a Python reports about itself. */
 interface Told {
   readonly executable: string;
   readonly folders: readonly string[];
   readonly names: readonly string[];
 }
 
-/** Has a Python tell where its library is. */
+/** A program that prints where Python's library is. */
 const QUESTION = `
 import json, sys, sysconfig
 get = sysconfig.get_config_var
@@ -34,8 +35,8 @@ print(json.dumps({"executable": sys.executable,
 `;
 
 /**
- * Finds a Python: the one that is named, or that of the environment that is active, or the first of the
- * PATH. It is asked where its library is; where no program may be run, its folders are looked at.
+ * Finds a Python: the given one, that of the active environment, or the first on the PATH. It is run to
+ * find its library; if no program may be run, its folders are searched.
  */
 export function findPython(
   options: { readonly executable?: string | undefined; readonly libraryPath?: string | undefined },
@@ -56,7 +57,7 @@ export function findPython(
   return { executable, libraries: [...beside, ...tried] };
 }
 
-/** The program of the environment that is active, or the first of the PATH. */
+/** Returns the program of the active environment, or the first on the PATH. */
 function activePython(): string | undefined {
   for (const variable of ["VRAMKIT_PYTHON", "VIRTUAL_ENV", "CONDA_PREFIX"]) {
     const value = readVariable(variable);
@@ -66,7 +67,7 @@ function activePython(): string | undefined {
   return folders.map((folder) => `${folder}/python3`).find(isFile);
 }
 
-/** Asks a Python, where programs may be run; undefined when it does not answer. */
+/** Runs a Python to get its facts, if programs may be run; undefined when that fails. */
 function ask(executable: string): Told | undefined {
   const { state } = Deno.permissions.querySync({ name: "run", command: executable });
   if (state !== "granted") return undefined;
@@ -79,7 +80,7 @@ function ask(executable: string): Told | undefined {
   }
 }
 
-/** Libraries of the version that an environment says it was made with. */
+/** Returns the libraries of the version that an environment was made with. */
 function besides(executable: string): string[] {
   const root = executable.slice(0, executable.lastIndexOf("/bin/"));
   const config = textOf(`${root}/pyvenv.cfg`);

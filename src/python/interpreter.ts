@@ -1,5 +1,5 @@
-// The interpreter of this process: started once, and asked from the thread of JavaScript. Between two
-// requests it is free for threads of Python's own.
+// The interpreter of this process: started once, and called from the JavaScript thread. Between two
+// requests it is free for Python's own threads.
 
 import { cString } from "../../ffi/c_strings.ts";
 import { openHost } from "../../ffi/host.ts";
@@ -9,7 +9,7 @@ import { openPython } from "../../ffi/python_library.ts";
 import bridge from "./bridge.py" with { type: "text" };
 import type { PythonPlace } from "./environment.ts";
 
-/** Texts that Python reads for as long as it runs. */
+/** Texts that Python reads as long as it runs. */
 const KEPT: Uint32Array<ArrayBuffer>[] = [];
 
 /** A Python that runs in this process. */
@@ -17,13 +17,13 @@ export class Interpreter {
   /** The file of its library. */
   readonly libraryPath: string;
   readonly #api: PythonApi;
-  /** The function that does what a request says. */
+  /** Python's function that handles requests. */
   readonly #exchange: bigint;
 
   /**
    * Starts Python in this process, unless it runs already.
    *
-   * @throws LibraryError when there is no library of Python's.
+   * @throws LibraryError when there is no Python library.
    */
   constructor({ executable, libraries }: PythonPlace) {
     const { title, remedy } = INSTALLED_LIBRARIES.python;
@@ -51,7 +51,7 @@ export class Interpreter {
     return JSON.parse(new TextDecoder().decode(reply));
   }
 
-  /** Runs the Python side in names of its own, and finds its one function. */
+  /** Runs the Python side in a namespace of its own, and finds its function. */
   #load(): bigint {
     const api = this.#api;
     const names = this.#made(api.PyDict_New());
@@ -74,7 +74,7 @@ export class Interpreter {
     }
   }
 
-  /** Checks that Python made an object; its error goes to where the process complains. */
+  /** Checks that Python made an object; otherwise prints Python's error to stderr. */
   #made(object: bigint): bigint {
     if (object !== 0n) return object;
     this.#api.PyErr_Print();
@@ -82,7 +82,7 @@ export class Interpreter {
   }
 }
 
-/** Starts Python as the program would, without its handlers of signals, and gives the lock back. */
+/** Starts Python as its program would, but without signal handlers, and releases the lock. */
 function start(api: PythonApi, executable: string | undefined): void {
   if (executable !== undefined && api.Py_SetProgramName !== null) {
     const name = Uint32Array.from(`${executable}\0`, (letter) => letter.codePointAt(0) ?? 0);

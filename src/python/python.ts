@@ -1,4 +1,4 @@
-// Python in this process: source text, values, and arrays that both sides use where they lie.
+// Python in this process: source text, values, and arrays that both sides use without copies.
 
 import { LibraryError } from "../../ffi/library.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
@@ -30,7 +30,10 @@ import { fromWire, type PythonInput, type PythonValue, toWire } from "./values.t
 
 /** Options for {@link startPython}; they count when Python is started, which is once for a process. */
 export interface PythonOptions {
-  /** Python program whose packages are used; that of the active environment, or the PATH's. */
+  /**
+   * Python program whose packages are used; by default that of the active environment, or the first
+   * on the PATH.
+   */
   readonly executable?: string | undefined;
   /** File of Python's library; that of the program by default. */
   readonly libraryPath?: string | undefined;
@@ -69,7 +72,7 @@ export interface PythonStreamOptions {
 
 const PYTHON_STREAM_OPTIONS = new OptionSet<PythonStreamOptions>({ gpu: ANYTHING, label: TEXT });
 
-/** An answer of the Python side. */
+/** A reply of the Python side. */
 interface Reply {
   readonly value?: unknown;
   readonly error?: PythonFailure & { readonly made: readonly number[] };
@@ -90,7 +93,7 @@ let running: Python | undefined;
  * Starts Python in this process, or returns the one that runs. It needs Linux, a `libpython`, and
  * `--allow-ffi` without a path.
  *
- * @throws PythonUnavailableError when there is no library of Python's, or no permission.
+ * @throws PythonUnavailableError when there is no Python library, or no permission.
  */
 export function startPython(options: PythonOptions = {}): Python {
   options = PYTHON_OPTIONS.read(options, "startPython");
@@ -112,11 +115,7 @@ export class PythonUnavailableError extends Error {
   /** Files and names that were tried, in order. */
   readonly tried: readonly string[];
 
-  /**
-   * Creates the error.
-   *
-   * @ignore
-   */
+  /** @ignore Creates the error. */
   constructor(cause: LibraryError) {
     super(cause.message, { cause });
     this.tried = cause.tried;
@@ -124,8 +123,8 @@ export class PythonUnavailableError extends Error {
 }
 
 /**
- * Python in this process, from {@link startPython}. It runs source text among the names of its
- * `__main__`, on the thread of JavaScript: a call returns when the source is done.
+ * Python in this process, from {@link startPython}. It runs source text in Python's `__main__`, on
+ * the JavaScript thread: a call returns when the source is done.
  */
 export class Python {
   /** Version, such as `"3.11.7"`. */
@@ -139,11 +138,7 @@ export class Python {
   readonly #arrays: SharedArrays;
   #sourceCount = 0;
 
-  /**
-   * Adopts an interpreter.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts an interpreter. */
   constructor(parts: Parts<PythonFields>) {
     const { interpreter, onPrint } = partsOf(parts, new.target);
     this.#interpreter = interpreter;
@@ -160,7 +155,7 @@ export class Python {
     this.libraryPath = interpreter.libraryPath;
   }
 
-  /** Number of arrays of JavaScript's that Python still has. */
+  /** Number of JavaScript's arrays that Python still holds. */
   get arrayCount(): number {
     this.#exchange({ work: "nothing" });
     return this.#arrays.givenCount;
@@ -177,8 +172,8 @@ export class Python {
   }
 
   /**
-   * Returns the value of an expression: numbers, texts, lists, dicts with texts as keys, bytes, and
-   * arrays of numpy's as a copy, flat and in C order. Integers beyond 2^53 are bigints.
+   * Returns the value of an expression: numbers, strings, lists, dicts with string keys, bytes, and
+   * numpy arrays as a copy, flat and in C order. Integers beyond 2^53 are bigints.
    *
    * @throws PythonError when it raises an error, or its value is of another kind.
    */
@@ -189,11 +184,11 @@ export class Python {
   }
 
   /**
-   * Gives a name to a value. Buffers and views are used where they lie, by DLPack and
-   * `__cuda_array_interface__`, and their memory stays until Python lets go of it; typed arrays are
-   * copied into arrays of numpy's.
+   * Assigns a value to a Python name. Buffers and views are shared without a copy, by DLPack and
+   * `__cuda_array_interface__`, and their memory is kept until Python releases it; typed arrays are
+   * copied into numpy arrays.
    *
-   * @throws TypeError for what Python has no form of, such as functions.
+   * @throws TypeError for values that Python cannot represent, such as functions.
    * @throws PythonError when numpy is needed and not there.
    */
   set(name: string, value: PythonInput): void {
@@ -217,8 +212,8 @@ export class Python {
   }
 
   /**
-   * Uses an array of Python's where it lies: one of CuPy's, PyTorch's or any with DLPack or
-   * `__cuda_array_interface__`. It stays until the buffer is disposed and the GPU is done.
+   * Uses an array of Python without a copy: one of CuPy, PyTorch or any library with DLPack or
+   * `__cuda_array_interface__`. It is kept until the buffer is disposed and the GPU is done.
    *
    * @param expression The array, as Python source.
    *
@@ -230,7 +225,7 @@ export class Python {
     expression: string,
     options: PythonBufferOptions<D> & { readonly strided: true },
   ): StridedView<D, DeviceBuffer<D>>;
-  /** Uses a contiguous array of Python's where it lies. */
+  /** Uses a contiguous array of Python without a copy. */
   buffer<D extends DType = DType>(
     expression: string,
     options: PythonBufferOptions<D>,
@@ -260,8 +255,8 @@ export class Python {
   }
 
   /**
-   * Uses a stream of Python's: one of CuPy's, PyTorch's or any with `__cuda_stream__()`. Python keeps it
-   * until the stream here is disposed.
+   * Uses a stream of Python: one of CuPy, PyTorch or any library with `__cuda_stream__()`. Python keeps
+   * it until the stream here is disposed.
    *
    * @param expression The stream, as Python source.
    *
@@ -283,12 +278,12 @@ export class Python {
     }
   }
 
-  /** Names the interpreter: `Python(3.11.7)`. */
+  /** Returns its name for messages: `Python(3.11.7)`. */
   toString(): string {
     return `Python(${this.version})`;
   }
 
-  /** Shows the interpreter on a console. */
+  /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this} ${this.executable}`;
   }
@@ -298,7 +293,7 @@ export class Python {
     return streamOn(context, { stream }, "an array of Python's");
   }
 
-  /** Name of the next source in tracebacks. */
+  /** Returns the name of the next source in tracebacks. */
   #nextName(): string {
     return `<python ${++this.#sourceCount}>`;
   }
@@ -343,7 +338,7 @@ const NAME = {
   accepts: (value: unknown) => typeof value === "string" && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(value),
 };
 
-/** Takes the indentation of the first line from all, so that templates can be indented. */
+/** Removes the first line's indentation from all lines, so that templates can be indented. */
 function dedented(source: string): string {
   const lines = source.split("\n");
   const first = lines.find((line) => line.trim() !== "") ?? "";

@@ -1,6 +1,6 @@
 // Errors of Python as errors of JavaScript.
 
-/** An error of Python's, as its side describes it. */
+/** A Python error, as the Python side describes it. */
 export interface PythonFailure {
   /** The class. */
   readonly type: string;
@@ -16,14 +16,10 @@ export class PythonError extends Error {
   override readonly name = "PythonError";
   /** The class of the error in Python: `"ValueError"`. */
   readonly type: string;
-  /** The text that Python would print: the calls, with their lines, and the error. */
+  /** The text that Python would print: the traceback and the error. */
   readonly traceback: string;
 
-  /**
-   * Creates the error.
-   *
-   * @ignore
-   */
+  /** @ignore Creates the error. */
   constructor({ type, message, traceback }: PythonFailure) {
     super(message === "" ? type : `${type}: ${message}`);
     this.type = type;

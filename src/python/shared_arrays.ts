@@ -1,5 +1,5 @@
-// The arrays that Python uses where they lie, in both directions: who keeps them, and what comes after
-// what on the GPU.
+// The arrays that both sides use without copies: who keeps them, and the order of their uses on the
+// GPU.
 
 import { DLDeviceType } from "../../ffi/dlpack.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
@@ -13,10 +13,10 @@ import { deviceAddress } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { legacyStreamOf, queueOf } from "../order/stream.ts";
 
-/** Memory of the GPU's that Python can use. */
+/** Memory of the GPU that Python can use. */
 export type Shareable = GpuBuffer | StridedView;
 
-/** Facts about an array that Python's side gave. */
+/** Facts about an array that was given to Python. */
 interface GivenFacts extends Readonly<Record<string, unknown>> {
   /** The array's number. */
   readonly number: number;
@@ -31,7 +31,7 @@ interface Shared {
 
 /** The arrays of one interpreter. */
 export class SharedArrays {
-  /** Python counts here what it lets go of. */
+  /** Python counts its releases here. */
   readonly cell: BigUint64Array<ArrayBuffer> = new BigUint64Array(1);
   readonly #given = new Map<number, Shared>();
   readonly #taken = new Set<Allocation>();
@@ -40,7 +40,7 @@ export class SharedArrays {
   #lastNumber = 0;
   #seen = 0n;
 
-  /** Starts with none; `drain` asks Python what it let go of. */
+  /** Starts with no arrays; `drain` asks Python which arrays it has released. */
   constructor(drain: () => void) {
     this.#drain = drain;
   }
@@ -67,21 +67,21 @@ export class SharedArrays {
     return this.#given.get(number)?.source;
   }
 
-  /** Lets go of an array that Python has no more. */
+  /** Releases an array that Python no longer has. */
   letGo(number: number): void {
     const shared = this.#given.get(number);
     this.#given.delete(number);
     shared?.tensor.dispose();
   }
 
-  /** Notes a buffer over memory of Python's. */
+  /** Notes a buffer over Python's memory. */
   take(buffer: GpuBuffer): void {
     if (buffer.byteLength > 0) this.#taken.add(blockOf(buffer));
   }
 
   /**
-   * Makes Python come after all that was called here with the arrays that both have: CUDA's legacy
-   * default stream waits for it, and for memory that the CPU uses this thread does.
+   * Makes Python's work come after all earlier calls on the shared arrays: CUDA's legacy default
+   * stream waits for them and, for memory that the CPU uses, so does this thread.
    */
   orderForPython(): void {
     requireNoCapture("call Python");
@@ -100,12 +100,12 @@ export class SharedArrays {
     for (const context of waiting) legacyStreamOf(context).synchronizeSync();
   }
 
-  /** Notes that Python's queue is empty. */
+  /** Notes that Python's list of releases is empty. */
   drained(): void {
     this.#seen = this.cell[0] ?? 0n;
   }
 
-  /** Has the device look, whenever it frees or allocates, whether Python let go of something. */
+  /** Makes the device check at each allocation and free whether Python has released an array. */
   #watch(context: Context): void {
     if (this.#watching.has(context)) return;
     this.#watching.add(context);

@@ -1,12 +1,12 @@
-// Values on their way between JavaScript and Python, as JSON: what both have goes as it is, the rest as
-// a list that begins with its kind.
+// Converts values between JavaScript and Python, as JSON: values that both have are written as they
+// are, others as a list that begins with their kind.
 
 import { openHost } from "../../ffi/host.ts";
 import { type DType, dtypeOf, type HostArray, viewBits } from "../dtype.ts";
 import { addressOf, bytesOf } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 
-/** A value that Python takes: `undefined` is None, an array with elements becomes one of numpy's. */
+/** A value for Python: `undefined` becomes None, a typed array becomes a numpy array. */
 export type PythonInput =
   | undefined
   | null
@@ -20,7 +20,7 @@ export type PythonInput =
   | { readonly [name: string]: PythonInput }
   | object;
 
-/** A value that Python gives: lists and tuples become arrays, a dict with texts as keys an object. */
+/** A value from Python: lists and tuples become arrays, a dict with string keys an object. */
 export type PythonValue =
   | null
   | boolean
@@ -32,14 +32,14 @@ export type PythonValue =
   | { readonly [name: string]: PythonValue }
   | object;
 
-/** Anything that JSON has. */
+/** Any JSON value. */
 type Wire = unknown;
 
-/** Gives an object that goes by reference a number; undefined for all others. */
+/** Returns the number of an object that is passed by reference; undefined for all others. */
 type Share = (value: object) => Wire | undefined;
 
 /**
- * Puts a value into words for Python.
+ * Converts a value to JSON for Python.
  *
  * @throws TypeError for functions, symbols, instances of classes and lists that contain themselves.
  */
@@ -89,15 +89,15 @@ function notForPython(value: unknown): TypeError {
   );
 }
 
-/** The calls that values from Python need of their surroundings. */
+/** The callbacks that converting Python's values needs. */
 export interface Arrival {
-  /** Finds an object that went to Python by reference. */
+  /** Finds an object that was passed to Python by reference. */
   readonly find: (number: number) => unknown;
   /** Notes an address whose bytes were copied, so that Python frees them. */
   readonly copied: (address: number) => void;
 }
 
-/** Makes a value of what Python put into words. */
+/** Converts Python's JSON to a value. */
 export function fromWire(wire: Wire, arrival: Arrival): PythonValue {
   if (!Array.isArray(wire)) return wire as PythonValue;
   const [kind, ...rest] = wire;

@@ -1,5 +1,5 @@
-// Memory that goes from one Worker of a process to another. What is posted holds a word that all
-// Workers share: whoever changes it first has the memory.
+// Hands memory from one Worker of a process to another. The posted record contains a word that all
+// Workers share: the one that changes it first gets the memory.
 
 import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
@@ -19,7 +19,9 @@ import { malformed, TicketError } from "../words/ticket.ts";
 import { requireDevice } from "./refusals.ts";
 import { type SharedElements, whenDone } from "./share_memory.ts";
 
-/** Memory on its way from one Worker to another: what `buffer.handOver()` gives, to be posted. */
+/**
+ * Memory on its way from one Worker to another, as `buffer.handOver()` returns it, to be posted.
+ */
 export interface HandedOver<D extends DType = DType> {
   /** Kind of ticket. */
   readonly kind: "handover";
@@ -35,9 +37,12 @@ export interface HandedOver<D extends DType = DType> {
   readonly shape: readonly number[];
   /** The buffer's label. */
   readonly label?: string | undefined;
-  /** Whether it comes from a pool of the driver. */
+  /** Whether it comes from a memory pool of the driver. */
   readonly isPooled: boolean;
-  /** Shared by all copies of this: whether somebody has taken the memory over, and whose it is. */
+  /**
+   * Shared by all copies of this record: whether the memory was taken over, and the machine that it
+   * belongs to.
+   */
   readonly claim: SharedArrayBuffer;
 }
 
@@ -45,7 +50,7 @@ export interface HandedOver<D extends DType = DType> {
 const FREE = 0;
 const TAKEN = 1;
 
-/** A claim's first word is its state, then comes the machine that has the memory. */
+/** The bytes of a claim: a word with its state, then the machine that has the memory. */
 const CLAIM_BYTES = 4 + 16;
 
 /** The machine of NVIDIA's driver, which all Workers share; each simulated driver has its own. */
@@ -57,7 +62,7 @@ interface OwnedElements<D extends DType> extends SharedElements<D> {
 }
 
 /**
- * Lets go of memory, when all that was called before on it is done.
+ * Gives up memory, once all earlier calls on it are done.
  *
  * @throws TypeError for a view, and for memory that another Worker could not free.
  */
@@ -75,7 +80,7 @@ export async function handOverMemory<D extends DType>(
   const last = defaultStreamOf(context);
   allocation.order(last, "write"); // what was called meanwhile comes before as well
   last.synchronizeSync();
-  // The memory outlives the device here, and is not destroyed with its context.
+  // Retained, so that the memory outlives the device here and is not destroyed with its context.
   take64(context.driver, "cuDevicePrimaryCtxRetain", context.deviceHandle);
   try {
     const device = deviceUuid(context);
@@ -93,8 +98,8 @@ export async function handOverMemory<D extends DType>(
 /**
  * Takes memory over.
  *
- * @throws TicketError when somebody has it already, or it is of another device.
- * @throws TypeError when it is of another simulated driver.
+ * @throws TicketError when another Worker has it already, or it belongs to another device.
+ * @throws TypeError when it belongs to another simulated driver.
  */
 export function takeOverMemory(
   context: Context,
@@ -151,7 +156,7 @@ function releasePrimary({ driver, deviceHandle }: Context): void {
   tryRelease(driver, "the context of memory that was handed over", release);
 }
 
-/** Checks what was posted: a Worker may be given anything. */
+/** Checks a posted value, which may be anything. */
 function readHandedOver(given: unknown): HandedOver {
   const fields: Partial<Record<keyof HandedOver, unknown>> = isRecord(given) ? { ...given } : {};
   const { kind, device, address, byteLength, dtype, shape, label, isPooled, claim } = fields;

@@ -1,5 +1,5 @@
-// Sockets between processes of one machine, which carry file descriptors. Their names are no files:
-// they are gone with their process, and nobody has to clean up after it.
+// Sockets between processes of one machine, which can carry file descriptors. Their names are not
+// files: they vanish with their process, so nothing has to be cleaned up.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import {
@@ -19,12 +19,12 @@ import {
 import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
-/** Longer messages are none of ours. */
+/** The longest message; longer ones come from something else. */
 const MESSAGE_BYTES = 128;
 
-/** Room for the descriptors beside a message; the system closes those that do not fit. */
+/** Room for the descriptors that come with a message; the system closes those that do not fit. */
 const CONTROL_BYTES = 128;
-/** Each control message begins at a multiple of it (CMSG_ALIGN). */
+/** Each control message begins at a multiple of this (CMSG_ALIGN). */
 const CONTROL_ALIGNMENT = 8;
 
 /** Connections that wait to be accepted. */
@@ -32,11 +32,11 @@ const BACKLOG = 64;
 
 const KIND = SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK;
 
-/** A message that has come, or the end of the connection. */
+/** A received message, or the end of the connection. */
 export interface Received {
   /** The bytes; none at the end of the connection. */
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Descriptors that came along, for the caller to close. */
+  /** Descriptors that came with it, for the caller to close. */
   readonly descriptors: readonly number[];
   /** Whether the other side is gone. */
   readonly isEnd: boolean;
@@ -50,7 +50,7 @@ export interface Peer {
   readonly uid: number;
 }
 
-/** One end of a connection, or the place where connections come in. Nothing here waits. */
+/** One end of a connection, or a listening socket. No call here waits. */
 export class LocalSocket implements Disposable {
   #descriptor: number | undefined;
 
@@ -59,7 +59,7 @@ export class LocalSocket implements Disposable {
   }
 
   /**
-   * Takes connections under a name.
+   * Listens under a name.
    *
    * @throws Error when the system refuses it.
    */
@@ -108,14 +108,14 @@ export class LocalSocket implements Disposable {
     return this.#descriptor;
   }
 
-  /** Takes a connection that has come in; undefined when there is none. */
+  /** Accepts a connection; undefined when none is waiting. */
   accept(): LocalSocket | undefined {
     const flags = SOCK.CLOEXEC | SOCK.NONBLOCK;
     const descriptor = openSystem().accept4(this.descriptor, null, null, flags);
     return descriptor < 0 ? undefined : new LocalSocket(descriptor);
   }
 
-  /** The process at the other end, as the system knows it; undefined when it does not tell. */
+  /** The process at the other end; undefined when the system does not tell. */
   get peer(): Peer | undefined {
     const credentials = new Uint8Array(UCRED.byteLength);
     const size = new Uint32Array([credentials.byteLength]);
@@ -129,7 +129,7 @@ export class LocalSocket implements Disposable {
     return this.peer?.uid === openSystem().geteuid();
   }
 
-  /** Sends a message, and a descriptor with it; returns whether the system took it. */
+  /** Sends a message, with or without a descriptor; returns whether the system accepted it. */
   send(bytes: Uint8Array<ArrayBuffer>, descriptor?: number): boolean {
     const head = CMSGHDR.byteLength;
     const control = new Uint8Array(
@@ -145,7 +145,7 @@ export class LocalSocket implements Disposable {
     return sendmsg(this.descriptor, message.head, MSG.NOSIGNAL | MSG.DONTWAIT) >= 0;
   }
 
-  /** Takes the next message; undefined when none has come yet. */
+  /** Receives the next message; undefined when none has arrived yet. */
   receive(): Received | undefined {
     const bytes = new Uint8Array(MESSAGE_BYTES);
     const message = new Message(bytes, new Uint8Array(CONTROL_BYTES));
@@ -175,11 +175,11 @@ export function closeDescriptor(descriptor: number): void {
   openSystem().close(descriptor);
 }
 
-/** A message as the C library wants it: a head that points to the bytes. */
+/** A message in the C library's form: a head that points to the bytes. */
 class Message {
   /** The head. */
   readonly head: Uint8Array<ArrayBuffer>;
-  // The head has only addresses of these, so that they must be kept here.
+  // Kept here, because the head has only their addresses.
   readonly #control: Uint8Array<ArrayBuffer>;
   readonly #piece: Uint8Array<ArrayBuffer>;
 
@@ -199,7 +199,7 @@ class Message {
     });
   }
 
-  /** The descriptors that came. */
+  /** The descriptors that were received. */
   descriptors(): number[] {
     const found: number[] = [];
     const control = this.#control;
@@ -221,7 +221,7 @@ class Message {
   }
 }
 
-/** A name that is no file starts with a zero byte; all bytes that are given belong to it. */
+/** A name that is not a file starts with a zero byte, and consists of all given bytes. */
 function addressOf(name: string): [address: Uint8Array<ArrayBuffer>, byteLength: number] {
   const path = new Uint8Array(108);
   const { written } = new TextEncoder().encodeInto(name, path.subarray(1));

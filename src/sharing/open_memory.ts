@@ -1,5 +1,5 @@
-// Opens what tickets name: an allocation by its handle, or a pool that comes over a socket and then an
-// allocation of it.
+// Opens the memory of tickets: an allocation by its handle, or a pool, received over a socket, and
+// then an allocation of it.
 
 import { CUipcMem_flags } from "../../ffi/constants.ts";
 import { CUmemPoolPtrExportData } from "../../ffi/structs.ts";
@@ -22,9 +22,9 @@ export interface OpenWaiting {
 }
 
 /**
- * Opens the memory of a ticket, or finds it open; the caller lets go of it.
+ * Opens the memory of a ticket, or finds it open already; the caller must release it.
  *
- * @throws TicketError when it belongs to another device, to this process, or is not there.
+ * @throws TicketError when it belongs to another device or to this process, or does not exist.
  */
 export async function openMemory(
   context: Context,
@@ -83,7 +83,8 @@ async function openFromPool(
   } catch (error) {
     throw refusedHandle(error, { pid, what: "memory" });
   }
-  // The other process frees the memory when the connection is closed: so that comes after the free.
+  // The other process frees the memory when the connection is closed, so that comes after the free
+  // here.
   const held = rest.move();
   const close = () =>
     releaseAll(context.driver, "memory of another process", [
@@ -93,7 +94,7 @@ async function openFromPool(
   return adopt(context, { key, address, close });
 }
 
-/** Makes the record of memory that was opened, or closes it again. */
+/** Makes the record of opened memory; closes the memory again on failure. */
 function adopt(
   context: Context,
   fields: {
@@ -117,7 +118,7 @@ function adopt(
   }
 }
 
-/** A pool of another process, imported once, and destroyed with the last of its memory. */
+/** A pool of another process, imported once, and destroyed with the last of its memory here. */
 interface ImportedPool {
   readonly handle: bigint;
   letGo(): void;
@@ -134,8 +135,7 @@ function importPool(
   { socket }: PoolTicket,
   { answer, descriptor }: PoolConnection,
 ): ImportedPool {
-  const pools = imported.get(context) ?? new Map<string, PoolRecord>();
-  imported.set(context, pools);
+  const pools = imported.getOrInsertComputed(context, () => new Map());
   const key = `${socket} ${answer.pool}`;
   const known = pools.get(key);
   if (known !== undefined) {

@@ -1,4 +1,4 @@
-// Memory of another process that is open here: opened once, however many buffers show it, and closed
+// Memory of another process that is open here: opened once for any number of buffers, and closed
 // with the last of them.
 
 import type { Context } from "../driver/context.ts";
@@ -7,11 +7,11 @@ import type { Lender } from "../memory/allocation.ts";
 import { StreamUsage } from "../memory/stream_usage.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 
-/** An allocation of another process, and how to let go of it. */
+/** An allocation of another process, and the call that closes it. */
 export interface OpenedFields {
   /** The context that it is open in. */
   readonly context: Context;
-  /** Text that stands for this allocation among all. */
+  /** Text that identifies this allocation. */
   readonly key: string;
   /** Its address in this process. */
   readonly address: bigint;
@@ -23,7 +23,10 @@ export interface OpenedFields {
 
 const opened = new WeakMap<Context, Map<string, OpenedMemory>>();
 
-/** One allocation of another process. Its buffers are ordered as one, and each holds it open. */
+/**
+ * One allocation of another process. Uses by all its buffers are ordered together, and each buffer
+ * holds it open.
+ */
 export class OpenedMemory implements Lender {
   readonly usage: StreamUsage;
   readonly isReadOnly = false;
@@ -38,7 +41,7 @@ export class OpenedMemory implements Lender {
     known(fields.context).set(fields.key, this);
   }
 
-  /** Finds what is open already, and holds it once more. */
+  /** Finds an allocation that is open already, and holds it once more. */
   static find(context: Context, key: string): OpenedMemory | undefined {
     const found = known(context).get(key);
     found?.keep();
@@ -61,12 +64,10 @@ export class OpenedMemory implements Lender {
     tryRelease(context.driver, "memory of another process", close);
   }
 
-  /** Does nothing: whoever asks holds it open. */
+  /** Does nothing: the caller holds it open. */
   requireThere(): void {}
 }
 
 function known(context: Context): Map<string, OpenedMemory> {
-  const map = opened.get(context) ?? new Map<string, OpenedMemory>();
-  opened.set(context, map);
-  return map;
+  return opened.getOrInsertComputed(context, () => new Map());
 }

@@ -1,4 +1,5 @@
-// The opener's end of shared pools: asks the process that shares one, and gets it as a descriptor.
+// The opener's end of shared pools: asks the process that shares a pool, and gets it as a
+// descriptor.
 
 import type { Context } from "../driver/context.ts";
 import { type PoolTicket, TicketError } from "../words/ticket.ts";
@@ -22,7 +23,8 @@ export interface PoolConnection extends Disposable {
 /**
  * Asks for the pool of a ticket. The other process keeps the memory until the result is disposed.
  *
- * @throws TicketError when the process is gone, has freed the memory, does not answer, or is this one.
+ * @throws TicketError when the process is gone, has freed the memory, does not answer, or is this
+ *   process.
  */
 export async function askForPool(
   context: Context,
@@ -66,7 +68,7 @@ function requireTrusted(socket: LocalSocket, key: string): void {
   );
 }
 
-/** Waits for the answer; the event loop goes on meanwhile. */
+/** Waits for the answer without blocking the event loop. */
 async function receive(
   socket: LocalSocket,
   { signal, timeoutSeconds, pid }: {

@@ -1,6 +1,6 @@
-// The exporter's end of shared pools: it gives a pool to processes that have a ticket, and keeps the
-// memory while one of them has it open. It looks between turns of the event loop, and keeps no
-// program running.
+// The exporter's end of shared pools: it hands a pool to processes that have a ticket, and keeps the
+// memory while one of them has it open. It polls between turns of the event loop, and does not keep
+// the program running.
 
 import { CUmemPoolPtrExportData } from "../../ffi/structs.ts";
 import type { Driver } from "../driver/driver.ts";
@@ -16,14 +16,14 @@ const LOOK_MILLISECONDS = 10;
 /** The longest silence of a process that connects. */
 const PATIENCE_MILLISECONDS = 5000;
 
-/** More processes than this do not wait at once: the others are sent away. */
+/** The most processes that wait at the same time; others are sent away. */
 const MOST_WAITING = 64;
 
 /** A block that tickets name. */
 export interface Offer {
   /** The name of the socket. */
   readonly socket: string;
-  /** The word that opens it. */
+  /** The secret that opens it. */
   readonly key: string;
   /** The driver's description of the memory, as hexadecimal digits. */
   readonly handle: string;
@@ -42,20 +42,20 @@ interface OpenOffer extends Offer {
   readonly pool: SharedPool;
 }
 
-/** A pool that offers are of, and its descriptor. */
+/** A pool with offered blocks, and its descriptor. */
 interface SharedPool {
   readonly pool: DriverPool;
   readonly number: number;
   readonly descriptor: number;
 }
 
-/** Gives pools away under one name, as long as there is something to give. */
+/** Hands out pools under one name, as long as blocks are offered. */
 class PoolServer {
   readonly name: string = `vramkit-${randomWord()}`;
   readonly #socket: LocalSocket = LocalSocket.listen(this.name);
   readonly #offers = new Map<string, OpenOffer>();
   readonly #pools = new Map<DriverPool, SharedPool>();
-  /** Connections that have not said a word, and since when. */
+  /** Connections that have not sent anything, and since when. */
   readonly #waiting = new Map<LocalSocket, number>();
   /** Connections of processes that have memory open, and the memory. */
   readonly #leases = new Map<LocalSocket, OpenOffer>();
@@ -82,7 +82,7 @@ class PoolServer {
     return this.#offers.has(key);
   }
 
-  /** Answers who asks, and lets go of what nobody has open any more. */
+  /** Answers requests, and releases blocks that nobody has open any more. */
   look(): void {
     for (let next = this.#socket.accept(); next; next = this.#socket.accept()) {
       const isHeard = this.#waiting.size < MOST_WAITING && next.isOfSameUser;
@@ -94,7 +94,7 @@ class PoolServer {
       const received = socket.receive();
       received?.descriptors.forEach(closeDescriptor);
       if (received === undefined) continue;
-      // Whatever it is, it is the end: an open ticket has nothing more to say.
+      // Any message is the end: an opener has nothing more to send.
       this.#leases.delete(socket);
       socket.dispose();
       allocation.letGo();
@@ -136,11 +136,10 @@ class PoolServer {
   }
 
   #share(pool: DriverPool): SharedPool {
-    const known = this.#pools.get(pool);
-    if (known !== undefined) return known;
-    const shared = { pool, number: ++this.#poolCount, descriptor: pool.exportDescriptor() };
-    this.#pools.set(pool, shared);
-    return shared;
+    return this.#pools.getOrInsertComputed(
+      pool,
+      () => ({ pool, number: ++this.#poolCount, descriptor: pool.exportDescriptor() }),
+    );
   }
 
   #tidy(): void {
@@ -164,8 +163,8 @@ class PoolServer {
 let server: PoolServer | undefined;
 
 /**
- * Offers a block of a pool to processes that know its key, until it is given back. Offered twice, it
- * has one key.
+ * Offers a block of a pool to processes that know its key, until it is released. A block that is
+ * offered twice has the same key.
  */
 export function offerBlock(block: Block): Offer {
   server ??= new PoolServer();
@@ -187,9 +186,9 @@ export function isOfferedInThread(key: string): boolean {
 }
 
 /**
- * Resolves when nothing is offered any more and nobody has anything open: for tests.
+ * For tests: resolves when nothing is offered any more and nobody has anything open.
  *
- * @throws Error when that takes long.
+ * @throws Error when that takes too long.
  */
 export async function untilNothingIsOffered(): Promise<void> {
   const end = performance.now() + PATIENCE_MILLISECONDS;

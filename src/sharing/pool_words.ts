@@ -1,5 +1,5 @@
-// The words of the two ends of a pool's socket: a request with a key and the memory's handle, and an
-// answer with the pool.
+// The messages on a pool's socket: a request with a key and the memory's handle, and an answer with
+// the pool.
 
 import { CU_IPC_HANDLE_SIZE } from "../../ffi/constants.ts";
 
@@ -12,11 +12,14 @@ const KEY_BYTES = 16;
 /** Bytes of a request. */
 const REQUEST_BYTES = KEY_BYTES + CU_IPC_HANDLE_SIZE;
 
-/** A request: what a ticket says about memory, in hexadecimal digits. */
+/** A request: a ticket's statements about memory, in hexadecimal digits. */
 export interface PoolRequest {
-  /** The word that opens it. */
+  /** The secret that opens it. */
   readonly key: string;
-  /** The driver's description of it: the driver is not asked about one that was changed. */
+  /**
+   * The driver's description of it, which is compared, so that the driver never gets one that was
+   * changed.
+   */
   readonly handle: string;
 }
 
@@ -58,7 +61,7 @@ export function decodeAnswer(bytes: Uint8Array<ArrayBuffer>): PoolAnswer | undef
   return { isThere: word === ANSWER.pool, pool: view.getUint32(4, true) };
 }
 
-/** Makes a word that nobody guesses, as 32 hexadecimal digits. */
+/** Makes a secret that nobody can guess, as 32 hexadecimal digits. */
 export function randomWord(): string {
   return crypto.getRandomValues(new Uint8Array(KEY_BYTES)).toHex();
 }

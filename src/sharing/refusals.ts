@@ -1,4 +1,4 @@
-// Reasons to refuse a good ticket: another device, this very process, or nothing behind it.
+// Reasons to refuse a valid ticket: another device, this very process, or memory that is gone.
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
@@ -6,7 +6,7 @@ import { deviceUuid } from "../driver/device_uuid.ts";
 import { CudaError } from "../words/errors.ts";
 import { TicketError } from "../words/ticket.ts";
 
-/** Statuses by which the driver says that a handle stands for nothing. */
+/** Statuses by which the driver says that a handle is not valid any more. */
 const UNKNOWN_HANDLE: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_INVALID_VALUE,
   CUresult.CUDA_ERROR_INVALID_DEVICE,
@@ -36,7 +36,7 @@ export function requireDevice(
   );
 }
 
-/** Names the process that made a ticket, as far as it is known. */
+/** Names the process that made a ticket, if it is known. */
 export function sharerName(pid: number | undefined): string {
   return pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
 }
@@ -68,7 +68,7 @@ export function refusedPool(error: unknown): unknown {
   return isRefused ? noPool({ cause: error }) : error;
 }
 
-/** The error for an answer that is no pool. */
+/** Creates the error for an answer that is not a pool. */
 export function noPool(options?: ErrorOptions): TicketError {
   return new TicketError(
     "unanswered",
@@ -77,7 +77,7 @@ export function noPool(options?: ErrorOptions): TicketError {
   );
 }
 
-/** The error for a ticket of this very process. */
+/** Creates the error for a ticket of this very process. */
 export function ownProcess(what: string, options?: ErrorOptions): TicketError {
   const advice = what === "memory"
     ? "use the buffer itself, or handOver() it to another Worker"

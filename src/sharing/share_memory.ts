@@ -1,4 +1,4 @@
-// Makes tickets for memory, by the way that the memory has: its own handle, or its pool's.
+// Makes tickets for memory, by its own handle or by that of its pool.
 
 import { CU_IPC_HANDLE_SIZE, CUpointer_attribute } from "../../ffi/constants.ts";
 import type { MemorySpan } from "../copies/copy.ts";
@@ -31,7 +31,7 @@ export interface SharedElements<D extends DType> {
 }
 
 /**
- * Makes a ticket, when all that was called before on the memory is done.
+ * Makes a ticket once all earlier calls on the memory are done.
  *
  * @throws TypeError for memory that other processes cannot open, with the ways to get such memory.
  */
@@ -64,7 +64,7 @@ export async function shareMemory<D extends DType>(
   return { ...common, kind: "allocation", handle: handle.toHex() };
 }
 
-/** Resolves when all that was called before on the memory is done. */
+/** Resolves when all earlier calls on the memory are done. */
 export async function whenDone({ allocation, address, byteLength }: MemorySpan): Promise<void> {
   const stream = defaultStreamOf(allocation.context);
   using _kept = allocation.hold();
@@ -74,7 +74,7 @@ export async function whenDone({ allocation, address, byteLength }: MemorySpan):
   await stream.synchronize();
 }
 
-/** The way to other processes that memory has: its own handle, or a pool's. */
+/** Returns how other processes can open memory: by its own handle, or by its pool. */
 function wayOf(allocation: Allocation, name: string): "allocation" | DriverPool {
   const source = sourceOf(allocation.resource);
   if (source instanceof CudaAsyncMemoryResource) {

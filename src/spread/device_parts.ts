@@ -17,12 +17,12 @@ import { moveParts, type PartMove } from "./move_parts.ts";
 import { evenStarts, type Split, type SplitLayout } from "./split.ts";
 
 /**
- * Way in which an array got to all devices: each of them was given all its bytes by the host
- * (`"uploads"`), or a share of them, which it then gave to the others (`"peers"`).
+ * Way in which an array got to all devices: the host gave each of them all bytes (`"uploads"`), or
+ * a share, which it then gave to the others (`"peers"`).
  */
 export type ReplicateWay = "uploads" | "peers";
 
-/** Fewer bytes take longer to hand on than to upload once more, measured on two H200s. */
+/** Handing on fewer bytes takes longer than uploading them again, as measured on two H200s. */
 export const SMALLEST_SHARED_BYTES = 4 * 2 ** 20;
 
 /** The parts of {@link DeviceParts}. */
@@ -31,11 +31,11 @@ export interface DevicePartsFields<D extends DType> {
   readonly shape: Shape;
   readonly layout: SplitLayout;
   readonly buffers: readonly DeviceBuffer<D>[];
-  /** Number of the first buffer's part, where other processes have other parts; 0 by default. */
+  /** Number of the first buffer's part, if other processes have other parts; 0 by default. */
   readonly firstPart?: number;
 }
 
-/** Uploads into parts that are new, when the array has waited for its turn. */
+/** Uploads into new parts, once the array's turn has come. */
 export let fillParts: <D extends DType>(
   parts: DeviceParts<D>,
   source: Uploadable<D>,
@@ -43,8 +43,8 @@ export let fillParts: <D extends DType>(
 ) => Promise<void>;
 
 /**
- * An array that is spread over several devices, as {@link DeviceList.upload} returns it: a buffer for
- * each device, with a part of the array or with all of it. Disposing it frees all of them.
+ * An array over several devices, as {@link DeviceList.upload} returns it: a buffer on each device,
+ * with a part of the array or all of it. Disposing it frees all of them.
  *
  * @example
  * ```ts
@@ -65,9 +65,9 @@ export class DeviceParts<D extends DType = DType>
   readonly shape: Shape;
   /** Axis along which the array is split, or `"replicate"`. */
   readonly split: Split;
-  /** Beginnings of the parts along the axis, those of other processes included. */
+  /** Beginnings of the parts along the axis, including those of other processes. */
   readonly offsets: readonly number[];
-  /** Number of the part that the first buffer has: 0 unless other processes have those before it. */
+  /** Number of the first buffer's part: 0 unless other processes have earlier parts. */
   readonly firstPart: number;
   readonly #layout: SplitLayout;
   readonly #buffers: readonly DeviceBuffer<D>[];
@@ -78,11 +78,7 @@ export class DeviceParts<D extends DType = DType>
     fillParts = (parts, source, options) => parts.#upload(source, options, { isPlaced: true });
   }
 
-  /**
-   * Adopts buffers.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts buffers. */
   constructor(parts: Parts<DevicePartsFields<D>>) {
     const { dtype, shape, layout, buffers, firstPart = 0 } = partsOf(parts, new.target);
     refuseCloning(this);
@@ -95,7 +91,7 @@ export class DeviceParts<D extends DType = DType>
     this.firstPart = firstPart;
   }
 
-  /** The buffers, in the order of the devices: what the calls of a group take. */
+  /** The buffers, in the order of the devices, as the calls of a group take them. */
   get buffers(): readonly DeviceBuffer<D>[] {
     this.#requireUsable();
     return this.#buffers;
@@ -132,10 +128,10 @@ export class DeviceParts<D extends DType = DType>
   }
 
   /**
-   * Copies an array into the parts, over the links of all devices at once; resolves when all of it is
-   * there. The array is the whole, also where this process has one of several parts. Whatever is
-   * called later and uses the same memory comes after it, awaited or not. After a failure the parts
-   * hold nothing that is of use.
+   * Copies an array into the parts, over the links of all devices at once; resolves when the copy is
+   * done. Pass the whole array, even if this process has only some of the parts. Later calls that use
+   * the same memory come after it, awaited or not. After a failure the contents of the parts are
+   * undefined.
    *
    * @throws TypeError when the array holds another element type, or is moved away meanwhile.
    * @throws RangeError when it is shorter or longer than the whole.
@@ -147,16 +143,16 @@ export class DeviceParts<D extends DType = DType>
   }
 
   /**
-   * Copies the parts into a fresh typed array of the whole (bfloat16 as Float32Array), over the links
-   * of all devices at once, as they are when all that was called before is done. Where each device has
-   * the whole, each gives a share of it.
+   * Copies the parts into a new typed array of the whole (bfloat16 as Float32Array), over the links of
+   * all devices at once; it shows the effects of all earlier calls. If each device has the whole
+   * array, each gives a share of it.
    *
    * @throws TypeError when other processes have the other parts.
    */
   download(destination?: undefined, options?: TransferOptions): Promise<ArrayOf<D>>;
-  /** Copies the parts into your array, which has room for the whole, and resolves with it. */
+  /** Copies the parts into `destination`, which has room for the whole, and resolves with it. */
   download<T extends Uploadable<D>>(destination: T, options?: TransferOptions): Promise<T>;
-  /** Fills your array if there is one, or else a new one, and resolves with it. */
+  /** Copies the parts into `destination`, or into a new typed array, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferOptions,
@@ -233,7 +229,7 @@ export class DeviceParts<D extends DType = DType>
     });
   }
 
-  /** A share of the whole for each device. */
+  /** The moves of a share of the whole for each device. */
   get #shares(): readonly PartMove[] {
     const length = countOf(this.shape);
     const starts = evenStarts(length, this.length);
@@ -244,7 +240,7 @@ export class DeviceParts<D extends DType = DType>
     });
   }
 
-  /** The same, each handed on to the other devices when it is there. */
+  /** The same moves, each of which hands its share on to the other devices when it has arrived. */
   get #sharing(): readonly PartMove[] {
     const bytes = elementBytes(this.dtype);
     return this.#shares.map((move, rank) => {
@@ -254,7 +250,7 @@ export class DeviceParts<D extends DType = DType>
     });
   }
 
-  /** Whether each device can give its share to the others over links of their own. */
+  /** Whether each device can give its share to the others over direct links. */
   get #canShare(): boolean {
     if (this.length < 2 || byteLengthOf(this.dtype, this.shape) < SMALLEST_SHARED_BYTES) {
       return false;

@@ -1,5 +1,5 @@
-// Shares of an array that each device has of its own go to all others over the links between them:
-// the host's bytes cross its bus once, however many devices there are.
+// Copies each device's share of an array to all others over the links between them, so that the
+// bytes cross the host's bus once, however many devices there are.
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { type MemorySpan, queueCopyNow } from "../copies/copy.ts";
@@ -18,7 +18,7 @@ export interface Share {
 }
 
 /**
- * Returns the work by which a device gives its share to all others, once it has it.
+ * Returns the work by which a device gives its share to all others, once the share has arrived.
  *
  * @param buffers Room for the whole on each device.
  */
@@ -26,7 +26,7 @@ export function handingOn(buffers: readonly GpuBuffer[], share: Share): Followin
   const spans = buffers.map(({ span }) => partOf(span, share));
   const [source] = spans.splice(share.rank, 1);
   if (source === undefined) return { uses: [], queue: () => {} };
-  // Each device begins with another one, so that not all of them write to the same.
+  // Each device begins with a different one, so that not all of them write to the same device.
   const targets = [...spans.slice(share.rank), ...spans.slice(0, share.rank)];
   const stream = defaultStreamOf(source.allocation.context);
   return {
@@ -37,13 +37,13 @@ export function handingOn(buffers: readonly GpuBuffer[], share: Share): Followin
   };
 }
 
-/** Resolves when the devices have done what was queued on their default streams. */
+/** Resolves when the work queued on the devices' default streams is done. */
 export async function settled(buffers: readonly GpuBuffer[]): Promise<void> {
   const streams = buffers.map(({ context }) => defaultStreamOf(context));
   await Promise.all(streams.map((stream) => stream.synchronize()));
 }
 
-/** Returns whether the devices of buffers reach each other's memory without the host. */
+/** Returns whether the devices of buffers can access each other's memory without the host. */
 export function areLinked(buffers: readonly GpuBuffer[]): boolean {
   return buffers.every(({ context: from }, index) =>
     buffers.slice(index + 1).every(({ context: to }) => peerRoute(from, to) === "peer")

@@ -36,7 +36,7 @@ import { evenStarts } from "./split.ts";
 /** Options for {@link DeviceList.loadSafetensors}. */
 export interface LoadShardedOptions extends TransferOptions {
   /**
-   * Rules for the distribution of tensors by their names; the first that fits counts. Without rules
+   * Rules for the distribution of tensors by their names; the first match counts. Without rules
    * each device gets the whole model.
    */
   readonly place?: readonly PlacementRule[] | undefined;
@@ -61,7 +61,7 @@ const ALIGNMENT = 256;
 /** Number of reads at a time for each device: one large read fills the bus, small ones wait. */
 const READS_AT_ONCE = 4;
 
-/** Parts that a process loads, where others load the rest. */
+/** The parts that this process loads, when other processes load the rest. */
 export interface OwnParts {
   /** Number of its first part. */
   readonly firstPart: number;
@@ -69,7 +69,7 @@ export interface OwnParts {
   readonly count: number;
 }
 
-/** The tensors of one file, and where each begins in the block of each device. */
+/** The tensors of one file, and the beginning of each in the block of each device. */
 interface PlannedShard {
   readonly shard: OpenShard;
   readonly tensors: readonly (DistributedTensor & { readonly offsets: readonly number[] })[];
@@ -77,7 +77,7 @@ interface PlannedShard {
   readonly blockBytes: readonly number[];
 }
 
-/** Bytes to read for one device, which others get as well. */
+/** Bytes to read for one device, which others get, too. */
 interface Read {
   readonly byteLength: number;
   run(options: TransferOptions): Promise<void>;
@@ -86,16 +86,17 @@ interface Read {
 /** All bytes to read for one device. */
 interface DeviceReads {
   readonly stream: CudaStream;
-  /** Those that it alone gets, which are read as one. */
+  /** Bytes that only this device gets, which are read together. */
   readonly sections: FileSection[];
   readonly shared: Read[];
 }
 
 /**
- * Loads a model onto devices; see {@link DeviceList.loadSafetensors}. Without `own` these have all parts.
+ * Loads a model onto devices; see {@link DeviceList.loadSafetensors}. Without `own` these devices get
+ * all parts.
  *
  * @throws SafetensorsError when a file breaks the format.
- * @throws RangeError when no rule has a tensor's name, or it has no such axis.
+ * @throws RangeError when no rule matches a tensor's name, or the tensor lacks the rule's axis.
  */
 export async function loadSharded(
   source: SafetensorsSource,
@@ -201,7 +202,7 @@ function addReads(
   }
 }
 
-/** A section of a file, and the memory of each device that it fills whole. */
+/** A section of a file, and the memory on each device that gets all of it. */
 interface SharedSection {
   readonly file: DiskFile;
   /** Offset in the file. */
@@ -210,7 +211,10 @@ interface SharedSection {
   readonly buffers: readonly DeviceBuffer[];
 }
 
-/** Adds the reads of bytes that each device shall have: one reads little, each a share of much. */
+/**
+ * Adds the reads of bytes for every device: one device reads a few bytes, for many each reads a
+ * share.
+ */
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
   const { byteLength, buffers } = section;
   if (byteLength === 0) return;
@@ -258,7 +262,7 @@ async function readShare(
   handingOn(buffers, share).queue();
 }
 
-/** Makes the reads of a device, of which several are made at a time. */
+/** Returns the reads of a device, several of which run at a time. */
 function readsOf({ stream, sections, shared }: DeviceReads): Read[] {
   const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
   if (byteLength === 0) return shared;

@@ -1,4 +1,4 @@
-// Moves an array between the host and its parts on several devices, all links at once.
+// Moves an array between the host and its parts on several devices, over all links at once.
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
@@ -20,7 +20,7 @@ export interface PartMove {
   readonly buffer: GpuBuffer;
   /** The rows; one run of elements where work follows. */
   readonly rows: ElementRows;
-  /** Work that follows the upload at once. */
+  /** Work that follows right after the upload. */
   readonly andThen?: FollowingWork;
 }
 
@@ -30,13 +30,15 @@ export interface PartsTransfer extends TransferOptions {
   readonly direction: "upload" | "download";
   /** Element type. */
   readonly dtype: DType;
-  /** The whole array: as many elements as the rows say, bit for bit or as float32. */
+  /** The whole array, bit for bit or as float32. */
   readonly memory: HostBytes;
   /** Whether the array holds float32 for 16-bit floats. */
   readonly isWide: boolean;
   /** The parts. */
   readonly moves: readonly PartMove[];
-  /** Whether the devices' memory is new and the array has its place in the order of calls. */
+  /**
+   * Whether the devices' memory is new, and the array already has its place in the order of calls.
+   */
   readonly isPlaced?: boolean | undefined;
 }
 
@@ -88,7 +90,7 @@ function movePart(
   return transfer({ ...task, host: wideRows(buffer, memory, { direction, rows: own }) });
 }
 
-/** The host's side of a part whose elements follow each other. */
+/** Returns the host's side of a part whose elements are contiguous. */
 function oneRun(
   { dtype, length }: GpuBuffer,
   memory: HostBytes,
@@ -101,7 +103,7 @@ function oneRun(
     : hostDestination(part, floatsIn(memory), direction);
 }
 
-/** The host's side of rows of float32 that become 16-bit floats. */
+/** Returns the host's side of rows of float32 that become 16-bit floats. */
 function wideRows(
   { dtype, length }: GpuBuffer,
   memory: HostBytes,

@@ -1,4 +1,4 @@
-// Rules that say by a tensor's name how it is distributed over several devices.
+// Rules for the distribution of tensors over several devices, by their names.
 
 import { formatShape, resolveStep } from "../buffers/shape.ts";
 import { type HeldAs, heldAs } from "../interop/safetensors/formats.ts";
@@ -10,7 +10,7 @@ import { type Split, splitArray, type SplitLayout } from "./split.ts";
 /** Distribution of the tensors of a rule: split along an axis, or the whole on each device. */
 export type Placement = { readonly split: number } | "replicate";
 
-/** A rule: tensors whose name has a match of the pattern, or is the text, are distributed so. */
+/** A rule: the distribution of tensors whose name matches the pattern, or is the text. */
 export type PlacementRule = readonly [name: RegExp | string, placement: Placement];
 
 /** The kind of a list of rules. */
@@ -28,9 +28,10 @@ export interface DistributedTensor extends HeldAs {
 }
 
 /**
- * Distributes a tensor by the first rule that has its name.
+ * Distributes a tensor by the first rule that matches its name.
  *
- * @throws RangeError when no rule has it, or it has no such axis; the message names the tensor.
+ * @throws RangeError when no rule matches it, or it lacks the rule's axis; the message names the
+ *   tensor.
  */
 export function distribute(
   entry: TensorEntry,
@@ -69,7 +70,9 @@ function axisOf(placement: Placement, entry: TensorEntry): Split {
   throw new RangeError(`${what} along an axis: its elements are parts of bytes; replicate it`);
 }
 
-/** A pattern with the flag "g" remembers where it was, so the text is searched and not tested. */
+/**
+ * search() and not test(), because a pattern with the flag "g" would remember its last position.
+ */
 function hasName(pattern: RegExp | string, name: string): boolean {
   return typeof pattern === "string" ? pattern === name : name.search(pattern) >= 0;
 }

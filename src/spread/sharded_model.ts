@@ -41,11 +41,7 @@ export class ShardedModel
   readonly #tensors: ReadonlyMap<string, ShardedTensor>;
   #disposed = false;
 
-  /**
-   * Adopts memory and the views of it.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ShardedFields>) {
     const { metadata, blocks, tensors } = partsOf(parts, new.target);
     refuseCloning(this);

@@ -1,5 +1,5 @@
-// The parts of an array over several devices: where each begins along an axis, its shape, and the rows
-// in which its elements lie in the whole.
+// The parts of an array over several devices: the beginning of each along an axis, its shape, and the
+// rows of the whole that hold its elements.
 
 import { countOf, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
 import { formatCount } from "../words/format.ts";
@@ -8,7 +8,7 @@ import { eitherOf, listOf, NUMBER, oneOf, type OptionKind } from "../words/optio
 /** Distribution of an array: split along an axis, or the whole of it on each device. */
 export type Split = number | "replicate";
 
-/** Options that say how an array is distributed. */
+/** Options for the distribution of an array. */
 export interface PartsOptions {
   /**
    * Axis along which the array is split, one part for each device: 0, the rows, by default; negative
@@ -17,7 +17,7 @@ export interface PartsOptions {
   readonly split?: Split | undefined;
   /**
    * Beginnings of the parts along the axis, for each device but the first. By default the parts are
-   * equal, and the first ones have one more each when the size cannot be divided.
+   * equal; if the size cannot be divided evenly, the first ones have one more.
    */
   readonly offsets?: readonly number[] | undefined;
 }
@@ -74,8 +74,8 @@ export interface SplitSubject {
 /**
  * Returns the parts of an array, one for each device.
  *
- * @throws RangeError when there is no such axis, or the offsets are not in order and inside of it.
- * @throws TypeError when offsets are given for an array that each device has whole.
+ * @throws RangeError when there is no such axis, or the offsets are not in order inside of it.
+ * @throws TypeError when offsets are given for an array that is replicated.
  */
 export function splitArray(
   subject: SplitSubject,
@@ -116,7 +116,7 @@ export function splitArray(
   return { split: axis, offsets: starts, parts };
 }
 
-/** Cuts a number of things into parts of nearly the same size, the larger ones first. */
+/** Returns the beginnings of parts of nearly the same size, the larger ones first. */
 export function evenStarts(size: number, count: number): number[] {
   const [least, larger] = [Math.floor(size / count), size % count];
   return Array.from({ length: count }, (_, part) => part * least + Math.min(part, larger));

@@ -1,4 +1,5 @@
-// Makes an array on the host one on several devices: memory on each of them first, then the bytes.
+// Uploads an array to several devices: first allocates memory on each of them, then moves the
+// bytes.
 
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
@@ -54,7 +55,7 @@ export async function uploadParts<D extends DType>(
     const part = layout.parts[index]?.shape ?? shape;
     let taken = takeAfterCollection(gpu.context, () => gpu.alloc(dtype, part, { label }));
     if (taken instanceof Promise) {
-      // Calls that use the array meanwhile come after this one, although it waits for memory.
+      // Calls that use the array meanwhile come after this upload, although it waits for memory.
       const bytes = bytesOf(array, "upload");
       place ??= places.use(
         new ArrayPlace([{ memory: bytes, access: "read" }], defaultStreamOf(gpu.context)),

@@ -109,11 +109,7 @@ export class OutOfMemoryError extends Error {
   /** Advice: what to do about it. */
   readonly hint: string;
 
-  /**
-   * Explains a failed allocation by its amounts.
-   *
-   * @ignore
-   */
+  /** @ignore Explains a failed allocation by its amounts. */
   constructor(parts: Parts<FailedAllocation>) {
     const { amounts, cause } = partsOf(parts, new.target);
     const hint = hintFor(amounts);

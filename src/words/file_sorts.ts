@@ -1,6 +1,6 @@
-// Sorts of files that people have beside those of the kit, told by their first bytes, for errors.
+// Other kinds of files that people pass by mistake, recognised by their first bytes, for errors.
 
-/** The first bytes of each sort, as letters. */
+/** The first bytes of each kind, as letters. */
 const BEGINNINGS: readonly (readonly [begins: RegExp, sort: string])[] = [
   [/^PK/, "a ZIP archive, as .npz and .pt files are"],
   [/^\x93NUMPY/, "a .npy file of numpy's"],
@@ -12,10 +12,7 @@ const BEGINNINGS: readonly (readonly [begins: RegExp, sort: string])[] = [
   [/^\s*<(!doct|html)/i, "a web page"],
 ];
 
-/**
- * Returns the sort of a file that is not of the sort which was expected, by its first bytes; undefined
- * when they do not tell.
- */
+/** Returns the kind of a file by its first bytes; undefined when they do not tell. */
 export function otherSort(start: Uint8Array): string | undefined {
   const letters = String.fromCharCode(...start.subarray(0, 16));
   return BEGINNINGS.find(([begins]) => begins.test(letters))?.[1];

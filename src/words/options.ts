@@ -172,7 +172,7 @@ export class OptionSet<T extends object> implements OptionKind {
   }
 
   /**
-   * Checks that options are there that a call cannot do without.
+   * Checks that the options which a call requires are there.
    *
    * @throws TypeError that names the first that is missing.
    */
@@ -243,7 +243,7 @@ export function refusePromise(returned: unknown, message: string, options?: Erro
   throw new TypeError(message, options);
 }
 
-/** Prints what a promise fails with that a program's function returned where nothing waits for it. */
+/** Prints the failure of a promise that a program's function returned where nothing waits for it. */
 export function warnOfFailure(returned: unknown, failed: string): void {
   if (!isPromiseLike(returned)) return;
   Promise.resolve(returned).catch((error) => warn(`${failed}: ${messageOf(error)}`));

@@ -1,5 +1,5 @@
-// The one value that the constructors of the kit's own objects take. Programs have none: they get the
-// objects from methods, which the refusal names.
+// The only argument that constructors of the kit's own objects accept. Programs cannot make one: they
+// get the objects from methods, which the error names.
 
 /** The methods from which programs get an object, by its class. */
 const MAKERS: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ const MAKERS: Readonly<Record<string, string>> = {
   OverlapTrace: "gpu.traceOverlap()",
 };
 
-/** The parts that the kit makes an object of. */
+/** The parts from which the kit makes an object. */
 export class Parts<T> {
   /** The parts. */
   readonly value: T;
@@ -70,7 +70,7 @@ export function partsOf<T>(parts: Parts<T>, made: abstract new (parts: never) =>
   throw new TypeError(`Cannot construct ${made.name}: it comes from ${makersOf(made)}`);
 }
 
-/** A class that a program derived comes from where its base comes from. */
+/** For a class that a program derived, returns the makers of its base class. */
 function makersOf(made: { readonly name: string }): string {
   const base: { readonly name: string } = Object.getPrototypeOf(made);
   return MAKERS[made.name] ?? (base === Function.prototype ? "a device" : makersOf(base));

@@ -3,8 +3,8 @@
 import { warnOfFailure } from "./options.ts";
 
 /**
- * Calls a progress callback when there is one. A promise that it returns is not waited for; its failure
- * is told on the console.
+ * Calls a progress callback when there is one. A promise that it returns is not awaited; its failure is
+ * printed on the console.
  */
 export function reportProgress<A extends readonly unknown[]>(
   onProgress: ((...progress: A) => void) | undefined,

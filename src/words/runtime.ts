@@ -1,5 +1,5 @@
-// Imported first by every entry: where NVIDIA's driver cannot be called the program ends with a
-// sentence, and not with a name that is not defined.
+// Imported first by every entry: where NVIDIA's driver cannot be called, the program ends with a
+// clear message instead of an undefined name.
 
 const { Deno: runtime } = globalThis as { readonly Deno?: { readonly dlopen?: unknown } };
 

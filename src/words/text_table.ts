@@ -1,4 +1,4 @@
-// Columns of text, aligned: the tables that consoles and reports show.
+// Text tables with aligned columns, for consoles and reports.
 
 import { visibleText } from "./format.ts";
 
@@ -30,7 +30,7 @@ export function formatTable(
   return cells.map(line).join("\n");
 }
 
-/** Names of many parts often end in what tells them apart. */
+/** Long names often differ only at their end. */
 function shortened(name: string): string {
   const letters = [...name];
   if (letters.length <= MOST_NAME) return name;

@@ -1,5 +1,5 @@
-// Tickets: small texts by which one process opens what another has. They come from elsewhere, so every
-// field is checked before anything is done with it.
+// Tickets: small texts by which one process opens memory or an event of another. They come from
+// outside, so every field is checked before it is used.
 
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { describeValue } from "./format.ts";
@@ -14,7 +14,9 @@ const LONGEST_TEXT = 16_384;
 /** Axes of the largest shape in a ticket. */
 const MOST_AXES = 64;
 
-/** Memory that other processes open: what `buffer.share()` gives, and `gpu.open()` takes. */
+/**
+ * A ticket for memory, which `buffer.share()` returns and `gpu.open()` takes in another process.
+ */
 export interface MemoryTicket<D extends DType = DType> {
   /** Version of the ticket's form. */
   readonly vramkit: 1;
@@ -37,13 +39,16 @@ export interface MemoryTicket<D extends DType = DType> {
   readonly shape: readonly number[];
   /** Number of the process that shares it, for messages. */
   readonly pid?: number | undefined;
-  /** Name of the socket that gives the pool away; for a pool alone. */
+  /** Name of the socket that hands over the pool; only for a pool. */
   readonly socket?: string | undefined;
-  /** Word that the socket wants to hear, as 32 hexadecimal digits; for a pool alone. */
+  /** Key that the socket expects, as 32 hexadecimal digits; only for a pool. */
   readonly key?: string | undefined;
 }
 
-/** An event that other processes open: what `event.share()` gives, and `gpu.openEvent()` takes. */
+/**
+ * A ticket for an event, which `event.share()` returns and `gpu.openEvent()` takes in another
+ * process.
+ */
 export interface EventTicket {
   /** Version of the ticket's form. */
   readonly vramkit: 1;
@@ -75,7 +80,7 @@ export class TicketError extends Error {
   /** The reason. */
   readonly reason: TicketProblem;
 
-  /** Creates an error from a reason and words. */
+  /** Creates an error from a reason and a message. */
   constructor(reason: TicketProblem, message: string, options?: ErrorOptions) {
     requireKind(reason, TEXT, "new TicketError");
     requireKind(message, TEXT, "new TicketError");
@@ -84,7 +89,7 @@ export class TicketError extends Error {
   }
 }
 
-/** A ticket of a pool, with what only such a ticket has. */
+/** A ticket of a pool, with the fields that only such a ticket has. */
 export interface PoolTicket extends MemoryTicket {
   readonly kind: "pool";
   readonly socket: string;
@@ -99,7 +104,7 @@ export function malformed(state: string): TicketError {
 /**
  * Reads a ticket for memory, as an object or as its JSON.
  *
- * @throws TicketError for all else, with the field that is wrong.
+ * @throws TicketError for anything else; the message names the field that is wrong.
  */
 export function readMemoryTicket(given: unknown): MemoryTicket {
   const fields = fieldsOf(given, ["allocation", "pool"]);
@@ -131,7 +136,7 @@ export function readMemoryTicket(given: unknown): MemoryTicket {
 /**
  * Reads a ticket for an event, as an object or as its JSON.
  *
- * @throws TicketError for all else, with the field that is wrong.
+ * @throws TicketError for anything else; the message names the field that is wrong.
  */
 export function readEventTicket(given: unknown): EventTicket {
   return { vramkit: TICKET_VERSION, kind: "event", ...commonOf(fieldsOf(given, ["event"])) };

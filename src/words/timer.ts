@@ -1,12 +1,15 @@
-// Timers that wait as long as they are told to, and waits that have an end.
+// Timers for any length of time, and waits with a limit.
 
-/** The runtime's timers: tests of programs put others in their place, which may stand still. */
+/**
+ * The runtime's timers, taken at the start: tests of programs may replace the global ones by timers
+ * that stand still.
+ */
 export const TIMERS: Pick<typeof globalThis, "clearTimeout" | "setTimeout"> = {
   clearTimeout,
   setTimeout,
 };
 
-/** The runtime counts milliseconds in 31 bits: a timer of more fires at once. */
+/** The runtime counts milliseconds in 31 bits: a longer timer fires at once. */
 const MOST_MILLISECONDS = 2 ** 31 - 1;
 
 /** Returns a time as a timer can wait for it: at most 24 days. */

@@ -1,4 +1,4 @@
-// Warnings: what went wrong where nothing else may fail because of it, such as in a release.
+// Warnings, for failures that must not make anything else fail, such as those of a release.
 
 /**
  * Prints a warning. Where the console cannot be written, as with a log on a full disk, the warning is
@@ -8,7 +8,7 @@ export function warn(text: string): void {
   printOrLose(() => console.warn(`vramkit: ${text}`));
 }
 
-/** Prints what a program can do without. */
+/** Prints something, and ignores a failure to print it. */
 export function printOrLose(print: () => void): void {
   try {
     print();

@@ -9,6 +9,7 @@ import {
   assertInstanceOf,
   assertStringIncludes,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import config from "../../deno.json" with { type: "json" };
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device/device.ts";
@@ -141,7 +142,7 @@ for (const [door, row] of Object.entries(DOORS)) {
         };
         const error = await errorOf(() => row.call(scene, { ...few(row), onProgress } as never));
         assertEquals(error, undefined);
-        await new Promise((resolve) => setTimeout(resolve));
+        await delay(0);
         scene.gpu.disposeAll(); // what is in the lists that some return
         assertGreater(callCount, 0);
         const told = "vramkit: onProgress() failed after it had returned: the bar is gone";

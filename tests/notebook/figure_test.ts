@@ -11,6 +11,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { runDeno } from "../support/child_deno.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { Figure } from "../../src/notebook/figure.ts";
 
@@ -195,17 +196,12 @@ Deno.test("Figure keeps plotly.js out of the outputs that a notebook saves", asy
 Deno.test("Figure says in words that its packages could not be loaded", async () => {
   const entry = new URL("../../src/notebook/mod.ts", import.meta.url);
   using cache = new TemporaryFolder();
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: [
-      "eval",
-      "--cached-only",
-      `const { Figure } = await import(${JSON.stringify(entry.href)});
-       const figure = new Figure({ data: [], description: "two <lines>" });
-       console.log(JSON.stringify(await figure[Symbol.for("Jupyter.display")]()));`,
-    ],
-    env: { DENO_DIR: cache.path, NO_COLOR: "1" },
-  }).output();
-  const bundle = JSON.parse(new TextDecoder().decode(stdout));
+  const program = `const { Figure } = await import(${JSON.stringify(entry.href)});
+    const figure = new Figure({ data: [], description: "two <lines>" });
+    console.log(JSON.stringify(await figure[Symbol.for("Jupyter.display")]()));`;
+  const env = { DENO_DIR: cache.path };
+  const { stdout } = await runDeno(["eval", "--cached-only", program], { env });
+  const bundle = JSON.parse(stdout);
   assertStringIncludes(bundle["text/html"], "two &lt;lines&gt;</p>");
   assertStringIncludes(bundle["text/html"], "The plot cannot be drawn: Cannot load ");
   assertEquals(bundle["text/plain"], "two <lines>");

@@ -1,12 +1,12 @@
 // What repeats while other cells run: the meter and the warning about re-run cells.
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CellRuns } from "../../src/accounting/cell_runs.ts";
 import type { DisplayBundle } from "../../src/cards/show_card.ts";
 import type { LiveObject } from "../../src/device/live_query.ts";
+import { memoryMeter, systemMeter } from "../../src/notebook/device_meters.ts";
 import { LiveWatch } from "../../src/notebook/live_watch.ts";
-import { memoryMeter } from "../../src/notebook/memory_meter.ts";
-import { systemMeter } from "../../src/notebook/system_meter.ts";
 import { heldByEarlierRuns, warnOfReruns } from "../../src/notebook/reruns.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { captureWarnings, CaughtWarnings } from "../support/warnings.ts";
@@ -36,10 +36,6 @@ function block(fields: Partial<LiveObject>): LiveObject {
   };
 }
 
-function wait(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
 Deno.test("memoryMeter() refuses a value that is not a device", () => {
   const words = "Cannot start a memory meter: it was given the number 5, expected a device";
   const display = new RecordingDisplay();
@@ -52,10 +48,10 @@ Deno.test("memoryMeter() shows the device at once and again later, until it is s
     const meter = memoryMeter(gpu, { intervalSeconds: 0.005, display });
     assertEquals(display.texts.length, 1);
     assertStringIncludes(display.texts[0] ?? "", gpu.name);
-    while (display.texts.length < 3) await wait(5);
+    while (display.texts.length < 3) await delay(5);
     meter.stop();
     const { length } = display.texts;
-    await wait(30);
+    await delay(30);
     assertEquals(display.texts.length, length);
   });
 });
@@ -64,7 +60,7 @@ Deno.test("memoryMeter() looks once in a month when it is told to", async () => 
   await withDevice(async (gpu) => {
     const display = new RecordingDisplay();
     using _meter = memoryMeter(gpu, { intervalSeconds: 30 * 86_400, display });
-    await wait(30);
+    await delay(30);
     assertEquals(display.texts.length, 1);
   });
 });
@@ -101,7 +97,7 @@ Deno.test("LiveWatch ends when its device is disposed", async () => {
   const gpu = openTestDevice();
   const watch = LiveWatch.start(gpu, { name: "test", intervalSeconds: 0.005, look: () => {} });
   gpu.dispose();
-  while (watch.isRunning) await wait(5);
+  while (watch.isRunning) await delay(5);
 });
 
 Deno.test("memoryMeter() says that it has ended when its device is disposed", async () => {
@@ -109,7 +105,7 @@ Deno.test("memoryMeter() says that it has ended when its device is disposed", as
   const display = new RecordingDisplay();
   const meter = memoryMeter(gpu, { display, intervalSeconds: 0.005 });
   gpu.dispose();
-  while (meter.isRunning) await wait(5);
+  while (meter.isRunning) await delay(5);
   assertStringIncludes(display.texts.at(-1) ?? "", "this memory meter has ended");
 });
 
@@ -123,7 +119,7 @@ Deno.test("memoryMeter() tells of a display that fails later, and goes on", asyn
     throw new Error("the page is gone");
   };
   using _meter = memoryMeter(gpu, { intervalSeconds: 0.005, display: { show } });
-  while (count < 3) await wait(5);
+  while (count < 3) await delay(5);
   const told = "vramkit: memory meter: its display failed: the page is gone";
   assertEquals(warnings.texts.slice(0, 2), [told, told]);
 });
@@ -138,7 +134,7 @@ Deno.test("LiveWatch ends, and throws nothing, when looking fails", async () => 
     console.warn = () => {};
     try {
       const watch = LiveWatch.start(gpu, { name: "test", intervalSeconds: 0.005, look });
-      while (watch.isRunning) await wait(5);
+      while (watch.isRunning) await delay(5);
     } finally {
       console.warn = warn;
     }

@@ -1,6 +1,7 @@
 // Progress of transfers: how often it is drawn, and what it says.
 
 import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { progress, ProgressBar } from "../../src/notebook/progress_bar.ts";
 import {
   LogSurface,
@@ -183,14 +184,14 @@ Deno.test("progress() says that nothing comes any more, and goes on when somethi
   const surface = new RecordingSurface(0);
   const report = progress("weights", { surface, stallSeconds: 0.01 });
   report(2 ** 20, 2 ** 21);
-  while (surface.drawn.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (surface.drawn.length < 2) await delay(5);
   assertEquals(surface.drawn[1]?.words, "1 MiB of 2 MiB, nothing came for 10.0 ms");
   report(2 ** 21, 2 ** 21);
   assertEquals(surface.finished.length, 1);
   const patient = new RecordingSurface(0);
   const slow = progress("weights", { surface: patient, stallSeconds: 1e9 });
   slow(1, 2);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await delay(30);
   assertEquals(patient.drawn.length, 1);
   slow(2, 2);
   assertThrows(() => progress("weights", { stallSeconds: 0 }), RangeError, "above 0");
@@ -213,11 +214,11 @@ Deno.test("progress() tells of a surface that fails where nobody calls it, and o
   };
   const report = progress("weights", { surface, signal: controller.signal, stallSeconds: 0.001 });
   report(1, 10);
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await delay(30);
   report(10, 10);
   progress("weights", { surface, signal: controller.signal })(1, 10);
   controller.abort();
-  await new Promise((resolve) => setTimeout(resolve));
+  await delay(0);
   const count = (why: string) =>
     warnings.texts.filter((text) => text === `vramkit: a progress bar could not be drawn: ${why}`)
       .length;

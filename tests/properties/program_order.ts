@@ -2,6 +2,7 @@
 // call after another: whatever the kit does at once or later, the effects must come out the same.
 
 import { assert, assertEquals } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import type { CudaGraph } from "../../src/graph/graph.ts";
@@ -456,7 +457,7 @@ export class Program {
       () => other.synchronize(),
       () => other.synchronizeSync(),
       async () => {
-        while (!event.isComplete) await new Promise((resolve) => setTimeout(resolve));
+        while (!event.isComplete) await delay(0);
       },
     ];
     await this.#pick(ways)();

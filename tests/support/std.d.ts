@@ -1,4 +1,4 @@
-// Types for the parts of Deno's standard library that the tests import from npm, where it ships without any.
+// Types for the parts of Deno's standard library that tests and the site import from npm, where it ships without any.
 // deno.json loads this file for the whole tree; without it each of these names would be `any`.
 
 declare module "@std/assert" {
@@ -114,4 +114,12 @@ declare module "@std/assert" {
   export function unimplemented(message?: string): never;
   /** Fails, saying that the line was expected never to run. */
   export function unreachable(message?: string): never;
+}
+
+declare module "@std/html" {
+  /** Escapes text so that HTML shows it as it is. */
+  export function escape(text: string): string;
+
+  /** Returns the text that escaped text stands for. */
+  export function unescape(text: string): string;
 }

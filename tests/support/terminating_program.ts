@@ -1,6 +1,7 @@
 // Terminates workers in the middle of their transfers, and goes on with a device of its own; prints
 // what it read back from there, and how many threads of workers are left.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { openTestDevice } from "./driver.ts";
 
 const WORKER_COUNT = 4;
@@ -17,7 +18,7 @@ for (let index = 0; index < WORKER_COUNT; index++) {
   await new Promise<void>((resolve) => {
     worker.onmessage = ({ data }) => data === "ring" && resolve();
   });
-  await pause(index * STEP_MILLISECONDS);
+  await delay(index * STEP_MILLISECONDS);
   worker.terminate();
 }
 
@@ -27,7 +28,7 @@ const back = [...await buffer.download()];
 buffer.dispose();
 gpu.dispose();
 const deadline = performance.now() + PATIENCE_MILLISECONDS;
-while (workerThreadCount() > 0 && performance.now() < deadline) await pause(100);
+while (workerThreadCount() > 0 && performance.now() < deadline) await delay(100);
 console.log(JSON.stringify({ back, left: workerThreadCount() }));
 
 /** Threads that run workers, lanes among them, by the name that Deno gives them. */
@@ -42,8 +43,4 @@ function nameOf(thread: string): string {
   } catch {
     return ""; // it ended meanwhile
   }
-}
-
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

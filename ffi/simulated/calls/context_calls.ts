@@ -1,5 +1,5 @@
-// Driver calls for primary contexts and for the stack of current ones, simulated.
-// A context that its last user released answers nothing any more.
+// Driver calls for primary contexts and for the stack of current ones, simulated. A context that
+// its last user has released refuses every call.
 
 import { put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
@@ -54,7 +54,7 @@ export function contextCalls(machine: Machine): ContextCalls {
       machine.requireRelaxed();
       if (!machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
       if (current.peers.has(peer)) refuse("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED");
-      // Kernels that were launched before have no part in the new right.
+      // Kernels that were launched before do not get the new access.
       machine.scheduler.runAll();
       current.peers.add(peer);
     },

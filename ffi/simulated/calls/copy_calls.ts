@@ -37,7 +37,7 @@ interface LinearCopy {
 export function copyCalls(machine: Machine): CopyCalls {
   const { memory } = machine;
 
-  /** Finds what a JavaScript array's bytes are: page-locked memory when its address is, else ordinary. */
+  /** Finds the memory of a JavaScript array: page-locked if its address is, else ordinary. */
   function arrayRegion(array: Cell, byteLength: number): Region {
     const bytes = bytesOf(array);
     if (byteLength > bytes.byteLength) {
@@ -126,7 +126,7 @@ export function copyCalls(machine: Machine): CopyCalls {
       // Unlike other copies, those of a batch do not depend on the current context.
       const contexts = [stream.context];
       requireCopiesApart(machine, copies);
-      // Those before one that is refused are done.
+      // Copies before a refused one are made.
       for (const [i, copy] of copies.entries()) {
         if (failIndex !== null) put64(failIndex, i);
         requireValue(copy.byteLength > 0n);

@@ -21,7 +21,10 @@ export function eventCalls(machine: Machine): EventCalls {
     return machine.find(StreamEvent, handle);
   }
 
-  /** Finds the event that the host asks about; a mark in a capture counts before other captures do. */
+  /**
+   * Finds the event of a query by the host; its own mark in a capture is checked before other
+   * captures.
+   */
   function askedEvent(handle: bigint): StreamEvent {
     const event = findEvent(handle);
     event.requireAwaitable();
@@ -32,7 +35,7 @@ export function eventCalls(machine: Machine): EventCalls {
   function timedEvent(handle: bigint): StreamEvent {
     const event = findEvent(handle);
     const { flags, mark, record } = event;
-    // Unlike other questions about a mark in a capture, this one leaves the capture as it is.
+    // Unlike other queries of a mark in a capture, this one leaves the capture valid.
     if (mark?.capture.isValid) refuse("CUDA_ERROR_CAPTURED_EVENT");
     requireValue(mark === undefined);
     const isTimed = (flags & CUevent_flags.CU_EVENT_DISABLE_TIMING) === 0;
@@ -49,8 +52,8 @@ export function eventCalls(machine: Machine): EventCalls {
   }
 
   /**
-   * Marks the end of a stream. Nothing that other processes do makes this stream's work run, so where
-   * they see the mark it runs now.
+   * Marks the end of a stream. Other processes cannot make this stream's work run, so the work runs
+   * now if they see the mark.
    */
   function markIn(queue: Stream, shared: SharedMark | undefined): Operation {
     if (shared === undefined) return scheduler.mark(queue);

@@ -20,7 +20,7 @@ const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUN
 const DEVICE_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
 const NODE_PRIORITY = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
 
-/** Flags that this way to instantiate takes. */
+/** Flags that this call accepts. */
 const INSTANTIATE_FLAGS = FREE_ON_LAUNCH | DEVICE_LAUNCH | NODE_PRIORITY;
 
 /** Flags that exclude each other: a graph that the device launches cannot free by itself. */
@@ -51,7 +51,7 @@ export function graphCalls(machine: Machine): GraphCalls {
   /** Memory of graphs that nobody can launch any more. */
   const left = new Set<GraphAllocation>();
 
-  /** Forgets the memory of graphs that nobody can launch, once it is freed and nothing needs it. */
+  /** Forgets the memory of graphs that nobody can launch any more, once it is freed and unused. */
   function forgetMemory(graph: Graph): void {
     if (graph.execCount === 0 && destroyed.has(graph)) {
       for (const allocation of graph.allocations) left.add(allocation);
@@ -63,7 +63,7 @@ export function graphCalls(machine: Machine): GraphCalls {
     }
   }
 
-  /** Finds what a handle names; null is a bad value here and no bad handle. */
+  /** Finds the object of a handle; null is an invalid value here, not an invalid handle. */
   function find<T extends object>(type: abstract new (...values: never[]) => T, handle: bigint): T {
     requireValue(handle !== 0n);
     return machine.find(type, handle);
@@ -84,7 +84,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       machine.captures.add(new Capture(stream, mode));
     },
     cuStreamEndCapture(handle, graph) {
-      // Without a cell the capture ends all the same, and its graph is lost.
+      // Without a cell the capture ends as well, and its graph is lost.
       const cell = graph ?? new BigUint64Array(1);
       put64(cell, 0n);
       const stream = machine.stream(handle);

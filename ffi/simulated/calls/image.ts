@@ -47,7 +47,7 @@ function ptxFault(machine: Machine, bytes: Uint8Array): ImageFault | undefined {
 const PTX_INPUT = 1;
 const OBJECT_INPUT = 3;
 
-/** Finds the status for a piece that the linker does not take as what it is said to be. */
+/** Finds the status for a piece that is not of the type which the caller names. */
 export function inputFault(
   machine: Machine,
   type: number,
@@ -60,7 +60,7 @@ export function inputFault(
   return imageFault(machine, Uint8Array.from(bytes));
 }
 
-/** A cubin without anything in it: its kernels are those that the machine knows. */
+/** Returns an empty cubin: its kernels are those that the machine knows. */
 export function linkedImage(): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(64);
   const [form] = COMPILED;

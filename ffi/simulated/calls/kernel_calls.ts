@@ -23,7 +23,7 @@ import { type ImageFault, imageFault, inputFault, linkedImage } from "./image.ts
 class Module {
   /** Undefined for a library. */
   readonly context: Context | undefined;
-  /** Handles of kernels that were asked for, by name. */
+  /** Handles of the kernels that were requested, by name. */
   readonly kernels: Map<string, bigint> = new Map();
 
   constructor(context: Context | undefined) {
@@ -67,7 +67,7 @@ class KernelFunction {
   readonly module: Module;
   readonly context: Context;
   readonly kernel: SimulatedKernel;
-  /** Shared memory that launches may ask for. */
+  /** Shared memory that launches may request. */
   sharedBytes: number = LAUNCH_LIMITS.sharedBytes;
 
   constructor(module: Module, context: Context, kernel: SimulatedKernel) {
@@ -135,7 +135,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     return handle;
   }
 
-  /** Puts the handle of an object into a cell; the object is made when it is first asked for. */
+  /** Puts the handle of an object into a cell; the object is made on first use. */
   function giveOnce<K>(cell: Cell, handles: Map<K, bigint>, key: K, make: () => object): void {
     const known = handles.get(key);
     if (known === undefined) handles.set(key, give(cell, make()));
@@ -155,7 +155,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     const { module, kernel, context } = found;
     if (unloaded.has(module) || context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
     const isPossible = fits(request) && sharedBytes <= found.sharedBytes;
-    // Alone among calls with a wrong value, this one ends a capture.
+    // Unlike other calls with an invalid value, this one ends a capture.
     if (!isPossible) machine.captures.of(queue)?.spoil();
     requireValue(isPossible);
     const values = copyParameters(request.parameters, kernel.parameterBytes);
@@ -242,7 +242,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     },
     cuLinkDestroy(handle) {
       const link = machine.find(Link, handle);
-      // Whoever reads the result from here on reads freed memory, which zeros are here.
+      // A program that reads the result from now on reads freed memory, for which zeros stand here.
       link.result?.fill(0);
       machine.forget(handle);
     },

@@ -50,7 +50,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
     if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
     const { current } = contexts;
     requireValue(owner.permits(current, false));
-    // Whoever was let in to the memory of a graph has another way to it.
+    // A device that was given access to a graph's memory reaches it in another way.
     requireValue(!(owner instanceof GraphAllocation) || owner.device === current.device);
   }
 
@@ -171,7 +171,7 @@ function describe(
   }
 }
 
-/** Answers what is the same for every kind of memory. */
+/** Answers the attributes that are the same for every kind of memory. */
 function describeMapped(
   data: Cell,
   attribute: number,

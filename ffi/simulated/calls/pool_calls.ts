@@ -39,7 +39,7 @@ const POOL_TYPES: ReadonlySet<number> = new Set([
   MANAGED,
 ]);
 
-/** Ways for a pool to other processes; one to other machines is taken even where there are none. */
+/** Handle types of shareable pools; the one for other machines is accepted even without any. */
 const POOL_HANDLES = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
   HandleType.CU_MEM_HANDLE_TYPE_FABRIC;
 
@@ -260,13 +260,13 @@ export function poolCalls(machine: Machine): PoolCalls {
         const device = isHost ? machine.host : machine.device(location.id);
         const isNone = flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_NONE;
         requireValue(isNone || flags === Rights.CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-        // Nobody can lose the right to a pool of his own.
+        // A device cannot lose access to its own pool.
         if (device === pool.device && isNone && pool.kind !== "managed") {
           refuse(isHost ? "CUDA_ERROR_NOT_SUPPORTED" : "CUDA_ERROR_INVALID_DEVICE");
         }
         const isNear = device === pool.device || pool.device.isHost;
         if (!isNear && !machine.settings.peerAccess) refuse("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED");
-        // Kernels that were launched before have no part in the new rights.
+        // Kernels that were launched before do not get the new access.
         machine.scheduler.runAll();
         pool.setAccess(device.ordinal, flags);
       }

@@ -14,7 +14,7 @@ import type { CallGroup } from "./calls.ts";
 /** One side of a box copy, with the header's members made numbers. */
 interface Box {
   address: number;
-  /** Whether the caller says that the memory is a device's, and not that the address tells. */
+  /** Whether the caller names device memory explicitly, instead of letting the address decide. */
   isOnDevice: boolean;
   xBytes: number;
   y: number;
@@ -87,7 +87,7 @@ export function shapedCopyCalls(machine: Machine): ShapedCopyCalls {
   ): void {
     const stream = machine.workStream(handle);
     const { widthBytes, height, depth } = shape;
-    // Of a copy of no bytes the driver looks at nothing else.
+    // The driver checks nothing else of a copy of no bytes.
     if (widthBytes * height * depth === 0) return;
     const [source, destination] = [boxFor(sides.source), boxFor(sides.destination)];
     const planes = Array.from({ length: depth }, (_, slice): Plane => ({

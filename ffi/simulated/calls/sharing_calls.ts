@@ -37,7 +37,7 @@ const POSIX = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
   const { contexts, memory } = machine;
 
-  /** Hands out memory, once: later calls give the same handle. */
+  /** Hands out memory once; later calls return the same handle. */
   function shareMemory(allocation: Allocation, kind: "memory" | "pooled"): SharedBytes {
     const { storage, byteLength } = allocation;
     if (allocation.shared !== undefined) return allocation.shared;
@@ -48,7 +48,10 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
     return allocation.shared = shared;
   }
 
-  /** Opens what a handle stands for; the driver has one status for nonsense and for what is gone. */
+  /**
+   * Opens the object of a handle; the driver has one status for invalid handles and for objects that
+   * are gone.
+   */
   function open(handle: Cell, kind: SharedKind, otherwise: Status): SharedBytes {
     const bytes = bytesOf(handle).slice(0, CU_IPC_HANDLE_SIZE);
     const facts = read(bytes);

@@ -1,5 +1,5 @@
-// Driver calls for streams, simulated.
-// Work runs only when a call asks for it: waiting runs all of it, asking runs one operation.
+// Driver calls for streams, simulated. Work runs only when a call needs it: a wait runs all of it,
+// a query runs one operation.
 
 import {
   CUevent_flags,

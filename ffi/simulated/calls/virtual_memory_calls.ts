@@ -164,7 +164,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
         const { ordinal } = isHost
           ? machine.host
           : machine.devices[location.id] ?? refuse("CUDA_ERROR_INVALID_VALUE");
-        // Kernels that were launched before have no part in the new rights.
+        // Kernels that were launched before do not get the new access.
         machine.scheduler.runAll();
         for (const mapping of mappings) mapping.access.set(ordinal, flags);
       }

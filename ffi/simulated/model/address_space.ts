@@ -171,7 +171,7 @@ export class AddressSpace {
 }
 
 /** Makes a region of ordinary host bytes. */
-export function pageableRegion(bytes: Uint8Array, address = 0): Region {
+export function pageableRegion(bytes: Uint8Array, address: number): Region {
   const owner = { label: "host memory", permits: () => true };
   const storage = new HostStorage(bytes);
   const segment = { storage, offset: 0, byteLength: bytes.byteLength, owner };

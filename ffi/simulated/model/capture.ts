@@ -79,7 +79,7 @@ export class Capture {
   readonly mode: number;
   /** The recorded steps, in the order of the calls. */
   readonly steps: Step[] = [];
-  /** Whether a free was refused because its memory is no graph's. */
+  /** Whether a free was refused because no graph had allocated the memory. */
   hasRefusedFree = false;
   #isOpen = true;
   #isInvalid = false;
@@ -122,7 +122,7 @@ export class Capture {
     if (this.#isInvalid) refuse("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
   }
 
-  /** Makes the capture come to nothing. */
+  /** Makes the capture invalid, so that it yields no graph. */
   spoil(): void {
     this.#isInvalid = true;
   }

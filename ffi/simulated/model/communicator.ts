@@ -52,9 +52,9 @@ export class Communicator {
   isOpen = true;
   /** Work that was queued and may not be done. */
   readonly #queued = new Set<Operation>();
-  /** Whether its calls return when they are done, and not before. */
+  /** Whether its calls return only when they are done. */
   readonly isBlocking: boolean;
-  /** Goes on with a call that has returned before it is done; returns whether it is done now. */
+  /** Continues a call that returned before it was done; returns whether it is done now. */
   inProgress: (() => boolean) | undefined;
   /** Whether it was finalized. */
   isFinal = false;

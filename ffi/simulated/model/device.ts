@@ -44,7 +44,7 @@ export class Device {
     this.memoryBytes = memoryBytes;
   }
 
-  /** Returns whether it is no GPU, and stands for the host's memory. */
+  /** Returns whether it stands for the host's memory instead of a GPU. */
   get isHost(): boolean {
     return this.ordinal === CU_DEVICE_CPU;
   }

@@ -13,7 +13,7 @@ import { happensBefore, type Moment } from "./happens_before.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Operation, Stream } from "./stream.ts";
 
-/** Memory whose graph has still to bring it. */
+/** Memory whose graph was not launched yet. */
 export const NOT_LAUNCHED: Absence = {
   rule: "notLaunched",
   words: "is not there, its graph was not launched",
@@ -212,9 +212,7 @@ export class GraphMemory {
 
   /** Returns what the graph of a capture needs here. */
   reserveFor(capture: Capture): GraphReserve {
-    const reserve = this.#reserves.get(capture) ?? new GraphReserve(this);
-    this.#reserves.set(capture, reserve);
-    return reserve;
+    return this.#reserves.getOrInsertComputed(capture, () => new GraphReserve(this));
   }
 
   /** Returns the bytes that graphs hold. */

@@ -122,9 +122,7 @@ export class Machine {
 
   /** Returns the streams of a context. */
   streamsOf(context: Context): StreamGroup {
-    const streams = this.#streams.get(context) ?? new StreamGroup(context);
-    this.#streams.set(context, streams);
-    return streams;
+    return this.#streams.getOrInsertComputed(context, () => new StreamGroup(context));
   }
 
   /** Finds a stream; one that was made names its own context, whichever is current. */
@@ -163,7 +161,7 @@ export class Machine {
     return this.#nextId++;
   }
 
-  /** Adds a user of a device's primary context, making it for the first. */
+  /** Adds a user of a device's primary context, which is made for the first user. */
   retain(device: Device): Context {
     const primary = this.#primaries.get(device) ??
       { context: this.register((handle) => new Context(device, handle, this.waits)), userCount: 0 };

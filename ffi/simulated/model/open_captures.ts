@@ -6,7 +6,7 @@ import type { DriverFunction } from "../../cuda.ts";
 import type { Capture, CapturedMark } from "./capture.ts";
 import type { Stream } from "./stream.ts";
 
-/** Functions that a capture which is not relaxed forbids, before anything else is looked at. */
+/** Functions that any capture but a relaxed one forbids, before anything else is checked. */
 export const DISTURBING: ReadonlySet<string> = new Set(
   [
     "cuMemFree_v2",
@@ -73,7 +73,7 @@ export class OpenCaptures {
     mark.capture.wait(stream, mark);
   }
 
-  /** Tells whether a call disturbs a capture; one that is disturbed comes to nothing. */
+  /** Tells whether a call disturbs a capture, which becomes invalid then. */
   disturb(thread: CallingThread): boolean {
     const disturbed = [...this.#captures].filter(({ mode }) =>
       mode === Mode.CU_STREAM_CAPTURE_MODE_GLOBAL ||

@@ -13,17 +13,17 @@ export interface Arrival {
 
 const LINE_END = 10;
 
-/** The way to other processes, and what has come from there. */
+/** The connection to other processes, and the messages from there. */
 export class RemoteRanks {
   readonly #wire: NcclWire;
   readonly #arrivals = new Map<string, Arrival>();
 
-  /** Uses a way to other processes. */
+  /** Uses a connection to other processes. */
   constructor(wire: NcclWire) {
     this.#wire = wire;
   }
 
-  /** Sends what this process's rank brings to a call. */
+  /** Sends this process's part of a call. */
   send(rank: number, call: string, { words, bytes }: Arrival): void {
     const head = new TextEncoder().encode(`${JSON.stringify([call, words])}\n`);
     const message = new Uint8Array(head.byteLength + bytes.byteLength);
@@ -39,7 +39,7 @@ export class RemoteRanks {
     this.keep(rank, call, { words, bytes: message.slice(end + 1) });
   }
 
-  /** Notes what a rank brings to a call. */
+  /** Notes a rank's part of a call. */
   keep(rank: number, call: string, arrival: Arrival): void {
     this.#arrivals.set(`${rank} ${call}`, arrival);
   }
@@ -49,7 +49,7 @@ export class RemoteRanks {
     return this.#arrivals.has(`${rank} ${call}`);
   }
 
-  /** Returns what a rank has brought to a call, and forgets it. */
+  /** Returns a rank's part of a call, and forgets it. */
   take(rank: number, call: string): Arrival | undefined {
     const name = `${rank} ${call}`;
     const arrival = this.#arrivals.get(name);

@@ -8,10 +8,12 @@ import type { OpenCaptures } from "./open_captures.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 import { Operation, type Stream, type Work } from "./stream.ts";
 
-/** A queue that is this long makes the caller wait for its oldest operation, as the driver's do. */
+/**
+ * A queue of this length makes the caller wait for its oldest operation, as the driver's queues do.
+ */
 const QUEUE_LENGTH = 1024;
 
-/** Words for a wait that nothing ends. */
+/** The words of an error about a wait that nothing can end. */
 const GONE =
   "nobody else will pass the event: the process that recorded it has ended, or is this one";
 

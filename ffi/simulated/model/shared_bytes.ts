@@ -149,7 +149,7 @@ export class SharedBytes {
     return readAt(host, descriptor, handle) ? read(handle) : undefined;
   }
 
-  /** Returns whether whoever handed it out still has it. */
+  /** Returns whether the process that handed it out still has it. */
   get isThere(): boolean {
     return !this.#isClosed && this.words[WORD.isThere] === 1;
   }
@@ -172,7 +172,7 @@ export class SharedBytes {
     this.close();
   }
 
-  /** Lets go of the bytes on this side. */
+  /** Releases the bytes on this side. */
   close(): void {
     if (this.#isClosed) return;
     this.closeFile();
@@ -181,7 +181,7 @@ export class SharedBytes {
     this.#host.munmap(this.#address, byteLength);
   }
 
-  /** Lets go of the file and keeps the words, which queued work still looks at. */
+  /** Closes the file but keeps the words, which queued work still reads. */
   closeFile(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;

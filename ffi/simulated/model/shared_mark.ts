@@ -8,7 +8,7 @@ export interface OutsideMark {
   readonly isPassed: boolean;
   /** Whether that process can still pass it. */
   readonly isComing: boolean;
-  /** Whether this process learns of it by its event loop only, which a call that blocks holds up. */
+  /** Whether this process learns of it only by its event loop, which a blocking call holds up. */
   readonly needsEventLoop?: boolean;
 }
 
@@ -34,7 +34,7 @@ export class SharedMark {
     };
   }
 
-  /** Lets go of the event; the machine that made it takes it from all others. */
+  /** Releases the event; the machine that made it revokes it for all others. */
   end(machine: string): void {
     const { facts, words } = this.shared;
     if (facts.machine === machine) words[WORD.isThere] = 0;

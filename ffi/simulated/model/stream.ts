@@ -25,7 +25,7 @@ export interface Work {
   blocked?: (() => string | undefined) | undefined;
   /** The mark of another process that must be passed first. */
   outside?: OutsideMark | undefined;
-  /** Whether what blocks it may end by itself, so that a thread that waits for it waits on. */
+  /** Whether what blocks it may end by itself, so that a waiting thread continues to wait. */
   mayWake?: boolean;
   /** Does the work. */
   run?: () => void;
@@ -78,7 +78,7 @@ export class Stream {
   readonly timeline: Timeline;
   /** Virtual time at which the last operation that ran has ended. */
   atSeconds = 0;
-  /** Whether nobody can give it work any more. */
+  /** Whether it was destroyed, so that it accepts no more work. */
   isDestroyed = false;
   #operations: Operation[] = [];
   #head = 0;

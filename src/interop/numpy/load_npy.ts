@@ -1,5 +1,5 @@
-// Loads numpy's .npy files: the elements go to the GPU as they lie in the file where they can, and
-// through the host where their bytes or axes are in another order.
+// Loads numpy's .npy files: elements go straight to the GPU if possible, and through the host if
+// their bytes or axes are in another order.
 
 import {
   ALLOCATE_KINDS,
@@ -40,7 +40,7 @@ export const LOAD_NPY_OPTIONS: OptionSet<LoadNpyOptions> = new OptionSet({
   ...TRANSFER_KINDS,
 });
 
-/** Options of a file with one array, whose element type may be expected. */
+/** Options of a file with one array, with the expected element type. */
 type LoadOneOptions<D extends DType> = LoadNpyOptions & { readonly dtype?: D | undefined };
 
 const LOAD_ONE_OPTIONS = new OptionSet<LoadOneOptions<DType>>({
@@ -93,7 +93,7 @@ export interface LoadRequest {
   readonly options: LoadNpyOptions;
 }
 
-/** Moves elements from the host to new device memory; turns their bytes around in place. */
+/** Moves elements from the host to new device memory; swaps big-endian bytes in place. */
 export async function toDevice(
   bytes: Uint8Array<ArrayBuffer>,
   request: LoadRequest,
@@ -106,7 +106,7 @@ export async function toDevice(
   });
 }
 
-/** Bytes of the elements that a header announces. */
+/** Returns the bytes of the elements that a header announces. */
 export function dataBytesOf({ dtype, count }: NpyHeader): number {
   return count * elementBytes(dtype);
 }
@@ -132,7 +132,7 @@ export async function readBytes(
 /**
  * Fills an array from a place in a file.
  *
- * @throws NumpyError when the file ends before.
+ * @throws NumpyError when the file ends too early.
  */
 export function readWhole(
   file: DiskFile,
@@ -161,7 +161,7 @@ function readHeader(file: DiskFile, byteLength: number): NpyHeader {
   );
 }
 
-/** Allocates an array and fills it; where its axes are reversed, the GPU puts them right. */
+/** Allocates an array and fills it; the GPU transposes one in Fortran order. */
 async function filled(
   { gpu, header, stream, options }: LoadRequest,
   fill: (buffer: DeviceBuffer) => Promise<void>,

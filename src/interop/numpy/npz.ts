@@ -53,7 +53,7 @@ const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Arr
 
 const ENDING = ".npy";
 
-/** Number of names in the error for one that there is not. */
+/** Number of names that the error about an unknown one lists. */
 const SOME_NAMES = 3;
 
 /** Arrays by name: an object, or a Map. */
@@ -63,7 +63,7 @@ export type NamedArrays =
 
 /** Options for {@link saveNpz}. */
 export interface SaveNpzOptions extends TransferOptions, WritingOptions {
-  /** Whether the arrays are deflated, as numpy's savez_compressed does it; false by default. */
+  /** Whether the arrays are compressed, as by numpy's savez_compressed; false by default. */
   readonly compress?: boolean | undefined;
   /** Stream whose earlier work comes first; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
@@ -75,23 +75,21 @@ const SAVE_NPZ_OPTIONS = new OptionSet<SaveNpzOptions>({
   compress: FLAG,
 });
 
-/** Contents of an archive by name: an array on the GPU, or the error that says why there is none. */
+/**
+ * Contents of an archive by name: an array on the GPU, or the error that says why it was not loaded.
+ */
 type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
 
 /**
- * Arrays of an archive on the GPU, by name. Disposing it gives all of them back. Those whose elements
- * have no type here, such as texts and dates, are named but not loaded.
+ * Arrays of an archive on the GPU, by name. Disposing it frees all of them. Arrays of types that the
+ * kit lacks, such as texts and dates, are named but not loaded.
  */
 export class NpzArrays
   implements Disposable, AsyncDisposable, Iterable<[name: string, array: DeviceBuffer]> {
   readonly #contents: NpzContents;
   #disposed = false;
 
-  /**
-   * Adopts arrays.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts arrays. */
   constructor(parts: Parts<NpzContents>) {
     this.#contents = partsOf(parts, new.target);
     refuseCloning(this);
@@ -107,7 +105,7 @@ export class NpzArrays
     return [...this.#contents.keys()];
   }
 
-  /** The names of what was not loaded: {@link NpzArrays.array} throws for them and says why. */
+  /** The names that were not loaded: {@link NpzArrays.array} throws for them and says why. */
   get unreadable(): readonly string[] {
     return this.names.filter((name) => this.#contents.get(name) instanceof NumpyError);
   }
@@ -144,7 +142,7 @@ export class NpzArrays
     throw new TypeError(`Cannot use array "${name}" as ${dtype}: it is ${found.dtype}`);
   }
 
-  /** Walks names and arrays of those that were loaded. */
+  /** Iterates over the names and arrays that were loaded. */
   *[Symbol.iterator](): IterableIterator<[name: string, array: DeviceBuffer]> {
     for (const [name, found] of this.#contents) {
       if (!(found instanceof NumpyError)) yield [name, found];
@@ -186,8 +184,8 @@ export class NpzArrays
 
 /**
  * Loads the arrays of an archive into device memory, each into a block of its own; when one cannot be
- * loaded, none is. Only arrays whose elements have no type here, and files that are none, are left out:
- * `unreadable` names them. Checksums are verified. Needs `--allow-read`.
+ * loaded, none is. Only arrays of types that the kit lacks, and files that are not arrays, are left
+ * out: `unreadable` names them. Checksums are verified. Needs `--allow-read`.
  *
  * @throws NumpyError when it is not such an archive, or was damaged.
  */
@@ -225,7 +223,9 @@ export async function loadNpz(
   return new NpzArrays(new Parts(found));
 }
 
-/** Returns the header of an array, or why there is none: the checksum has told that nothing is damaged. */
+/**
+ * Returns the header of an array, or the error about it; the checksum has shown that nothing is damaged.
+ */
 function headerIn(contents: Uint8Array, path: string): NpyHeader | NumpyError {
   try {
     const header = readNpyHeader(path, contents);
@@ -238,8 +238,8 @@ function headerIn(contents: Uint8Array, path: string): NpyHeader | NumpyError {
 }
 
 /**
- * Saves arrays as an archive of numpy's. The new file takes the place of the old one when it is whole;
- * until then, and when anything fails, the old one stays as it was. The arrays are copied through the
+ * Saves arrays as an archive of numpy. The new file replaces the old one once it is complete; until
+ * then, and when anything fails, the old file stays as it was. The arrays are copied through the
  * host's memory. Needs `--allow-write`.
  *
  * @throws TypeError when a value is not a buffer, or its elements have no type in numpy; also for the
@@ -258,7 +258,7 @@ export async function saveNpz(
   const name = pathOf(path);
   const named = namedArrays(name, arrays);
   const totalBytes = named.reduce((sum, { array }) => sum + array.byteLength, 0);
-  // All downloads are called here, so that what is called later comes after them.
+  // All downloads are called here, so that later calls come after them.
   const downloads = named.map(({ array, header }) => {
     const contents = new Uint8Array(header.byteLength + array.byteLength);
     contents.set(header);
@@ -290,7 +290,7 @@ export async function saveNpz(
   });
 }
 
-/** Reads a file of the archive and unpacks it; a wrong checksum is an error. */
+/** Reads a file of the archive and unpacks it; throws for a wrong checksum. */
 async function contentsOf(
   file: DiskFile,
   entry: ZipEntry,
@@ -312,7 +312,7 @@ async function unpack(
 ): Promise<Uint8Array<ArrayBuffer>> {
   let contents: Uint8Array<ArrayBuffer>;
   try {
-    // A small file that unpacks to a huge one is stopped where it says that it ends.
+    // A small file that would unpack to a huge one is stopped at the size that it claims.
     contents = Uint8Array.from(await inflate(packed, { maxOutputLength: Math.max(1, byteLength) }));
   } catch (cause) {
     throw new NumpyError(path, `"${name}" cannot be unpacked`, { cause });

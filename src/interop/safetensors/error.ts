@@ -8,7 +8,7 @@ import { requireKind, TEXT } from "../../words/options.ts";
  * the message the reason.
  */
 export class SafetensorsError extends Error {
-  /** Tells the class from others. */
+  /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "SafetensorsError";
   /** The file. */
   readonly path: string;

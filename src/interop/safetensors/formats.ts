@@ -42,7 +42,7 @@ function element(dtype: DType, bits: number): Format {
   return { bits, dtype, holds: "element" };
 }
 
-/** In the reverse order of a file, which starts with the widest elements. */
+/** In reverse order of their place in a file, which starts with the widest elements. */
 const FORMATS: Readonly<Record<SafetensorsFormat, Format>> = {
   BOOL: element("bool", 8),
   F4: { bits: 4, dtype: "uint8", holds: "bits" },

@@ -18,13 +18,13 @@ export const MAX_HEADER_BYTES = 100_000_000;
 /** Fields that describe a tensor; others are ignored. */
 const FIELDS: ReadonlySet<string> = new Set(["dtype", "shape", "data_offsets"]);
 
-/** The character that a decoder puts in the place of what is not UTF-8. */
+/** The character that a decoder writes for bytes that are not UTF-8. */
 const REPLACEMENT = "\ufffd";
 
-/** Tensors read between two looks at the clock, about half a millisecond. */
+/** Number of tensors read between two looks at the clock, about half a millisecond. */
 const TENSORS_OF_STEP = 256;
 
-/** Time for which reading a header keeps the event loop from its next turn. */
+/** The longest time that reading a header holds up the event loop. */
 const TURN_MILLISECONDS = 10;
 
 /** One tensor as a file describes it. */
@@ -89,11 +89,11 @@ export function readHeaderLength(
 }
 
 /**
- * Reads a header, and leaves the event loop its turns: the largest ones take a second or two.
+ * Reads a header with pauses for the event loop, because the largest ones take a second or two.
  *
  * @throws SafetensorsError when anything in it breaks the format, or does not fit the file.
  */
-export async function parseHeaderInTurns(
+export async function parseHeader(
   bytes: Uint8Array,
   source: HeaderSource,
 ): Promise<SafetensorsHeader> {
@@ -134,7 +134,7 @@ function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, 
 }
 
 function decodeHeader(bytes: Uint8Array, path: string): string {
-  // A decoder that checks takes four times as long, and leaves a text of twice the size.
+  // A decoder with checks takes four times as long, and makes a text of twice the size.
   let text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
   try {
     if (text.includes(REPLACEMENT)) {
@@ -187,7 +187,7 @@ function readTensor(scanner: JsonScanner, tensor: Named): TensorEntry {
   };
 }
 
-/** The number of a tensor's bytes, by its shape and by its offsets. */
+/** The sizes of a tensor in bytes, by its shape and by its offsets. */
 interface DescribedBytes {
   readonly format: SafetensorsFormat;
   readonly shape: Shape;

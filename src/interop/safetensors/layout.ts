@@ -1,5 +1,5 @@
-// The places of a file's tensors in one block of device memory: side by side as in the file, so
-// that neighbours move in one piece, except where a tensor's elements would be misaligned.
+// The layout of a file's tensors in one block of device memory: side by side as in the file, so
+// that neighbours move in one piece, unless a tensor's elements would be misaligned.
 
 import { roundUp } from "../../../ffi/alignment.ts";
 import { elementBytes } from "../../dtype.ts";

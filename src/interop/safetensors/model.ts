@@ -40,11 +40,7 @@ export class SafetensorsModel
   readonly #tensors: ReadonlyMap<string, LoadedTensor>;
   #disposed = false;
 
-  /**
-   * Adopts memory and the views of it.
-   *
-   * @ignore
-   */
+  /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ModelFields>) {
     const fields = partsOf(parts, new.target);
     refuseCloning(this);

@@ -2,12 +2,7 @@
 
 import type { FilePath } from "../../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
-import {
-  LENGTH_BYTES,
-  parseHeaderInTurns,
-  readHeaderLength,
-  type SafetensorsHeader,
-} from "./header.ts";
+import { LENGTH_BYTES, parseHeader, readHeaderLength, type SafetensorsHeader } from "./header.ts";
 
 /**
  * Reads the names, types and shapes of the tensors in a safetensors file, and its metadata. No GPU
@@ -31,5 +26,5 @@ export async function readHeader(
   await file.read(json, LENGTH_BYTES);
   const dataOffset = LENGTH_BYTES + length;
   const source = { path: file.path, dataByteLength: byteLength - dataOffset };
-  return { header: await parseHeaderInTurns(json, source), dataOffset };
+  return { header: await parseHeader(json, source), dataOffset };
 }

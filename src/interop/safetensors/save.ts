@@ -11,9 +11,9 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { describeValue } from "../../words/format.ts";
 import { ANYTHING, OptionSet } from "../../words/options.ts";
-import { type NamedBuffer, toNamedBuffers } from "../named_buffers.ts";
-import { checkMetadata } from "./check_metadata.ts";
+import { checkText, hasFields, type NamedBuffer, toNamedBuffers } from "../named_buffers.ts";
 import { formatOf, formatRank } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 
@@ -118,3 +118,31 @@ function compare(a: string, b: string): number {
 }
 
 const encoder = new TextEncoder();
+
+/**
+ * Checks that all metadata are strings, as the format demands, and can be written as UTF-8.
+ *
+ * @throws TypeError that names the wrong one.
+ */
+function checkMetadata(path: string, metadata: unknown): void {
+  if (!hasFields(metadata) || Symbol.iterator in metadata) {
+    throw new TypeError(
+      `Cannot save ${path}: metadata is ${describeValue(metadata)}, expected an object of texts`,
+    );
+  }
+  for (const [key, value] of Object.entries(metadata)) {
+    checkText(path, key, "metadata");
+    if (typeof value !== "string") {
+      throw new TypeError(
+        `Cannot save ${path}: metadata "${key}" is ${describeValue(value)}, expected a string` +
+          adviceForText(value),
+      );
+    }
+    checkText(path, value, `metadata "${key}":`);
+  }
+}
+
+function adviceForText(value: unknown): string {
+  if (typeof value === "object" && value !== null) return ": JSON.stringify() makes one";
+  return ["number", "bigint", "boolean"].includes(typeof value) ? `: String(${value})` : "";
+}

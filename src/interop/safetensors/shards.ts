@@ -10,7 +10,7 @@ import { JsonError, JsonScanner } from "./json_scanner.ts";
 
 /**
  * Location of a model: a file, several files, an index (`model.safetensors.index.json`), or a folder
- * with an index or with nothing but files of the model.
+ * with an index or only with files of the model.
  */
 export type SafetensorsSource = FilePath | readonly FilePath[];
 
@@ -49,7 +49,7 @@ export async function findShards(source: SafetensorsSource, finding: Finding): P
   return shards;
 }
 
-/** Returns the path of a file as it is, and those of a folder's index or else of all its files. */
+/** Returns a file's own path; for a folder, the path of its index or else of all its files. */
 function filesAt(source: FilePath): FilePath[] {
   const path = pathOf(source);
   requireAccess(path, "read");

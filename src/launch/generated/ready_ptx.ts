@@ -4,9 +4,6 @@
 export const READY_PTX = `.version 7.0
 .target sm_52
 .address_size 64
-
-	// .globl	vramkit_iota_u8
-
 .visible .entry vramkit_iota_u8(
 	.param .u64 vramkit_iota_u8_param_0,
 	.param .u64 vramkit_iota_u8_param_1,
@@ -17,8 +14,6 @@ export const READY_PTX = `.version 7.0
 	.reg .pred 	%p<3>;
 	.reg .b32 	%r<5>;
 	.reg .b64 	%rd<18>;
-
-
 	ld.param.u64 	%rd7, [vramkit_iota_u8_param_0];
 	ld.param.u64 	%rd8, [vramkit_iota_u8_param_1];
 	ld.param.u64 	%rd9, [vramkit_iota_u8_param_2];
@@ -32,12 +27,10 @@ export const READY_PTX = `.version 7.0
 	add.s64 	%rd17, %rd11, %rd12;
 	setp.ge.u64 	%p1, %rd17, %rd8;
 	@%p1 bra 	$L__BB0_3;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd13, %r4;
 	mul.lo.s64 	%rd3, %rd13, %rd1;
 	cvta.to.global.u64 	%rd4, %rd7;
-
 $L__BB0_2:
 	mul.lo.s64 	%rd14, %rd17, %rd10;
 	add.s64 	%rd15, %rd14, %rd9;
@@ -46,12 +39,9 @@ $L__BB0_2:
 	add.s64 	%rd17, %rd17, %rd3;
 	setp.lt.u64 	%p2, %rd17, %rd8;
 	@%p2 bra 	$L__BB0_2;
-
 $L__BB0_3:
 	ret;
-
 }
-	// .globl	vramkit_iota_u16
 .visible .entry vramkit_iota_u16(
 	.param .u64 vramkit_iota_u16_param_0,
 	.param .u64 vramkit_iota_u16_param_1,
@@ -62,8 +52,6 @@ $L__BB0_3:
 	.reg .pred 	%p<3>;
 	.reg .b32 	%r<5>;
 	.reg .b64 	%rd<19>;
-
-
 	ld.param.u64 	%rd7, [vramkit_iota_u16_param_0];
 	ld.param.u64 	%rd8, [vramkit_iota_u16_param_1];
 	ld.param.u64 	%rd9, [vramkit_iota_u16_param_2];
@@ -77,12 +65,10 @@ $L__BB0_3:
 	add.s64 	%rd18, %rd11, %rd12;
 	setp.ge.u64 	%p1, %rd18, %rd8;
 	@%p1 bra 	$L__BB1_3;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd13, %r4;
 	mul.lo.s64 	%rd3, %rd13, %rd1;
 	cvta.to.global.u64 	%rd4, %rd7;
-
 $L__BB1_2:
 	mul.lo.s64 	%rd14, %rd18, %rd10;
 	add.s64 	%rd15, %rd14, %rd9;
@@ -92,12 +78,9 @@ $L__BB1_2:
 	add.s64 	%rd18, %rd18, %rd3;
 	setp.lt.u64 	%p2, %rd18, %rd8;
 	@%p2 bra 	$L__BB1_2;
-
 $L__BB1_3:
 	ret;
-
 }
-	// .globl	vramkit_iota_u32
 .visible .entry vramkit_iota_u32(
 	.param .u64 vramkit_iota_u32_param_0,
 	.param .u64 vramkit_iota_u32_param_1,
@@ -108,8 +91,6 @@ $L__BB1_3:
 	.reg .pred 	%p<3>;
 	.reg .b32 	%r<5>;
 	.reg .b64 	%rd<19>;
-
-
 	ld.param.u64 	%rd7, [vramkit_iota_u32_param_0];
 	ld.param.u64 	%rd8, [vramkit_iota_u32_param_1];
 	ld.param.u64 	%rd9, [vramkit_iota_u32_param_2];
@@ -123,12 +104,10 @@ $L__BB1_3:
 	add.s64 	%rd18, %rd11, %rd12;
 	setp.ge.u64 	%p1, %rd18, %rd8;
 	@%p1 bra 	$L__BB2_3;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd13, %r4;
 	mul.lo.s64 	%rd3, %rd13, %rd1;
 	cvta.to.global.u64 	%rd4, %rd7;
-
 $L__BB2_2:
 	mul.lo.s64 	%rd14, %rd18, %rd10;
 	add.s64 	%rd15, %rd14, %rd9;
@@ -138,12 +117,9 @@ $L__BB2_2:
 	add.s64 	%rd18, %rd18, %rd3;
 	setp.lt.u64 	%p2, %rd18, %rd8;
 	@%p2 bra 	$L__BB2_2;
-
 $L__BB2_3:
 	ret;
-
 }
-	// .globl	vramkit_iota_u64
 .visible .entry vramkit_iota_u64(
 	.param .u64 vramkit_iota_u64_param_0,
 	.param .u64 vramkit_iota_u64_param_1,
@@ -154,8 +130,6 @@ $L__BB2_3:
 	.reg .pred 	%p<3>;
 	.reg .b32 	%r<5>;
 	.reg .b64 	%rd<19>;
-
-
 	ld.param.u64 	%rd7, [vramkit_iota_u64_param_0];
 	ld.param.u64 	%rd8, [vramkit_iota_u64_param_1];
 	ld.param.u64 	%rd9, [vramkit_iota_u64_param_2];
@@ -169,12 +143,10 @@ $L__BB2_3:
 	add.s64 	%rd18, %rd11, %rd12;
 	setp.ge.u64 	%p1, %rd18, %rd8;
 	@%p1 bra 	$L__BB3_3;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd13, %r4;
 	mul.lo.s64 	%rd3, %rd13, %rd1;
 	cvta.to.global.u64 	%rd4, %rd7;
-
 $L__BB3_2:
 	mul.lo.s64 	%rd14, %rd18, %rd10;
 	add.s64 	%rd15, %rd14, %rd9;
@@ -184,12 +156,9 @@ $L__BB3_2:
 	add.s64 	%rd18, %rd18, %rd3;
 	setp.lt.u64 	%p2, %rd18, %rd8;
 	@%p2 bra 	$L__BB3_2;
-
 $L__BB3_3:
 	ret;
-
 }
-	// .globl	vramkit_iota_f32
 .visible .entry vramkit_iota_f32(
 	.param .u64 vramkit_iota_f32_param_0,
 	.param .u64 vramkit_iota_f32_param_1,
@@ -202,8 +171,6 @@ $L__BB3_3:
 	.reg .b32 	%r<5>;
 	.reg .f64 	%fd<6>;
 	.reg .b64 	%rd<15>;
-
-
 	ld.param.u64 	%rd7, [vramkit_iota_f32_param_0];
 	ld.param.u64 	%rd8, [vramkit_iota_f32_param_1];
 	ld.param.f64 	%fd1, [vramkit_iota_f32_param_2];
@@ -217,12 +184,10 @@ $L__BB3_3:
 	add.s64 	%rd14, %rd9, %rd10;
 	setp.ge.u64 	%p1, %rd14, %rd8;
 	@%p1 bra 	$L__BB4_3;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd11, %r4;
 	mul.lo.s64 	%rd3, %rd11, %rd1;
 	cvta.to.global.u64 	%rd4, %rd7;
-
 $L__BB4_2:
 	cvt.rn.f64.u64 	%fd3, %rd14;
 	mul.rn.f64 	%fd4, %fd3, %fd2;
@@ -234,12 +199,9 @@ $L__BB4_2:
 	add.s64 	%rd14, %rd14, %rd3;
 	setp.lt.u64 	%p2, %rd14, %rd8;
 	@%p2 bra 	$L__BB4_2;
-
 $L__BB4_3:
 	ret;
-
 }
-	// .globl	vramkit_iota_f64
 .visible .entry vramkit_iota_f64(
 	.param .u64 vramkit_iota_f64_param_0,
 	.param .u64 vramkit_iota_f64_param_1,
@@ -251,8 +213,6 @@ $L__BB4_3:
 	.reg .b32 	%r<5>;
 	.reg .f64 	%fd<6>;
 	.reg .b64 	%rd<15>;
-
-
 	ld.param.u64 	%rd7, [vramkit_iota_f64_param_0];
 	ld.param.u64 	%rd8, [vramkit_iota_f64_param_1];
 	ld.param.f64 	%fd1, [vramkit_iota_f64_param_2];
@@ -266,12 +226,10 @@ $L__BB4_3:
 	add.s64 	%rd14, %rd9, %rd10;
 	setp.ge.u64 	%p1, %rd14, %rd8;
 	@%p1 bra 	$L__BB5_3;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd11, %r4;
 	mul.lo.s64 	%rd3, %rd11, %rd1;
 	cvta.to.global.u64 	%rd4, %rd7;
-
 $L__BB5_2:
 	cvt.rn.f64.u64 	%fd3, %rd14;
 	mul.rn.f64 	%fd4, %fd3, %fd2;
@@ -282,12 +240,9 @@ $L__BB5_2:
 	add.s64 	%rd14, %rd14, %rd3;
 	setp.lt.u64 	%p2, %rd14, %rd8;
 	@%p2 bra 	$L__BB5_2;
-
 $L__BB5_3:
 	ret;
-
 }
-	// .globl	vramkit_first_difference
 .visible .entry vramkit_first_difference(
 	.param .u64 vramkit_first_difference_param_0,
 	.param .u64 vramkit_first_difference_param_1,
@@ -299,8 +254,6 @@ $L__BB5_3:
 	.reg .b16 	%rs<3>;
 	.reg .b32 	%r<17>;
 	.reg .b64 	%rd<48>;
-
-
 	ld.param.u64 	%rd20, [vramkit_first_difference_param_0];
 	ld.param.u64 	%rd21, [vramkit_first_difference_param_1];
 	ld.param.u64 	%rd19, [vramkit_first_difference_param_2];
@@ -312,10 +265,8 @@ $L__BB5_3:
 	and.b64  	%rd24, %rd23, 7;
 	setp.eq.s64 	%p1, %rd24, 0;
 	@%p1 bra 	$L__BB6_2;
-
 	mov.u64 	%rd46, 0;
 	bra.uni 	$L__BB6_8;
-
 $L__BB6_2:
 	mov.u32 	%r1, %ctaid.x;
 	mov.u32 	%r2, %ntid.x;
@@ -327,11 +278,9 @@ $L__BB6_2:
 	shr.u64 	%rd6, %rd19, 3;
 	setp.ge.u64 	%p2, %rd45, %rd6;
 	@%p2 bra 	$L__BB6_7;
-
 	mov.u32 	%r4, %nctaid.x;
 	cvt.u64.u32 	%rd28, %r4;
 	mul.lo.s64 	%rd7, %rd28, %rd4;
-
 $L__BB6_4:
 	shl.b64 	%rd29, %rd45, 3;
 	add.s64 	%rd30, %rd3, %rd29;
@@ -342,13 +291,11 @@ $L__BB6_4:
 	setp.eq.s64 	%p3, %rd9, 0;
 	@%p3 bra 	$L__BB6_6;
 	bra.uni 	$L__BB6_5;
-
 $L__BB6_6:
 	add.s64 	%rd45, %rd45, %rd7;
 	setp.lt.u64 	%p4, %rd45, %rd6;
 	@%p4 bra 	$L__BB6_4;
 	bra.uni 	$L__BB6_7;
-
 $L__BB6_5:
 	neg.s64 	%rd35, %rd9;
 	and.b64  	%rd36, %rd9, %rd35;
@@ -362,10 +309,8 @@ $L__BB6_5:
 	cvt.s64.s32 	%rd37, %r11;
 	add.s64 	%rd38, %rd29, %rd37;
 	atom.global.min.u64 	%rd39, [%rd1], %rd38;
-
 $L__BB6_7:
 	and.b64  	%rd46, %rd19, -8;
-
 $L__BB6_8:
 	mov.u32 	%r12, %tid.x;
 	cvt.u64.u32 	%rd40, %r12;
@@ -376,10 +321,8 @@ $L__BB6_8:
 	sub.s64 	%rd14, %rd19, %rd46;
 	setp.ge.u64 	%p5, %rd47, %rd14;
 	@%p5 bra 	$L__BB6_13;
-
 	mov.u32 	%r15, %nctaid.x;
 	mul.wide.u32 	%rd15, %r15, %r13;
-
 $L__BB6_10:
 	add.s64 	%rd17, %rd47, %rd46;
 	add.s64 	%rd42, %rd3, %rd17;
@@ -389,21 +332,16 @@ $L__BB6_10:
 	setp.eq.s16 	%p6, %rs2, %rs1;
 	@%p6 bra 	$L__BB6_12;
 	bra.uni 	$L__BB6_11;
-
 $L__BB6_12:
 	add.s64 	%rd47, %rd47, %rd15;
 	setp.lt.u64 	%p7, %rd47, %rd14;
 	@%p7 bra 	$L__BB6_10;
 	bra.uni 	$L__BB6_13;
-
 $L__BB6_11:
 	atom.global.min.u64 	%rd44, [%rd1], %rd17;
-
 $L__BB6_13:
 	ret;
-
 }
-	// .globl	vramkit_checksum
 .visible .entry vramkit_checksum(
 	.param .u64 vramkit_checksum_param_0,
 	.param .u64 vramkit_checksum_param_1,
@@ -413,9 +351,7 @@ $L__BB6_13:
 	.reg .pred 	%p<21>;
 	.reg .b32 	%r<165>;
 	.reg .b64 	%rd<113>;
-	// demoted variable
 	.shared .align 4 .b8 _ZZ16vramkit_checksumE4sums[8];
-
 	ld.param.u64 	%rd50, [vramkit_checksum_param_0];
 	ld.param.u64 	%rd51, [vramkit_checksum_param_1];
 	ld.param.u64 	%rd52, [vramkit_checksum_param_2];
@@ -428,11 +364,9 @@ $L__BB6_13:
 	add.s64 	%rd3, %rd54, %rd53;
 	@%p1 bra 	$L__BB7_1;
 	bra.uni 	$L__BB7_2;
-
 $L__BB7_1:
 	mov.u32 	%r31, 0;
 	st.shared.u32 	[%rd3], %r31;
-
 $L__BB7_2:
 	bar.sync 	0;
 	mov.u32 	%r34, %ctaid.x;
@@ -447,7 +381,6 @@ $L__BB7_2:
 	mov.u32 	%r163, 0;
 	mov.u32 	%r164, %r163;
 	@%p2 bra 	$L__BB7_27;
-
 	and.b64  	%rd57, %rd50, 3;
 	setp.eq.s64 	%p3, %rd57, 0;
 	mov.u32 	%r36, %nctaid.x;
@@ -457,12 +390,10 @@ $L__BB7_2:
 	sub.s64 	%rd11, %rd10, %rd51;
 	shl.b64 	%rd12, %rd9, 2;
 	@%p3 bra 	$L__BB7_14;
-
 	mov.u32 	%r38, 0;
 	mov.u64 	%rd101, 0;
 	mov.u32 	%r164, %r38;
 	mov.u32 	%r163, %r38;
-
 $L__BB7_5:
 	mul.lo.s64 	%rd59, %rd12, %rd101;
 	add.s64 	%rd15, %rd11, %rd59;
@@ -473,18 +404,15 @@ $L__BB7_5:
 	setp.ge.u64 	%p5, %rd17, %rd51;
 	mov.u32 	%r155, %r38;
 	@%p5 bra 	$L__BB7_13;
-
 	and.b64  	%rd18, %rd16, 3;
 	mov.u32 	%r155, 0;
 	mov.u64 	%rd107, 0;
 	mov.u64 	%rd106, %rd17;
 	@%p4 bra 	$L__BB7_9;
-
 	sub.s64 	%rd105, %rd16, %rd18;
 	mov.u32 	%r155, 0;
 	mov.u64 	%rd107, 0;
 	mov.u64 	%rd106, %rd17;
-
 $L__BB7_8:
 	add.s64 	%rd63, %rd1, %rd106;
 	ld.global.u8 	%r43, [%rd63];
@@ -512,11 +440,9 @@ $L__BB7_8:
 	add.s64 	%rd105, %rd105, -4;
 	setp.ne.s64 	%p7, %rd105, 0;
 	@%p7 bra 	$L__BB7_8;
-
 $L__BB7_9:
 	setp.eq.s64 	%p8, %rd18, 0;
 	@%p8 bra 	$L__BB7_13;
-
 	add.s64 	%rd67, %rd1, %rd106;
 	ld.global.u8 	%r59, [%rd67];
 	cvt.u32.u64 	%r60, %rd107;
@@ -525,7 +451,6 @@ $L__BB7_9:
 	or.b32  	%r155, %r62, %r155;
 	setp.eq.s64 	%p9, %rd18, 1;
 	@%p9 bra 	$L__BB7_13;
-
 	add.s64 	%rd68, %rd107, %rd17;
 	add.s64 	%rd28, %rd1, %rd68;
 	ld.global.u8 	%r63, [%rd28+1];
@@ -536,14 +461,12 @@ $L__BB7_9:
 	or.b32  	%r155, %r66, %r155;
 	setp.eq.s64 	%p10, %rd18, 2;
 	@%p10 bra 	$L__BB7_13;
-
 	ld.global.u8 	%r67, [%rd28+2];
 	add.s64 	%rd70, %rd107, 2;
 	cvt.u32.u64 	%r68, %rd70;
 	shl.b32 	%r69, %r68, 3;
 	shl.b32 	%r70, %r67, %r69;
 	or.b32  	%r155, %r70, %r155;
-
 $L__BB7_13:
 	cvt.u32.u64 	%r71, %rd102;
 	mul.lo.s32 	%r72, %r71, -1640531535;
@@ -574,7 +497,6 @@ $L__BB7_13:
 	add.s64 	%rd101, %rd101, 1;
 	@%p11 bra 	$L__BB7_5;
 	bra.uni 	$L__BB7_27;
-
 $L__BB7_14:
 	shl.b64 	%rd72, %rd2, 2;
 	add.s64 	%rd73, %rd72, -3;
@@ -586,7 +508,6 @@ $L__BB7_14:
 	mov.u32 	%r164, 0;
 	mov.u64 	%rd108, 0;
 	mov.u32 	%r163, %r164;
-
 $L__BB7_15:
 	mul.lo.s64 	%rd37, %rd12, %rd108;
 	shl.b64 	%rd38, %rd102, 2;
@@ -594,12 +515,10 @@ $L__BB7_15:
 	setp.gt.u64 	%p12, %rd75, %rd51;
 	@%p12 bra 	$L__BB7_17;
 	bra.uni 	$L__BB7_16;
-
 $L__BB7_17:
 	setp.ge.u64 	%p13, %rd38, %rd51;
 	mov.u32 	%r162, 0;
 	@%p13 bra 	$L__BB7_26;
-
 	add.s64 	%rd79, %rd11, %rd37;
 	setp.gt.u64 	%p14, %rd79, -4;
 	neg.s64 	%rd80, %rd79;
@@ -609,7 +528,6 @@ $L__BB7_17:
 	mov.u32 	%r162, 0;
 	mov.u64 	%rd111, %rd38;
 	@%p14 bra 	$L__BB7_22;
-
 	sub.s64 	%rd83, %rd32, %rd37;
 	max.u64 	%rd84, %rd83, 3;
 	add.s64 	%rd85, %rd31, %rd84;
@@ -622,7 +540,6 @@ $L__BB7_17:
 	mov.u32 	%r162, 0;
 	mov.u64 	%rd112, 0;
 	mov.u32 	%r158, 24;
-
 $L__BB7_20:
 	add.s64 	%rd90, %rd41, %rd112;
 	ld.global.u8 	%r100, [%rd90];
@@ -643,13 +560,10 @@ $L__BB7_20:
 	add.s32 	%r158, %r158, 32;
 	setp.ne.s64 	%p15, %rd91, 0;
 	@%p15 bra 	$L__BB7_20;
-
 	add.s64 	%rd111, %rd38, %rd112;
-
 $L__BB7_22:
 	setp.eq.s64 	%p16, %rd39, 0;
 	@%p16 bra 	$L__BB7_26;
-
 	add.s64 	%rd92, %rd1, %rd111;
 	ld.global.u8 	%r112, [%rd92];
 	cvt.u32.u64 	%r113, %rd112;
@@ -658,7 +572,6 @@ $L__BB7_22:
 	or.b32  	%r162, %r115, %r162;
 	setp.eq.s64 	%p17, %rd39, 1;
 	@%p17 bra 	$L__BB7_26;
-
 	add.s64 	%rd93, %rd112, %rd38;
 	add.s64 	%rd47, %rd1, %rd93;
 	ld.global.u8 	%r116, [%rd47+1];
@@ -669,7 +582,6 @@ $L__BB7_22:
 	or.b32  	%r162, %r119, %r162;
 	setp.eq.s64 	%p18, %rd39, 2;
 	@%p18 bra 	$L__BB7_26;
-
 	ld.global.u8 	%r120, [%rd47+2];
 	add.s64 	%rd95, %rd112, 2;
 	cvt.u32.u64 	%r121, %rd95;
@@ -677,12 +589,10 @@ $L__BB7_22:
 	shl.b32 	%r123, %r120, %r122;
 	or.b32  	%r162, %r123, %r162;
 	bra.uni 	$L__BB7_26;
-
 $L__BB7_16:
 	shl.b64 	%rd76, %rd102, 2;
 	add.s64 	%rd77, %rd1, %rd76;
 	ld.global.u32 	%r162, [%rd77];
-
 $L__BB7_26:
 	cvt.u32.u64 	%r124, %rd102;
 	mul.lo.s32 	%r125, %r124, -1640531535;
@@ -712,7 +622,6 @@ $L__BB7_26:
 	setp.lt.u64 	%p19, %rd102, %rd7;
 	add.s64 	%rd108, %rd108, 1;
 	@%p19 bra 	$L__BB7_15;
-
 $L__BB7_27:
 	atom.shared.add.u32 	%r146, [%rd54], %r163;
 	add.s64 	%rd97, %rd54, 4;
@@ -720,18 +629,14 @@ $L__BB7_27:
 	bar.sync 	0;
 	setp.gt.u32 	%p20, %r1, 1;
 	@%p20 bra 	$L__BB7_29;
-
 	cvta.to.global.u64 	%rd98, %rd52;
 	shl.b64 	%rd99, %rd2, 2;
 	add.s64 	%rd100, %rd98, %rd99;
 	ld.shared.u32 	%r148, [%rd3];
 	atom.global.add.u32 	%r149, [%rd100], %r148;
-
 $L__BB7_29:
 	ret;
-
 }
-	// .globl	vramkit_repeat
 .visible .entry vramkit_repeat(
 	.param .u64 vramkit_repeat_param_0,
 	.param .u64 vramkit_repeat_param_1,
@@ -743,9 +648,7 @@ $L__BB7_29:
 	.reg .b16 	%rs<3>;
 	.reg .b32 	%r<43>;
 	.reg .b64 	%rd<189>;
-	// demoted variable
 	.shared .align 8 .b8 _ZZ14vramkit_repeatE5words[1040];
-
 	ld.param.u64 	%rd28, [vramkit_repeat_param_0];
 	ld.param.u64 	%rd29, [vramkit_repeat_param_1];
 	ld.param.u64 	%rd30, [vramkit_repeat_param_2];
@@ -754,7 +657,6 @@ $L__BB7_29:
 	mov.u32 	%r1, %tid.x;
 	setp.ne.s32 	%p1, %r1, 0;
 	@%p1 bra 	$L__BB8_2;
-
 	ld.param.u64 	%rd33, [%rd31];
 	st.shared.u64 	[_ZZ14vramkit_repeatE5words], %rd33;
 	ld.param.u64 	%rd34, [%rd31+8];
@@ -1011,26 +913,21 @@ $L__BB7_29:
 	st.shared.u64 	[_ZZ14vramkit_repeatE5words+1008], %rd159;
 	ld.param.u64 	%rd160, [%rd31+1016];
 	st.shared.u64 	[_ZZ14vramkit_repeatE5words+1016], %rd160;
-
 $L__BB8_2:
 	bar.sync 	0;
 	cvt.u64.u32 	%rd2, %r1;
 	setp.gt.u32 	%p2, %r1, 15;
 	@%p2 bra 	$L__BB8_7;
-
 	and.b64  	%rd161, %rd30, -4294967296;
 	setp.eq.s64 	%p3, %rd161, 0;
 	@%p3 bra 	$L__BB8_5;
-
 	rem.u64 	%rd184, %rd2, %rd30;
 	bra.uni 	$L__BB8_6;
-
 $L__BB8_5:
 	cvt.u32.u64 	%r2, %rd30;
 	cvt.u32.u64 	%r3, %rd2;
 	rem.u32 	%r4, %r3, %r2;
 	cvt.u64.u32 	%rd184, %r4;
-
 $L__BB8_6:
 	mov.u64 	%rd162, _ZZ14vramkit_repeatE5words;
 	add.s64 	%rd163, %rd162, %rd184;
@@ -1038,7 +935,6 @@ $L__BB8_6:
 	add.s64 	%rd164, %rd2, %rd30;
 	add.s64 	%rd165, %rd162, %rd164;
 	st.shared.u8 	[%rd165], %rs1;
-
 $L__BB8_7:
 	bar.sync 	0;
 	neg.s64 	%rd166, %rd28;
@@ -1053,14 +949,12 @@ $L__BB8_7:
 	add.s64 	%rd187, %rd168, %rd2;
 	setp.ge.u64 	%p4, %rd187, %rd8;
 	@%p4 bra 	$L__BB8_13;
-
 	mov.u32 	%r7, %nctaid.x;
 	cvt.u64.u32 	%rd169, %r7;
 	mul.lo.s64 	%rd11, %rd169, %rd9;
 	add.s64 	%rd12, %rd1, %rd6;
 	cvt.u32.u64 	%r8, %rd30;
 	mov.u64 	%rd185, %rd187;
-
 $L__BB8_9:
 	shl.b64 	%rd170, %rd185, 4;
 	or.b64  	%rd14, %rd170, %rd6;
@@ -1068,15 +962,12 @@ $L__BB8_9:
 	and.b64  	%rd172, %rd171, -4294967296;
 	setp.eq.s64 	%p5, %rd172, 0;
 	@%p5 bra 	$L__BB8_11;
-
 	rem.u64 	%rd186, %rd14, %rd30;
 	bra.uni 	$L__BB8_12;
-
 $L__BB8_11:
 	cvt.u32.u64 	%r9, %rd14;
 	rem.u32 	%r10, %r9, %r8;
 	cvt.u64.u32 	%rd186, %r10;
-
 $L__BB8_12:
 	mov.u64 	%rd173, _ZZ14vramkit_repeatE5words;
 	add.s64 	%rd174, %rd173, %rd186;
@@ -1113,18 +1004,15 @@ $L__BB8_12:
 	add.s64 	%rd185, %rd185, %rd11;
 	setp.lt.u64 	%p6, %rd185, %rd8;
 	@%p6 bra 	$L__BB8_9;
-
 $L__BB8_13:
 	and.b64  	%rd19, %rd7, -16;
 	sub.s64 	%rd20, %rd29, %rd19;
 	setp.ge.u64 	%p7, %rd187, %rd20;
 	@%p7 bra 	$L__BB8_19;
-
 	mov.u32 	%r39, %nctaid.x;
 	cvt.u64.u32 	%rd177, %r39;
 	mul.lo.s64 	%rd21, %rd177, %rd9;
 	cvt.u32.u64 	%r40, %rd30;
-
 $L__BB8_15:
 	setp.lt.u64 	%p8, %rd187, %rd6;
 	selp.b64 	%rd178, 0, %rd19, %p8;
@@ -1133,15 +1021,12 @@ $L__BB8_15:
 	and.b64  	%rd180, %rd179, -4294967296;
 	setp.eq.s64 	%p9, %rd180, 0;
 	@%p9 bra 	$L__BB8_17;
-
 	rem.u64 	%rd188, %rd23, %rd30;
 	bra.uni 	$L__BB8_18;
-
 $L__BB8_17:
 	cvt.u32.u64 	%r41, %rd23;
 	rem.u32 	%r42, %r41, %r40;
 	cvt.u64.u32 	%rd188, %r42;
-
 $L__BB8_18:
 	mov.u64 	%rd181, _ZZ14vramkit_repeatE5words;
 	add.s64 	%rd182, %rd181, %rd188;
@@ -1151,12 +1036,9 @@ $L__BB8_18:
 	add.s64 	%rd187, %rd187, %rd21;
 	setp.lt.u64 	%p10, %rd187, %rd20;
 	@%p10 bra 	$L__BB8_15;
-
 $L__BB8_19:
 	ret;
-
 }
-	// .globl	vramkit_copy
 .visible .entry vramkit_copy(
 	.param .u64 vramkit_copy_param_0,
 	.param .u64 vramkit_copy_param_1,
@@ -1167,8 +1049,6 @@ $L__BB8_19:
 	.reg .b16 	%rs<2>;
 	.reg .b32 	%r<82>;
 	.reg .b64 	%rd<80>;
-
-
 	ld.param.u64 	%rd31, [vramkit_copy_param_0];
 	ld.param.u64 	%rd32, [vramkit_copy_param_1];
 	ld.param.u64 	%rd30, [vramkit_copy_param_2];
@@ -1178,10 +1058,8 @@ $L__BB8_19:
 	and.b64  	%rd34, %rd33, 15;
 	setp.eq.s64 	%p1, %rd34, 0;
 	@%p1 bra 	$L__BB9_2;
-
 	mov.u64 	%rd78, 0;
 	bra.uni 	$L__BB9_8;
-
 $L__BB9_2:
 	shr.u64 	%rd3, %rd30, 4;
 	mov.u32 	%r1, %nctaid.x;
@@ -1199,7 +1077,6 @@ $L__BB9_2:
 	add.s64 	%rd37, %rd76, %rd10;
 	setp.ge.u64 	%p2, %rd37, %rd3;
 	@%p2 bra 	$L__BB9_5;
-
 	mul.lo.s64 	%rd38, %rd7, %rd5;
 	shl.b64 	%rd39, %rd38, 4;
 	shl.b64 	%rd40, %rd8, 4;
@@ -1208,7 +1085,6 @@ $L__BB9_2:
 	mul.lo.s64 	%rd42, %rd4, %rd5;
 	shl.b64 	%rd12, %rd42, 4;
 	add.s64 	%rd75, %rd1, %rd41;
-
 $L__BB9_4:
 	ld.global.v4.u32 	{%r5, %r6, %r7, %r8}, [%rd74];
 	add.s64 	%rd43, %rd74, %rd12;
@@ -1253,11 +1129,9 @@ $L__BB9_4:
 	add.s64 	%rd64, %rd76, %rd10;
 	setp.lt.u64 	%p3, %rd64, %rd3;
 	@%p3 bra 	$L__BB9_4;
-
 $L__BB9_5:
 	setp.ge.u64 	%p4, %rd76, %rd3;
 	@%p4 bra 	$L__BB9_7;
-
 $L__BB9_6:
 	shl.b64 	%rd65, %rd76, 4;
 	add.s64 	%rd66, %rd1, %rd65;
@@ -1267,10 +1141,8 @@ $L__BB9_6:
 	add.s64 	%rd76, %rd76, %rd6;
 	setp.lt.u64 	%p5, %rd76, %rd3;
 	@%p5 bra 	$L__BB9_6;
-
 $L__BB9_7:
 	and.b64  	%rd78, %rd30, -16;
-
 $L__BB9_8:
 	mov.u32 	%r77, %tid.x;
 	cvt.u64.u32 	%rd68, %r77;
@@ -1281,10 +1153,8 @@ $L__BB9_8:
 	sub.s64 	%rd26, %rd30, %rd78;
 	setp.ge.u64 	%p6, %rd79, %rd26;
 	@%p6 bra 	$L__BB9_11;
-
 	mov.u32 	%r80, %nctaid.x;
 	mul.wide.u32 	%rd27, %r80, %r78;
-
 $L__BB9_10:
 	add.s64 	%rd70, %rd79, %rd78;
 	add.s64 	%rd71, %rd2, %rd70;
@@ -1294,12 +1164,9 @@ $L__BB9_10:
 	add.s64 	%rd79, %rd79, %rd27;
 	setp.lt.u64 	%p7, %rd79, %rd26;
 	@%p7 bra 	$L__BB9_10;
-
 $L__BB9_11:
 	ret;
-
 }
-	// .globl	vramkit_chase
 .visible .entry vramkit_chase(
 	.param .u64 vramkit_chase_param_0,
 	.param .u64 vramkit_chase_param_1,
@@ -1309,8 +1176,6 @@ $L__BB9_11:
 	.reg .pred 	%p<7>;
 	.reg .b32 	%r<4>;
 	.reg .b64 	%rd<33>;
-
-
 	ld.param.u64 	%rd28, [vramkit_chase_param_0];
 	ld.param.u64 	%rd18, [vramkit_chase_param_1];
 	ld.param.u64 	%rd19, [vramkit_chase_param_2];
@@ -1319,17 +1184,13 @@ $L__BB9_11:
 	or.b32  	%r3, %r1, %r2;
 	setp.ne.s32 	%p1, %r3, 0;
 	@%p1 bra 	$L__BB10_9;
-
 	setp.eq.s64 	%p2, %rd18, 0;
 	@%p2 bra 	$L__BB10_8;
-
 	add.s64 	%rd21, %rd18, -1;
 	and.b64  	%rd1, %rd18, 3;
 	setp.lt.u64 	%p3, %rd21, 3;
 	@%p3 bra 	$L__BB10_5;
-
 	sub.s64 	%rd26, %rd1, %rd18;
-
 $L__BB10_4:
 	ld.volatile.u64 	%rd22, [%rd28];
 	ld.volatile.u64 	%rd23, [%rd22];
@@ -1338,13 +1199,10 @@ $L__BB10_4:
 	add.s64 	%rd26, %rd26, 4;
 	setp.ne.s64 	%p4, %rd26, 0;
 	@%p4 bra 	$L__BB10_4;
-
 $L__BB10_5:
 	setp.eq.s64 	%p5, %rd1, 0;
 	@%p5 bra 	$L__BB10_8;
-
 	neg.s64 	%rd30, %rd1;
-
 $L__BB10_7:
 	.pragma "nounroll";
 	ld.volatile.u64 	%rd28, [%rd28];
@@ -1352,12 +1210,9 @@ $L__BB10_7:
 	setp.eq.s64 	%p6, %rd30, 0;
 	@%p6 bra 	$L__BB10_8;
 	bra.uni 	$L__BB10_7;
-
 $L__BB10_8:
 	cvta.to.global.u64 	%rd25, %rd19;
 	st.global.u64 	[%rd25], %rd28;
-
 $L__BB10_9:
 	ret;
-
 }`;

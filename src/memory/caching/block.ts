@@ -10,7 +10,7 @@ export const UNIT_BYTES = 512;
 /** The driver maps device memory in pages of this size, so smaller steps would gain nothing. */
 const PAGE_BYTES = 2 ** 21;
 
-/** Up to this size a request is small. */
+/** Requests of up to this size are small. */
 const SMALL_UNITS = 2 ** 20 / UNIT_BYTES;
 
 /** The largest request: sizes in units must stay below 2^31. */
@@ -22,7 +22,7 @@ export interface Segment {
   readonly address: bigint;
   /** Its size, as the upstream was asked for it. */
   readonly byteLength: number;
-  /** Whether blocks for small requests are cut from it, or those for large ones. */
+  /** Whether it is cut into blocks for small requests, instead of large ones. */
   readonly isSmall: boolean;
 }
 
@@ -41,7 +41,7 @@ export function segmentBytesFor(unitCount: number): number {
   return roundUp(unitCount * UNIT_BYTES, PAGE_BYTES);
 }
 
-/** Free blocks that one of them can leave. */
+/** A set of free blocks, from which one can be removed. */
 export interface BlockHome {
   /** The stream in whose order they are free. */
   readonly stream: CudaStream;
@@ -63,7 +63,7 @@ export class Block {
   previous: Block | undefined = undefined;
   /** The neighbour at higher addresses. */
   next: Block | undefined = undefined;
-  /** The free blocks it is one of; undefined while it is in use. */
+  /** The set of free blocks that it belongs to; undefined while it is in use. */
   home: BlockHome | undefined = undefined;
   /** The block before it in its list. */
   before: Block | undefined = undefined;
@@ -97,7 +97,7 @@ export class Block {
     return rest;
   }
 
-  /** Takes in the neighbour at higher addresses, which nothing may refer to afterwards. */
+  /** Merges with the neighbour at higher addresses, which nothing may refer to afterwards. */
   absorbNext(): void {
     const { next } = this;
     if (next === undefined) return;

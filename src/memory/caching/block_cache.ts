@@ -145,7 +145,7 @@ export class BlockCache implements MemoryCache, Owner {
     if (this.#released) this.#finishRelease();
   }
 
-  /** Gives segments back that nothing uses, until at most `keepBytes` are kept; a free never throws. */
+  /** Gives back segments that nothing uses, until at most `keepBytes` are kept; never throws. */
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
     if (isPostponed(() => this.trim(keepBytes))) return;
@@ -192,7 +192,10 @@ export class BlockCache implements MemoryCache, Owner {
     return blocks;
   }
 
-  /** Finds memory elsewhere: with idle streams, upstream, and with busy streams, in this order. */
+  /**
+   * Finds memory elsewhere: first from idle streams, then from the upstream, then from busy
+   * streams.
+   */
   #obtain(unitCount: number, home: FreeBlocks): Block {
     this.#adoptDisposed(this.#blocksOf(home.stream));
     const idle = home.find(unitCount) ??
@@ -226,7 +229,9 @@ export class BlockCache implements MemoryCache, Owner {
     return undefined;
   }
 
-  /** Gets a segment, and gives the stream's free ones back first where the peak would rise. */
+  /**
+   * Gets a segment; first gives back the stream's free segments if the peak would rise otherwise.
+   */
   #reserve(byteLength: number, home: FreeBlocks): Block {
     const risingBytes = this.#reservedBytes + byteLength - this.#peakReservedBytes;
     this.#giveBackFree(risingBytes, [this.#blocksOf(home.stream)]);
@@ -245,7 +250,10 @@ export class BlockCache implements MemoryCache, Owner {
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
 
-  /** Gives whole segments back that are free with some streams, until `byteLength` bytes went. */
+  /**
+   * Gives back whole segments that are free on some streams, until `byteLength` bytes were given
+   * back.
+   */
   #giveBackFree(byteLength: number, streams: readonly StreamBlocks[]): void {
     let left = byteLength;
     if (left <= 0) return;
@@ -292,7 +300,7 @@ export class BlockCache implements MemoryCache, Owner {
     if (stream === this.#lastStream) this.#lastStream = undefined;
   }
 
-  /** Takes over the blocks of streams that are gone, behind the work that they had left. */
+  /** Takes over the blocks of streams that are gone, ordered after the work left on them. */
   #adoptDisposed(heirs: StreamBlocks): void {
     for (const [stream, blocks] of this.#streams) {
       if (!stream.disposed) continue;

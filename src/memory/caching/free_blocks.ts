@@ -95,7 +95,9 @@ export class FreeBlocks {
     return found;
   }
 
-  /** The best of the first blocks of a class, in which some are smaller than the request. */
+  /**
+   * Returns the best of the first blocks of a class, some of which are smaller than the request.
+   */
   #findInClass(index: number, unitCount: number): Block | undefined {
     let best: Block | undefined;
     let block = this.#heads[index];
@@ -108,7 +110,7 @@ export class FreeBlocks {
     return best;
   }
 
-  /** The lowest class above `index` that has blocks; -1 when there is none. */
+  /** Returns the lowest class above `index` that has blocks; -1 when there is none. */
   #classAbove(index: number): number {
     const octave = index >>> STEP_BITS;
     // Shifting by 32 would shift by 0, hence in two steps of at most 31.
@@ -134,7 +136,7 @@ export class FreeBlocks {
   }
 }
 
-/** Numbers the class of a size: below 16 units each size has its own. */
+/** Returns the number of a size's class: below 16 units each size has its own. */
 function classOf(unitCount: number): number {
   if (unitCount < STEP_COUNT) return unitCount;
   const shift = 31 - STEP_BITS - Math.clz32(unitCount);

@@ -2,6 +2,7 @@
 // work, and what is compared across ranks. Each rank is a machine of its own here, with wires between them.
 
 import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import {
   NCCL_CONFIG_MAGIC,
@@ -69,7 +70,7 @@ class Rank {
   }
 
   async settle(): Promise<void> {
-    while (this.ask() === IN_PROGRESS) await new Promise((resolve) => setTimeout(resolve, 1));
+    while (this.ask() === IN_PROGRESS) await delay(1);
     assertEquals(this.ask(), SUCCESS);
   }
 
@@ -120,7 +121,7 @@ Deno.test("simulated NCCL of several processes starts when the last rank is ther
   const { ranks, id } = connect(3);
   const [first, second, third] = ranks as [Rank, Rank, Rank];
   assertEquals([first.start(id, 3), second.start(id, 3)], [IN_PROGRESS, IN_PROGRESS]);
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await delay(5);
   assertEquals([first.ask(), second.ask()], [IN_PROGRESS, IN_PROGRESS]);
   assertEquals(first.reduce(), INVALID);
   third.start(id, 3);
@@ -132,7 +133,7 @@ Deno.test("simulated NCCL of several processes refuses sizes that differ", async
   const { ranks, id } = connect(2);
   for (const rank of ranks) rank.start(id, 2 + rank.rank);
   const [first] = ranks as [Rank];
-  while (first.ask() === IN_PROGRESS) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (first.ask() === IN_PROGRESS) await delay(1);
   assertEquals(first.ask(), ncclResult.ncclInvalidUsage);
 });
 
@@ -180,7 +181,7 @@ Deno.test("simulated NCCL of several processes throws for a stream used before a
   for (const rank of [first, second]) rank.reduce();
   first.driver.cuMemsetD8Async(first.source, 0, 64n, first.stream);
   assertEquals(second.ask(), IN_PROGRESS); // the first call connects the ranks
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await delay(5);
   assertThrows(() => first.ask(), SimulationError, "was given work before");
   for (const rank of [first, second]) await rank.nccl.ncclCommAbortNonblocking(rank.comm);
 });
@@ -208,7 +209,7 @@ Deno.test("simulated NCCL of several processes ends waiting work when a rank is 
   first.reduce();
   await first.settle();
   const waiting = first.wait();
-  await new Promise((resolve) => setTimeout(resolve, 5));
+  await delay(5);
   assertEquals(await first.nccl.ncclCommAbortNonblocking(first.comm), SUCCESS);
   assertEquals(await waiting, 0);
   assertEquals(await second.nccl.ncclCommAbortNonblocking(second.comm), SUCCESS);

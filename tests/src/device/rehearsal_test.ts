@@ -1,6 +1,7 @@
 // The calls that opening a device makes ahead: they leave nothing behind, whatever the driver does.
 
 import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../../ffi/cuda.ts";
 import { findHost } from "../../../ffi/host.ts";
@@ -152,7 +153,7 @@ Deno.test(
     buffer.dispose();
     assertEquals(freeBytes(gpu), free);
     // What looked for the GPU between turns comes back, too.
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await delay(20);
   },
 );
 

@@ -1,6 +1,7 @@
 // Checks when a scope disposes what it was given.
 
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { runScope, type Scope } from "../../../src/device/scope.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
@@ -83,7 +84,7 @@ Deno.test("runScope() tells of what fails after it was disposed", async () => {
     scope.use({ [Symbol.dispose]: fail });
     assertThrows(() => scope.defer(5 as never), TypeError, "Cannot call scope.defer() with");
   });
-  await new Promise((resolve) => setTimeout(resolve));
+  await delay(0);
   const told = "vramkit: what a scope disposes failed after it had returned: too late";
   assertEquals(warnings.texts, [told, told]);
 });

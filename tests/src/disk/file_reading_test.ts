@@ -1,6 +1,7 @@
 // Files that are read: what is there when earlier calls are over, and words for what cannot be read.
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { FileReading } from "../../../src/disk/file_reading.ts";
 import { FileTurn } from "../../../src/disk/file_turns.ts";
 import { writeInto } from "../../../src/transfer/gathered_transfer.ts";
@@ -12,7 +13,7 @@ import { TemporaryFolder } from "../../support/temporary_folder.ts";
 const BYTES = Uint8Array.of(1, 2, 3);
 
 function aWhile(): Step {
-  const promise = new Promise((resolve) => setTimeout(resolve, 5));
+  const promise = delay(5);
   return { promise, finishNow: () => "needs a turn" };
 }
 

@@ -1,6 +1,7 @@
 // Turns: reading goes on beside reading, writing waits for all before it, other files are no matter.
 
 import { assertEquals, assertRejects } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { FileTurn } from "../../../src/disk/file_turns.ts";
 
 Deno.test("FileTurn.isDue follows the order in which turns were taken", () => {
@@ -28,7 +29,7 @@ Deno.test("FileTurn.due() resolves in the order of the turns", async () => {
     using turn = new FileTurn("/file", index % 2 === 0 ? "replace" : "read");
     await turn.due();
     seen.push(index);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await delay(1);
     seen.push(index);
   }
   await Promise.all(Array.from({ length: 5 }, (_, index) => use(index)));

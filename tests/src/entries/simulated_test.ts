@@ -1,6 +1,7 @@
 // Checks the entry of the simulated driver: each option, faults, and what it rejects.
 
 import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
 import {
   type SimulatedDriverOptions,
@@ -86,7 +87,7 @@ Deno.test("simulateDriver() refuses an async fault, whose own failure ends nothi
   };
   const driver = simulateDriver({ fault: fault as never });
   assertThrows(() => CudaDevice.count({ driver }), TypeError, "Cannot fail a call with a promise");
-  await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
+  await delay(0); // the test would fail here
 });
 
 Deno.test("simulateDriver() refuses an async kernel, whose own failure ends nothing", async () => {
@@ -103,7 +104,7 @@ Deno.test("simulateDriver() refuses an async kernel, whose own failure ends noth
     gpu.synchronizeSync();
   };
   assertThrows(launch, TypeError, 'Cannot run kernel "late": its function returned a promise');
-  await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
+  await delay(0); // the test would fail here
 });
 
 for (const fault of ["late", { seconds: 1 }, { lateSeconds: -1 }, Promise.resolve("dead")]) {

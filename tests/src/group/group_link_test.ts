@@ -2,6 +2,7 @@
 // that had no turn of its event loop for a while. All ends are in this process here.
 
 import { assert, assertEquals } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { FrameConnection, MEMBER } from "../../../src/group/frames.ts";
 import { GroupLink, Seat } from "../../../src/group/group_link.ts";
 import type { Member } from "../../../src/group/handshake.ts";
@@ -50,7 +51,7 @@ async function connect(size: number): Promise<{ links: GroupLink[]; notes: Notes
 
 async function soon(isSo: () => boolean): Promise<void> {
   for (let turn = 0; turn < 200 && !isSo(); turn++) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await delay(5);
   }
   assert(isSo());
 }
@@ -77,7 +78,7 @@ Deno.test("GroupLink keeps what comes for a group that is not open yet", async (
   const { links } = await connect(2);
   links[0]?.send("later", { word: "x" });
   links[0]?.send("later", { word: "y" });
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await delay(20);
   const late = new Notes();
   links[1]?.open("later", late);
   assertEquals(late.words, ["0 says x", "0 says y"]);
@@ -85,10 +86,24 @@ Deno.test("GroupLink keeps what comes for a group that is not open yet", async (
   await Promise.all(links.map((link) => link.close("later")));
 });
 
+Deno.test("GroupLink keeps nothing that comes for a group that was closed", async () => {
+  const { links, notes } = await connect(2);
+  links[1]?.open("closed", new Notes());
+  await links[1]?.close("closed");
+  links[0]?.send("closed", { word: "x" });
+  links[0]?.send("g", { word: "y" });
+  await soon(() => notes[1]?.words.length === 1);
+  const again = new Notes();
+  links[1]?.open("closed", again);
+  assertEquals(again.words, []);
+  await links[1]?.close("closed");
+  await Promise.all(links.map((link) => link.close("g")));
+});
+
 Deno.test("GroupLink tells nobody of a rank that leaves in peace", async () => {
   const { links, notes } = await connect(3);
   await links[1]?.close("g");
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await delay(50);
   assertEquals(notes.map(({ words }) => words), [[], [], []]);
   await Promise.all([links[0]?.close("g"), links[2]?.close("g")]);
   assertEquals(notes.flatMap(({ words }) => words), []);

@@ -2,6 +2,7 @@
 // told something else, or leaves. On GPUs there are as many ranks as GPUs.
 
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { freeAddress, RankProcess } from "../../support/group/rank_process.ts";
@@ -102,7 +103,7 @@ testWithGroup(
       errorOf(process.tell({ do: "reduceOften", length: LONG, count: 1e6 }))
     );
     const last = victim?.tell({ do: "reduceOften", length: LONG, count: 1e6 }).catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await delay(1500);
     await victim?.kill();
     await last;
     const rank = SIZE - 1;
@@ -129,7 +130,7 @@ testWithGroup(
   async (ranks) => {
     const [first, ...others] = ranks;
     await first?.kill();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await delay(200);
     for (const process of others) {
       assertStringIncludes(await process.tell<string>({ do: "failure" }), "rank 0 (process");
       const error = await errorOf(process.tell({ do: "shrink", as: "left" }));
@@ -306,7 +307,7 @@ Deno.test({
       // Each waits for a rank that comes later, if it is not killed before.
       const process = new RankProcess();
       const waiting = process.tell({ do: "join", rendezvous, rank: victim, size: 2 });
-      await new Promise((resolve) => setTimeout(resolve, 800));
+      await delay(800);
       await Promise.all([process.kill(), assertRejects(() => waiting, Error, "has ended")]);
     }
     await joinAll([first, second], rendezvous);

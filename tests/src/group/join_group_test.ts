@@ -10,6 +10,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { GroupError } from "../../../src/group/group_error.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";
 import { joinGroup } from "../../../src/group/join_group.ts";
@@ -17,6 +18,7 @@ import { readAppointment } from "../../../src/group/rendezvous_address.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { evaluate } from "../../support/child_deno.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
@@ -414,7 +416,7 @@ Deno.test("DeviceGroup of several processes ends on GPUs that are slow to pass i
       await work.catch(() => {});
       assertEquals(await x.at(0), 1);
     }
-    await new Promise((resolve) => setTimeout(resolve, 300)); // the second one ends by itself
+    await delay(300); // the second one ends by itself
     await gpu.synchronize();
     assertEquals(liveNames(gpu), []);
   }));
@@ -455,7 +457,7 @@ Deno.test("joinGroup() refuses a rank that is there already", async () => {
   const started = [first, second].map((device, rank) =>
     join({ rendezvous, rank, size: 3, device, timeoutSeconds: 8 })
   );
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await delay(500);
   const error = await refusalOf({ rendezvous, rank: 1, size: 3, token: TOKEN }, 2);
   assertStringIncludes(error.message, `rank 1 (process ${Deno.pid} at 127.0.0.1) is there already`);
   using third = openRank(2);
@@ -473,7 +475,7 @@ Deno.test("joinGroup() names the ranks that never came, on all others", async ()
     groupErrorOf(join({ ...options, rank: 0, device: first, timeoutSeconds: 1.5 })),
     groupErrorOf(join({ ...options, rank: 2, device: third, timeoutSeconds: 30 })),
   ]);
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await delay(300);
   await refusalOf({ ...options, rank: 1, token: "another long word" });
   for (const { message, reason, rank } of await errors) {
     assertEquals([reason, rank], ["timeout", 1]);
@@ -563,7 +565,7 @@ Deno.test("joinGroup() is not held up by whatever else connects", async () => {
     text('{"welcome": "{}", "proof": ""}'),
     crypto.getRandomValues(new Uint8Array(60_000)),
   ];
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await delay(100);
   const connections = await Promise.all(
     Array.from({ length: 4 }, () => attacks).flat().map(async (bytes) => {
       const connection = await Deno.connect({ hostname: "127.0.0.1", port: Number(port) });
@@ -635,7 +637,7 @@ Deno.test("joinGroup() ignores its signal once it has joined, and a call ends th
       Promise.resolve(group.allReduce(x, { signal: AbortSignal.timeout(50) })),
     );
     assertEquals(error.reason, "signal");
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await delay(100);
     ended.resolve();
   }));
 });
@@ -650,13 +652,13 @@ Deno.test({
       // What a killed process leaves behind is in nobody's way.
       const program = `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
         `Deno.kill(Deno.pid, "SIGKILL");`;
-      await new Deno.Command(Deno.execPath(), { args: ["eval", program] }).output();
+      await evaluate(program);
       assert(Deno.lstatSync(path).isSocket);
       let mode: number | null = 0;
       await Promise.all([0, 1].map(async (rank) => {
         using gpu = openRank(rank);
         if (rank === 1) {
-          await new Promise((resolve) => setTimeout(resolve, 300));
+          await delay(300);
           mode = Deno.lstatSync(path).mode;
         }
         const options = { rendezvous, rank, size: 2, device: gpu, timeoutSeconds: 10 };

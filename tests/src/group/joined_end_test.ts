@@ -2,6 +2,7 @@
 // program goes on; and a failure on the way is one warning, after which nothing is left.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import type { NcclApi } from "../../../ffi/nccl.ts";
 import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
@@ -48,7 +49,7 @@ Deno.test("a group of several processes ends while the program goes on", async (
   const late: number[] = [];
   const texts = await endAll((own) => async (handle) => {
     const before = turnCount;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await delay(100);
     late.push(turnCount - before);
     return own(handle);
   });

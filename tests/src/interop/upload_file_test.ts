@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
-import { countedBytes, openWithSmallRing } from "../../support/files.ts";
+import { countedBytes, makePipe, openWithSmallRing } from "../../support/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 Deno.test("CudaDevice.uploadFile() reads a whole file as bytes", async () => {
@@ -201,8 +201,7 @@ Deno.test("CudaDevice.uploadFile() refuses folders and pipes", async () => {
   using folder = new TemporaryFolder();
   using gpu = openTestDevice();
   await assertRejects(() => gpu.uploadFile(folder.path), TypeError, "it is a folder");
-  const pipe = folder.pathOf("pipe");
-  await new Deno.Command("mkfifo", { args: [pipe] }).output();
+  const pipe = await makePipe(folder, "pipe");
   await assertRejects(() => gpu.uploadFile(pipe), TypeError, "it is a pipe");
 });
 

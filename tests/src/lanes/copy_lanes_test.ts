@@ -2,6 +2,7 @@
 // that the engine may ask of them.
 
 import { assertEquals } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import type { ByteCopy } from "../../../src/copies/copy_many.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
@@ -35,9 +36,7 @@ async function work(lanes: CopyLanes, worker: typeof WORKERS[number]): Promise<v
       else if (worker === "lent thread that reports" && !lanes.lendReporting()) {
         lanes.help({ canLend: false });
       }
-      if (worker === "lane" || worker === "lent thread") {
-        await new Promise((resolve) => setTimeout(resolve, 1));
-      }
+      if (worker === "lane" || worker === "lent thread") await delay(1);
     }
     assertEquals(lanes.status(slot), "done");
   }
@@ -142,12 +141,12 @@ Deno.test("CopyLanes.rouse() leaves lanes that go back to sleep", {
 }, async () => {
   const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 8, freshLaneCount: 8 });
   lanes.start();
-  while (lanes.runningCount < 8) await pause(5);
+  while (lanes.runningCount < 8) await delay(5);
   for (let round = 0; round < 3; round++) {
     lanes.rouse();
-    await pause(50);
+    await delay(50);
     // Lanes that stay awake leave the test without an end.
-    while (!lanes.areAsleep) await pause(5);
+    while (!lanes.areAsleep) await delay(5);
   }
   lanes.dispose();
 });
@@ -272,8 +271,3 @@ Deno.test("runLane() leaves ordinary work to others in a lane for fresh memory",
   assertEquals(sleptOn, [BigInt(4 * CONTROL.fresh)]);
   assertEquals([words[CONTROL.tail], started.length], [0, 0]);
 });
-
-/** Processor time of all threads of this process so far: fields 14 and 15, in hundredths. */
-function pause(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}

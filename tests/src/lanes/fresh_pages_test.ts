@@ -2,6 +2,7 @@
 // threads are given back.
 
 import { assertEquals, assertGreater } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { type HostApi, MAP, openHost, PROT } from "../../../ffi/host.ts";
 import {
   makePagesNow,
@@ -78,7 +79,7 @@ Deno.test(
     makePagesNow(memory.host, memory.address, memory.byteLength);
     const atOnce = takeAll();
     giveBack(atOnce);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await delay(20);
     const later = takeAll();
     giveBack(later);
     assertEquals([atOnce, later], [all, all]);

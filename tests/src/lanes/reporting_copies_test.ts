@@ -2,6 +2,7 @@
 // without a turn of the event loop, and memory that the system does not read goes another way.
 
 import { assertEquals, assertIsError } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { MAP, openHost, PROT } from "../../../ffi/host.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { giveThreadBack, takeThread } from "../../../src/lanes/lent_threads.ts";
@@ -63,7 +64,7 @@ function copyOf(source: HostBytes) {
 
 /** Lets the event loop settle the promises of threads that have reported. */
 function turns(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 50));
+  return delay(50);
 }
 
 /** Number of threads that could be lent. */

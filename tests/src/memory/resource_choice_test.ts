@@ -1,6 +1,7 @@
 // Which resource an allocation uses: the call's, the function's, the device's; and never another's.
 
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
@@ -35,7 +36,7 @@ Deno.test("CudaDevice.withResource() follows promises, and functions that overla
       gpu.withResource(resource, async () => {
         for (let round = 0; round < 4; round++) {
           using _buffer = await gpu.upload(new Uint8Array(index + 1));
-          await new Promise((resolve) => setTimeout(resolve, 1));
+          await delay(1);
         }
       })
     ));
@@ -113,5 +114,5 @@ Deno.test("CudaDevice.open() refuses an async resource, whose own failure ends n
   };
   const options = { driver: testDriver(), resource: resource as never };
   assertThrows(() => CudaDevice.open(0, options), TypeError, "Cannot use a promise");
-  await new Promise((resolve) => setTimeout(resolve)); // the test would fail here
+  await delay(0); // the test would fail here
 });

@@ -8,6 +8,7 @@ import {
   assertRejects,
   assertThrows,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
 import { createEvent, type CudaEvent } from "../../../src/order/event.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
@@ -52,7 +53,7 @@ testHoldingStream(
     using event = stream.record();
     let isDone = false;
     const waiting = event.synchronize().then(() => isDone = true);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await delay(2);
     assertFalse(isDone);
     held.release();
     await waiting;

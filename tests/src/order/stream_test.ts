@@ -8,6 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
@@ -162,7 +163,7 @@ testHoldingStream(
     let isOver = false;
     const waiting = gpu.synchronize().then(() => isOver = true);
     firstHeld.release();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await delay(5);
     assertFalse(isOver);
     held.release();
     await waiting;
@@ -194,7 +195,7 @@ testHoldingStream(
     stream.dispose();
     let isOver = false;
     const waiting = gpu.synchronize().then(() => isOver = true);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await delay(5);
     assertFalse(isOver);
     held.release();
     await waiting;
@@ -228,7 +229,7 @@ testHoldingStream(
       run: () => void x.fill(2),
     });
     const waiting = gpu.synchronize();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await delay(5);
     held.release();
     await waiting;
     assert(queueOf(gpu.stream).isKnownIdle);

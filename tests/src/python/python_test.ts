@@ -9,6 +9,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { type CudaDevice, type DType, DTYPE_NAMES, type GpuBuffer } from "../../../mod.ts";
 import { type Python, PythonError, type PythonInput } from "../../../src/entries/python.ts";
 import { elementBytes } from "../../../src/dtype.ts";
@@ -343,7 +344,7 @@ test("threads of Python's run between the calls, and let go of arrays", (python)
     x.dispose();
     assertEquals(gpu.live().count, 0);
     for (let turn = 0; turn < 500; turn++) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await delay(2);
       gpu.alloc("uint8", 1).dispose(); // looks whether Python let go of something
       if (gpu.context.deferredCount === 0) break;
     }
@@ -562,7 +563,7 @@ testNumpy(
         using y = python.buffer("box[0]", { gpu, dtype: "float32" });
         python.run("go.set()");
         if (turn % 2 === 0) python.run("done.wait()"); // holds JavaScript until it is done
-        else await new Promise((resolve) => setTimeout(resolve, 1));
+        else await delay(1);
         assertEquals(y.downloadSync()[999], turn);
         y.dispose();
         python.run("thread.join()\ndel box, thread, go, done, drop");

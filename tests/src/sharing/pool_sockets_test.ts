@@ -2,6 +2,7 @@
 // sent away, nobody waits for ever, and no descriptor is left open.
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
@@ -129,7 +130,7 @@ Deno.test({
       );
       for (const stranger of strangers) stranger.dispose();
       await peer.tell({ do: "dispose" });
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await delay(50);
       assertEquals(openDescriptors(), before);
       await peer.tell({ do: "dispose", name: "first" });
       const changed = {

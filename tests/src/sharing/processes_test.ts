@@ -2,6 +2,7 @@
 // nothing is left when either lets go first, or is killed.
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { type EventTicket, type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
@@ -309,7 +310,7 @@ async function until(gpu: CudaDevice, condition: () => boolean): Promise<void> {
   const end = performance.now() + PATIENCE_MILLISECONDS;
   while (!condition()) {
     assert(performance.now() < end, "the pool's memory is still in use");
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await delay(2);
     await gpu.synchronize();
   }
 }

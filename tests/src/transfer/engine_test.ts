@@ -1,6 +1,7 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
 import { assertEquals, assertGreater, assertStrictEquals, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
@@ -184,7 +185,7 @@ Deno.test("TransferEngine lends threads until lanes pay, also to a caller that b
     engine.anticipate(LARGE_BYTES, { canLend: true });
     assertEquals(ways(), ["ring", canReport() ? "ring" : "driver"]);
     for (let i = 2; i < 32; i++) engine.anticipate(1, { canLend: true });
-    while (ways().includes("driver")) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (ways().includes("driver")) await delay(5);
   });
 });
 

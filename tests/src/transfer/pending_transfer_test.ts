@@ -2,6 +2,7 @@
 // abort does to that, and that only names that end in Sync block.
 
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
@@ -127,7 +128,7 @@ testHoldingStream(
     using held = new HeldStream(gpu, gpu.stream);
     x.fill(1);
     const upload = x.upload(new Uint8Array(64), { signal: abort.signal });
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await delay(2);
     abort.abort(new RangeError("stop"));
     await assertRejects(() => upload, RangeError, "stop");
     held.release();

@@ -23,7 +23,7 @@ const IMAGES = [
   { file: "conversion", name: "CONVERSION_PTX", source: CONVERSION_SOURCE },
 ] as const;
 
-/** Compiles kernels of the kit, and cuts out what changes with the compiler's build. */
+/** Compiles kernels of the kit to PTX without comments, blank lines and the build of the compiler. */
 export async function makeReadyPtx(api: NvrtcApi, source: string): Promise<string> {
   const { image } = await compileText(api, {
     source,
@@ -34,7 +34,7 @@ export async function makeReadyPtx(api: NvrtcApi, source: string): Promise<strin
   });
   return new TextDecoder().decode(image)
     .replace(/\0.*$/s, "")
-    .replace(/^\/\/.*\n/gm, "")
+    .replace(/^[ \t]*(\/\/.*)?\n/gm, "")
     .replace(/^\.version .*$/m, `.version ${PTX_VERSION}`)
     .trim();
 }

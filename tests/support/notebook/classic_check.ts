@@ -2,6 +2,7 @@
 // real browser, runs them and looks at what is drawn, as a program: `deno run -A classic_check.ts`.
 
 import type { Page } from "npm:playwright-core@1.65.1";
+import { setTimeout as delay } from "node:timers/promises";
 import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
 import { type FrontEnd, JupyterServer } from "./jupyter_server.ts";
 import { checksOf, placed, wantedOf } from "./notebook_checks.ts";
@@ -65,7 +66,7 @@ async function until(page: Page, expression: string): Promise<void> {
   const end = Date.now() + WAIT_MILLISECONDS;
   while (!await page.evaluate(`Boolean(${expression})`).catch(() => false)) {
     if (Date.now() > end) throw new Error(`Cannot go on: no ${expression}`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+    await delay(POLL_MILLISECONDS);
   }
 }
 

@@ -2,6 +2,7 @@
 // is made anew, so that nothing of this machine's user is read or changed.
 
 import { fileURLToPath } from "node:url";
+import { setTimeout as delay } from "node:timers/promises";
 import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
 import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
 import { PROJECT_ROOT } from "../project_files.ts";
@@ -90,7 +91,7 @@ export class JupyterServer implements AsyncDisposable {
       } catch {
         // nobody listens yet
       }
-      await new Promise((resolve) => setTimeout(resolve, 250));
+      await delay(250);
     }
     await this[Symbol.asyncDispose]();
     throw new Error(`Cannot start Jupyter: no answer within ${START_SECONDS} s`);

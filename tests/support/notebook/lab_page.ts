@@ -2,6 +2,7 @@
 // What runs in the page is text: this program is not type-checked against a browser's globals.
 
 import type { Page } from "npm:playwright-core@1.65.1";
+import { setTimeout as delay } from "node:timers/promises";
 import { countIn, LAB_VIEW, type Seen } from "./seen.ts";
 
 /** Lightness and darkness of a page. */
@@ -149,7 +150,7 @@ export class LabPage {
     const end = Date.now() + milliseconds;
     while (!await this.#page.evaluate(`Boolean(${expression})`)) {
       if (Date.now() > end) throw new Error(`Cannot go on: no ${expression} in ${milliseconds} ms`);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MILLISECONDS));
+      await delay(POLL_MILLISECONDS);
     }
   }
 }

@@ -3,10 +3,10 @@
 
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { IMAGES } from "./images.ts";
-import { bytesAt, type Thing, type World } from "./world.ts";
+import type { Thing, World } from "./world.ts";
 
 /** Names of the kernels, which every device has with its number behind them. */
-export const KERNELS = ["fill", "move", "nothing"] as const;
+const KERNELS = ["fill", "move", "nothing"] as const;
 
 /** More contexts than a sequence pushes. */
 const MOST_PUSHED = 1000;
@@ -73,14 +73,6 @@ export class Base {
   #add(kind: Thing["kind"], name: string, value: bigint): void {
     this.#things.push({ kind, name, value, byteLength: 0 });
   }
-}
-
-/** Tells the text of a status, where the driver knows it. */
-export function textOf(api: DriverApi, status: number): string {
-  const cell = new BigUint64Array(1);
-  if (api.cuGetErrorString(status, cell) !== 0) return "";
-  const bytes = bytesAt(cell[0] ?? 0n, 80);
-  return new TextDecoder().decode(bytes.subarray(0, bytes.indexOf(0)));
 }
 
 function out(call: string, run: (cell: BigUint64Array<ArrayBuffer>) => number): bigint {

@@ -1,5 +1,6 @@
 // Kills a program that saves, at random moments, and looks at what is there each time.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../mod.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { testDriver } from "../driver.ts";
@@ -43,7 +44,7 @@ export async function killSaves(count: number, random: Random): Promise<KilledSa
   for (let kill = 0; kill < count; kill++) {
     const child = new ChildSaver({ path, byteLength: MODEL_BYTES, first: 1 + random.below(250) });
     await child.saving();
-    await new Promise((resolve) => setTimeout(resolve, random.below(LATEST_MILLISECONDS)));
+    await delay(random.below(LATEST_MILLISECONDS));
     const signal = SIGNALS[kill % SIGNALS.length] ?? "SIGKILL";
     await child.kill(signal);
     const verdict = judgeFile(path);

@@ -1,5 +1,6 @@
 // Programs that save one file at the same time, and a reader that looks at it all the while.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { namesIn } from "../files.ts";
 import { TemporaryFolder } from "../temporary_folder.ts";
 import { ChildSaver } from "./child_saver.ts";
@@ -47,7 +48,7 @@ export async function raceSaves(options: RaceOptions): Promise<RacedSaves> {
   const writers = new Set<number>();
   const problems: string[] = [];
   while (!isOver) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await delay(1);
     try {
       const verdict = judgeFile(path);
       if ("problem" in verdict) problems.push(verdict.problem);

@@ -2,6 +2,7 @@
 // worker had open, its lock too, must go with it. Run as it is it is the program, in a worker the saver.
 
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { setTimeout as delay } from "node:timers/promises";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { readSafetensorsHeader } from "../../../src/entries/safetensors.ts";
 import { openTestDevice } from "../driver.ts";
@@ -24,14 +25,14 @@ async function runProgram(): Promise<void> {
   for (let round = 0; round < ROUND_COUNT; round++) {
     const worker = new Worker(new URL(import.meta.url), { workerData: { path } });
     await new Promise((resolve) => worker.once("message", resolve));
-    await new Promise((resolve) => setTimeout(resolve, LATEST_MILLISECONDS * round / ROUND_COUNT));
+    await delay(LATEST_MILLISECONDS * round / ROUND_COUNT);
     await worker.terminate();
     await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
   }
   // A worker that was ended can still finish a step on its own thread: the next save takes it over.
   for (let look = 0; look < MOST_LOOKS; look++) {
     if (look >= FEWEST_LOOKS && namesIn(folder).length === 1) break;
-    await new Promise((resolve) => setTimeout(resolve, LATEST_MILLISECONDS));
+    await delay(LATEST_MILLISECONDS);
     await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
   }
   const { tensors } = await readSafetensorsHeader(path);

@@ -5,7 +5,7 @@ import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import { formatBits } from "../../../../src/interop/safetensors/formats.ts";
 import {
   LENGTH_BYTES,
-  parseHeaderInTurns,
+  parseHeader,
   readHeaderLength,
   type SafetensorsHeader,
 } from "../../../../src/interop/safetensors/header.ts";
@@ -18,7 +18,7 @@ import { withDevice } from "../../../support/with_device.ts";
 const MUTANT_COUNT = 20_000;
 const SEED = 0x5afe;
 
-Deno.test("parseHeaderInTurns() refuses or rightly reads 20,000 damaged headers", async () => {
+Deno.test("parseHeader() refuses or rightly reads 20,000 damaged headers", async () => {
   const original = Deno.readFileSync(TYPES_FIXTURE);
   const random = new Random(SEED);
   let readCount = 0;
@@ -57,7 +57,7 @@ async function readOrRefuse(
     const length = readHeaderLength(file.subarray(0, LENGTH_BYTES), { path, byteLength });
     const json = file.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
     assertEquals(json.byteLength, length, "a header was read past the end of the file");
-    return await parseHeaderInTurns(json, {
+    return await parseHeader(json, {
       path,
       dataByteLength: byteLength - LENGTH_BYTES - length,
     });

@@ -5,14 +5,14 @@ import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import {
   encodeHeader,
   MAX_HEADER_BYTES,
-  parseHeaderInTurns,
+  parseHeader,
   readHeaderLength,
 } from "../../../../src/interop/safetensors/header.ts";
 
 const FLOATS = { dtype: "F32", shape: [2, 3], data_offsets: [0, 24] };
 const BYTES = { dtype: "U8", shape: [4], data_offsets: [24, 28] };
 
-Deno.test("parseHeaderInTurns() lists tensors in the order of their bytes", async () => {
+Deno.test("parseHeader() lists tensors in the order of their bytes", async () => {
   const { tensors, metadata } = await parse(
     { later: BYTES, __metadata__: { by: "x" }, first: FLOATS },
     28,
@@ -24,7 +24,7 @@ Deno.test("parseHeaderInTurns() lists tensors in the order of their bytes", asyn
   assertEquals({ ...metadata }, { by: "x" });
 });
 
-Deno.test("parseHeaderInTurns() takes scalars, empty tensors and a file without any", async () => {
+Deno.test("parseHeader() takes scalars, empty tensors and a file without any", async () => {
   const scalar = { dtype: "F64", shape: [], data_offsets: [0, 8] };
   const empty = { dtype: "F64", shape: [0, 3], data_offsets: [8, 8] };
   assertEquals((await parse({ empty, scalar }, 8)).tensors.map(({ name }) => name), [
@@ -34,12 +34,12 @@ Deno.test("parseHeaderInTurns() takes scalars, empty tensors and a file without 
   assertEquals((await parse({}, 0)).tensors, []);
 });
 
-Deno.test("parseHeaderInTurns() takes values nested 127 deep, and no metadata as null", async () => {
+Deno.test("parseHeader() takes values nested 127 deep, and no metadata as null", async () => {
   assertEquals((await parse(nested(125), 2)).tensors.map(({ name }) => name), ["a"]);
   assertEquals({ ...(await parse(`{"__metadata__":null}`, 0)).metadata }, {});
 });
 
-Deno.test("parseHeaderInTurns() takes names with escapes, and numbers like names", async () => {
+Deno.test("parseHeader() takes names with escapes, and numbers like names", async () => {
   const { tensors } = await parse({ "10": BYTES, 'ä"\\\n\u2028🙂': FLOATS }, 28);
   assertEquals(tensors.map(({ name }) => name), ['ä"\\\n\u2028🙂', "10"]);
   assertEquals(
@@ -50,7 +50,7 @@ Deno.test("parseHeaderInTurns() takes names with escapes, and numbers like names
   assertEquals((await parse({ "\ufffd": FLOATS }, 24)).tensors[0]?.name, "\ufffd");
 });
 
-Deno.test("parseHeaderInTurns() reads many tensors, and others have their turn meanwhile", async () => {
+Deno.test("parseHeader() reads many tensors, and others have their turn meanwhile", async () => {
   const count = 40_000;
   const entries = Array.from({ length: count }, (_, i) => {
     return `"t${i}":{"dtype":"U8","shape":[1],"data_offsets":[${i},${i + 1}]}`;
@@ -58,14 +58,14 @@ Deno.test("parseHeaderInTurns() reads many tensors, and others have their turn m
   const bytes = new TextEncoder().encode(`{${entries.reverse().join(",")}}`);
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
-  const { tensors } = await parseHeaderInTurns(bytes, { path: "m", dataByteLength: count });
+  const { tensors } = await parseHeader(bytes, { path: "m", dataByteLength: count });
   clearInterval(timer);
   assertEquals(tensors.length, count);
   assertEquals(tensors[7], { name: "t7", format: "U8", shape: [1], byteOffset: 7, byteLength: 1 });
   assert(turns > 0);
 });
 
-Deno.test("parseHeaderInTurns() takes spaces behind the header and a tensor called __proto__", async () => {
+Deno.test("parseHeader() takes spaces behind the header and a tensor called __proto__", async () => {
   const { tensors } = await parse(`{"__proto__":${JSON.stringify(FLOATS)}}   `, 24);
   assertEquals(tensors.map(({ name }) => name), ["__proto__"]);
 });
@@ -174,7 +174,7 @@ const BROKEN: Readonly<Record<string, { header: unknown; dataBytes?: number; say
 };
 
 for (const [what, { header, dataBytes = 0, says }] of Object.entries(BROKEN)) {
-  Deno.test(`parseHeaderInTurns() refuses ${what}`, async () => {
+  Deno.test(`parseHeader() refuses ${what}`, async () => {
     const error = await assertRejects(() => parse(header, dataBytes), SafetensorsError, says);
     assertEquals(error.path, "model.safetensors");
     assertEquals(error.message.startsWith("Cannot load model.safetensors: "), true);
@@ -231,11 +231,11 @@ Deno.test("encodeHeader() keeps the order of the tensors, also of names like num
   assertEquals([...text.matchAll(/"(b|1)":/g)].map(([, name]) => name), ["b", "1"]);
 });
 
-Deno.test("encodeHeader() writes what parseHeaderInTurns() reads, padded to 8 bytes", async () => {
+Deno.test("encodeHeader() writes what parseHeader() reads, padded to 8 bytes", async () => {
   const header = await parse({ a: FLOATS, "": BYTES, __metadata__: { by: "ä" } }, 28);
   const bytes = encodeHeader(header);
   assertEquals(bytes.byteLength % 8, 0);
-  const read = await parseHeaderInTurns(bytes.subarray(8), { path: "m", dataByteLength: 28 });
+  const read = await parseHeader(bytes.subarray(8), { path: "m", dataByteLength: 28 });
   assertEquals(read, header);
 });
 
@@ -249,5 +249,5 @@ function parse(header: unknown, dataByteLength: number) {
   const bytes = header instanceof Uint8Array
     ? header
     : new TextEncoder().encode(typeof header === "string" ? header : JSON.stringify(header));
-  return parseHeaderInTurns(bytes, { path: "model.safetensors", dataByteLength });
+  return parseHeader(bytes, { path: "model.safetensors", dataByteLength });
 }

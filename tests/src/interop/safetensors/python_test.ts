@@ -5,7 +5,7 @@ import { assertEquals } from "@std/assert";
 import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import {
   LENGTH_BYTES,
-  parseHeaderInTurns,
+  parseHeader,
   readHeaderLength,
 } from "../../../../src/interop/safetensors/header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
@@ -56,7 +56,7 @@ testWithPeer(
 );
 
 testWithPeer(
-  "parseHeaderInTurns() takes none of 20,000 damaged files that Python refuses",
+  "parseHeader() takes none of 20,000 damaged files that Python refuses",
   async () => {
     using folder = new TemporaryFolder();
     const original = Deno.readFileSync(TYPES_FIXTURE);
@@ -67,7 +67,7 @@ testWithPeer(
 );
 
 testWithPeer(
-  "parseHeaderInTurns() takes and refuses the same as Python at every limit",
+  "parseHeader() takes and refuses the same as Python at every limit",
   async () => {
     using folder = new TemporaryFolder();
     const tensor = `"dtype":"U8","shape":[2],"data_offsets":[0,2]`;
@@ -131,7 +131,7 @@ async function reasonAgainst(file: Uint8Array<ArrayBuffer>): Promise<string | un
   try {
     const length = readHeaderLength(file.subarray(0, LENGTH_BYTES), { path, byteLength });
     const json = file.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
-    await parseHeaderInTurns(json, { path, dataByteLength: byteLength - LENGTH_BYTES - length });
+    await parseHeader(json, { path, dataByteLength: byteLength - LENGTH_BYTES - length });
     return undefined;
   } catch (error) {
     if (error instanceof SafetensorsError) return error.message;
