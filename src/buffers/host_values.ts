@@ -71,7 +71,7 @@ export function packValues(values: HostValues, dtype: DType): PackedValues {
 /** Packs rows of the element type, row by row; undefined where one of them is anything else. */
 function packRows(values: readonly unknown[], dtype: DType): PackedValues | undefined {
   const isRow = (row: unknown) => ArrayBuffer.isView(row) && dtypeOf(row) === dtype;
-  if (![...values].every(isRow)) return undefined; // spread, because every() passes over holes
+  if (values.findIndex((row) => !isRow(row)) !== -1) return undefined; // every() passes over holes
   const rows = values as readonly HostArray[];
   const [first] = rows;
   if (first === undefined) return undefined;
