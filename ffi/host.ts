@@ -29,18 +29,18 @@ const LANES = {
   },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
+  // void *malloc(size_t size)
+  malloc: { parameters: ["usize"], result: "u64" },
+  // void free(void *ptr)
+  free: { parameters: ["u64"], result: "void" },
   // int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask): 0 is the calling thread
   sched_setaffinity: { parameters: ["i32", "usize", "buffer"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The other calls that return at once. */
 const IMMEDIATE = {
-  // void *malloc(size_t size)
-  malloc: { parameters: ["usize"], result: "u64" },
   // void *memset(void *s, int c, size_t n)
   memset: { parameters: ["u64", "i32", "usize"], result: "u64" },
-  // void free(void *ptr)
-  free: { parameters: ["u64"], result: "void" },
   // int mallopt(int param, int value)
   mallopt: { parameters: ["i32", "i32"], result: "i32" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)

@@ -4,6 +4,7 @@
 
 import { findHost, FUTEX, hostLibrary, MADV, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
+import { ArrayMaker } from "./array_maker.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
@@ -97,6 +98,8 @@ export class CopyLanes {
   #unsettledCount = 0;
   /** Slots for pages. */
   readonly #pageSlots: readonly number[];
+  /** New arrays that lanes make. */
+  readonly arrays: ArrayMaker;
   #isStarted = false;
   #address: bigint | undefined;
 
@@ -111,6 +114,7 @@ export class CopyLanes {
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
     this.#words[CONTROL.head] = this.#words[CONTROL.tail] = firstTask;
     this.#tasks = new LaneTasks(slotCount);
+    this.arrays = new ArrayMaker(this.#words);
     for (const slot of this.#pageSlots) this.#note(slot, true);
   }
 
@@ -139,7 +143,7 @@ export class CopyLanes {
       totalCount: Math.max(laneCount, freshLaneCount),
     };
     try {
-      startFirstLane(job);
+      startFirstLane(job, this.arrays.openPorts(laneCount));
     } catch {
       // others do its work
     }
@@ -373,6 +377,7 @@ export class CopyLanes {
 
   /** Ends the lanes; none of them may have work. */
   dispose(): void {
+    this.arrays.dispose();
     Atomics.store(this.#words, CONTROL.stop, 1);
     this.callExtra();
     this.#wake(EVERYONE);

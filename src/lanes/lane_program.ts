@@ -1,7 +1,8 @@
 // The program of a copy lane. A worker gets the functions of this file as text, which also works
 // when the kit was imported over HTTP, so they use nothing but their parameters.
 
-import { FUTEX, HOST_GROUPS, type HostApi, SYS_FUTEX } from "../../ffi/host.ts";
+import type { MessagePort } from "node:worker_threads";
+import { FUTEX, HOST_GROUPS, type HostApi, MADV, SYS_FUTEX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
@@ -22,8 +23,16 @@ export const CONTROL = {
   sleepers: 6,
   /** Number of transfers that fill fresh memory: while there are any, the extra lanes work too. */
   fresh: 7,
+  /** Number of new arrays that were asked for so far. */
+  arraysAsked: 8,
+  /** Number of them that a lane has begun. */
+  arraysBegun: 9,
+  /** Number of them that were sent, or could not be made. */
+  arraysSent: 10,
+  /** First word of the sizes that arrays were asked for of, in turn. */
+  arraySizes: 16,
   /** First word of the queue of slots. */
-  queue: 16,
+  queue: 32,
 } as const;
 
 /** Operations of a lane on a slot of page-locked memory. */
@@ -59,6 +68,12 @@ export const MOST_COPIES = 128;
 /** 64-bit fields of a copy in a list: destination, source, byteLength. */
 export const COPY_FIELDS = 3;
 
+/** Lanes that make new arrays while there is nothing to move: one clears a third of what the bus brings. */
+export const ARRAY_LANES = 3;
+
+/** Arrays that are asked for and were not sent, at most. */
+export const MOST_ARRAYS_ASKED = 16;
+
 /** The constants that the functions below have as a parameter. */
 export const LANE_CODES = {
   CONTROL,
@@ -71,6 +86,15 @@ export const LANE_CODES = {
   FUTEX_WAIT: FUTEX.WAIT_PRIVATE,
   /** Looks between two glances at the clock. */
   LOOKS: 64,
+  MOST_ARRAYS_ASKED,
+  /**
+   * Bytes of a lane's heap whose pages are made before its first array: the collector gives most of them
+   * back in time, and one page after the other takes longer than to clear them.
+   */
+  FIRST_ARRAY_BYTES: 24n * 2n ** 20n,
+  PAGE_BYTES: 4096n,
+  HUGEPAGE: MADV.HUGEPAGE,
+  POPULATE_WRITE: MADV.POPULATE_WRITE,
   /** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
   NAP_SECONDS: 2n,
 } as const;
@@ -119,7 +143,9 @@ export interface LaneJob extends TaskMemory {
 export interface LaneSystem extends TaskTools {
   readonly host:
     & TaskTools["host"]
-    & Pick<HostApi, "futex" | "sched_setaffinity">;
+    & Pick<HostApi, "futex" | "sched_setaffinity" | "malloc" | "free">;
+  /** Takes new arrays; undefined for lanes that make none. */
+  readonly port?: Pick<MessagePort, "postMessage"> | undefined;
   /** {@link doTask}. */
   readonly doTask: typeof doTask;
   /** Starts a lane of another number; throws when there can be none. */
@@ -210,7 +236,7 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
  */
 export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
   const { words, address, slotCount, patience, cores, lane, laneCount, totalCount } = job;
-  const { host, codes, doTask, startLane, turn } = system;
+  const { host, codes, doTask, startLane, turn, port } = system;
   const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
   const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
 
@@ -228,6 +254,37 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     }
   }
 
+  /** Makes pages at the end of the heap of this thread. */
+  function prepareHeap(): void {
+    const { FIRST_ARRAY_BYTES, PAGE_BYTES, HUGEPAGE, POPULATE_WRITE } = codes;
+    const block = host.malloc(FIRST_ARRAY_BYTES);
+    const start = (block + PAGE_BYTES - 1n) / PAGE_BYTES * PAGE_BYTES;
+    host.madvise(start, FIRST_ARRAY_BYTES - PAGE_BYTES, HUGEPAGE);
+    host.madvise(start, FIRST_ARRAY_BYTES - PAGE_BYTES, POPULATE_WRITE);
+    host.free(block);
+  }
+
+  /** Makes an array that was asked for and sends it, or its size; returns false when there is none to make. */
+  function makeArray(): boolean {
+    const begun = Atomics.load(words, CONTROL.arraysBegun);
+    if (port === undefined || begun === Atomics.load(words, CONTROL.arraysAsked)) return false;
+    const at = CONTROL.arraySizes + (begun & (codes.MOST_ARRAYS_ASKED - 1));
+    const byteLength = Atomics.load(words, at);
+    const { arraysBegun } = CONTROL;
+    if (Atomics.compareExchange(words, arraysBegun, begun, begun + 1) !== begun) return true;
+    if (!isHeapPrepared) prepareHeap();
+    isHeapPrepared = true;
+    try {
+      const array = new ArrayBuffer(byteLength);
+      port.postMessage(array, [array]);
+    } catch {
+      port.postMessage(byteLength);
+    }
+    Atomics.add(words, CONTROL.arraysSent, 1);
+    return true;
+  }
+
+  let isHeapPrepared = false;
   // Where the system refuses it, as containers may, lanes work on all cores.
   if (cores !== undefined) host.sched_setaffinity(0, BigInt(cores.byteLength), cores);
   try {
@@ -247,6 +304,10 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     }
     const tail = Atomics.load(words, CONTROL.tail);
     if (tail === Atomics.load(words, CONTROL.head)) {
+      if (makeArray()) {
+        looks = 0;
+        continue;
+      }
       if (looks++ % LOOKS !== 0) continue;
       const now = performance.now();
       if (looks === 1) patientUntil = now + patience;
@@ -278,21 +339,27 @@ import { Worker, workerData } from "node:worker_threads";
 const doTask = ${doTask};
 const fileSteps = ${fileSteps};
 const runLane = ${runLane};
-const { codes, library, symbols, url } = workerData;
+const { codes, library, symbols, url, ports: [port, ...others] } = workerData;
 function startLane(lane) {
   const options = ${JSON.stringify(OPTIONS)};
-  new Worker(new URL(url), { ...options, workerData: { ...workerData, lane } }).unref();
+  const transferList = others.slice(lane - 1, lane);
+  const job = { ...workerData, lane, ports: transferList };
+  new Worker(new URL(url), { ...options, workerData: job, transferList }).unref();
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const host = Deno.dlopen(library, symbols).symbols;
-runLane(workerData, { codes, host, doTask, fileSteps, startLane, turn });
+runLane(workerData, { codes, host, doTask, fileSteps, startLane, turn, port });
 `;
 
-/** Starts the first lane of a job; throws when there can be none. */
-export function startFirstLane(job: LaneJob): void {
+/**
+ * Starts the first lane of a job, with ports for it and those next to it to send new arrays through; throws
+ * when there can be none.
+ */
+export function startFirstLane(job: LaneJob, ports: readonly MessagePort[]): void {
   const { Worker } = builtin("node:worker_threads");
   const url = `data:text/javascript,${encodeURIComponent(PROGRAM)}`;
-  const first = new Worker(new URL(url), { ...OPTIONS, workerData: { ...job, url } });
+  const workerData = { ...job, url, ports };
+  const first = new Worker(new URL(url), { ...OPTIONS, workerData, transferList: [...ports] });
   first.unref();
   first.on("error", () => {}); // others do its work
 }

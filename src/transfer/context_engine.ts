@@ -2,6 +2,7 @@
 // more to make.
 
 import type { Context } from "../driver/context.ts";
+import type { ArrayMaker } from "../lanes/array_maker.ts";
 import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
 import { canReport } from "../lanes/reporting_copies.ts";
 import { Demand } from "./demand.ts";
@@ -88,6 +89,11 @@ export function noteDemand(context: Context, byteLength: number, { canLend }: Le
 /** Returns a new array that has its pages; undefined where there is none. */
 export function takeArray(context: Context, byteLength: number): ArrayBuffer | undefined {
   return engines.get(context)?.takeArray(byteLength);
+}
+
+/** Returns what makes new arrays of middle size ahead; undefined where nothing does. */
+export function arrayMaker(context: Context): ArrayMaker | undefined {
+  return engines.get(context)?.arrayMaker;
 }
 
 /** Returns lanes that copy together with the caller; undefined while too few are awake. */

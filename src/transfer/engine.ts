@@ -14,6 +14,7 @@ import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
+import { type ArrayMaker, MOST_MADE_BYTES } from "../lanes/array_maker.ts";
 import { SpareArray } from "../lanes/spare_array.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import { sleep } from "../words/timer.ts";
@@ -121,15 +122,22 @@ export class TransferEngine implements MemoryCache {
     return this.#ring.byteLength;
   }
 
-  /** Frees the ring when no transfer is under way, and forgets the next new array. */
+  /** Frees the ring when no transfer is under way, and forgets new arrays that were made ahead. */
   trim(): void {
     this.#ring.trim();
     this.#spare.drop();
+    this.#lanes.arrays.drop();
   }
 
   /** Returns a new array that has its pages; undefined where there is none. */
   takeArray(byteLength: number): ArrayBuffer | undefined {
+    if (byteLength <= MOST_MADE_BYTES && this.arrayMaker !== undefined) return undefined;
     return this.#spare.take(byteLength);
+  }
+
+  /** New arrays of middle size that lanes make; undefined while few lanes run, which have enough to do. */
+  get arrayMaker(): ArrayMaker | undefined {
+    return this.#lanes.runningCount < MANY_LANES ? undefined : this.#lanes.arrays;
   }
 
   get #lanes(): CopyLanes {

@@ -18,7 +18,14 @@ import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import { awakeLanes, engineLimits, isDriverCall, noteDemand, takeArray } from "./context_engine.ts";
+import {
+  arrayMaker,
+  awakeLanes,
+  engineLimits,
+  isDriverCall,
+  noteDemand,
+  takeArray,
+} from "./context_engine.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
@@ -275,11 +282,13 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
  */
 function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
-  prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
+  const maker = lanes && arrayMaker(context);
+  const isComing = maker?.expect(byteLength) === true;
+  if (!isComing) prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
   const helpers = helpersFor(task, "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
-    share(task, () => host.memory, helpers);
+    share(task, () => newBytes(host, isComing ? maker?.take(byteLength) : undefined), helpers);
   } else {
     const bytes = StagingMemory.of(context).land(byteLength);
     if (bytes === undefined) return false;
@@ -289,6 +298,12 @@ function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean 
   }
   reportProgress(onProgress, byteLength, byteLength);
   return true;
+}
+
+/** Returns the bytes of a new array, which is made of `buffer` if there is one. */
+function newBytes(host: HostSide, buffer: ArrayBuffer | undefined): HostBytes {
+  if (buffer !== undefined) host.unmade?.place(buffer);
+  return host.memory;
 }
 
 /**

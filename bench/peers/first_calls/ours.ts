@@ -51,15 +51,13 @@ console.log(JSON.stringify(document));
 /** Starts the threads, as the first seconds of a program that transfers do. */
 async function warmUp(): Promise<void> {
   const byteLength = Math.min(WARM_BYTES, largestBytes);
-  using device = gpu.zeros("uint8", byteLength);
-  for (let i = 0; i < WARM_COUNT; i++) {
-    await device.upload(source.subarray(0, byteLength));
-    await device.download(used.subarray(0, byteLength));
-  }
   for (const form of plan.forms ?? ["awaited", "blocking"] as const) {
-    for (const call of calls) await samplesOf(call, form, plan.sizes[0] ?? 1, SMALL_COUNT);
+    for (const call of calls) {
+      await samplesOf(call, form, byteLength, WARM_COUNT);
+      await samplesOf(call, form, plan.sizes[0] ?? 1, SMALL_COUNT);
+    }
   }
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await new Promise((resolve) => setTimeout(resolve, 1500));
 }
 
 async function samplesOf(

@@ -183,6 +183,8 @@ async function runHere(
         pread: () => -1n,
         pwrite: () => -1n,
         madvise: () => -1,
+        malloc: () => 0n,
+        free: () => {},
         sched_setaffinity: () => {
           throw new Error("nobody asked for that");
         },

@@ -1,0 +1,162 @@
+// New arrays for downloads of middle size, which lanes make ahead while there is nothing to copy: V8
+// clears an array on the thread that makes it, which takes longer than the transfer. A finished one comes
+// over in a message, in some microseconds, and is an ordinary array that V8 frees like any other.
+
+import type { MessagePort } from "node:worker_threads";
+import { findHost } from "../../ffi/host.ts";
+import { builtin } from "../words/builtin.ts";
+import { widenHeap } from "./heap_pages.ts";
+import { ARRAY_LANES, CONTROL, MOST_ARRAYS_ASKED } from "./lane_program.ts";
+
+/** Smaller arrays are made as copies of page-locked memory, into memory that is warm by then. */
+const FEWEST_BYTES = 2 ** 21;
+
+/** The largest array that is made ahead. */
+export const MOST_MADE_BYTES: number = 8 * 2 ** 20;
+
+/** Sizes that arrays are made ahead of: those that the program asked for last. */
+const MOST_SIZES = 2;
+
+/** Most arrays of one size that are ahead of the program, ready or asked for; and most bytes of them. */
+const MOST_AHEAD = 4;
+const MOST_AHEAD_BYTES = 24 * 2 ** 20;
+
+/** Bytes that a thread clears in a millisecond while others are at work. */
+const CLEARED_BYTES = 4 * 2 ** 20;
+
+/** Arrays of one size. */
+interface Stock {
+  readonly byteLength: number;
+  readonly ready: ArrayBuffer[];
+  /** Number of arrays that are asked for and have not come. */
+  askedCount: number;
+}
+
+/** New arrays of sizes that a program asks for again and again. */
+export class ArrayMaker {
+  readonly #words: Int32Array<SharedArrayBuffer>;
+  /** What there is of each size, the one that was asked for last first. */
+  #stocks: Stock[] = [];
+  #ports: readonly MessagePort[] = [];
+  #askedCount = 0;
+  #receivedCount = 0;
+  /** Whether arrays came in time lately: not before the first one. */
+  #isOnTime = false;
+
+  /** Asks lanes by their control block. */
+  constructor(words: Int32Array<SharedArrayBuffer>) {
+    this.#words = words;
+  }
+
+  /** Opens the ways by which arrays come from so many lanes at most, and returns the lanes' ends. */
+  openPorts(laneCount: number): MessagePort[] {
+    const { MessageChannel } = builtin("node:worker_threads");
+    const count = Math.min(laneCount, ARRAY_LANES);
+    const channels = Array.from({ length: count }, () => new MessageChannel());
+    this.#ports = channels.map(({ port1 }) => port1);
+    for (const port of this.#ports) port.unref();
+    return channels.map(({ port2 }) => port2);
+  }
+
+  /**
+   * Notes that the program makes an array of a size, and has more of them made if it made one before.
+   * Returns whether {@link ArrayMaker.take} can give one soon.
+   */
+  expect(byteLength: number): boolean {
+    if (byteLength < FEWEST_BYTES || byteLength > MOST_MADE_BYTES) return false;
+    const known = this.#find(byteLength);
+    if (known === undefined) {
+      const host = findHost();
+      if (host !== undefined) widenHeap(host); // else each array of the lanes is mapped anew
+      const stock = { byteLength, ready: [], askedCount: 0 };
+      this.#stocks = [stock, ...this.#stocks].slice(0, MOST_SIZES);
+      return false;
+    }
+    if (this.#stocks[0] !== known) this.#stocks.reverse();
+    this.#receive();
+    this.#ask(known);
+    return known.ready.length > 0 || (known.askedCount > 0 && this.#isOnTime);
+  }
+
+  /** Returns a new array that was expected, cleared and with its pages; undefined if none comes soon. */
+  take(byteLength: number): ArrayBuffer | undefined {
+    const stock = this.#find(byteLength);
+    if (stock === undefined) return undefined;
+    if (stock.ready.length === 0) this.#waitFor(stock);
+    const array = stock.ready.pop();
+    this.#ask(stock);
+    return array;
+  }
+
+  /** Bytes of the arrays that are ready or asked for. */
+  get aheadBytes(): number {
+    return this.#stocks.reduce(
+      (sum, { byteLength, ready, askedCount }) => sum + byteLength * (ready.length + askedCount),
+      0,
+    );
+  }
+
+  /** Forgets the arrays that are ready, and those that are to come. */
+  drop(): void {
+    this.#stocks = [];
+  }
+
+  /** Closes the ways. */
+  dispose(): void {
+    this.drop();
+    for (const port of this.#ports) port.close();
+    this.#ports = [];
+  }
+
+  #find(byteLength: number): Stock | undefined {
+    return this.#stocks.find((stock) => stock.byteLength === byteLength);
+  }
+
+  /** Waits for an array that is on its way, about as long as this thread would need to make one. */
+  #waitFor(stock: Stock): void {
+    const end = performance.now() + stock.byteLength / CLEARED_BYTES;
+    while (stock.ready.length === 0 && stock.askedCount > 0 && performance.now() < end) {
+      this.#receive();
+    }
+    this.#isOnTime = stock.ready.length > 0;
+  }
+
+  #ask(stock: Stock): void {
+    if (this.#ports.length === 0) return;
+    const { byteLength, ready } = stock;
+    const most = Math.min(MOST_AHEAD, Math.floor(MOST_AHEAD_BYTES / byteLength));
+    while (
+      ready.length + stock.askedCount < most &&
+      this.#askedCount - this.#receivedCount < MOST_ARRAYS_ASKED
+    ) {
+      const at = CONTROL.arraySizes + (this.#askedCount & (MOST_ARRAYS_ASKED - 1));
+      Atomics.store(this.#words, at, byteLength);
+      Atomics.add(this.#words, CONTROL.arraysAsked, 1);
+      this.#askedCount++;
+      stock.askedCount++;
+    }
+  }
+
+  /** Takes over what lanes have sent. */
+  #receive(): void {
+    if ((this.#receivedCount | 0) === Atomics.load(this.#words, CONTROL.arraysSent)) return;
+    const { receiveMessageOnPort } = builtin("node:worker_threads");
+    for (const port of this.#ports) {
+      for (let got = receiveMessageOnPort(port); got; got = receiveMessageOnPort(port)) {
+        this.#receivedCount++;
+        this.#put(got.message);
+      }
+    }
+  }
+
+  /** Keeps an array of a size that is still wanted; the collector frees others. */
+  #put(sent: ArrayBuffer | number): void {
+    const byteLength = typeof sent === "number" ? sent : sent.byteLength;
+    const stock = this.#find(byteLength);
+    if (stock === undefined) return;
+    stock.askedCount = Math.max(0, stock.askedCount - 1);
+    if (typeof sent === "number") return;
+    stock.ready.push(sent);
+    this.#isOnTime = true;
+  }
+}

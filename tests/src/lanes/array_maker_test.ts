@@ -1,0 +1,131 @@
+// New arrays that lanes make ahead: ordinary, cleared and each in memory of its own, and
+// no more of them than the program asks for.
+
+import { assert, assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
+import { MOST_MADE_BYTES } from "../../../src/lanes/array_maker.ts";
+import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
+import { adoptEngine } from "../../../src/transfer/context_engine.ts";
+import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
+import { sleep } from "../../../src/words/timer.ts";
+import { patternBytes } from "../../support/contents.ts";
+import { withDevice } from "../../support/with_device.ts";
+
+const MIB = 2 ** 20;
+
+/** Lanes that a test ends. */
+class TestLanes implements Disposable {
+  readonly lanes = new CopyLanes(4, { laneCount: 3, freshLaneCount: 3 });
+  readonly maker = this.lanes.arrays;
+
+  constructor() {
+    this.lanes.start();
+  }
+
+  /** Asks for arrays of a size until so many came that were made ahead. */
+  async take(byteLength: number, count: number): Promise<ArrayBuffer[]> {
+    const arrays: ArrayBuffer[] = [];
+    for (let look = 0; arrays.length < count; look++) {
+      assertLessOrEqual(look, 10_000, "no array is ready");
+      this.lanes.rouse();
+      const array = this.maker.expect(byteLength) ? this.maker.take(byteLength) : undefined;
+      if (array === undefined) await sleep(1);
+      else arrays.push(array);
+    }
+    return arrays;
+  }
+
+  [Symbol.dispose](): void {
+    this.lanes.dispose();
+  }
+}
+
+Deno.test("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own", async () => {
+  using lanes = new TestLanes();
+  for (const byteLength of [2 * MIB, 2 * MIB + 1, 3 * MIB + 12, MOST_MADE_BYTES]) {
+    for (const array of await lanes.take(byteLength, 12)) {
+      assertEquals(array.byteLength, byteLength);
+      assert(!array.resizable);
+      const words = new Uint8Array(array);
+      assert(words.every((byte) => byte === 0));
+      words.fill(255); // the next one is none of these
+    }
+  }
+});
+
+Deno.test("ArrayMaker gives arrays of two sizes in turn", async () => {
+  using lanes = new TestLanes();
+  for (let round = 0; round < 20; round++) {
+    const [one] = await lanes.take(2 * MIB, 1);
+    const [other] = await lanes.take(3 * MIB, 1);
+    assertEquals([one?.byteLength, other?.byteLength], [2 * MIB, 3 * MIB]);
+  }
+});
+
+Deno.test("ArrayMaker makes nothing for a size that is asked for once, and for sizes that gain nothing", () => {
+  using lanes = new TestLanes();
+  const { maker } = lanes;
+  for (const byteLength of [2 * MIB, 3 * MIB, 4 * MIB, 2 * MIB, 3 * MIB]) {
+    assert(!maker.expect(byteLength));
+  }
+  for (let round = 0; round < 3; round++) {
+    assert(!maker.expect(2 * MIB - 1));
+    assert(!maker.expect(MOST_MADE_BYTES + 1));
+    assertEquals(maker.take(2 * MIB - 1), undefined);
+  }
+  assertEquals(maker.aheadBytes, 0);
+});
+
+Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it dropped them", async () => {
+  using lanes = new TestLanes();
+  const { maker } = lanes;
+  await lanes.take(2 * MIB, 1);
+  for (let round = 0; round < 50; round++) {
+    for (const byteLength of [8 * MIB, 8 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
+    assertGreater(maker.aheadBytes, 0);
+    assertLessOrEqual(maker.aheadBytes, 48 * MIB);
+    lanes.lanes.rouse();
+    await sleep(1);
+  }
+  maker.drop();
+  assertEquals(maker.aheadBytes, 0);
+  await lanes.take(5 * MIB, 3);
+});
+
+Deno.test({
+  name: "ArrayMaker gives none once lanes end, and leaves nothing open",
+  sanitizeOps: true,
+  sanitizeResources: true,
+  fn: async () => {
+    const lanes = new TestLanes();
+    await lanes.take(2 * MIB, 1);
+    lanes[Symbol.dispose]();
+    for (let round = 0; round < 3; round++) assert(!lanes.maker.expect(2 * MIB));
+  },
+});
+
+/** Enough lanes, also on a machine with few cores. */
+const LIMITS = { ...DEFAULT_LIMITS, laneCount: 7, freshLaneCount: 7, sharedLaneCount: 7 };
+
+Deno.test("downloads into new arrays of 2 to 8 MiB bring their bytes, whatever became of those before", () =>
+  withDevice(async (gpu) => {
+    const engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, LIMITS));
+    await engine.runLanes();
+    for (const byteLength of [2 * MIB, 4 * MIB + 8, 8 * MIB]) {
+      const values = patternBytes(byteLength, byteLength % 97);
+      using x = gpu.uploadSync(new Float64Array(values.buffer));
+      const kept: Float64Array<ArrayBuffer>[] = [];
+      for (let round = 0; round < 60; round++) {
+        const array = round % 2 === 0 ? await x.download() : x.downloadSync();
+        assertEquals([array.buffer.byteLength, array.byteOffset], [byteLength, 0]);
+        assert(array.constructor === Float64Array);
+        if (round % 3 === 0) structuredClone(array.buffer, { transfer: [array.buffer] });
+        else if (round % 3 === 1) array.fill(-1);
+        else if (kept.length < 4) kept.push(array);
+        if (round % 16 === 0) assertEquals(new Uint8Array(x.downloadSync().buffer), values);
+      }
+      for (const array of kept) assertEquals(new Uint8Array(array.buffer), values);
+    }
+    engine.trim();
+    assertEquals(engine.arrayMaker?.aheadBytes, 0);
+  }));
