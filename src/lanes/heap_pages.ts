@@ -3,8 +3,14 @@
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
 import type { CopyLanes } from "./copy_lanes.ts";
-import { HUGE_PAGE_BYTES, makePagesNow, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import {
+  askForHugePagesAt,
+  innerRange,
+  makePagesNow,
+  PAGE_BYTES,
+  pageParts,
+} from "./fresh_pages.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
 const FEWEST_BYTES = 2 ** 16;
@@ -185,14 +191,4 @@ function makePagesAt(
   if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
   const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
   if (start < end) host.madvise(start, end - start, MADV.POPULATE_WRITE);
-}
-
-function askForHugePagesAt(host: HostApi, address: bigint, byteLength: number): void {
-  const [first, last] = innerRange(address, BigInt(byteLength), BigInt(HUGE_PAGE_BYTES));
-  if (first < last) host.madvise(first, last - first, MADV.HUGEPAGE);
-}
-
-/** Returns the part of a range that begins and ends at multiples of a size. */
-function innerRange(address: bigint, byteLength: bigint, step: bigint): [bigint, bigint] {
-  return [(address + step - 1n) / step * step, (address + byteLength) / step * step];
 }
