@@ -101,9 +101,9 @@ export async function engineAtRest(context: Context): Promise<void> {
 }
 
 function earlyDemandOf(context: Context): Demand {
-  const known = earlyDemands.get(context);
-  if (known !== undefined) return known;
-  const demand = new Demand(DEFAULT_LIMITS.demandBytes);
-  earlyDemands.set(context, demand);
-  return demand;
+  return earlyDemands.getOrInsertComputed(context, makeDemand);
+}
+
+function makeDemand(): Demand {
+  return new Demand(DEFAULT_LIMITS.demandBytes);
 }

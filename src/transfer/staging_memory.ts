@@ -59,15 +59,7 @@ export class StagingMemory implements MemoryCache {
 
   /** Returns the staging memory of a context; it ends with the context. */
   static of(context: Context): StagingMemory {
-    const found = known.get(context);
-    if (found !== undefined) return found;
-    const memory = new StagingMemory(context);
-    known.set(context, memory);
-    context.atRelease(() => {
-      memory.trim();
-      context.ledger.caches.delete(memory);
-    });
-    return memory;
+    return known.getOrInsertComputed(context, makeMemory);
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -153,6 +145,15 @@ export class StagingMemory implements MemoryCache {
       if (address !== undefined) this.#free(address);
     }
   }
+}
+
+function makeMemory(context: Context): StagingMemory {
+  const memory = new StagingMemory(context);
+  context.atRelease(() => {
+    memory.trim();
+    context.ledger.caches.delete(memory);
+  });
+  return memory;
 }
 
 /** Returns the size of the memory for a transfer. */
