@@ -10,7 +10,7 @@ import { prepareHeapAhead } from "../lanes/heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
-import { cutBlock } from "../transfer/block_pieces.ts";
+import { cutRun } from "../transfer/run_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { rehearseTransfers } from "../transfer/host_transfer.ts";
 import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
@@ -115,7 +115,7 @@ function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): voi
   const { address: deviceAddress, byteLength } = buffer.span;
   const host = { address: addressOf(bytes), bytes };
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutBlock({ direction, deviceAddress, host, byteLength });
+    const cut = cutRun({ direction, deviceAddress, host, byteLength });
     const pieceBytes = byteLength / RING_PIECES;
     const request = { direction, byteLength, arrays: [bytes], pieceBytes, cut };
     finishMover(new RingMover(engine, request));

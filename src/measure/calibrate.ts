@@ -3,7 +3,7 @@
 import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { cutBlock } from "../transfer/block_pieces.ts";
+import { cutRun } from "../transfer/run_pieces.ts";
 import { engineOf } from "../transfer/context_engine.ts";
 import type { TransferEngine } from "../transfer/engine.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
@@ -85,7 +85,7 @@ function moveByRing(
     byteLength,
   };
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutBlock({ ...block, direction });
+    const cut = cutRun({ ...block, direction });
     finishMover(new RingMover(engine, { direction, byteLength, cut }));
   }
 }

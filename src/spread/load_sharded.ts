@@ -13,8 +13,7 @@ import { type OpenShard, openShards } from "../interop/safetensors/open_shards.t
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
-import { uploadFrom } from "../transfer/file_transfer.ts";
+import { type FileSection, uploadFrom, uploadSections } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { CommonEnd, inParallel } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";

@@ -3,7 +3,7 @@
 
 import { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { cutBlock } from "./block_pieces.ts";
+import { cutRun } from "./run_pieces.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Lending } from "../lanes/copy_lanes.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
@@ -215,7 +215,7 @@ export class ArrayMover implements Mover {
       byteLength,
       arrays: [bytes],
       follow: entry && ((stream) => entry.hold(stream.handle)),
-      cut: cutBlock({ direction, deviceAddress, host, byteLength, isFresh }),
+      cut: cutRun({ direction, deviceAddress, host, byteLength, isFresh }),
       isFresh,
     };
   }

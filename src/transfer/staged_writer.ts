@@ -48,7 +48,7 @@ export interface StreamTarget {
 }
 
 /** One page-locked block. */
-interface StagingBlock {
+interface PinnedBlock {
   readonly allocation: Allocation;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -57,8 +57,8 @@ interface StagingBlock {
 export class StagedWriter {
   readonly #target: StreamTarget;
   readonly #onProgress: ((doneBytes: number) => void) | undefined;
-  #filling: StagingBlock | undefined;
-  #emptying: StagingBlock | undefined;
+  #filling: PinnedBlock | undefined;
+  #emptying: PinnedBlock | undefined;
   #filledBytes = 0;
   #queuedBytes = 0;
   #nextBlockBytes: number;
@@ -167,7 +167,7 @@ export class StagedWriter {
     block.allocation.release();
   }
 
-  #makeBlock(chunkBytes: number): StagingBlock {
+  #makeBlock(chunkBytes: number): PinnedBlock {
     const { stream, expectedBytes } = this.#target;
     let byteLength = this.#nextBlockBytes;
     if (expectedBytes === undefined) {

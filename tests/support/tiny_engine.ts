@@ -4,7 +4,7 @@
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
-import { cutBlock } from "../../src/transfer/block_pieces.ts";
+import { cutRun } from "../../src/transfer/run_pieces.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { addressOf } from "../../src/memory/host_memory.ts";
 import {
@@ -124,7 +124,7 @@ function request(
     direction,
     byteLength,
     arrays: [bytes],
-    cut: cut ?? cutBlock({ direction, deviceAddress: buffer.ptr, host, byteLength }),
+    cut: cut ?? cutRun({ direction, deviceAddress: buffer.ptr, host, byteLength }),
     ...(pieceBytes === undefined ? {} : { pieceBytes }),
   };
 }
