@@ -79,13 +79,13 @@ function moveByRing(
   bytes: Uint8Array<ArrayBuffer>,
 ): void {
   const { byteLength } = bytes;
-  const block = {
+  const sides = {
     deviceAddress: buffer.ptr,
     host: { address: addressOf(bytes), bytes },
     byteLength,
   };
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutRun({ ...block, direction });
+    const cut = cutRun({ ...sides, direction });
     finishMover(new RingMover(engine, { direction, byteLength, cut }));
   }
 }
