@@ -15,9 +15,8 @@ import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { type FileSection, uploadFrom, uploadSections } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
-import { CommonEnd, inParallel } from "../transfer/in_parallel.ts";
+import { type PartialTransfer, transferTogether } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { ProgressTotal } from "../transfer/progress_total.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
@@ -57,9 +56,6 @@ const EVERYWHERE: readonly PlacementRule[] = [[/(?:)/, "replicate"]];
 /** Alignment in bytes of a tensor in its block. */
 const ALIGNMENT = 256;
 
-/** Number of reads at a time for each device: one large read fills the bus, small ones wait. */
-const READS_AT_ONCE = 4;
-
 /** The parts that this process loads, when other processes load the rest. */
 export interface OwnParts {
   /** Number of its first part. */
@@ -76,18 +72,13 @@ interface PlannedShard {
   readonly blockBytes: readonly number[];
 }
 
-/** Bytes to read for one device, which others get, too. */
-interface Read {
-  readonly byteLength: number;
-  run(options: TransferOptions): Promise<void>;
-}
-
 /** All bytes to read for one device. */
 interface DeviceReads {
   readonly stream: CudaStream;
   /** Bytes that only this device gets, which are read together. */
   readonly sections: FileSection[];
-  readonly shared: Read[];
+  /** Bytes that other devices get, too. */
+  readonly shared: PartialTransfer[];
 }
 
 /**
@@ -131,7 +122,7 @@ export async function loadSharded(
       addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }
-  await readAll(reads, { onProgress, signal });
+  await transferTogether(reads.map(readsOf), { onProgress, signal });
   await settled(blocks.flatMap(([block]) => block ?? []));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
   memory.move();
@@ -262,33 +253,9 @@ async function readShare(
 }
 
 /** Returns the reads of a device, several of which run at a time. */
-function readsOf({ stream, sections, shared }: DeviceReads): Read[] {
+function readsOf({ stream, sections, shared }: DeviceReads): PartialTransfer[] {
   const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
   if (byteLength === 0) return shared;
-  const run: Read["run"] = (options) => uploadSections({ ...options, stream, sections });
+  const run: PartialTransfer["run"] = (options) => uploadSections({ ...options, stream, sections });
   return [{ byteLength, run }, ...shared];
-}
-
-/** Reads for all devices at the same time; after the first failure the others end early. */
-async function readAll(devices: readonly DeviceReads[], options: TransferOptions): Promise<void> {
-  const reads = devices.map(readsOf);
-  const { onProgress, signal } = options;
-  const totalBytes = reads.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const progress = new ProgressTotal(totalBytes, onProgress);
-  const end = new CommonEnd(signal);
-  const ended = end.signal();
-  await Promise.allSettled(reads.map((own) =>
-    inParallel(own, {
-      count: READS_AT_ONCE,
-      work: async (read) => {
-        try {
-          await read.run({ onProgress: progress.part(), signal: ended });
-        } catch (error) {
-          end.fail(error);
-          throw error;
-        }
-      },
-    })
-  ));
-  end.check();
 }
