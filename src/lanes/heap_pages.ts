@@ -37,7 +37,7 @@ const LOOK_BYTES = 2 ** 18;
 /** From this size on the heap maps a block apart, at the most that the C library allows. */
 export const MOST_HEAP_BYTES: number = 32 * 2 ** 20;
 
-/** Freed bytes at its end that the heap keeps: what it sets by itself beside the other. */
+/** Freed bytes that the heap keeps at its end: twice the other threshold, as it sets by itself. */
 const KEPT_BYTES = 2 * MOST_HEAP_BYTES;
 
 /** Set once {@link widenHeap} was called. */

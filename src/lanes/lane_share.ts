@@ -45,7 +45,7 @@ export class LaneShare<U extends object> {
   /** Number of its first slot among those of all engines. */
   readonly firstSlot: number;
 
-  /** Takes a part in lanes that are there; makes lanes, which do not run yet, where there is none. */
+  /** Takes a place at lanes that are there; where none is free, makes lanes, which do not run yet. */
   constructor(driver: Driver, user: U, needs: LaneNeeds) {
     const all = known.getOrInsertComputed(driver, noLanes) as DriverLanes<U>;
     let set = all.sets.values().find((set) =>

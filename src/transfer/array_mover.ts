@@ -41,9 +41,11 @@ export class ArrayMover implements Mover {
   /** The copy of page-locked memory. */
   #copy: { readonly stream: TransferStream; readonly fence: Fence } | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** Whether the pages of fresh memory were seen to, and the threads that make them. */
+  /** Whether the pages of fresh memory were seen to. */
   #hasPages = false;
-  #areMadeElsewhere = false;
+  /** Whether other threads are making them. */
+  #isMakingPages = false;
+  /** Resolves when these threads are back. */
   #pages: Promise<void> | undefined;
 
   /** Starts with nothing moved; the first byte moves when the GPU has passed `entry`. */
@@ -70,12 +72,12 @@ export class ArrayMover implements Mover {
     return this.#ring === undefined && this.#entry?.isPassed === false ? this.#entry : undefined;
   }
 
-  /** The GPU is waited for between turns, and so are the ring and threads that are lent. */
+  /** Whether only a turn of the event loop brings it on: it waits for the GPU, the ring or lent threads. */
   get needsTurn(): boolean {
     if (this.#ring !== undefined) {
       return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#ring);
     }
-    return this.#areMadeElsewhere || this.waitsFor !== undefined;
+    return this.#isMakingPages || this.waitsFor !== undefined;
   }
 
   /** Joins the transfers of the ring, when that is the way for it. */
@@ -93,7 +95,7 @@ export class ArrayMover implements Mover {
       return this.#engine.advance(how);
     }
     if (this.#entry?.isSurelyPassed === false) return false;
-    if (how.canLend && this.#areMadeElsewhere) return false;
+    if (how.canLend && this.#isMakingPages) return false;
     this.#moveByDriver();
     return true;
   }
@@ -132,8 +134,8 @@ export class ArrayMover implements Mover {
     if (this.#hasPages || !this.#looksFresh()) return;
     this.#hasPages = true;
     if (!canLend || CAN_BE_TERMINATED) return makePagesSync(bytes);
-    this.#areMadeElsewhere = true;
-    this.#pages = makePages(bytes).then(() => void (this.#areMadeElsewhere = false));
+    this.#isMakingPages = true;
+    this.#pages = makePages(bytes).then(() => void (this.#isMakingPages = false));
   }
 
   /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */

@@ -22,7 +22,7 @@ export function engineOf(context: Context): TransferEngine {
   return adoptEngine(context, new TransferEngine(context, DEFAULT_LIMITS, { demand }));
 }
 
-/** Makes an engine that of a context; it ends with the context. */
+/** Gives a context its engine, which ends with it. */
 export function adoptEngine(context: Context, engine: TransferEngine): TransferEngine {
   engines.set(context, engine);
   context.atRelease(() => engine.dispose());

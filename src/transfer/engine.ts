@@ -43,7 +43,7 @@ const WAKING_MILLISECONDS = 2;
 /** Number of transfers that share the ring; more would only evict each other from the caches. */
 const MOST_AT_ONCE = 4;
 
-/** Slots that copy engines fill before lanes need them, all devices' together, and at least of each. */
+/** Slots that the copy engines of all devices fill before lanes need them, and the fewest of a device. */
 const SLOTS_AHEAD = 8;
 const FEWEST_AHEAD = 3;
 
@@ -137,8 +137,8 @@ export class TransferEngine implements MemoryCache {
   }
 
   /**
-   * Chooses the way for the rest of a transfer: the ring is fast only while several lanes run, and
-   * for few bytes only while they are awake, and needs page-locked memory. Wakes the lanes, for this transfer or the next.
+   * Chooses the way for the rest of a transfer. The ring needs page-locked memory and several lanes that
+   * run; for few bytes they have to be awake. Wakes lanes that sleep, for this transfer or the next.
    */
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
@@ -185,8 +185,8 @@ export class TransferEngine implements MemoryCache {
   }
 
   /**
-   * Allocates the ring before it is needed, no more of it than there is by default: some 6 ms, which the
-   * first large transfer would take longer.
+   * Allocates the ring before it is needed, up to its default size. The first large transfer would take
+   * some 6 ms longer for that.
    */
   fillRing(): void {
     this.#ring.fill(DEFAULT_LIMITS.slotCount);
@@ -257,6 +257,7 @@ export class TransferEngine implements MemoryCache {
     for (const transfer of this.#running.keys()) transfer.noteProgram();
     if (this.#unkept.size === 0) return;
     if (this.#keep([...this.#unkept])) return;
+    // There may be too few threads for all; lanes use only the arrays of transfers that have their turn.
     const unkept = [...this.#running.keys()].filter((transfer) => this.#unkept.has(transfer));
     if (unkept.length > 0 && !this.#keep(unkept)) this.#rest(unkept);
   }

@@ -19,7 +19,7 @@ import { HUGE_PAGE_BYTES, makePagesNow } from "../lanes/fresh_pages.ts";
 
 const PAGE = BigInt(HUGE_PAGE_BYTES);
 
-/** Memory of the system's: the block that was mapped around the part that is used. */
+/** Memory that the system has mapped, around the part that is used. */
 interface Mapping {
   readonly start: bigint;
   readonly byteLength: bigint;

@@ -107,7 +107,7 @@ class OpenLoad implements SlotLoad {
 
 /**
  * Bytes between neighbours on the device, which keep that distance in the slot, so that one copy
- * can take both; undefined when they are none.
+ * can take both; undefined when they are no neighbours.
  */
 export function paddingBetween(
   first: MemorySpan | undefined,

@@ -95,7 +95,7 @@ export class RingTransfer {
     this.#unqueued--;
   }
 
-  /** Pieces that will still be queued, as far as they were handed out. */
+  /** Number of pieces that were handed out and whose copies are not queued yet. */
   get unqueuedCount(): number {
     return this.#unqueued;
   }

@@ -40,7 +40,7 @@ export interface PiecePlace {
   readonly byteLength: number;
 }
 
-/** One piece more of so many costs less than it brings. */
+/** From so many pieces on, one more costs less than it brings. */
 const MANY_PIECES = 16;
 
 /** Tells how to cut a run, for a {@link RingRequest}. */

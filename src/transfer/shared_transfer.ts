@@ -11,7 +11,7 @@ import type { StagingBlock } from "./staging_memory.ts";
 /** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
 const PIECE_BYTES = 2 ** 20;
 
-/** Parts of an array that has one piece, and slots for them at least: so many lanes bring more. */
+/** Parts of an array that is one piece: up to so many lanes help. As many slots must be free. */
 export const PARTS_WANTED = 8;
 
 /** Fewer bytes cost more to hand out than to copy. */
@@ -153,7 +153,7 @@ class SharedParts {
     return pieces;
   }
 
-  /** Hands out the parts until so many are. */
+  /** Hands out parts until so many are handed out. */
   submit(partCount: number): void {
     for (; this.#submittedCount < partCount; this.#submittedCount++) {
       const offset = this.#submittedCount * this.#partBytes;

@@ -47,7 +47,7 @@ export class StagingMemory implements MemoryCache {
   readonly #resource: HugePinnedMemory;
   #memory: StagingBlock | undefined;
   #demandCount = 0;
-  /** Size that was not to be had, nor is any larger one asked for. */
+  /** The smallest size that could not be had; from there on no size is asked for. */
   #refusedBytes = Infinity;
 
   /** Starts with no memory. */

@@ -17,7 +17,7 @@ const CHUNK_BYTES = 2 ** 20;
 /** Time that a source has to end: longer than one that closes a connection needs. */
 const CANCEL_MILLISECONDS = 1000;
 
-/** What a web stream that reads does with the block: see {@link Allocation.addReader}. */
+/** The hold of a web stream on the block that it reads: see {@link Allocation.addReader}. */
 class Reading implements Owner {
   readonly #end: () => void;
   #isOver = false;
