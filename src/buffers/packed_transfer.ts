@@ -6,7 +6,7 @@ import { areApart } from "../copies/address_ranges.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { MOST_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
+import { isMixed, type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { Fence } from "../order/fence.ts";
@@ -79,8 +79,7 @@ export async function transferPacked(
   for (const { buffer: { span }, host: given } of items) {
     if (span.byteLength === 0) continue;
     const owned = ownedSpan(given.memory);
-    const isMixed = owned === undefined && ownedParts(given.memory).length > 0;
-    const host = isMixed ? besideArray(given, direction) : given;
+    const host = isMixed(given.memory, owned) ? besideArray(given, direction) : given;
     if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
     placed.push({ span, host, owned });
     const own = usesOfArray({ memory: host.memory, access: arrayAccess }, owned);
