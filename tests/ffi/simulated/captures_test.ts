@@ -12,7 +12,6 @@ import {
 } from "../../../ffi/structs.ts";
 import { bytesAt, type CompleteApi, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 import {
-  allocAsync,
   assertInvalidated,
   beginCapture,
   capture,
@@ -58,11 +57,7 @@ Deno.test("cuMemcpyAsync() and its like are recorded as one node each and do not
   const gpu = new SimulatedGpu({ kernels: { nothing } });
   const { api } = gpu;
   const [stream, device, source] = [gpu.stream(), gpu.alloc(256), gpu.pinned(256)];
-  const module = out((cell) =>
-    api.cuModuleLoadData(cell, new TextEncoder().encode(".version 8.0\n.target sm_90\n\0"))
-  );
-  const name = new TextEncoder().encode("nothing\0");
-  const kernel = out((cell) => api.cuModuleGetFunction(cell, module, name));
+  const { kernel } = gpu.load("nothing");
   using callback = new Callback();
   const shape = { WidthInBytes: 8n, Height: 2n, srcPitch: 16n, dstPitch: 16n };
   const sides = { srcHost: source.address, srcMemoryType: 1, dstDevice: device, dstMemoryType: 2 };
@@ -81,7 +76,7 @@ Deno.test("cuMemcpyAsync() and its like are recorded as one node each and do not
     () => api.cuLaunchHostFunc(stream, callback.pointer, 1n),
     () => api.cuStreamWaitValue32_v2(stream, source.address, 1, 0),
     () => {
-      block = allocAsync(gpu, 256, stream);
+      block = gpu.allocAsync(256, stream);
       return 0;
     },
     () => api.cuMemFreeAsync(block, stream),
@@ -197,7 +192,7 @@ type Triple = [
 Deno.test("cuMemFreeAsync() refuses memory of no graph and leaves a capture valid", () => {
   const gpu = new SimulatedGpu();
   const stream = gpu.stream();
-  const blocks = [gpu.alloc(8), allocAsync(gpu, 8, stream)];
+  const blocks = [gpu.alloc(8), gpu.allocAsync(8, stream)];
   beginCapture(gpu, stream);
   for (const block of blocks) {
     assertEquals(gpu.api.cuMemFreeAsync(block, stream), R.CUDA_ERROR_INVALID_VALUE);

@@ -3,9 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
-
-const IMAGE = new TextEncoder().encode(".version 8.0\n.target sm_90\n\0");
+import { EMPTY_PTX, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 /** Adds one to each of `count` bytes. */
 const addOne: SimulatedKernel = {
@@ -17,12 +15,6 @@ const addOne: SimulatedKernel = {
     launch.write(start, bytes.map((byte) => byte + 1));
   },
 };
-
-function load(gpu: SimulatedGpu, name: string): bigint {
-  const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
-  const text = new TextEncoder().encode(`${name}\0`);
-  return out((cell) => gpu.api.cuModuleGetFunction(cell, module, text));
-}
 
 function launch(
   gpu: SimulatedGpu,
@@ -49,7 +41,7 @@ function launch(
 
 Deno.test("cuLaunchKernel() runs in stream order with the parameters of the launch", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
+  const [{ kernel }, address, stream] = [gpu.load("addOne"), gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   assertEquals(launch(gpu, kernel, { address, count: 4, stream }), 0);
   gpu.api.cuStreamSynchronize(stream);
@@ -65,7 +57,7 @@ Deno.test("a kernel may take read() and write() out of its launch", () => {
     },
   };
   const gpu = new SimulatedGpu({ kernels: { setToSeven } });
-  const [kernel, address, stream] = [load(gpu, "setToSeven"), gpu.alloc(4), gpu.stream()];
+  const [{ kernel }, address, stream] = [gpu.load("setToSeven"), gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   assertEquals(launch(gpu, kernel, { address, count: 4, stream }), 0);
   gpu.api.cuStreamSynchronize(stream);
@@ -74,7 +66,7 @@ Deno.test("a kernel may take read() and write() out of its launch", () => {
 
 Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
+  const [{ kernel }, address, stream] = [gpu.load("addOne"), gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   launch(gpu, kernel, { address, count: 5, stream });
   assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "cuLaunchKernel");
@@ -82,7 +74,7 @@ Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
 
 Deno.test("cuLaunchKernel() races with unordered work on the same bytes", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
+  const [{ kernel }, address, stream] = [gpu.load("addOne"), gpu.alloc(4), gpu.stream()];
   gpu.write(address, new Uint8Array(4));
   launch(gpu, kernel, { address, count: 4, stream });
   gpu.api.cuMemsetD8Async(address, 1, 4n, gpu.stream());
@@ -91,7 +83,7 @@ Deno.test("cuLaunchKernel() races with unordered work on the same bytes", () => 
 
 Deno.test("cuLaunchKernel() is ordered before work that waits for its event", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [kernel, address] = [load(gpu, "addOne"), gpu.alloc(4)];
+  const [{ kernel }, address] = [gpu.load("addOne"), gpu.alloc(4)];
   const [first, second, event] = [gpu.stream(), gpu.stream(), gpu.event()];
   gpu.write(address, new Uint8Array(4));
   launch(gpu, kernel, { address, count: 4, stream: first });
@@ -104,8 +96,8 @@ Deno.test("cuLaunchKernel() is ordered before work that waits for its event", ()
 
 Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none freed before", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [kernel, stream] = [load(gpu, "addOne"), gpu.stream()];
-  const address = out((cell) => gpu.api.cuMemAllocAsync(cell, 4n, stream));
+  const [{ kernel }, stream] = [gpu.load("addOne"), gpu.stream()];
+  const address = gpu.allocAsync(4, stream);
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   launch(gpu, kernel, { address, count: 4, stream });
   assertEquals(gpu.api.cuMemFreeAsync(address, stream), 0);
@@ -117,7 +109,7 @@ Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none
 
 Deno.test("cuModuleGetFunction() refuses a name that was not registered", () => {
   const gpu = new SimulatedGpu();
-  const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
+  const module = out((cell) => gpu.api.cuModuleLoadData(cell, EMPTY_PTX));
   const name = new TextEncoder().encode("missing\0");
   assertEquals(gpu.api.cuModuleGetFunction(new BigUint64Array(1), module, name), 500);
 });
@@ -125,7 +117,7 @@ Deno.test("cuModuleGetFunction() refuses a name that was not registered", () => 
 Deno.test("cuModuleLoadData() throws on PTX text without its final zero", () => {
   const gpu = new SimulatedGpu();
   assertThrows(
-    () => gpu.api.cuModuleLoadData(new BigUint64Array(1), IMAGE.subarray(0, -1)),
+    () => gpu.api.cuModuleLoadData(new BigUint64Array(1), EMPTY_PTX.subarray(0, -1)),
     SimulationError,
     "zero byte",
   );

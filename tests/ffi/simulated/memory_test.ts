@@ -119,7 +119,7 @@ Deno.test("cuMemHostRegister_v2() makes an array page-locked once", () => {
 Deno.test("cuPointerGetAttribute() tells the kinds of memory apart", () => {
   const gpu = new SimulatedGpu();
   const managed = out((cell) => gpu.api.cuMemAllocManaged(cell, 4096n, 1));
-  const pooled = out((cell) => gpu.api.cuMemAllocAsync(cell, 4096n, 0n));
+  const pooled = gpu.allocAsync(4096);
   const ask = (attribute: number, address: bigint) =>
     Number(out((cell) => gpu.api.cuPointerGetAttribute(cell, attribute, address)));
   const describe = (address: bigint) => [
@@ -167,6 +167,6 @@ Deno.test("cuIpcOpenMemHandle_v2() refuses a handle of the same process", () => 
 
 Deno.test("cuIpcGetMemHandle() refuses memory of a pool", () => {
   const gpu = new SimulatedGpu();
-  const pooled = out((cell) => gpu.api.cuMemAllocAsync(cell, 4096n, 0n));
+  const pooled = gpu.allocAsync(4096);
   assertEquals(gpu.api.cuIpcGetMemHandle(new Uint8Array(64), pooled), 1);
 });
