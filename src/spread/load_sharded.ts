@@ -5,6 +5,7 @@ import { roundUp } from "../../ffi/alignment.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/view_names.ts";
+import { partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { fileNameOf } from "../disk/file_path.ts";
 import { elementBytes } from "../dtype.ts";
@@ -21,7 +22,7 @@ import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
-import { handingOn, partOf, settled, type Share } from "./hand_on.ts";
+import { handingOn, settled, type Share } from "./hand_on.ts";
 import {
   distribute,
   type DistributedTensor,

@@ -1,7 +1,7 @@
 // Gathers the chunks of a stream in two page-locked blocks: one fills while the copy engine empties
 // the other. However long the stream is, that is all the host memory it takes.
 
-import { type MemorySpan, queueCopy } from "../copies/copy.ts";
+import { type MemorySpan, partOf, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
@@ -141,8 +141,7 @@ export class StagedWriter {
     const { allocation } = block;
     const end = this.#queuedBytes + byteLength;
     const whole = this.#target.spanFor(end, this.#queuedBytes);
-    const address = whole.address + BigInt(this.#queuedBytes);
-    const destination = { allocation: whole.allocation, address, byteLength };
+    const destination = partOf(whole, { offset: this.#queuedBytes, byteLength });
     const source = { allocation, address: allocation.address, byteLength };
     queueCopy(destination, source, this.#target.stream);
     this.#queuedBytes = end;

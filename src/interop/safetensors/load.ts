@@ -9,6 +9,7 @@ import {
 } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { nameView } from "../../buffers/view_names.ts";
+import { partOf } from "../../copies/copy.ts";
 import { fileNameOf } from "../../disk/file_path.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
@@ -86,9 +87,9 @@ function readsOf(
   stream: CudaStream,
 ): PartialTransfer[] {
   if (block === undefined) return [];
-  const { allocation, address } = block.span;
+  const whole = block.span;
   return layout.runs.map(({ blockOffset, byteLength, fileOffset: start }) => {
-    const span = { allocation, address: address + BigInt(blockOffset), byteLength };
+    const span = partOf(whole, { offset: blockOffset, byteLength });
     const fileOffset = dataOffset + start;
     return {
       byteLength,
