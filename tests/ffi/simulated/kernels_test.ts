@@ -3,7 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { EMPTY_PTX, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { EMPTY_PTX, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 /** Adds one to each of `count` bytes. */
 const addOne: SimulatedKernel = {
@@ -105,13 +105,6 @@ Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none
   assertEquals(gpu.api.cuStreamSynchronize(stream), 0);
   launch(gpu, kernel, { address, count: 4, stream });
   assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "was freed");
-});
-
-Deno.test("cuModuleGetFunction() refuses a name that was not registered", () => {
-  const gpu = new SimulatedGpu();
-  const module = out((cell) => gpu.api.cuModuleLoadData(cell, EMPTY_PTX));
-  const name = new TextEncoder().encode("missing\0");
-  assertEquals(gpu.api.cuModuleGetFunction(new BigUint64Array(1), module, name), 500);
 });
 
 Deno.test("cuModuleLoadData() throws on PTX text without its final zero", () => {
