@@ -10,12 +10,12 @@ import { prepareHeapAhead } from "../lanes/heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
-import { cutRun } from "../transfer/run_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { rehearseTransfers } from "../transfer/host_transfer.ts";
-import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
+import { cutRun } from "../transfer/run_pieces.ts";
+import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
 const FEW_BYTES = 256;

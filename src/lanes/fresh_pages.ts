@@ -3,8 +3,8 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import type { MemoryPart } from "./copy_lanes.ts";
 import { giveThreadBack, startThreads, takeThread } from "./lent_threads.ts";
 

@@ -2,8 +2,8 @@
 // when an array is first touched, they take three times as long, and longer than to fill the array.
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
-import type { CopyLanes } from "./copy_lanes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import type { CopyLanes } from "./copy_lanes.ts";
 import {
   askForHugePagesAt,
   innerRange,

@@ -1,19 +1,19 @@
 // Moves one array to the device or back: small and page-locked ones by one driver call, large ones
 // through the ring when threads are available, else by calls that move a part each.
 
-import { Fence } from "../order/fence.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { cutRun } from "./run_pieces.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
-import { engineAtRest, engineLimits, engineOf, isEarly, noteDemand } from "./context_engine.ts";
-import type { TransferEngine } from "./engine.ts";
+import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
 import { askForHugePages, isUntouched, makePages, makePagesSync } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { Fence } from "../order/fence.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
+import { engineAtRest, engineLimits, engineOf, isEarly, noteDemand } from "./context_engine.ts";
+import type { TransferEngine } from "./engine.ts";
 import type { Mover } from "./pending_transfer.ts";
 import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
-import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
+import { cutRun } from "./run_pieces.ts";
 import type { EngineLimits } from "./tuning.ts";
 
 /** An array, and the device memory on its other side. */

@@ -2,21 +2,21 @@
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
-import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
-import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
-import { Demand } from "./demand.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import { beforeLastTurn } from "../lanes/last_turn.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
+import { SpareArray } from "../lanes/spare_array.ts";
+import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
+import { sleep } from "../words/timer.ts";
+import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
+import { Demand } from "./demand.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
-import { SpareArray } from "../lanes/spare_array.ts";
-import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
-import { sleep } from "../words/timer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
 import {
   FEWEST_LANES,

@@ -8,7 +8,6 @@ import type { FilePath } from "../disk/file_path.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize } from "../words/format.ts";
-import { cutRun } from "./run_pieces.ts";
 import { engineOf } from "./context_engine.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
@@ -17,6 +16,7 @@ import { produceFile, type WritingOptions } from "./produce_file.ts";
 import { RingMover } from "./ring_mover.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 import { cutRows, isOneRun, type Rows } from "./row_pieces.ts";
+import { cutRun } from "./run_pieces.ts";
 import { wayForFile } from "./ways.ts";
 
 /** Device memory, and the bytes of an open file that fill it. */

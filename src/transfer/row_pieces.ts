@@ -2,8 +2,8 @@
 // into pieces: a lane packs the rows of a slot, or takes them apart.
 
 import type { DiskFile } from "../disk/disk_file.ts";
-import { copiesAt, pieceAt, type PieceSides } from "./run_pieces.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
+import { copiesAt, pieceAt, type PieceSides } from "./run_pieces.ts";
 
 /** Rows of equal size at equal distances. */
 export interface Rows {

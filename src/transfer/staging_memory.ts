@@ -5,11 +5,11 @@
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { Fence } from "../order/fence.ts";
-import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import { forgetHeap } from "../lanes/heap_pages.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
+import { Fence } from "../order/fence.ts";
+import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 
 /** For more bytes several threads that fill the new array are faster. */
 const MOST_LANDING_BYTES = 4 * 2 ** 20;

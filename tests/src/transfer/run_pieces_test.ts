@@ -2,9 +2,9 @@
 // the memory is fresh, all but the first begin where pages of the host's memory do.
 
 import { assert, assertEquals } from "@std/assert";
-import { cutRun, type Run } from "../../../src/transfer/run_pieces.ts";
 import { PAGE_BYTES } from "../../../src/lanes/fresh_pages.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
+import { cutRun, type Run } from "../../../src/transfer/run_pieces.ts";
 import { Random } from "../../support/random.ts";
 
 const DEVICE = 0x7000_0000_0000n;
