@@ -70,7 +70,7 @@ async function resultOf(
   });
   try {
     const span = { allocation, address: allocation.address, byteLength: RESULT_BYTES };
-    queueFill(span, Uint8Array.of(firstByte), stream);
+    queueFill(span, { byteLength: 1, low: firstByte, high: 0 }, stream);
     launch(span);
     const value = await readElement({ span, dtype: "uint64", index: 0, stream });
     return BigInt(value as bigint);

@@ -3,12 +3,14 @@
 import {
   allocateBits,
   type DType,
+  elementBytes,
   fromBfloat16,
   type HostArray,
   type ScalarOf,
   toBfloat16,
   viewBits,
 } from "../dtype.ts";
+import type { ElementBits } from "../copies/fill.ts";
 import { describeValue } from "../words/format.ts";
 
 /** The range of whole numbers that a type holds; bigints where numbers are not exact. */
@@ -28,6 +30,14 @@ const INTEGER_RANGES: Partial<Record<DType, IntegerRange>> = {
   uint64: rangeOf(64, { isSigned: false }),
 };
 
+/** One element at a time is encoded here: an array for it takes longer than to queue a fill. */
+const CELL = new ArrayBuffer(8);
+const CELL_BYTES = new Uint8Array(CELL);
+const CELL_WORDS = new Uint32Array(CELL);
+
+/** The element as an array of each type that was used. */
+const cells = new Map<DType, HostArray>();
+
 /**
  * Encodes one element.
  *
@@ -35,7 +45,28 @@ const INTEGER_RANGES: Partial<Record<DType, IntegerRange>> = {
  * @throws RangeError when an integer does not fit.
  */
 export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(elementsOf(dtype, [value]).buffer as ArrayBuffer);
+  encode(dtype, value);
+  return CELL_BYTES.slice(0, elementBytes(dtype));
+}
+
+/**
+ * Encodes one element for a fill.
+ *
+ * @throws TypeError when the value is of the wrong JavaScript type.
+ * @throws RangeError when an integer does not fit.
+ */
+export function elementBitsOf(dtype: DType, value: number | bigint | boolean): ElementBits {
+  encode(dtype, value);
+  const [low = 0, high = 0] = CELL_WORDS;
+  return { byteLength: elementBytes(dtype), low, high };
+}
+
+function encode(dtype: DType, value: number | bigint | boolean): void {
+  checkValue(dtype, value);
+  CELL_WORDS[0] = CELL_WORDS[1] = 0;
+  const cell = cells.getOrInsertComputed(dtype, () => viewBits(dtype, { buffer: CELL, length: 1 }));
+  if (dtype === "bfloat16") cell[0] = toBfloat16([Number(value)])[0] ?? 0;
+  else cell[0] = dtype === "bool" ? Number(Number(value) !== 0) : value as number;
 }
 
 /**

@@ -4,7 +4,7 @@
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
-import { queueFill } from "../copies/fill.ts";
+import { queueFill, ZERO_BYTE } from "../copies/fill.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import {
   DLPACK_OPTIONS,
@@ -51,7 +51,7 @@ import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import type { BufferRequest } from "./buffer_request.ts";
-import { elementOf, otherType } from "./element.ts";
+import { elementBitsOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
@@ -717,7 +717,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "fill");
-    queueFill(this.span, elementOf(this.dtype, value), fillStreamFor(this, options));
+    queueFill(this.span, elementBitsOf(this.dtype, value), fillStreamFor(this, options));
     return this;
   }
 
@@ -761,7 +761,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Queues setting every byte to zero and does not wait (cuMemsetD8Async). */
   clear(options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "clear");
-    queueFill(this.span, Uint8Array.of(0), fillStreamFor(this, options));
+    queueFill(this.span, ZERO_BYTE, fillStreamFor(this, options));
     return this;
   }
 

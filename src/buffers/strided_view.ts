@@ -2,7 +2,7 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
-import { queueStridedFill } from "../copies/fill.ts";
+import { type ElementBits, queueStridedFill } from "../copies/fill.ts";
 import {
   queueShapedCopy,
   queueShapedCopyNow,
@@ -31,7 +31,7 @@ import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
-import { elementOf, otherType } from "./element.ts";
+import { elementBitsOf, otherType } from "./element.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
@@ -231,17 +231,18 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     this.#checkUsable();
     const stream = streamOn(this.context, STREAM_CHOICE.read(options, "fill"), this);
-    return this.#fillWith(elementOf(this.dtype, value), stream);
+    return this.#fillWith(elementBitsOf(this.dtype, value), stream);
   }
 
   /** Queues setting every element to zero and does not wait; what lies between them stays. */
   clear(options: StreamChoice = {}): this {
     this.#checkUsable();
     const stream = streamOn(this.context, STREAM_CHOICE.read(options, "clear"), this);
-    return this.#fillWith(new Uint8Array(elementBytes(this.dtype)), stream);
+    const element = { byteLength: elementBytes(this.dtype), low: 0, high: 0 };
+    return this.#fillWith(element, stream);
   }
 
-  #fillWith(element: Uint8Array<ArrayBuffer>, stream: CudaStream): this {
+  #fillWith(element: ElementBits, stream: CudaStream): this {
     const bytes = elementBytes(this.dtype);
     const axes = this.shape.map((size, axis) => {
       const stride = (this.strides[axis] ?? 0) * bytes;

@@ -1,7 +1,5 @@
 // Fills that the GPU makes by itself: one element's bytes over a range, or over rows with gaps.
 
-import type { Context } from "../driver/context.ts";
-import type { DriverArguments } from "../driver/driver.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
@@ -20,27 +18,56 @@ export interface StridedSpan {
   readonly axes: readonly { readonly size: number; readonly stride: number }[];
 }
 
-/** The driver's fills by element size; an element of 8 bytes is filled as two of 4. */
-const FILLS = {
-  1: { line: "cuMemsetD8Async", rectangle: "cuMemsetD2D8Async" },
-  2: { line: "cuMemsetD16Async", rectangle: "cuMemsetD2D16Async" },
-  4: { line: "cuMemsetD32Async", rectangle: "cuMemsetD2D32Async" },
-} as const;
+/** The bits of one element: its first 4 bytes, and the 4 behind them where it has 8. */
+export interface ElementBits {
+  /** Bytes of the element. */
+  readonly byteLength: number;
+  /** The first bytes, as an unsigned number of up to 32 bits. */
+  readonly low: number;
+  /** The last 4 bytes of 8. */
+  readonly high: number;
+}
+
+/** A byte that is zero. */
+export const ZERO_BYTE: ElementBits = { byteLength: 1, low: 0, high: 0 };
+
+/** Bytes that one driver call fills with: those of an element, or half of 8. */
+type Width = 1 | 2 | 4;
+
+const RECTANGLE_FILLS = {
+  1: "cuMemsetD2D8Async",
+  2: "cuMemsetD2D16Async",
+  4: "cuMemsetD2D32Async",
+} as const satisfies Record<Width, string>;
 
 /**
  * Queues a fill of a range and does not wait (cuMemsetD8Async and its wider relatives).
  *
  * @throws TypeError when the stream belongs to another device.
  */
-export function queueFill(
-  span: MemorySpan,
-  element: Uint8Array<ArrayBuffer>,
-  stream: CudaStream,
-): void {
+export function queueFill(span: MemorySpan, element: ElementBits, stream: CudaStream): void {
+  const { allocation, byteLength } = span;
+  checkStream(allocation, stream);
+  if (byteLength === 0) return;
+  if (comesAfterNothing(stream, allocation)) return fillRange(span, element, stream);
+  const use = { ...span, access: "write" } as const;
+  queueInOrder(stream, [use], () => fillRange(span, element, stream));
+}
+
+/** Queues a fill of a range whose turn has come, by one call unless the halves of 8 bytes differ. */
+function fillRange(span: MemorySpan, element: ElementBits, stream: CudaStream): void {
   const { allocation, address, byteLength } = span;
-  const stride = element.byteLength;
-  const axes = [{ size: byteLength / stride, stride }];
-  queueStridedFill({ allocation, address, axes }, element, stream);
+  const { low, high } = element;
+  const width = widthOf(element);
+  if (element.byteLength === 8 && low !== high) {
+    return fillElements(
+      { allocation, address, axes: [{ size: byteLength / 8, stride: 8 }] },
+      element,
+      stream,
+    );
+  }
+  allocation.order(stream, "write");
+  fillLine({ address, width, value: low, count: byteLength / width }, stream);
 }
 
 /**
@@ -51,76 +78,81 @@ export function queueFill(
  */
 export function queueStridedFill(
   span: StridedSpan,
-  element: Uint8Array<ArrayBuffer>,
+  element: ElementBits,
   stream: CudaStream,
 ): void {
   const { allocation } = span;
   checkStream(allocation, stream);
   if (span.axes.some(({ size }) => size === 0)) return;
-  if (comesAfterNothing(stream, allocation)) return queueCheckedFill(span, element, stream);
+  if (comesAfterNothing(stream, allocation)) return fillElements(span, element, stream);
   const use = { allocation, ...hullOf(span, element.byteLength), access: "write" } as const;
-  queueInOrder(stream, [use], () => queueCheckedFill(span, element, stream));
+  queueInOrder(stream, [use], () => fillElements(span, element, stream));
 }
 
-function queueCheckedFill(
-  span: StridedSpan,
-  element: Uint8Array<ArrayBuffer>,
-  stream: CudaStream,
-): void {
-  span.allocation.order(stream, "write");
-  const bits = new DataView(element.buffer);
-  switch (element.byteLength) {
-    case 1:
-      return fill(span, { elementBytes: 1, value: bits.getUint8(0) }, stream);
-    case 2:
-      return fill(span, { elementBytes: 2, value: bits.getUint16(0, true) }, stream);
-    case 4:
-      return fill(span, { elementBytes: 4, value: bits.getUint32(0, true) }, stream);
-  }
-  const [low, high] = [bits.getUint32(0, true), bits.getUint32(4, true)];
+/** Queues a fill of elements whose turn has come; one of 8 bytes is filled as two of 4. */
+function fillElements(span: StridedSpan, element: ElementBits, stream: CudaStream): void {
+  const { allocation, address, axes } = span;
+  const { low, high } = element;
+  const width = widthOf(element);
+  allocation.order(stream, "write");
+  if (element.byteLength < 8) return fill({ address, axes, width, value: low }, stream);
   if (low === high) {
-    const axes = [...span.axes, { size: 2, stride: 4 }];
-    return fill({ ...span, axes }, { elementBytes: 4, value: low }, stream);
+    const halves = [...axes, { size: 2, stride: 4 }];
+    return fill({ address, axes: halves, width, value: low }, stream);
   }
-  fill(span, { elementBytes: 4, value: low }, stream);
-  fill({ ...span, address: span.address + 4n }, { elementBytes: 4, value: high }, stream);
+  fill({ address, axes, width, value: low }, stream);
+  fill({ address: address + 4n, axes, width, value: high }, stream);
 }
 
-function fill(
-  { address, axes }: StridedSpan,
-  pattern: { elementBytes: 1 | 2 | 4; value: number },
-  stream: CudaStream,
-): void {
-  const { elementBytes, value } = pattern;
-  const { context, handle } = queueOf(stream);
-  const { line, rectangle } = FILLS[elementBytes];
-  const [first] = axes;
-  if (axes.length === 1 && first?.stride === elementBytes) {
-    return queueLine(context, line, [address, value, BigInt(first.size), handle]);
-  }
+/** One value at regular distances. */
+interface Filling extends Pick<StridedSpan, "address" | "axes"> {
+  readonly width: Width;
+  readonly value: number;
+}
+
+function fill({ address, axes, width, value }: Filling, stream: CudaStream): void {
   const plan = planCopy(
-    elementBytes,
+    width,
     axes.map(({ size, stride }) => ({ size, destinationStride: stride, sourceStride: stride })),
   );
-  const width = BigInt(plan.widthBytes / elementBytes);
+  const count = plan.widthBytes / width;
   const loops = plan.slices === undefined ? plan.loops : [...plan.loops, plan.slices];
   for (const { destination } of offsetsOf(loops)) {
     const start = address + BigInt(destination);
     if (plan.rows === undefined) {
-      queueLine(context, line, [start, value, width, handle]);
+      fillLine({ address: start, width, value, count }, stream);
       continue;
     }
+    const { context, handle } = queueOf(stream);
     const [pitch, height] = [BigInt(plan.rows.destinationStride), BigInt(plan.rows.size)];
-    context.call(rectangle, start, pitch, value, width, height, handle);
+    context.call(RECTANGLE_FILLS[width], start, pitch, value, BigInt(count), height, handle);
   }
 }
 
-function queueLine(
-  context: Context,
-  name: (typeof FILLS)[keyof typeof FILLS]["line"],
-  args: DriverArguments<typeof name>,
-): void {
-  context.settle(context.driver.status(name, ...args), name, ...args);
+/** A value so many times in a row. */
+interface Line extends Pick<Filling, "address" | "width" | "value"> {
+  readonly count: number;
+}
+
+/** Queues one call, by its name: that is faster than by a table. */
+function fillLine({ address, width, value, count }: Line, stream: CudaStream): void {
+  const { context, handle } = queueOf(stream);
+  const { api } = context.driver;
+  const length = BigInt(count);
+  if (width === 1) {
+    const status = api.cuMemsetD8Async(address, value, length, handle);
+    return context.settle(status, "cuMemsetD8Async", address, value, length, handle);
+  }
+  if (width === 2) {
+    const status = api.cuMemsetD16Async(address, value, length, handle);
+    return context.settle(status, "cuMemsetD16Async", address, value, length, handle);
+  }
+  const status = api.cuMemsetD32Async(address, value, length, handle);
+  context.settle(status, "cuMemsetD32Async", address, value, length, handle);
+}
+
+function widthOf({ byteLength }: ElementBits): Width {
+  return byteLength === 1 || byteLength === 2 ? byteLength : 4;
 }
 
 function checkStream({ context, resource }: Allocation, stream: CudaStream): void {

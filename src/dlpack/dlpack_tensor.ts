@@ -16,7 +16,7 @@ import { hostAddress, pointerAttributes } from "../memory/pointer_attributes.ts"
 import { requireNoCapture } from "../order/capture.ts";
 import { finishNow } from "../order/pending_work.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
-import { type CudaStream, legacyStreamOf } from "../order/stream.ts";
+import { type CudaStream, legacyStreamOf, queueOf } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatAddress } from "../words/format.ts";
@@ -206,6 +206,7 @@ export function libraryStream(
  * stream.
  *
  * @throws TypeError when a call that comes before needs the event loop.
+ * @throws CudaError when a call that was to write the block has failed.
  */
 export function orderAfterUses(stream: CudaStream, allocation: Allocation, action: string): void {
   const { address, byteLength, isReadOnly } = allocation;
@@ -213,6 +214,7 @@ export function orderAfterUses(stream: CudaStream, allocation: Allocation, actio
   const use = { allocation, address, byteLength, access } as const;
   finishNow(pendingBefore(stream, [use]), action);
   allocation.order(stream, access);
+  queueOf(stream).throwFailure();
 }
 
 /** A device and an address in DLPack's terms. */

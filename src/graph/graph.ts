@@ -170,8 +170,10 @@ export class CudaGraph implements Disposable {
     }
     this.#state.launchCount++;
     const hold = this.#record.hold();
-    const work = queueOf(stream).postpone(() => this.#launchNow(stream), earlier);
     const { uses } = this.#state.memory;
+    const work = queueOf(stream).postpone(() => this.#launchNow(stream), earlier, (failure) => {
+      for (const { usage, access } of uses) usage.noteFailure(failure, access);
+    });
     for (const { usage, access } of uses) usage.addPending(work, stream, { ...EVERYWHERE, access });
     this.#comingLaunches.add(work);
     work.whenOver(() => {

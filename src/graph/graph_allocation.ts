@@ -103,9 +103,13 @@ export class GraphAllocation extends Allocation implements GraphBlock {
    *
    * @throws TypeError while its memory is not allocated: before a launch, and outside of the
    *   capture.
+   * @throws Error that the launch failed with, if that had to wait for its turn.
    */
   override order(stream: CudaStream, access: Access): void {
-    if (!this.isThere && !this.#isRecordedBy(stream)) throw this.#absent("use");
+    if (!this.isThere && !this.#isRecordedBy(stream)) {
+      this.usage.untoldFailure()?.tell();
+      throw this.#absent("use");
+    }
     super.order(stream, access);
   }
 
@@ -127,8 +131,8 @@ export class GraphAllocation extends Allocation implements GraphBlock {
       super.deallocate(stream);
       this.#isFreedInGraph = true;
     } else if (this.isThere) {
+      GraphMemory.of(this.context).letGo(this.#heldBytes);
       super.deallocate(stream);
-      GraphMemory.of(this.context).letGo(this.#heldBytes, stream);
     }
   }
 

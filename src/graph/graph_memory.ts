@@ -96,10 +96,9 @@ export class GraphMemory implements MemoryCache {
     this.#heldBytes += byteLength;
   }
 
-  /** Notes that a buffer's memory is freed, in the order of `stream` or elsewhere. */
-  letGo(byteLength: number, stream?: CudaStream): void {
+  /** Notes that a buffer's memory is given away, or about to be freed. */
+  letGo(byteLength: number): void {
     this.#heldBytes -= byteLength;
-    if (stream !== undefined) this.trimAfter(stream);
   }
 
   /**
@@ -107,7 +106,6 @@ export class GraphMemory implements MemoryCache {
    * `goneBytes` are those of a disposed graph.
    */
   trimAfter(stream: CudaStream, goneBytes = 0): void {
-    if (goneBytes === 0 && !this.#isIdle) return;
     if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
     const { driver } = this.#context;
     const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());

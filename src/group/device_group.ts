@@ -8,7 +8,13 @@ import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
-import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import {
+  keepFor,
+  type MemoryUse,
+  noteFailure,
+  pendingBefore,
+  postponeFor,
+} from "../memory/in_order.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
@@ -567,11 +573,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     if (earlier.length === 0) return void this.#launch(calls, streams);
     for (const { allocation, access } of uses.flat()) allocation.checkUse(access);
     const hold = this.#record.hold();
+    const launch = () => void this.#launch(calls, streams);
     let work: PendingWork | undefined;
     for (const [rank, stream] of streams.entries()) {
       // The first rank makes the calls of all ranks; later work of the others comes after that.
       work = work === undefined
-        ? queueOf(stream).postpone(() => void this.#launch(calls, streams), earlier)
+        ? queueOf(stream).postpone(launch, earlier, (failure) => noteFailure(failure, uses.flat()))
         : (queueOf(stream).postpone(() => {}, [work]), work);
       if (!work.isOver) keepFor(work, stream, uses[rank] ?? []);
     }
@@ -597,8 +604,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const queued = new QueuedCall(call, earlier);
     const hold = this.#record.hold();
     this.#lastQueued = queued;
-    const work = queueOf(stream).postpone(() => queued.throwFailure(), [queued]);
-    if (!work.isOver) keepFor(work, stream, uses);
+    const queue = () => queued.throwFailure();
+    const work = postponeFor(stream, uses, { queue, earlier: [queued] });
     work.whenOver(() => hold[Symbol.dispose]());
   }
 

@@ -10,7 +10,7 @@ import { take32 } from "../driver/driver.ts";
 import { type Allocation, countPlaces } from "../memory/allocation.ts";
 import { type CapturedBlock, capturedMemory } from "../memory/captured_memory.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
+import { type MemoryUse, pendingBefore, postponeFor } from "../memory/in_order.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { activeCapture, isCaptured } from "../order/capture.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
@@ -167,11 +167,9 @@ export class KernelFunction {
       this.#queue(shape, stream, block);
     };
     if (earlier.length === 0) return queue();
-    for (const { allocation, access } of uses) allocation.checkUse(access);
+    const work = postponeFor(stream, uses satisfies readonly MemoryUse[], { queue, earlier });
     const hold = this.code.hold();
-    const work = queueOf(stream).postpone(queue, earlier);
     work.whenOver(() => hold[Symbol.dispose]());
-    if (!work.isOver) keepFor(work, stream, uses satisfies readonly MemoryUse[]);
   }
 
   /** Returns whether a launch belongs to the graph that is being recorded. */

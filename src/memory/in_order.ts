@@ -4,6 +4,7 @@
 import { activeCapture } from "../order/capture.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
+import type { CallFailure } from "../order/stream_queue.ts";
 import type { Allocation } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import type { PartUse } from "./stream_usage.ts";
@@ -26,10 +27,28 @@ export function queueInOrder(
 ): void {
   if (isRecorded(stream, uses)) return queue();
   const earlier = pendingBefore(stream, uses);
-  if (earlier.length === 0) return queue();
+  if (earlier.length === 0) queue();
+  else postponeFor(stream, uses, { queue, earlier });
+}
+
+/**
+ * Queues work on a stream once `earlier` is over, and keeps the blocks until then. When that fails,
+ * whoever reads what it was to write is told.
+ */
+export function postponeFor(
+  stream: CudaStream,
+  uses: readonly MemoryUse[],
+  { queue, earlier }: { readonly queue: () => void; readonly earlier: Iterable<PendingWork> },
+): PendingWork {
   for (const { allocation, access } of uses) allocation.checkUse(access);
-  const work = queueOf(stream).postpone(queue, earlier);
+  const work = queueOf(stream).postpone(queue, earlier, (failure) => noteFailure(failure, uses));
   if (!work.isOver) keepFor(work, stream, uses);
+  return work;
+}
+
+/** Notes that a postponed call with these uses has failed. */
+export function noteFailure(failure: CallFailure, uses: readonly MemoryUse[]): void {
+  for (const { allocation, access } of uses) allocation.usage.noteFailure(failure, access);
 }
 
 /** Returns whether a call on a stream that uses these blocks need not wait for anything under way. */

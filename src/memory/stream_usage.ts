@@ -5,6 +5,7 @@
 import type { AddressRange } from "../accounting/ledger.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
+import type { CallFailure } from "../order/stream_queue.ts";
 
 /** The two ways to use memory. */
 export type Access = "read" | "write";
@@ -33,6 +34,8 @@ export class StreamUsage {
   #readers: CudaStream[] = [];
   /** Uses by pending calls; most blocks never have any. */
   #pending: PendingUse[] | undefined;
+  /** The failure of a postponed call that was to write the block. */
+  #failure: CallFailure | undefined;
 
   /** @ignore Starts with the stream that the block was allocated on, which may write first. */
   constructor(first: CudaStream) {
@@ -44,15 +47,19 @@ export class StreamUsage {
    * Notes that `stream` is about to use the block, and makes it wait for the work of other streams:
    * a read for the last write, a write for all reads too. Where the program orders its streams
    * itself, all streams that used the block are remembered, so that its release still comes after
-   * them.
+   * them. A failure that the program was not told of passes from what was to be written to the stream.
    */
   order(stream: CudaStream, access: Access): void {
+    if (this.#failure !== undefined) queueOf(stream).inherit(this.untoldFailure());
     // The usual case: a stream that waits for this one later waits for all that it has queued by
     // then.
     if (this.#writer === stream && this.#readers.length === 0) return;
     if (!stream.context.ordersStreams) return this.#read(stream);
     const isAfterWrite = this.#writer === stream || this.#readers.includes(stream);
-    if (this.#writer !== undefined && !isAfterWrite) this.follow(stream, this.#writer);
+    if (this.#writer !== undefined && !isAfterWrite) {
+      this.follow(stream, this.#writer);
+      queueOf(stream).inherit(queueOf(this.#writer).failure);
+    }
     if (access === "read") return this.#read(stream);
     for (const reader of this.#readers) this.follow(stream, reader);
     this.#writer = stream;
@@ -61,7 +68,7 @@ export class StreamUsage {
 
   /** Returns whether a use by a stream already comes after all others, so that nothing need be noted. */
   isInOrder(stream: CudaStream, access: Access): boolean {
-    if (this.#pending !== undefined) return false;
+    if (this.#pending !== undefined || this.#failure !== undefined) return false;
     if (this.#readers.length === 0) return this.#writer === stream;
     return access === "read" && this.#readers.includes(stream);
   }
@@ -92,6 +99,17 @@ export class StreamUsage {
     if (this.#pending === undefined) return;
     const rest = this.#pending.filter((use) => use.work !== work);
     this.#pending = rest.length === 0 ? undefined : rest;
+  }
+
+  /** @ignore Notes that a postponed call has failed that was to use the block. */
+  noteFailure(failure: CallFailure, access: Access): void {
+    if (access === "write") this.#failure = failure;
+  }
+
+  /** @ignore Returns the failure that was noted, and forgets it once the program was told. */
+  untoldFailure(): CallFailure | undefined {
+    if (this.#failure?.isTold === true) this.#failure = undefined;
+    return this.#failure;
   }
 
   /**

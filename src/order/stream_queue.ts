@@ -152,15 +152,21 @@ export class StreamQueue {
 
   /**
    * Makes a call once `earlier` is over. An error that it throws is thrown again by the next call that
-   * waits for the stream, or for an event behind it. If a capture runs at that time, the call waits for its end, so that it is
-   * not recorded.
+   * waits for the stream, or for an event behind it, and is given to `onFailure`. If a capture runs at
+   * that time, the call waits for its end, so that it is not recorded.
    */
-  postpone(call: () => void, earlier: Iterable<PendingWork>): PendingWork {
+  postpone(
+    call: () => void,
+    earlier: Iterable<PendingWork>,
+    onFailure?: (failure: CallFailure) => void,
+  ): PendingWork {
     const work = new PostponedCall(() => {
       try {
         call();
       } catch (error) {
-        if (this.failure === undefined) this.#failure = new CallFailure(error);
+        const failure = this.failure ?? new CallFailure(error);
+        this.#failure = failure;
+        onFailure?.(failure);
       }
     }, earlier);
     this.#lastPostponed = work;
@@ -186,6 +192,14 @@ export class StreamQueue {
   /** The first failure of a postponed call since the program was last told of one. */
   get failure(): CallFailure | undefined {
     return this.#failure?.isTold === true ? undefined : this.#failure;
+  }
+
+  /**
+   * Takes over the failure of a postponed call of another stream, whose results later work uses;
+   * an earlier failure is told first.
+   */
+  inherit(failure: CallFailure | undefined): void {
+    if (failure !== undefined && this.failure === undefined) this.#failure = failure;
   }
 
   /**

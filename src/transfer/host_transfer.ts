@@ -366,8 +366,8 @@ function order(
   { direction, span, stream, host }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): void {
-  if (direction === "download") queueOf(stream).throwFailure();
   span.allocation.order(stream, accessOf(direction));
+  if (direction === "download") queueOf(stream).throwFailure();
   owned?.allocation.order(stream, arrayAccessOf(direction));
   if (owned !== undefined || host.convert === undefined) return;
   for (const { allocation } of ownedParts(host.memory)) {

@@ -207,9 +207,9 @@ export class PendingTransfer extends PendingWork {
     const { stream, uses, signal } = this.#plan;
     try {
       signal?.throwIfAborted();
-      if (uses.some(({ access }) => access === "read")) queueOf(stream).throwFailure();
       if (this.#checks.length === 0) this.#watchArrays();
       for (const { allocation, access } of uses) allocation.order(stream, access);
+      if (uses.some(({ access }) => access === "read")) queueOf(stream).throwFailure();
       if (!queueOf(stream).isKnownIdle && !queueOf(stream).isIdle) {
         this.#entry = new Fence(stream.context);
         this.#entry.set(queueOf(stream).handle);

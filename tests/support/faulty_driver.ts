@@ -13,6 +13,8 @@ export interface Fault {
   readonly status?: number;
   /** The number of calls that succeed first; 0 by default. */
   readonly after?: number;
+  /** The number of calls that fail then; all by default. */
+  readonly times?: number;
 }
 
 /** A driver and the switch that makes one of its functions fail. */
@@ -27,9 +29,10 @@ export interface FaultyDriver {
 export function faultyDriver(api: DriverApi = testDriver()): FaultyDriver {
   let fault: Fault | undefined;
   let succeeding = 0;
+  let failing = 0;
   const driver = intercept(api, (name) => {
     if (fault?.name !== name) return undefined;
-    if (succeeding-- > 0) return undefined;
+    if (succeeding-- > 0 || failing-- <= 0) return undefined;
     return fault.status ?? CUresult.CUDA_ERROR_UNKNOWN;
   });
   return {
@@ -37,6 +40,7 @@ export function faultyDriver(api: DriverApi = testDriver()): FaultyDriver {
     setFault(next) {
       fault = next;
       succeeding = next?.after ?? 0;
+      failing = next?.times ?? Infinity;
     },
   };
 }

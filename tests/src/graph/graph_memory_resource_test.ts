@@ -94,6 +94,22 @@ Deno.test("Memory of a graph is live from a launch on, while its buffer is, and 
     assertEquals([gpu.memory.cachedBytes, resource.reservedBytes], [cached, before]);
   }));
 
+testHoldingStream("Graph memory goes back behind the stream that frees its last buffer", (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  const before = resource.reservedBytes;
+  const { graph, output } = recordOutput(gpu, 5);
+  using stream = gpu.createStream();
+  graph.launch({ stream });
+  gpu.synchronizeSync();
+  using held = new HeldStream(gpu, gpu.stream);
+  output.dispose(); // on the default stream
+  graph.dispose();
+  gpu.context.sweep();
+  held.release();
+  gpu.synchronizeSync();
+  assertEquals(resource.reservedBytes, before);
+});
+
 testHoldingStream("Graph memory goes back behind the stream of the last launch", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;

@@ -20,6 +20,7 @@ import { GroupError } from "../../../src/group/group_error.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import {
   checkNothingLeftOn,
   downloadAll,
@@ -656,3 +657,27 @@ testWithNccl("gpu.report() tells what NCCL took for a group, until the group end
   group.dispose();
   assertEquals(libraries(), gpus.map(() => []));
 });
+
+testWithNccl(
+  "a call of a group that fails behind a transfer is told by downloads of every rank",
+  () => {
+    const { driver, setFault } = faultyDriver(driverFor(2));
+    return withGroup(2, async ({ gpus, group }) => {
+      const [first, second] = [...gpus] as [CudaDevice, CudaDevice];
+      using x = first.alloc("uint8", LATE_BYTES);
+      using y = second.zeros("uint8", LATE_BYTES);
+      using stream = second.createStream();
+      const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
+      requireUnderWay(first.stream);
+      group.broadcast([x, y], { streams: [first.stream, stream] });
+      setFault({ name: "cuStreamWaitEvent", times: 1 });
+      await assertRejects(() => y.download(), CudaError, "cuStreamWaitEvent");
+      setFault(undefined);
+      await upload;
+      for (const gpu of gpus) await gpu.synchronize();
+      await group.broadcast([x, y]);
+      assertEquals((await y.download()).at(-1), 7);
+    }, driver);
+  },
+  2,
+);

@@ -105,3 +105,103 @@ Deno.test("CudaDevice.downloadPinned() fails when its copy behind a transfer doe
     using host = await gpu.downloadPinned(x, { stream });
     assertEquals(host.array[LATE_BYTES - 1], 7);
   }));
+
+/** Ways to read memory that a failed call was to write, on streams that have done nothing wrong. */
+const READS: Readonly<Record<string, (gpu: CudaDevice, y: DeviceBuffer<"uint8">) => unknown>> = {
+  "GpuBuffer.download()": (_gpu, y) => y.download(),
+  "GpuBuffer.download(into)": (_gpu, y) => y.download(new Uint8Array(LATE_BYTES)),
+  "GpuBuffer.download() of a part": (_gpu, y) => y.subarray(5, 10).download(),
+  "GpuBuffer.download() behind a write of another part": async (_gpu, y) => {
+    y.subarray(0, 8).fill(1);
+    await y.download();
+  },
+  "GpuBuffer.downloadSync()": (_gpu, y) => y.downloadSync(),
+  "GpuBuffer.at()": (_gpu, y) => y.at(0),
+  "StridedView.download()": (_gpu, y) => y.strided({ shape: [4, 4], strides: [64, 1] }).download(),
+  "GpuBuffer.readable()": (_gpu, y) => new Response(y.readable).bytes(),
+  "GpuBuffer.toDLPack()": (_gpu, y) => y.toDLPack().dispose(),
+  "CudaDevice.downloadAll()": (gpu, y) => gpu.downloadAll([y]),
+  "CudaDevice.downloadPinned()": async (gpu, y) => (await gpu.downloadPinned(y)).dispose(),
+  "GpuBuffer.download() of a copy on a third stream": async (gpu, y) => {
+    using third = gpu.createStream();
+    using z = gpu.alloc("uint8", LATE_BYTES);
+    z.copyFrom(y, { stream: third });
+    await z.download();
+  },
+  "GpuBuffer.download() of a copy of a copy, behind transfers": async (gpu, y) => {
+    using third = gpu.createStream();
+    using z = gpu.alloc("uint8", LATE_BYTES);
+    using w = gpu.alloc("uint8", LATE_BYTES);
+    const upload = z.upload(new Uint8Array(LATE_BYTES));
+    z.copyFrom(y, { stream: third });
+    w.copyFrom(z);
+    await upload;
+    await w.download();
+  },
+  "CudaEvent.synchronize() behind a copy": async (gpu, y) => {
+    using third = gpu.createStream();
+    using z = gpu.alloc("uint8", LATE_BYTES);
+    z.copyFrom(y, { stream: third });
+    using event = third.record();
+    await event.synchronize();
+  },
+};
+
+for (const [name, read] of Object.entries(READS)) {
+  Deno.test(`${name} tells that the call which was to write the memory has failed, once`, () =>
+    withUpload(async ({ gpu, stream, x, setFault }) => {
+      using y = gpu.zeros("uint8", LATE_BYTES);
+      y.copyFrom(x, { stream });
+      setFault({ ...FAULT, times: 1 });
+      await assertRejects(async () => await read(gpu, y), CudaError, FAULT.name);
+      setFault(undefined);
+      await read(gpu, y);
+      await gpu.synchronize();
+      y.copyFrom(x, { stream });
+      assertEquals((await y.download()).at(-1), 7);
+    }));
+}
+
+Deno.test("a failed CudaGraph.launch() behind a transfer is told by a download on another stream", () =>
+  withUpload(async ({ gpu, stream, x, setFault }) => {
+    using y = gpu.zeros("uint8", LATE_BYTES);
+    using graph = gpu.capture(() => y.copyFrom(x));
+    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(8));
+    graph.launch({ stream });
+    setFault({ name: "cuGraphLaunch" });
+    await assertRejects(() => y.download(), CudaError, "cuGraphLaunch");
+    setFault(undefined);
+    await upload;
+    graph.launch({ stream });
+    assertEquals((await y.download()).at(-1), 8);
+  }));
+
+Deno.test("a failed kernel behind a transfer is told by a download on another stream", () =>
+  withUpload(async ({ stream, x, setFault }) => {
+    using y = x.astype("uint16", { stream });
+    setFault({ name: "cuLaunchKernel" });
+    await assertRejects(() => y.download(), CudaError, "cuLaunchKernel");
+    setFault(undefined);
+    x.astype("uint16", { into: y });
+    assertEquals((await y.download()).at(-1), 7);
+  }));
+
+Deno.test("memory of a graph tells why a launch behind a transfer did not allocate it", () =>
+  withUpload(async ({ gpu, stream, x, setFault }) => {
+    const made: DeviceBuffer<"uint8">[] = [];
+    using graph = gpu.capture(() => {
+      const y = gpu.alloc("uint8", LATE_BYTES);
+      made.push(y.copyFrom(x));
+    });
+    const [y] = made as [DeviceBuffer<"uint8">];
+    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(8));
+    graph.launch({ stream });
+    setFault({ name: "cuGraphLaunch" });
+    await assertRejects(() => y.download(), CudaError, "cuGraphLaunch");
+    setFault(undefined);
+    await upload;
+    await assertRejects(() => y.download(), TypeError, "launch the graph first");
+    graph.launch({ stream });
+    assertEquals((await y.download()).at(-1), 8);
+    y.dispose();
+  }));
