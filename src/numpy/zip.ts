@@ -94,12 +94,12 @@ export interface PackedFile extends Omit<ZipEntry, "offset" | "packedBytes"> {
 }
 
 /**
- * Lays out an archive as a list of parts, which follow each other.
+ * Lays out an archive as a list of pieces.
  *
  * @throws RangeError when it would have 4 GiB, or too many files.
  */
-export function zipParts(path: string, files: readonly PackedFile[]): Uint8Array<ArrayBuffer>[] {
-  const parts: Uint8Array<ArrayBuffer>[] = [];
+export function zipPieces(path: string, files: readonly PackedFile[]): Uint8Array<ArrayBuffer>[] {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
   const directory: Uint8Array<ArrayBuffer>[] = [];
   let offset = 0;
   for (const file of files) {
@@ -123,7 +123,7 @@ export function zipParts(path: string, files: readonly PackedFile[]): Uint8Array
     }
     local.set(name, LOCAL_BYTES);
     central.set(name, CENTRAL_BYTES);
-    parts.push(local, file.packed);
+    pieces.push(local, file.packed);
     directory.push(central);
     offset += local.byteLength + file.packed.byteLength;
   }
@@ -140,7 +140,7 @@ export function zipParts(path: string, files: readonly PackedFile[]): Uint8Array
   view.setUint16(10, files.length, true);
   view.setUint32(12, size, true);
   view.setUint32(16, offset, true);
-  return [...parts, ...directory, end];
+  return [...pieces, ...directory, end];
 }
 
 /** Finds the directory through the record at the archive's end. */

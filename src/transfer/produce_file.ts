@@ -94,7 +94,7 @@ function orderWrite(target: FileTarget): OrderedWrite {
   return { write, turn: new FileTurn(realPath, "change") };
 }
 
-/** The call that fills a file, and the signal that ends it. */
+/** The state of a write. */
 interface Writing {
   readonly fill: (file: DiskFile) => Iterable<Step>;
   readonly signal: AbortSignal | undefined;

@@ -21,7 +21,7 @@ import {
   type PackedFile,
   readZipDirectory,
   type ZipEntry,
-  zipParts,
+  zipPieces,
 } from "../../numpy/zip.ts";
 import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
@@ -278,13 +278,13 @@ export async function saveNpz(
       packed,
     });
   }
-  const parts = zipParts(name, files);
-  const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0);
+  const pieces = zipPieces(name, files);
+  const byteLength = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
   await produceFile({ path, byteLength, uses: [], inPlace, sync, signal }, function* (file) {
     let offset = 0;
-    for (const part of parts) {
-      yield* writeInto(file, part, offset);
-      offset += part.byteLength;
+    for (const piece of pieces) {
+      yield* writeInto(file, piece, offset);
+      offset += piece.byteLength;
     }
     reportProgress(onProgress, totalBytes, totalBytes); // what it throws keeps the old file
   });

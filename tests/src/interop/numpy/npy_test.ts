@@ -12,7 +12,7 @@ import { crc32 } from "node:zlib";
 import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
-import { zipParts } from "../../../../src/numpy/zip.ts";
+import { zipPieces } from "../../../../src/numpy/zip.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { type Random, testRandom } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
@@ -376,7 +376,7 @@ function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
 
 /** Packs files as they are into an archive. */
 function archiveOf(files: Readonly<Record<string, Uint8Array<ArrayBuffer>>>): Uint8Array {
-  const pieces = zipParts(
+  const pieces = zipPieces(
     "x.npz",
     Object.entries(files).map(([name, packed]) => {
       const { byteLength } = packed;
