@@ -16,6 +16,10 @@ const addOne: SimulatedKernel = {
   },
 };
 
+function load(gpu: SimulatedGpu, name: string): bigint {
+  return gpu.load(name).kernel;
+}
+
 function launch(
   gpu: SimulatedGpu,
   kernel: bigint,
@@ -41,7 +45,7 @@ function launch(
 
 Deno.test("cuLaunchKernel() runs in stream order with the parameters of the launch", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [{ kernel }, address, stream] = [gpu.load("addOne"), gpu.alloc(4), gpu.stream()];
+  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   assertEquals(launch(gpu, kernel, { address, count: 4, stream }), 0);
   gpu.api.cuStreamSynchronize(stream);
@@ -57,7 +61,7 @@ Deno.test("a kernel may take read() and write() out of its launch", () => {
     },
   };
   const gpu = new SimulatedGpu({ kernels: { setToSeven } });
-  const [{ kernel }, address, stream] = [gpu.load("setToSeven"), gpu.alloc(4), gpu.stream()];
+  const [kernel, address, stream] = [load(gpu, "setToSeven"), gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   assertEquals(launch(gpu, kernel, { address, count: 4, stream }), 0);
   gpu.api.cuStreamSynchronize(stream);
@@ -66,7 +70,7 @@ Deno.test("a kernel may take read() and write() out of its launch", () => {
 
 Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [{ kernel }, address, stream] = [gpu.load("addOne"), gpu.alloc(4), gpu.stream()];
+  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   launch(gpu, kernel, { address, count: 5, stream });
   assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "cuLaunchKernel");
@@ -74,7 +78,7 @@ Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
 
 Deno.test("cuLaunchKernel() races with unordered work on the same bytes", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [{ kernel }, address, stream] = [gpu.load("addOne"), gpu.alloc(4), gpu.stream()];
+  const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];
   gpu.write(address, new Uint8Array(4));
   launch(gpu, kernel, { address, count: 4, stream });
   gpu.api.cuMemsetD8Async(address, 1, 4n, gpu.stream());
@@ -83,7 +87,7 @@ Deno.test("cuLaunchKernel() races with unordered work on the same bytes", () => 
 
 Deno.test("cuLaunchKernel() is ordered before work that waits for its event", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [{ kernel }, address] = [gpu.load("addOne"), gpu.alloc(4)];
+  const [kernel, address] = [load(gpu, "addOne"), gpu.alloc(4)];
   const [first, second, event] = [gpu.stream(), gpu.stream(), gpu.event()];
   gpu.write(address, new Uint8Array(4));
   launch(gpu, kernel, { address, count: 4, stream: first });
@@ -96,7 +100,7 @@ Deno.test("cuLaunchKernel() is ordered before work that waits for its event", ()
 
 Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none freed before", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [{ kernel }, stream] = [gpu.load("addOne"), gpu.stream()];
+  const [kernel, stream] = [load(gpu, "addOne"), gpu.stream()];
   const address = gpu.allocAsync(4, stream);
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   launch(gpu, kernel, { address, count: 4, stream });
