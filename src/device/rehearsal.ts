@@ -104,7 +104,7 @@ function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
   buffer.downloadSync(bytes);
 }
 
-/** Moves bytes both ways through the ring, by threads that report, as a program's first large transfers do. */
+/** Moves bytes through the ring, by threads that report, as a program's first large transfers do. */
 function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): void {
   isRingRehearsed = true;
   const engine = engineOf(gpu.context);
