@@ -232,9 +232,8 @@ export function simulateNccl(machine: Machine): NcclApi {
     }
     const isBlocking = rank.config === null || readBlocking(bytesOf(rank.config));
     const name = bytesOf(rank.id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const clique = cliques.get(name) ?? new Clique(size, wires.get(name));
+    const clique = cliques.getOrInsertComputed(name, () => new Clique(size, wires.get(name)));
     wires.delete(name);
-    cliques.set(name, clique);
     if (clique.size !== size || clique.members.some((member) => member.rank === rank.rank)) {
       throw new NcclRefusal(MISUSED, `rank ${rank.rank} is there already, or of another size`);
     }

@@ -163,11 +163,12 @@ export class Machine {
 
   /** Adds a user of a device's primary context, which is made for the first user. */
   retain(device: Device): Context {
-    const primary = this.#primaries.get(device) ??
-      { context: this.register((handle) => new Context(device, handle, this.waits)), userCount: 0 };
+    const primary = this.#primaries.getOrInsertComputed(device, () => ({
+      context: this.register((handle) => new Context(device, handle, this.waits)),
+      userCount: 0,
+    }));
     primary.userCount++;
     primary.context.isDestroyed = false;
-    this.#primaries.set(device, primary);
     return primary.context;
   }
 

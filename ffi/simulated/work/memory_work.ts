@@ -115,9 +115,7 @@ export function markWritten({ region, extent }: Use): void {
   for (let row = 0; row < rowCountOf(extent); row++) {
     const rowStart = extent.start + row * extent.pitchBytes;
     for (const { segment, start, end } of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
-      const ranges = written.get(segment.storage);
-      if (ranges === undefined) written.set(segment.storage, [{ start, end }]);
-      else ranges.push({ start, end });
+      written.getOrInsertComputed(segment.storage, () => []).push({ start, end });
     }
   }
   for (const [storage, ranges] of written) storage.markWritten(ranges);
