@@ -2,8 +2,8 @@
 // to. It is stricter than the library: what ranks call must fit together. Blocking ranks are all in this
 // process; each non-blocking one has a process of its own, with a connection to the others.
 
+import { cString } from "../c_strings.ts";
 import { NCCL, type NcclApi, type NcclFunction } from "../nccl.ts";
-import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
 import {
   NCCL_CONFIG_MAGIC,
   NCCL_UNIQUE_ID_BYTES,
@@ -12,7 +12,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../nccl_constants.ts";
-import { cString } from "../c_strings.ts";
+import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
 import { hostAddress } from "./model/address_space.ts";

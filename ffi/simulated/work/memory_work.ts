@@ -1,9 +1,9 @@
 // Queues work that touches memory, and holds it to the rules that the real driver does not check:
 // access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
 
+import { hex } from "../errors.ts";
 import { type Access, endOf, type Extent } from "../model/access_history.ts";
 import type { ByteRange } from "../model/byte_ranges.ts";
-import { hex } from "../errors.ts";
 import type { Moment } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region, Segment } from "../model/region.ts";
