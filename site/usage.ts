@@ -46,9 +46,8 @@ export function findUsage(names: Names): ReadonlyMap<PublicSymbol, Usage> {
     for (const name of met) {
       const symbol = names.reference.find(name, from);
       if (symbol === undefined || symbol === from) continue;
-      const known = usage.get(symbol) ?? { givenBy: new Set(), takenBy: new Set() };
-      known[side].add(path);
-      usage.set(symbol, known);
+      const empty = () => ({ givenBy: new Set<string>(), takenBy: new Set<string>() });
+      usage.getOrInsertComputed(symbol, empty)[side].add(path);
     }
   }
 }

@@ -1,6 +1,5 @@
 // The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor`.
 
-import "./words/runtime.ts";
 import { type Command, COMMANDS, readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
 import { runCalibrate } from "./cli/calibrate.ts";
@@ -8,6 +7,7 @@ import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
 import { messageOf } from "./words/format.ts";
+import "./words/runtime.ts";
 import { VERSION } from "./words/version.ts";
 import { printOrLose } from "./words/warning.ts";
 

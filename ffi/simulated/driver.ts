@@ -1,8 +1,12 @@
 // A driver without a GPU: real semantics and status codes, and errors for mistakes that the real
 // driver lets pass. It replaces the library, so that all code above it runs unchanged.
 
-import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../cuda.ts";
 import { CUresult } from "../constants.ts";
+import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../cuda.ts";
+import { type HostCheck, MACHINE, WATCH_HOST } from "../host_watch.ts";
+import { OWN_NCCL } from "../nccl_library.ts";
+import { OWN_NVML } from "../nvml_library.ts";
+import { OWN_NVRTC } from "../nvrtc_library.ts";
 import type { SimulatedCalls } from "./calls/calls.ts";
 import { contextCalls } from "./calls/context_calls.ts";
 import { copyCalls } from "./calls/copy_calls.ts";
@@ -20,16 +24,12 @@ import { shapedCopyCalls } from "./calls/shaped_copy_calls.ts";
 import { sharingCalls } from "./calls/sharing_calls.ts";
 import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
-import { type HostCheck, MACHINE, WATCH_HOST } from "../host_watch.ts";
-import { OWN_NCCL } from "../nccl_library.ts";
-import { OWN_NVML } from "../nvml_library.ts";
-import { OWN_NVRTC } from "../nvrtc_library.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./model/host_storage.ts";
 import { Machine } from "./model/machine.ts";
+import { DISTURBING } from "./model/open_captures.ts";
 import { simulateNccl } from "./nccl.ts";
 import { simulateNvml } from "./nvml.ts";
-import { DISTURBING } from "./model/open_captures.ts";
 import { simulateNvrtc } from "./nvrtc.ts";
 import { settingsOf, type SimulationOptions } from "./options.ts";
 

@@ -2,8 +2,8 @@
 // to. It is stricter than the library: what ranks call must fit together. Blocking ranks are all in this
 // process; each non-blocking one has a process of its own, with a connection to the others.
 
+import { cString } from "../c_strings.ts";
 import { NCCL, type NcclApi, type NcclFunction } from "../nccl.ts";
-import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
 import {
   NCCL_CONFIG_MAGIC,
   NCCL_UNIQUE_ID_BYTES,
@@ -12,7 +12,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../nccl_constants.ts";
-import { cString } from "../c_strings.ts";
+import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
 import { hostAddress } from "./model/address_space.ts";
@@ -232,9 +232,8 @@ export function simulateNccl(machine: Machine): NcclApi {
     }
     const isBlocking = rank.config === null || readBlocking(bytesOf(rank.config));
     const name = bytesOf(rank.id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const clique = cliques.get(name) ?? new Clique(size, wires.get(name));
+    const clique = cliques.getOrInsertComputed(name, () => new Clique(size, wires.get(name)));
     wires.delete(name);
-    cliques.set(name, clique);
     if (clique.size !== size || clique.members.some((member) => member.rank === rank.rank)) {
       throw new NcclRefusal(MISUSED, `rank ${rank.rank} is there already, or of another size`);
     }

@@ -3,8 +3,8 @@
 
 import { cString, readCString } from "../c_strings.ts";
 import { NVRTC, type NvrtcApi, nvrtcResult } from "../nvrtc.ts";
-import { hostAddress } from "./model/address_space.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64 } from "./calls/cells.ts";
+import { hostAddress } from "./model/address_space.ts";
 
 /** Handles start here, far from those of the driver. */
 const FIRST_HANDLE = 0x7100_0000n;

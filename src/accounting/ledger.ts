@@ -9,8 +9,8 @@ import { OriginFinder } from "./origin.ts";
 import { Timeline } from "./timeline.ts";
 import type { TimelineAction } from "./timeline_event.ts";
 import { TrackRecord } from "./track_record.ts";
-import { Undisposed } from "./undisposed.ts";
 import { tellUnawaited } from "./unawaited_calls.ts";
+import { Undisposed } from "./undisposed.ts";
 
 /** Kinds of objects that a context can hold. */
 export type LiveKind =

@@ -1,7 +1,7 @@
 // The same bytes again and again, over memory of any size: a short pattern goes to the GPU with the
 // call, a longer one lies there already and is copied, twice as much each time.
 
-import { checkApart, type MemorySpan, queueCopy } from "../copies/copy.ts";
+import { checkApart, type MemorySpan, partOf, queueCopy } from "../copies/copy.ts";
 import { u64 } from "../launch/kernel_number.ts";
 import { launchReady, writing } from "../launch/ready_kernels.ts";
 import type { Action } from "../memory/host_memory.ts";
@@ -54,23 +54,16 @@ export function queueRepeats(
 ): void {
   requireBytes(pattern.byteLength, action);
   checkApart(span, pattern);
-  let doneBytes = Math.min(pattern.byteLength, span.byteLength);
-  queueCopy(partOf(span, 0, doneBytes), partOf(pattern, 0, doneBytes), stream);
-  while (doneBytes < span.byteLength) {
-    const nextBytes = Math.min(doneBytes, span.byteLength - doneBytes);
-    queueCopy(partOf(span, doneBytes, nextBytes), partOf(span, 0, nextBytes), stream);
-    doneBytes += nextBytes;
-  }
+  let source = pattern;
+  let offset = 0;
+  do {
+    const byteLength = Math.min(source.byteLength, span.byteLength - offset);
+    queueCopy(partOf(span, { offset, byteLength }), partOf(source, { byteLength }), stream);
+    offset += byteLength;
+    source = partOf(span, { byteLength: offset }); // twice as much each time
+  } while (offset < span.byteLength);
 }
 
 function requireBytes(byteLength: number, action: Action): void {
   if (byteLength === 0) throw new RangeError(`Cannot ${action}: the pattern has no bytes`);
-}
-
-function partOf(
-  { allocation, address }: MemorySpan,
-  start: number,
-  byteLength: number,
-): MemorySpan {
-  return { allocation, address: address + BigInt(start), byteLength };
 }

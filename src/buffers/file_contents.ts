@@ -1,6 +1,6 @@
 // A part of a file that fills new memory when it is first used: read at that moment, and not before.
 
-import type { MemorySpan } from "../copies/copy.ts";
+import { type MemorySpan, partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type FilePath, pathOf } from "../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
@@ -78,7 +78,7 @@ export class FileContents {
       const memory = bytes.subarray(0, span.byteLength - done);
       const count = file.readSomeSync(memory, this.fileOffset + done);
       if (count < memory.byteLength) throw this.#tooShort(this.fileOffset + done + count, span);
-      const part = { ...span, address: span.address + BigInt(done), byteLength: count };
+      const part = partOf(span, { offset: done, byteLength: count });
       transferSync({ direction: "upload", stream, span: part, host: { memory }, isPlaced: true });
       done += count;
     }

@@ -13,8 +13,8 @@ import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import type { BufferRequest } from "./buffer_request.ts";
+import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import { FileContents } from "./file_contents.ts";
 import {
   ALLOCATE_LIKE,

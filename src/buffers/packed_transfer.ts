@@ -6,7 +6,7 @@ import { areApart } from "../copies/address_ranges.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { MOST_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
+import { isMixed, type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { Fence } from "../order/fence.ts";
@@ -21,7 +21,7 @@ import {
   noteTransfer,
 } from "../transfer/host_transfer.ts";
 import { LateMover } from "../transfer/late_mover.ts";
-import { type PackPiece, paddingBetween } from "../transfer/pack.ts";
+import { type PackedArray, paddingBetween } from "../transfer/pack.ts";
 import { cutPacked } from "../transfer/packed_pieces.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
@@ -79,8 +79,7 @@ export async function transferPacked(
   for (const { buffer: { span }, host: given } of items) {
     if (span.byteLength === 0) continue;
     const owned = ownedSpan(given.memory);
-    const isMixed = owned === undefined && ownedParts(given.memory).length > 0;
-    const host = isMixed ? besideArray(given, direction) : given;
+    const host = isMixed(given.memory, owned) ? besideArray(given, direction) : given;
     if (owned !== undefined && host.convert === undefined) checkApart(span, owned);
     placed.push({ span, host, owned });
     const own = usesOfArray({ memory: host.memory, access: arrayAccess }, owned);
@@ -114,35 +113,35 @@ function* partsOf(
   options: PackedTransfer,
   entry: Fence | undefined,
 ): Generator<SequencePart, void> {
-  const pieces = findHost() === undefined ? [] : items.map(pieceOf);
-  const canPack = areApartIn(options.direction, pieces);
-  const small: PackPiece[] = [];
+  const packed = findHost() === undefined ? [] : items.map(packedOf);
+  const canPack = areApartIn(options.direction, packed);
+  const small: PackedArray[] = [];
   const arrays: HostBytes[] = [];
   const others: PlacedItem[] = [];
   for (const [index, item] of items.entries()) {
-    const piece = pieces[index];
-    if (piece === undefined || !canPack || !isPacked(item)) {
+    const array = packed[index];
+    if (array === undefined || !canPack || !isPacked(item)) {
       others.push(item);
       continue;
     }
-    small.push(piece);
+    small.push(array);
     arrays.push(item.host.memory);
   }
   for (let from = 0; from < small.length; from += MOST_KEPT_ARRAYS) {
     const end = from + MOST_KEPT_ARRAYS;
-    const part = { pieces: small.slice(from, end), arrays: arrays.slice(from, end) };
+    const part = { packed: small.slice(from, end), arrays: arrays.slice(from, end) };
     yield { start: () => pack(part, options, entry) };
   }
   for (const item of others) yield moveOne(item, options, entry);
 }
 
-function pieceOf({ span, host }: PlacedItem): PackPiece {
+function packedOf({ span, host }: PlacedItem): PackedArray {
   return { span, hostAddress: addressOf(host.memory) };
 }
 
-function areApartIn(direction: "upload" | "download", pieces: readonly PackPiece[]): boolean {
-  if (direction === "upload") return areApart(pieces.map(({ span }) => span));
-  return areApart(pieces.map(({ span, hostAddress }) => {
+function areApartIn(direction: "upload" | "download", packed: readonly PackedArray[]): boolean {
+  if (direction === "upload") return areApart(packed.map(({ span }) => span));
+  return areApart(packed.map(({ span, hostAddress }) => {
     return { address: hostAddress, byteLength: span.byteLength };
   }));
 }
@@ -177,15 +176,15 @@ const padded = new WeakSet<Allocation>();
 
 /** Moves small arrays packed together. */
 function pack(
-  { pieces, arrays }: { readonly pieces: readonly PackPiece[]; readonly arrays: HostBytes[] },
+  { packed, arrays }: { readonly packed: readonly PackedArray[]; readonly arrays: HostBytes[] },
   { direction, stream, ownsPadding = false }: PackedTransfer,
   entry: Fence | undefined,
 ): RingMover {
-  const byteLength = pieces.reduce((sum, { span }) => sum + span.byteLength, 0);
-  const largestBytes = pieces.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
-  if (ownsPadding) { for (const { span: { allocation } } of pieces) padded.add(allocation); }
-  const takesPadding = pieces.every(({ span: { allocation } }) => padded.has(allocation));
-  const cut = cutPacked(pieces, { direction, largestBytes, takesPadding });
+  const byteLength = packed.reduce((sum, { span }) => sum + span.byteLength, 0);
+  const largestBytes = packed.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
+  if (ownsPadding) { for (const { span: { allocation } } of packed) padded.add(allocation); }
+  const takesPadding = packed.every(({ span: { allocation } }) => padded.has(allocation));
+  const cut = cutPacked(packed, { direction, largestBytes, takesPadding });
   const engine = engineOf(stream.context);
   engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
   return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);

@@ -75,6 +75,11 @@ export function formatShape(dtype: string, shape: Shape): string {
   return `${dtype}[${shape.join(", ")}]`;
 }
 
+/** Formats the number of axes of a shape: `"1 axis"`, `"3 axes"`. */
+export function formatAxes({ length }: Shape): string {
+  return length === 1 ? "1 axis" : `${length} axes`;
+}
+
 /**
  * Resolves `start` and `end` as TypedArray.subarray does: negative counts from the end, and both
  * are clamped to the length.

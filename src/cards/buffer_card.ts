@@ -3,8 +3,8 @@
 
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { formatShape } from "../buffers/shape.ts";
 import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
+import { formatShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { contiguousStrides } from "../buffers/strides.ts";
 import { viewNameOf } from "../buffers/view_names.ts";

@@ -1,11 +1,11 @@
 // `doctor`: finds out, step by step, whether a GPU can be used, and says how to fix each problem.
 
-import { LibraryError } from "../../ffi/library.ts";
 import {
   findLibrary,
   INSTALLED_LIBRARIES,
   type InstalledLibrary,
 } from "../../ffi/installed_libraries.ts";
+import { LibraryError } from "../../ffi/library.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";

@@ -20,6 +20,14 @@ export interface MemorySpan {
   readonly byteLength: number;
 }
 
+/** Returns the part of a range that begins at an offset, its start by default. */
+export function partOf(
+  { allocation, address }: MemorySpan,
+  { offset = 0, byteLength }: { readonly offset?: number; readonly byteLength: number },
+): MemorySpan {
+  return { allocation, address: address + BigInt(offset), byteLength };
+}
+
 /** The two ends of a copy, and its stream. */
 export interface CopyRoute {
   /** The block that is written. */

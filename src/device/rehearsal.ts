@@ -10,12 +10,12 @@ import { prepareHeapAhead } from "../lanes/heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
 import { finishPending } from "../order/stream_queue.ts";
-import { cutBlock } from "../transfer/block_pieces.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { rehearseTransfers } from "../transfer/host_transfer.ts";
-import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
+import { cutRun } from "../transfer/run_pieces.ts";
+import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
 const FEW_BYTES = 256;
@@ -104,7 +104,7 @@ function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
   buffer.downloadSync(bytes);
 }
 
-/** Moves bytes both ways through the ring, by threads that report, as a program's first large transfers do. */
+/** Moves bytes through the ring, by threads that report, as a program's first large transfers do. */
 function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): void {
   isRingRehearsed = true;
   const engine = engineOf(gpu.context);
@@ -115,7 +115,7 @@ function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): voi
   const { address: deviceAddress, byteLength } = buffer.span;
   const host = { address: addressOf(bytes), bytes };
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutBlock({ direction, deviceAddress, host, byteLength });
+    const cut = cutRun({ direction, deviceAddress, host, byteLength });
     const pieceBytes = byteLength / RING_PIECES;
     const request = { direction, byteLength, arrays: [bytes], pieceBytes, cut };
     finishMover(new RingMover(engine, request));

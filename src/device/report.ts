@@ -199,9 +199,7 @@ function countBy<K>(
 ): Map<K, MemoryCounters> {
   const counters = new Map<K, MemoryCounters>();
   for (const entry of entries) {
-    const key = keyOf(entry);
-    let counter = counters.get(key);
-    if (counter === undefined) counters.set(key, counter = new MemoryCounters());
+    const counter = counters.getOrInsertComputed(keyOf(entry), () => new MemoryCounters());
     counter.add(entry.byteLength);
   }
   return counters;

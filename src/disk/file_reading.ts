@@ -1,10 +1,10 @@
 // A file that is read: found when the call is made, opened when earlier calls of the program have
 // written it, and not changed by later ones until it is closed.
 
+import { withCallers } from "../words/callers.ts";
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
 import { type FilePath, pathOf, readLink, realPathOf, requireAccess } from "./file_path.ts";
-import { withCallers } from "../words/callers.ts";
 import { FileTurn } from "./file_turns.ts";
 import { openByDeno } from "./system_error.ts";
 

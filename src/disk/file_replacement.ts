@@ -204,7 +204,7 @@ function requireWritable({ path, realPath }: WrittenPlace): void {
   try {
     requireAccess(realPath, "write");
   } catch (error) {
-    throw path === realPath ? error : elsewhere({ path, realPath }, error);
+    throw elsewhere({ path, realPath }, error);
   }
 }
 
@@ -214,11 +214,13 @@ function openTarget({ path, realPath }: WrittenPlace): void {
     openByDeno(realPath, { write: true });
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return;
-    throw path === realPath ? error : elsewhere({ path, realPath }, error);
+    throw elsewhere({ path, realPath }, error);
   }
 }
 
+/** Says in an error where the links of a path lead, when there are any. */
 function elsewhere({ path, realPath }: WrittenPlace, error: unknown): unknown {
+  if (path === realPath) return error;
   return reworded(error, `Cannot write ${path}: it leads to ${realPath}: ${messageOf(error)}`);
 }
 

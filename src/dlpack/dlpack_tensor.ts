@@ -8,6 +8,7 @@ import {
   DLPACK_FLAG_BITMASK,
   DLPACK_VERSION,
 } from "../../ffi/dlpack.ts";
+import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { pendingBefore } from "../memory/in_order.ts";
@@ -171,9 +172,7 @@ export function makeTensor(
   const { allocation, name } = source;
   const { context } = allocation;
   requireNoCapture("hand memory to another library");
-  const theirs = stream === undefined
-    ? legacyStreamOf(context)
-    : streamOn(context, { stream }, name);
+  const theirs = libraryStream(context, stream, name);
   if (allocation.isReadOnly && !versioned) {
     throw new TypeError(
       `Cannot hand over ${name} without a version: it may only be read, which such a struct cannot say`,
@@ -191,6 +190,15 @@ export function makeTensor(
   const ends = undo.move();
   addStruct({ place, context, letGo: () => ends.dispose() });
   return new DLPackTensor(new Parts({ address: place.address, versioned }));
+}
+
+/** Returns the stream of another library: the given one, or CUDA's legacy default stream. */
+export function libraryStream(
+  context: Context,
+  stream: CudaStream | undefined,
+  name: { toString(): string },
+): CudaStream {
+  return stream === undefined ? legacyStreamOf(context) : streamOn(context, { stream }, name);
 }
 
 /**

@@ -32,8 +32,9 @@ export function addStruct(struct: HandedOut): void {
     known.add(struct);
     return;
   }
-  watched.set(struct.context, new Set([struct]));
-  watch(struct.context);
+  const own = new Set([struct]);
+  watched.set(struct.context, own);
+  watch(struct.context, own);
 }
 
 /**
@@ -73,8 +74,7 @@ function isCleared({ place }: HandedOut): boolean {
 }
 
 /** Makes a device check its structs as long as it has some. */
-function watch(context: Context): void {
-  const own = watched.get(context) ?? new Set();
+function watch(context: Context, own: Set<HandedOut>): void {
   context.defer({
     isDue() {
       let looks = 0;
@@ -89,7 +89,7 @@ function watch(context: Context): void {
     wait() {},
     run() {
       for (const struct of [...own]) if (isCleared(struct)) endStruct(struct.place.address);
-      if (own.size > 0) watch(context);
+      if (own.size > 0) watch(context, own);
       else watched.delete(context);
     },
   });

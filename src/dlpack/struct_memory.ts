@@ -32,7 +32,5 @@ export function takePlace(byteLength: number): StructPlace {
 /** Clears a place and keeps it for a later struct. */
 export function givePlace(place: StructPlace): void {
   place.bytes.fill(0);
-  const places = free.get(place.bytes.byteLength);
-  if (places === undefined) free.set(place.bytes.byteLength, [place]);
-  else places.push(place);
+  free.getOrInsertComputed(place.bytes.byteLength, () => []).push(place);
 }

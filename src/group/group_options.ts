@@ -29,9 +29,9 @@ export const GROUP_OPTIONS: OptionSet<GroupOptions> = new OptionSet(GROUP_KINDS)
 /** Options for {@link joinGroup}. */
 export interface JoinOptions extends GroupOptions {
   /**
-   * The meeting point of the processes: `"tcp://host:port"`, where rank 0 listens; `"file:/path"`, a socket for
-   * processes of one machine; or `"env:"`, as a launcher such as torchrun has set MASTER_ADDR,
-   * MASTER_PORT, RANK and WORLD_SIZE.
+   * The meeting point of the processes: `"tcp://host:port"`, where rank 0 listens; `"file:/path"`, a
+   * socket for processes of one machine; or `"env:"`, as a launcher such as torchrun has set
+   * MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE.
    */
   readonly rendezvous: string;
   /** This process's rank, counted from 0; RANK by default with `"env:"`. */

@@ -1,6 +1,7 @@
 // The error of CUDA C++ that does not compile: the compiler's messages, with the lines that they
 // concern.
 
+import { formatCount } from "../words/format.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 
 /** A problem that the compiler found in the source. */
@@ -67,7 +68,7 @@ function messageFor(
   );
   const more = problems.length - shown.length;
   const rest = more > 0 ? [`and ${more} more; the error's log has all`] : [];
-  const count = problems.length === 1 ? "1 error" : `${problems.length} errors`;
+  const count = formatCount(problems.length, "error");
   return [`Cannot compile ${file}: ${count}`, ...shown, ...rest].join("\n");
 }
 

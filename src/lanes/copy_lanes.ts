@@ -298,7 +298,7 @@ export class CopyLanes {
     return canReport() && !this.#isReportMissing;
   }
 
-  /** Whether a lent thread is at work that will report: it takes the next copy sooner than a caller is back. */
+  /** Whether a lent thread will report: it takes the next copy sooner than the caller would be back. */
   get #awaitsReport(): boolean {
     for (const { reportsBy } of this.#lent.values()) if (reportsBy !== undefined) return true;
     return false;

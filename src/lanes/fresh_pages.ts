@@ -3,8 +3,8 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import type { MemoryPart } from "./copy_lanes.ts";
 import { giveThreadBack, startThreads, takeThread } from "./lent_threads.ts";
 
@@ -62,10 +62,19 @@ export function isUntouched(bytes: HostBytes): boolean {
 
 /** Asks for pages of 2 MiB, which more than doubles the speed of filling fresh memory (madvise). */
 export function askForHugePages(bytes: HostBytes): void {
-  const start = toNext(HUGE_PAGE_BYTES, addressOf(bytes));
-  const size = bytes.byteLength - start - (bytes.byteLength - start) % HUGE_PAGE_BYTES;
-  if (size <= 0) return;
-  findHost()?.madvise(addressOf(bytes) + BigInt(start), BigInt(size), MADV.HUGEPAGE);
+  const host = findHost();
+  if (host !== undefined) askForHugePagesAt(host, addressOf(bytes), bytes.byteLength);
+}
+
+/** Asks for pages of 2 MiB for memory at an address, as far as such pages lie within it. */
+export function askForHugePagesAt(host: HostApi, address: bigint, byteLength: number): void {
+  const [start, end] = innerRange(address, BigInt(byteLength), BigInt(HUGE_PAGE_BYTES));
+  if (start < end) host.madvise(start, end - start, MADV.HUGEPAGE);
+}
+
+/** Returns the part of a range that begins and ends at multiples of a size. */
+export function innerRange(address: bigint, byteLength: bigint, step: bigint): [bigint, bigint] {
+  return [(address + step - 1n) / step * step, (address + byteLength) / step * step];
 }
 
 /**
@@ -157,19 +166,20 @@ function noteUnderWay(work: Promise<unknown>): void {
 }
 
 /**
- * Cuts memory into parts, each for a thread that makes its pages: where large ones begin, so that no two
- * threads make the same one.
+ * Cuts memory into at most `mostParts` parts, each for a thread that makes its pages: where large pages
+ * begin, so that no two threads make the same one.
  */
 export function pageParts(
   address: bigint,
   byteLength: number,
   mostParts: number = LANE_PARTS,
 ): MemoryPart[] {
-  const step = BigInt(roundUp(byteLength / mostParts, HUGE_PAGE_BYTES));
   const end = address + BigInt(byteLength);
+  const firstPage = address - address % BigInt(HUGE_PAGE_BYTES);
+  const step = BigInt(roundUp(Number(end - firstPage) / mostParts, HUGE_PAGE_BYTES));
   const parts: MemoryPart[] = [];
-  for (let start = address - address % BigInt(PAGE_BYTES); start < end;) {
-    const next = (start / step + 1n) * step;
+  let start = address - address % BigInt(PAGE_BYTES);
+  for (let next = firstPage + step; start < end; next += step) {
     const stop = next < end ? next : end;
     parts.push({ address: start, byteLength: Number(stop - start) });
     start = stop;

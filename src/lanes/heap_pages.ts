@@ -2,9 +2,15 @@
 // when an array is first touched, they take three times as long, and longer than to fill the array.
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
-import type { CopyLanes } from "./copy_lanes.ts";
-import { HUGE_PAGE_BYTES, makePagesNow, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import type { CopyLanes } from "./copy_lanes.ts";
+import {
+  askForHugePagesAt,
+  innerRange,
+  makePagesNow,
+  PAGE_BYTES,
+  pageParts,
+} from "./fresh_pages.ts";
 
 /** Fewer bytes gain little: many arrays share what the heap has. */
 const FEWEST_BYTES = 2 ** 16;
@@ -31,7 +37,7 @@ const LOOK_BYTES = 2 ** 18;
 /** From this size on the heap maps a block apart, at the most that the C library allows. */
 export const MOST_HEAP_BYTES: number = 32 * 2 ** 20;
 
-/** Freed bytes at its end that the heap keeps: what it sets by itself beside the other. */
+/** Freed bytes that the heap keeps at its end: twice the other threshold, as it sets by itself. */
 const KEPT_BYTES = 2 * MOST_HEAP_BYTES;
 
 /** Set once {@link widenHeap} was called. */
@@ -185,14 +191,4 @@ function makePagesAt(
   if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
   const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
   if (start < end) host.madvise(start, end - start, MADV.POPULATE_WRITE);
-}
-
-function askForHugePagesAt(host: HostApi, address: bigint, byteLength: number): void {
-  const [first, last] = innerRange(address, BigInt(byteLength), BigInt(HUGE_PAGE_BYTES));
-  if (first < last) host.madvise(first, last - first, MADV.HUGEPAGE);
-}
-
-/** Returns the part of a range that begins and ends at multiples of a size. */
-function innerRange(address: bigint, byteLength: bigint, step: bigint): [bigint, bigint] {
-  return [(address + step - 1n) / step * step, (address + byteLength) / step * step];
 }

@@ -45,10 +45,9 @@ export class LaneShare<U extends object> {
   /** Number of its first slot among those of all engines. */
   readonly firstSlot: number;
 
-  /** Takes a part in lanes that are there; makes lanes, which do not run yet, where there is none. */
+  /** Takes a place at lanes that are there; where none is free, makes lanes, which do not run yet. */
   constructor(driver: Driver, user: U, needs: LaneNeeds) {
-    const all = (known.get(driver) ?? { sets: new Set(), active: new Set() }) as DriverLanes<U>;
-    known.set(driver, all);
+    const all = known.getOrInsertComputed(driver, noLanes) as DriverLanes<U>;
     let set = all.sets.values().find((set) =>
       isEqual(set.needs, needs) && set.places.includes(undefined)
     );
@@ -117,6 +116,10 @@ export class LaneShare<U extends object> {
     this.#all.sets.delete(this.#set);
     lanes.dispose();
   }
+}
+
+function noLanes(): DriverLanes<unknown> {
+  return { sets: new Set(), active: new Set() };
 }
 
 function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {

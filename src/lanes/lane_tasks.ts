@@ -16,7 +16,10 @@ import {
 } from "./lane_program.ts";
 import { ReportingCopies } from "./reporting_copies.ts";
 
-/** The task of a lane for one slot. */
+/**
+ * The task of a lane for one slot. The file's side of a task is a descriptor instead of an address, and
+ * the source of pages is the advice for the system: see {@link OPERATION}.
+ */
 export type LaneTask =
   | {
     readonly operation: "copy";
@@ -41,39 +44,21 @@ export type LaneTask =
   } & ByteCopy
   | {
     readonly operation: "readRows";
-    /** Address of the rows, which follow each other there. */
-    readonly destination: bigint;
-    /** The file descriptor to read from. */
-    readonly source: bigint;
-    /** Bytes of all rows. */
-    readonly byteLength: number;
     /** Offset of the first row in the file, in bytes. */
     readonly fileOffset: number;
     /** Bytes of one row. */
     readonly rowBytes: number;
     /** Bytes from the start of a row to the next in the file. */
     readonly sourcePitch: number;
-  }
+  } & ByteCopy
   | {
     readonly operation: "makePages";
-    /** Address of the memory. */
-    readonly destination: bigint;
-    /** The advice for the system. */
-    readonly source: bigint;
-    /** Number of bytes. */
-    readonly byteLength: number;
-  }
+  } & ByteCopy
   | {
     readonly operation: "read" | "write";
-    /** An address, or the file descriptor to write to. */
-    readonly destination: bigint;
-    /** An address, or the file descriptor to read from. */
-    readonly source: bigint;
-    /** Number of bytes. */
-    readonly byteLength: number;
     /** Offset in the file, in bytes. */
     readonly fileOffset: number;
-  };
+  } & ByteCopy;
 
 /** A thread copies so many bytes in the time in which a sleeping lane wakes up. */
 const BRIEF_BYTES = 2n ** 19n;

@@ -5,10 +5,16 @@ import { FUTEX, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 
-/** Some stay for the program. */
+/** The others stay for the program. */
 const MOST_THREADS = 26;
 
+/** Time for which threads stay in any case. */
+const STAY_MILLISECONDS = 5000;
+
 let takenCount = 0;
+/** Number and time of the last threads that were started at once. */
+let startedCount = 0;
+let startedAt = 0;
 
 /** Takes a thread; false when enough are taken. */
 export function takeThread(): boolean {
@@ -21,12 +27,6 @@ export function takeThread(): boolean {
 export function giveThreadBack(): void {
   takenCount--;
 }
-
-/** Time for which threads stay in any case. */
-const STAY_MILLISECONDS = 5000;
-
-let startedCount = 0;
-let startedAt = 0;
 
 /**
  * Starts as many threads as are wanted at once for work that keeps the system from mapping memory, such

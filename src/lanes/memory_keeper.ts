@@ -26,7 +26,7 @@ export interface MemoryKeeper {
  */
 export function keepMemory(
   arrays: readonly HostBytes[],
-  userCount: number = 1,
+  userCount: number,
 ): MemoryKeeper | undefined {
   const byBuffer = new Map(arrays.map((bytes) => [bytes.buffer, bytes]));
   const movable = [...byBuffer.values()].filter(({ buffer }) => buffer instanceof ArrayBuffer);

@@ -51,7 +51,7 @@ export function findNearCores(
   return count < fewest || count === countOf(allowed) ? undefined : { node, count, set };
 }
 
-/** Reads the name of a device's place on the bus, as files below `/sys` have it; empty where there is none. */
+/** Returns the name of a device's place on the bus, as files below `/sys` have it; empty without one. */
 export function busIdOf(driver: Driver, deviceHandle: number): string {
   const text = new Uint8Array(64);
   const status = driver.status("cuDeviceGetPCIBusId", text, text.length, deviceHandle);

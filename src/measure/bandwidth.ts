@@ -30,7 +30,7 @@ import {
 } from "./copy_cases.ts";
 import { Latch } from "./latch.ts";
 import { isLatencyCase, LATENCY_CASES, measureLatencies } from "./latency_cases.ts";
-import { fillPattern, findMismatch } from "./pattern.ts";
+import { fillPattern, findMismatch, PATTERN_SEED } from "./pattern.ts";
 import { checkSampleCount, speedOf, spreadOf } from "./samples.ts";
 
 /** Options for {@link CudaDevice.bandwidth}: sizes, kinds of memory and directions to measure. */
@@ -76,7 +76,6 @@ const MOST_COPIES = 16;
 const WARM_UP_COPIES = 4;
 /** Host time that one sample aims to stay within. */
 const SAMPLE_SECONDS = 0.25;
-const SEED = 0x0badf00d;
 
 /** The smallest copy that a sweep measures unless told otherwise. */
 export const SMALLEST_COPY_BYTES = 4096;
@@ -92,7 +91,7 @@ export function sizesUpTo(largestBytes: number): number[] {
 const DEFAULT_SIZES: readonly number[] = sizesUpTo(256 * 2 ** 20);
 
 /** One way of copying, between buffers that hold the largest size. */
-interface Lane {
+interface CopyWay {
   readonly direction: CopyDirection;
   readonly kind: HostKind;
   /** Queues or does one copy of the first `byteLength` bytes. */
@@ -138,16 +137,16 @@ async function measurePoints(
   checkSweep(sizes, options);
   using resources = new DisposableStack();
   const sweep = new Sweep(memory, Math.max(...sizes), resources);
-  const lanes = sweep.lanes(options);
+  const ways = sweep.ways(options);
   const points: BandwidthPoint[] = [];
-  for (const lane of lanes) {
-    if (lane.kind === "pageable") await sweep.runThreads();
+  for (const way of ways) {
+    if (way.kind === "pageable") await sweep.runThreads();
     for (const byteLength of sizes) {
       options.signal?.throwIfAborted();
       await nextTurn();
-      const point = sweep.measure(lane, { byteLength, sampleCount: options.sampleCount ?? 3 });
+      const point = sweep.measure(way, { byteLength, sampleCount: options.sampleCount ?? 3 });
       points.push(point);
-      const pointCount = lanes.length * sizes.length;
+      const pointCount = ways.length * sizes.length;
       reportProgress(options.onProgress, points.length, pointCount, point);
     }
   }
@@ -159,7 +158,7 @@ class Sweep {
   readonly #stream: CudaStream;
   readonly #start: CudaEvent;
   readonly #end: CudaEvent;
-  readonly #latch: Latch | undefined;
+  readonly #latch: Latch;
   readonly #source: DeviceBuffer<"uint8">;
   readonly #destination: DeviceBuffer<"uint8">;
   readonly #pinned: PinnedBuffer<"uint8">;
@@ -182,15 +181,15 @@ class Sweep {
   }
 
   /** The ways of copying that the options ask for. */
-  lanes(options: BandwidthOptions): Lane[] {
+  ways(options: BandwidthOptions): CopyWay[] {
     const { kinds = ["pinned", "pageable"] } = options;
     const { directions = ["host-to-device", "device-to-host", "device-to-device"] } = options;
     const toHost = directions.filter((direction) => direction !== "device-to-device");
     const isMeasured = (kind: HostKind) => kinds.some((wanted) => wanted === kind);
     return [
-      ...isMeasured("pinned") ? toHost.map((direction) => this.#pinnedLane(direction)) : [],
+      ...isMeasured("pinned") ? toHost.map((direction) => this.#pinnedWay(direction)) : [],
       ...directions.includes("device-to-device") ? [this.#onDevice()] : [],
-      ...isMeasured("pageable") ? toHost.map((direction) => this.#pageableLane(direction)) : [],
+      ...isMeasured("pageable") ? toHost.map((direction) => this.#pageableWay(direction)) : [],
     ];
   }
 
@@ -204,18 +203,18 @@ class Sweep {
   }
 
   /** Measures one point and checks the bytes. */
-  measure(lane: Lane, plan: { byteLength: number; sampleCount: number }): BandwidthPoint {
+  measure(way: CopyWay, plan: { byteLength: number; sampleCount: number }): BandwidthPoint {
     const { byteLength, sampleCount } = plan;
-    lane.prepare(byteLength);
-    const copiesPerSample = this.#copiesFor(lane, byteLength);
+    way.prepare(byteLength);
+    const copiesPerSample = this.#copiesFor(way, byteLength);
     const seconds = spreadOf(Array.from(
       { length: sampleCount },
-      () => this.#sample(lane, byteLength, copiesPerSample) / copiesPerSample,
+      () => this.#sample(way, byteLength, copiesPerSample) / copiesPerSample,
     ));
-    const verified = findMismatch(lane.result(byteLength), SEED) === -1;
+    const verified = findMismatch(way.result(byteLength), PATTERN_SEED) === -1;
     return {
-      direction: lane.direction,
-      kind: lane.kind,
+      direction: way.direction,
+      kind: way.kind,
       byteLength,
       secondsPerCopy: seconds.middle,
       gigabytesPerSecond: speedOf(byteLength, seconds.middle),
@@ -230,32 +229,32 @@ class Sweep {
   /**
    * Returns the number of copies that fit into a sample, from the host time of one after a warm-up.
    */
-  #copiesFor(lane: Lane, byteLength: number): number {
-    lane.copy(byteLength);
+  #copiesFor(way: CopyWay, byteLength: number): number {
+    way.copy(byteLength);
     this.#stream.synchronizeSync();
     const start = performance.now();
-    lane.copy(byteLength);
+    way.copy(byteLength);
     this.#stream.synchronizeSync();
     const seconds = (performance.now() - start) / 1000;
     return Math.max(1, Math.min(MOST_COPIES, Math.floor(SAMPLE_SECONDS / seconds)));
   }
 
   /** Returns the GPU seconds of one row of copies. */
-  #sample(lane: Lane, byteLength: number, copies: number): number {
+  #sample(way: CopyWay, byteLength: number, copies: number): number {
     const queue = () => {
-      for (let i = 0; i < Math.min(WARM_UP_COPIES, copies); i++) lane.copy(byteLength);
+      for (let i = 0; i < Math.min(WARM_UP_COPIES, copies); i++) way.copy(byteLength);
       this.#stream.record(this.#start);
-      for (let i = 0; i < copies; i++) lane.copy(byteLength);
+      for (let i = 0; i < copies; i++) way.copy(byteLength);
       this.#stream.record(this.#end);
     };
     // A blocking copy would wait for a held stream forever.
-    if (this.#latch === undefined || lane.kind === "pageable") queue();
+    if (way.kind === "pageable") queue();
     else this.#latch.hold(this.#stream, queue);
     this.#stream.synchronizeSync();
     return this.#end.secondsSince(this.#start);
   }
 
-  #onDevice(): Lane {
+  #onDevice(): CopyWay {
     const options = { stream: this.#stream };
     return {
       direction: "device-to-device",
@@ -267,35 +266,35 @@ class Sweep {
     };
   }
 
-  #pinnedLane(direction: CopyDirection): Lane {
+  #pinnedWay(direction: CopyDirection): CopyWay {
     const options = { stream: this.#stream };
     const host = (n: number) => this.#pinned.subarray(0, n);
-    return this.#hostLane(direction, "pinned", {
+    return this.#hostWay(direction, "pinned", {
       bytes: (n) => this.#pinned.array.subarray(0, n),
       upload: (n) => void this.#source.subarray(0, n).copyFrom(host(n), options),
       download: (n) => void this.#source.subarray(0, n).copyTo(host(n), options),
     });
   }
 
-  #pageableLane(direction: CopyDirection): Lane {
+  #pageableWay(direction: CopyDirection): CopyWay {
     const options = { stream: this.#stream };
     const host = (n: number) => this.#pageable.subarray(0, n);
-    return this.#hostLane(direction, "pageable", {
+    return this.#hostWay(direction, "pageable", {
       bytes: host,
       upload: (n) => void this.#source.subarray(0, n).uploadSync(host(n), options),
       download: (n) => void this.#source.subarray(0, n).downloadSync(host(n), options),
     });
   }
 
-  #hostLane(direction: CopyDirection, kind: HostKind, host: {
+  #hostWay(direction: CopyDirection, kind: HostKind, host: {
     bytes: (byteLength: number) => Uint8Array<ArrayBufferLike>;
     upload: (byteLength: number) => void;
     download: (byteLength: number) => void;
-  }): Lane {
+  }): CopyWay {
     const { bytes } = host;
     if (direction === "host-to-device") {
       const prepare = (n: number) => {
-        fillPattern(bytes(n), SEED);
+        fillPattern(bytes(n), PATTERN_SEED);
         this.#source.fill(0, { stream: this.#stream });
       };
       const result = (n: number) =>
@@ -311,7 +310,7 @@ class Sweep {
 
   #fillDevice(buffer: DeviceBuffer<"uint8">, byteLength: number): void {
     const bytes = this.#pageable.subarray(0, byteLength);
-    fillPattern(bytes, SEED);
+    fillPattern(bytes, PATTERN_SEED);
     buffer.subarray(0, byteLength).uploadSync(bytes, { stream: this.#stream });
     this.#destination.fill(0, { stream: this.#stream });
     this.#stream.synchronizeSync();

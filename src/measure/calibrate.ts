@@ -3,11 +3,11 @@
 import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { cutBlock } from "../transfer/block_pieces.ts";
 import { engineOf } from "../transfer/context_engine.ts";
 import type { TransferEngine } from "../transfer/engine.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
+import { cutRun } from "../transfer/run_pieces.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { spreadOf } from "./samples.ts";
 
@@ -79,13 +79,13 @@ function moveByRing(
   bytes: Uint8Array<ArrayBuffer>,
 ): void {
   const { byteLength } = bytes;
-  const block = {
+  const sides = {
     deviceAddress: buffer.ptr,
     host: { address: addressOf(bytes), bytes },
     byteLength,
   };
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutBlock({ ...block, direction });
+    const cut = cutRun({ ...sides, direction });
     finishMover(new RingMover(engine, { direction, byteLength, cut }));
   }
 }

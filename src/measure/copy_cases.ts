@@ -12,7 +12,7 @@ import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
-import { fillPattern, findMismatch } from "./pattern.ts";
+import { fillPattern, findMismatch, PATTERN_SEED } from "./pattern.ts";
 import { speedOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
@@ -29,7 +29,6 @@ export const COPY_COUNT = 16;
 export const WARM_UP_COUNT = 4;
 /** The copies that load the other direction are twice as large, so that they last longer. */
 const LOAD_FACTOR = 2;
-const SEED = 0x0badf00d;
 
 /** Size of a copy in these cases unless told otherwise. */
 export const CASE_BYTES: number = 512 * 2 ** 20;
@@ -138,8 +137,7 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   };
   const seconds: number[] = [];
   for (let sample = 0; sample < sampleCount; sample++) {
-    if (latch === undefined) queue();
-    else latch.hold(stream, queue);
+    latch.hold(stream, queue);
     stream.synchronizeSync();
     load?.stream.synchronizeSync();
     seconds.push(end.secondsSince(start) / COPY_COUNT);
@@ -191,9 +189,10 @@ function copyByKernel({ from, to }: Route, stream: CudaStream): void {
   });
 }
 
-function bufferAt(
+/** Allocates memory for one end of a copy. */
+export function bufferAt(
   place: "host" | "device",
-  { memory, byteLength, resources }: CaseFields,
+  { memory, byteLength, resources }: Pick<CaseFields, "memory" | "byteLength" | "resources">,
   stream: CudaStream,
 ): GpuBuffer<"uint8"> {
   const request = { dtype: "uint8", shape: byteLength, stream, label: "bandwidth" } as const;
@@ -206,14 +205,14 @@ function bufferAt(
 
 /** Fills a buffer with the pattern. */
 export function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void {
-  if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, SEED);
+  if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, PATTERN_SEED);
   const bytes = new Uint8Array(byteLength);
-  fillPattern(bytes, SEED);
+  fillPattern(bytes, PATTERN_SEED);
   buffer.uploadSync(bytes);
 }
 
 /** Returns whether a buffer holds the pattern. */
 export function hasPattern(buffer: GpuBuffer<"uint8">): boolean {
   const bytes = buffer instanceof PinnedBuffer ? buffer.array : buffer.downloadSync();
-  return findMismatch(bytes, SEED) === -1;
+  return findMismatch(bytes, PATTERN_SEED) === -1;
 }

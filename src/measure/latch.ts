@@ -9,27 +9,21 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 
 /** A word of page-locked memory that a stream waits for (cuStreamWaitValue32). */
 export class Latch {
-  readonly #word: PinnedBuffer<"uint32">;
+  readonly #word: PinnedBuffer<"uint32"> | undefined;
 
-  /** Uses a pinned buffer of one element, which the caller disposes. */
-  constructor(word: PinnedBuffer<"uint32">) {
+  /** Uses a pinned buffer of one element, which the caller disposes; without one it holds nothing. */
+  constructor(word: PinnedBuffer<"uint32"> | undefined) {
     this.#word = word;
   }
 
-  /** Makes a latch with a word of its own; undefined where the device cannot wait for one. */
+  /** Makes a latch with a word of its own, where the device can wait for one. */
   static onStream(
     resource: MemoryResource,
     { stream, resources }: { readonly stream: CudaStream; readonly resources: DisposableStack },
-  ): Latch | undefined {
-    if (!Latch.isSupported(stream.context)) return undefined;
+  ): Latch {
+    if (!canWaitForWord(stream.context)) return new Latch(undefined);
     const word = { dtype: "uint32", shape: 1, stream, resource } as const;
     return new Latch(resources.use(allocatePinnedBuffer(word)));
-  }
-
-  /** Returns whether a device can wait for a word in memory. */
-  static isSupported(context: Context): boolean {
-    return context.driver.has("cuStreamWaitValue32_v2") &&
-      context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS") === 1;
   }
 
   /**
@@ -37,6 +31,7 @@ export class Latch {
    * may be left waiting for a word that is never written.
    */
   hold(stream: CudaStream, queue: () => void): void {
+    if (this.#word === undefined) return queue();
     const word = this.#word.array;
     word[0] = 0;
     stream.context.driver.call(
@@ -52,4 +47,9 @@ export class Latch {
       Atomics.store(word, 0, 1);
     }
   }
+}
+
+function canWaitForWord(context: Context): boolean {
+  return context.driver.has("cuStreamWaitValue32_v2") &&
+    context.attribute("CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS") === 1;
 }

@@ -1,9 +1,7 @@
 // The copy-engine cases of nvbandwidth for several GPUs, by its names and its method: each pair of
 // devices, all with one, one with all, and the host with all at once.
 
-import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { allocatePinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { peerRoute } from "../copies/peer_link.ts";
 import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
@@ -13,6 +11,7 @@ import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../wor
 import { reportProgress } from "../words/progress.ts";
 import {
   type BandwidthMemory,
+  bufferAt,
   CASE_BYTES,
   COPY_COUNT,
   hasPattern,
@@ -186,7 +185,7 @@ function areLinked({ copies }: Run, memories: readonly BandwidthMemory[]): boole
 }
 
 /** A copy that is set up. */
-interface Lane {
+interface PreparedCopy {
   readonly stream: CudaStream;
   readonly from: GpuBuffer<"uint8">;
   readonly to: GpuBuffer<"uint8">;
@@ -194,12 +193,12 @@ interface Lane {
   readonly end: CudaEvent;
 }
 
-/** Lanes that copy at the same time; the first begins. */
-interface LaneSet {
-  readonly main: Lane;
-  readonly others: readonly Lane[];
+/** Copies that are set up to run at the same time; the main one begins. */
+interface PreparedRun {
+  readonly main: PreparedCopy;
+  readonly others: readonly PreparedCopy[];
   readonly counts: Run["counts"];
-  /** Recorded behind the copies of all lanes, when they count together. */
+  /** Recorded behind all copies, when they count together. */
   readonly done: CudaEvent;
 }
 
@@ -212,85 +211,75 @@ function measureRun(
   },
 ): Field {
   using resources = new DisposableStack();
-  const lanes = copies.map((copy) => laneOf(copy, { memories, byteLength, resources }));
-  const [main, ...others] = lanes;
+  const prepared = copies.map((copy) => prepare(copy, { memories, byteLength, resources }));
+  const [main, ...others] = prepared;
   const memory = memories[copies[0]?.on ?? 0];
   if (main === undefined || memory === undefined) throw new RangeError("Cannot measure no copies");
   const done = resources.use(createEvent(main.stream.context));
   const latch = Latch.onStream(memory.pinned, { stream: main.stream, resources });
-  const set: LaneSet = { main, others, counts, done };
+  const ready: PreparedRun = { main, others, counts, done };
   const speeds = Array.from({ length: sampleCount }, () => {
-    if (latch === undefined) queueCopies(set);
-    else latch.hold(main.stream, () => queueCopies(set));
-    for (const { stream } of lanes) stream.synchronizeSync();
-    return speedOfCopies(set, COPY_COUNT * byteLength);
+    latch.hold(main.stream, () => queueCopies(ready));
+    for (const { stream } of prepared) stream.synchronizeSync();
+    return speedOfCopies(ready, COPY_COUNT * byteLength);
   });
-  return { ...spreadOf(speeds), verified: lanes.every(({ to }) => hasPattern(to)) };
+  return { ...spreadOf(speeds), verified: prepared.every(({ to }) => hasPattern(to)) };
 }
 
-/** Queues a sample: copies of the first lane to warm up, then those between each lane's events. */
-function queueCopies({ main, others, counts, done }: LaneSet): void {
+/** Queues a sample: the main copy to warm up, then each copy between its events. */
+function queueCopies({ main, others, counts, done }: PreparedRun): void {
   for (let i = 0; i < WARM_UP_COUNT; i++) main.to.copyFrom(main.from, { stream: main.stream });
   main.stream.record(main.start);
-  queueLane(main, COPY_COUNT);
-  for (const lane of others) {
-    lane.stream.wait(main.start);
-    lane.stream.record(lane.start);
-    queueLane(lane, counts === "first" ? 2 * COPY_COUNT : COPY_COUNT); // a load lasts longer
+  repeatCopy(main, COPY_COUNT);
+  for (const other of others) {
+    other.stream.wait(main.start);
+    other.stream.record(other.start);
+    repeatCopy(other, counts === "first" ? 2 * COPY_COUNT : COPY_COUNT); // a load lasts longer
   }
   if (counts !== "together") return;
   for (const { end } of others) main.stream.wait(end);
   main.stream.record(done);
 }
 
-function queueLane({ stream, from, to, end }: Lane, count: number): void {
+function repeatCopy({ stream, from, to, end }: PreparedCopy, count: number): void {
   for (let i = 0; i < count; i++) to.copyFrom(from, { stream });
   stream.record(end);
 }
 
-/** Returns the speed of a sample whose lanes have each copied this many bytes. */
-function speedOfCopies({ main, others, counts, done }: LaneSet, bytes: number): number {
-  const speed = ({ start, end }: Lane) => speedOf(bytes, end.secondsSince(start));
+/** Returns the speed of a sample in which each copy has moved this many bytes. */
+function speedOfCopies({ main, others, counts, done }: PreparedRun, bytes: number): number {
+  const speed = ({ start, end }: PreparedCopy) => speedOf(bytes, end.secondsSince(start));
   if (counts === "first") return speed(main);
-  const lanes = [main, ...others];
-  if (counts === "together") {
-    return lanes.length * speedOf(bytes, done.secondsSince(main.start));
-  }
-  return lanes.reduce((sum, lane) => sum + speed(lane), 0);
+  const all = [main, ...others];
+  if (counts === "together") return all.length * speedOf(bytes, done.secondsSince(main.start));
+  return all.reduce((sum, copy) => sum + speed(copy), 0);
 }
 
-function laneOf(
+function prepare(
   { from, to, on }: Copy,
   { memories, byteLength, resources }: {
     readonly memories: readonly BandwidthMemory[];
     readonly byteLength: number;
     readonly resources: DisposableStack;
   },
-): Lane {
+): PreparedCopy {
   const memory = memories[on];
   if (memory === undefined) throw new RangeError(`Cannot copy on device ${on}: there is none`);
   const { context } = memory.device;
   const stream = resources.use(createStream(context));
   const bufferOn = (place: number | "host"): GpuBuffer<"uint8"> => {
-    const request = { dtype: "uint8", shape: byteLength, label: "bandwidth" } as const;
-    if (place === "host") {
-      const own = resources.use(createStream(context));
-      return resources.use(
-        allocatePinnedBuffer({ ...request, stream: own, resource: memory.pinned }),
-      );
-    }
-    const resource = memories[place]?.device ?? memory.device;
-    const own = resources.use(createStream(resource.context));
-    return resources.use(allocateDeviceBuffer({ ...request, stream: own, resource }));
+    const owner = place === "host" ? memory : memories[place] ?? memory;
+    const own = resources.use(createStream(owner.device.context));
+    const fields = { memory: owner, byteLength, resources };
+    return bufferAt(place === "host" ? "host" : "device", fields, own);
   };
-  const lane = { stream, from: bufferOn(from), to: bufferOn(to) };
-  setPattern(lane.from, byteLength);
-  lane.to.fill(0);
-  for (const { context } of [lane.from, lane.to]) context.waitForAll();
-  const events = { start: createEvent(context), end: createEvent(context) };
-  resources.use(events.start);
-  resources.use(events.end);
-  return { ...lane, ...events };
+  const ends = { from: bufferOn(from), to: bufferOn(to) };
+  setPattern(ends.from, byteLength);
+  ends.to.fill(0);
+  for (const { context } of [ends.from, ends.to]) context.waitForAll();
+  const start = resources.use(createEvent(context));
+  const end = resources.use(createEvent(context));
+  return { stream, ...ends, start, end };
 }
 
 function row(run: (at: number, count: number) => Run): CasePlan {

@@ -7,6 +7,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
 import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { speedOf } from "./samples.ts";
 
 /** One piece of work on one stream. */
 export interface OverlapSpan {
@@ -184,7 +185,7 @@ function summarise(
       activeSeconds,
       overlappedSeconds: lengthOf(timesWith(2, spans)),
       parallelism: activeSeconds === 0 ? 0 : lengthOf(spans) / activeSeconds,
-      gigabytesPerSecond: activeSeconds === 0 ? 0 : copiedBytes / activeSeconds / 1e9,
+      gigabytesPerSecond: speedOf(copiedBytes, activeSeconds),
     }),
   );
 }

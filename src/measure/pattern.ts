@@ -5,6 +5,9 @@ import { builtin } from "../words/builtin.ts";
 /** Bytes after which the pattern repeats; long enough to notice a block in the wrong place. */
 const PERIOD_BYTES = 2 ** 20;
 
+/** A seed for measurements, each of which needs only one. */
+export const PATTERN_SEED = 0x0badf00d;
+
 /** Fills memory with a pattern that depends on `seed` (xorshift32). */
 export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): void {
   const period = patternOf(seed);

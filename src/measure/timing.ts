@@ -5,6 +5,7 @@ import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { speedOf } from "./samples.ts";
 
 /**
  * The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of a piece of work.
@@ -57,7 +58,7 @@ export async function timeOnStream(
   const hostSeconds = (performance.now() - hostStart) / 1000;
   const gpuSeconds = end.secondsSince(start);
   const copiedBytes = context.copiedBytes - bytesBefore;
-  const gigabytesPerSecond = gpuSeconds > 0 ? copiedBytes / gpuSeconds / 1e9 : 0;
+  const gigabytesPerSecond = speedOf(copiedBytes, gpuSeconds);
   const isModelled = context.driver.isSimulated;
   return new Timing(
     new Parts({ gpuSeconds, hostSeconds, copiedBytes, gigabytesPerSecond, isModelled }),

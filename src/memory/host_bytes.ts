@@ -119,6 +119,14 @@ export function ownedParts(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan[] 
   return parts;
 }
 
+/** Returns whether only parts of an array are registered; `owned` is the block that it lies in as a whole. */
+export function isMixed(
+  bytes: Uint8Array<ArrayBufferLike>,
+  owned: OwnedHostSpan | undefined,
+): boolean {
+  return owned === undefined && ownedParts(bytes).length > 0;
+}
+
 /** Returns whether a block is live, or its array still page-locked. */
 function isThere({ released, isLeaving }: Allocation): boolean {
   return !released || isLeaving;

@@ -2,11 +2,11 @@
 
 import { nameOf } from "../accounting/ledger.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { DisposedError } from "../words/errors.ts";
 import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
 import { deallocateTo } from "./memory_resource.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
-import { DisposedError } from "../words/errors.ts";
 
 /** Fills new memory that nothing else can reach yet. */
 export type Filling<R> = (block: Allocation, stream: CudaStream) => R;

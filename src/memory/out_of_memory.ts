@@ -7,6 +7,7 @@ import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { collectLost, hurryCollector } from "../order/safety_net.ts";
+import { withCallers } from "../words/callers.ts";
 import {
   type CudaError,
   isOutOfMemory,
@@ -14,7 +15,6 @@ import {
   type MemoryShortage,
   OutOfMemoryError,
 } from "../words/errors.ts";
-import { withCallers } from "../words/callers.ts";
 import { Parts } from "../words/parts.ts";
 import type { MemoryAmounts } from "../words/shortage.ts";
 import { hasEndedPool } from "./driver_pool.ts";

@@ -2,8 +2,8 @@
 
 import type { DisplayBundle } from "../cards/show_card.ts";
 import type { CudaDevice } from "../device/device.ts";
-import { NUMBER, type OptionKind, OptionSet, warnOfFailure } from "../words/options.ts";
 import { describeValue } from "../words/format.ts";
+import { NUMBER, type OptionKind, OptionSet, warnOfFailure } from "../words/options.ts";
 import { timerMilliseconds } from "../words/timer.ts";
 import { warn } from "../words/warning.ts";
 import { DEVICE } from "./plot_input.ts";

@@ -56,6 +56,8 @@ const MOST_AXES = 64;
 /** Elements start at a multiple of this. */
 const ALIGNMENT_BYTES = 64;
 
+const CUT_OFF = "it ends within its header";
+
 const TYPES: Readonly<Record<string, DType>> = {
   f2: "float16",
   f4: "float32",
@@ -108,8 +110,6 @@ export function headerBytesOf(path: string, start: Uint8Array): number {
   }
   return 8 + lengthBytes + textBytes;
 }
-
-const CUT_OFF = "it ends within its header";
 
 /**
  * Reads a whole header.

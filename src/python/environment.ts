@@ -1,13 +1,13 @@
 // Finds the Python to start: a program whose packages are used, and the library of the same
 // version.
 
-import { readVariable } from "../../ffi/library.ts";
 import {
   findLibrary,
   INSTALLED_LIBRARIES,
   mayRead,
   textOf,
 } from "../../ffi/installed_libraries.ts";
+import { readVariable } from "../../ffi/library.ts";
 
 /** A Python on this machine. */
 export interface PythonPlace {

@@ -4,14 +4,14 @@ import { LibraryError } from "../../ffi/library.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
+import { libraryStream } from "../dlpack/dlpack_tensor.ts";
 import { deleterAddress } from "../dlpack/handed_out.ts";
-import type { Context } from "../driver/context.ts";
 import { DTYPE, type DType } from "../dtype.ts";
 import { bufferFromDLPack, type FromDLPackOptions } from "../interop/from_dlpack.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
-import { type CudaStream, foreignHandle, foreignStream, legacyStreamOf } from "../order/stream.ts";
-import { STREAM, streamOn } from "../order/stream_choice.ts";
+import { type CudaStream, foreignHandle, foreignStream } from "../order/stream.ts";
+import { STREAM } from "../order/stream_choice.ts";
 import {
   ANYTHING,
   CALLBACK,
@@ -238,7 +238,7 @@ export class Python {
     const { gpu, dtype, stream, label, strided } = PYTHON_BUFFER_OPTIONS.read(options, "buffer");
     const context = contextOf(gpu, "use an array of Python's on");
     const source = expression.trim();
-    const theirs = this.#streamFor(context, { stream });
+    const theirs = libraryStream(context, stream, "an array of Python's");
     const request = { work: "take", source, name: this.#nextName(), stream: Number(theirs.handle) };
     const { address, versioned } = this.#call(request) as { address: string; versioned: boolean };
     const facts = { versioned, stream, label, strided };
@@ -286,11 +286,6 @@ export class Python {
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this} ${this.executable}`;
-  }
-
-  #streamFor(context: Context, { stream }: Pick<FromDLPackOptions, "stream">) {
-    if (stream === undefined) return legacyStreamOf(context);
-    return streamOn(context, { stream }, "an array of Python's");
   }
 
   /** Returns the name of the next source in tracebacks. */

@@ -2,7 +2,7 @@
 // bytes cross the host's bus once, however many devices there are.
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { type MemorySpan, queueCopyNow } from "../copies/copy.ts";
+import { partOf, queueCopyNow } from "../copies/copy.ts";
 import { peerRoute } from "../copies/peer_link.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import type { FollowingWork } from "../transfer/host_transfer.ts";
@@ -48,12 +48,4 @@ export function areLinked(buffers: readonly GpuBuffer[]): boolean {
   return buffers.every(({ context: from }, index) =>
     buffers.slice(index + 1).every(({ context: to }) => peerRoute(from, to) === "peer")
   );
-}
-
-/** Returns the place of a share in memory for the whole. */
-export function partOf(
-  { allocation, address }: MemorySpan,
-  { offset, byteLength }: Share,
-): MemorySpan {
-  return { allocation, address: address + BigInt(offset), byteLength };
 }

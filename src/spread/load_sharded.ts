@@ -5,6 +5,7 @@ import { roundUp } from "../../ffi/alignment.ts";
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/view_names.ts";
+import { partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { fileNameOf } from "../disk/file_path.ts";
 import { elementBytes } from "../dtype.ts";
@@ -13,17 +14,15 @@ import { type OpenShard, openShards } from "../interop/safetensors/open_shards.t
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import { type FileSection, uploadSections } from "../transfer/file_sections.ts";
-import { uploadFrom } from "../transfer/file_transfer.ts";
+import { type FileSection, uploadFrom, uploadSections } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
-import { CommonEnd, inParallel } from "../transfer/in_parallel.ts";
+import { type PartialTransfer, transferTogether } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { ProgressTotal } from "../transfer/progress_total.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
-import { handingOn, partOf, settled, type Share } from "./hand_on.ts";
+import { handingOn, settled, type Share } from "./hand_on.ts";
 import {
   distribute,
   type DistributedTensor,
@@ -58,9 +57,6 @@ const EVERYWHERE: readonly PlacementRule[] = [[/(?:)/, "replicate"]];
 /** Alignment in bytes of a tensor in its block. */
 const ALIGNMENT = 256;
 
-/** Number of reads at a time for each device: one large read fills the bus, small ones wait. */
-const READS_AT_ONCE = 4;
-
 /** The parts that this process loads, when other processes load the rest. */
 export interface OwnParts {
   /** Number of its first part. */
@@ -77,18 +73,13 @@ interface PlannedShard {
   readonly blockBytes: readonly number[];
 }
 
-/** Bytes to read for one device, which others get, too. */
-interface Read {
-  readonly byteLength: number;
-  run(options: TransferOptions): Promise<void>;
-}
-
 /** All bytes to read for one device. */
 interface DeviceReads {
   readonly stream: CudaStream;
   /** Bytes that only this device gets, which are read together. */
   readonly sections: FileSection[];
-  readonly shared: Read[];
+  /** Bytes that other devices get, too. */
+  readonly shared: PartialTransfer[];
 }
 
 /**
@@ -132,7 +123,7 @@ export async function loadSharded(
       addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }
-  await readAll(reads, { onProgress, signal });
+  await transferTogether(reads.map(readsOf), { onProgress, signal });
   await settled(blocks.flatMap(([block]) => block ?? []));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
   memory.move();
@@ -263,33 +254,9 @@ async function readShare(
 }
 
 /** Returns the reads of a device, several of which run at a time. */
-function readsOf({ stream, sections, shared }: DeviceReads): Read[] {
+function readsOf({ stream, sections, shared }: DeviceReads): PartialTransfer[] {
   const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
   if (byteLength === 0) return shared;
-  const run: Read["run"] = (options) => uploadSections({ ...options, stream, sections });
+  const run: PartialTransfer["run"] = (options) => uploadSections({ ...options, stream, sections });
   return [{ byteLength, run }, ...shared];
-}
-
-/** Reads for all devices at the same time; after the first failure the others end early. */
-async function readAll(devices: readonly DeviceReads[], options: TransferOptions): Promise<void> {
-  const reads = devices.map(readsOf);
-  const { onProgress, signal } = options;
-  const totalBytes = reads.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const progress = new ProgressTotal(totalBytes, onProgress);
-  const end = new CommonEnd(signal);
-  const ended = end.signal();
-  await Promise.allSettled(reads.map((own) =>
-    inParallel(own, {
-      count: READS_AT_ONCE,
-      work: async (read) => {
-        try {
-          await read.run({ onProgress: progress.part(), signal: ended });
-        } catch (error) {
-          end.fail(error);
-          throw error;
-        }
-      },
-    })
-  ));
-  end.check();
 }

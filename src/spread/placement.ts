@@ -1,6 +1,6 @@
 // Rules for the distribution of tensors over several devices, by their names.
 
-import { formatShape, resolveStep } from "../buffers/shape.ts";
+import { formatAxes, formatShape, resolveStep } from "../buffers/shape.ts";
 import { type HeldAs, heldAs } from "../interop/safetensors/formats.ts";
 import type { TensorEntry } from "../interop/safetensors/header.ts";
 import { visibleText } from "../words/format.ts";
@@ -61,8 +61,7 @@ function axisOf(placement: Placement, entry: TensorEntry): Split {
   const axis = resolveStep(placement.split, shape.length);
   if (axis === undefined) {
     throw new RangeError(
-      `${what} along axis ${placement.split}: it has ` +
-        (shape.length === 1 ? "1 axis" : `${shape.length} axes`),
+      `${what} along axis ${placement.split}: it has ${formatAxes(shape)}`,
     );
   }
   const held = heldAs(format, entry);

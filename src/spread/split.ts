@@ -1,7 +1,7 @@
 // The parts of an array over several devices: the beginning of each along an axis, its shape, and the
 // rows of the whole that hold its elements.
 
-import { countOf, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
+import { countOf, formatAxes, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
 import { formatCount } from "../words/format.ts";
 import { eitherOf, listOf, NUMBER, oneOf, type OptionKind } from "../words/options.ts";
 
@@ -97,7 +97,7 @@ export function splitArray(
   if (axis === undefined) {
     throw new RangeError(
       `Cannot split ${formatShape(subject.dtype, shape)} along axis ${split}: it has ` +
-        (shape.length === 1 ? "1 axis" : `${shape.length} axes`),
+        `${formatAxes(shape)}`,
     );
   }
   const size = shape[axis] ?? 0;

@@ -1,19 +1,19 @@
 // Moves one array to the device or back: small and page-locked ones by one driver call, large ones
 // through the ring when threads are available, else by calls that move a part each.
 
-import { Fence } from "../order/fence.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { cutBlock } from "./block_pieces.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
-import { engineAtRest, engineLimits, engineOf, isEarly, noteDemand } from "./context_engine.ts";
-import type { TransferEngine } from "./engine.ts";
+import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
+import type { Lending } from "../lanes/copy_lanes.ts";
 import { askForHugePages, isUntouched, makePages, makePagesSync } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { Fence } from "../order/fence.ts";
+import { CAN_BE_TERMINATED } from "../order/waiting.ts";
+import { engineAtRest, engineLimits, engineOf, isEarly, noteDemand } from "./context_engine.ts";
+import type { TransferEngine } from "./engine.ts";
 import type { Mover } from "./pending_transfer.ts";
 import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
-import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
+import { cutRun } from "./run_pieces.ts";
 import type { EngineLimits } from "./tuning.ts";
 
 /** An array, and the device memory on its other side. */
@@ -41,9 +41,11 @@ export class ArrayMover implements Mover {
   /** The copy of page-locked memory. */
   #copy: { readonly stream: TransferStream; readonly fence: Fence } | undefined;
   #failure: { readonly error: unknown } | undefined;
-  /** Whether the pages of fresh memory were seen to, and the threads that make them. */
+  /** Whether the pages of fresh memory were seen to. */
   #hasPages = false;
-  #areMadeElsewhere = false;
+  /** Whether other threads are making them. */
+  #isMakingPages = false;
+  /** Resolves when these threads are back. */
   #pages: Promise<void> | undefined;
 
   /** Starts with nothing moved; the first byte moves when the GPU has passed `entry`. */
@@ -70,12 +72,12 @@ export class ArrayMover implements Mover {
     return this.#ring === undefined && this.#entry?.isPassed === false ? this.#entry : undefined;
   }
 
-  /** The GPU is waited for between turns, and so are the ring and threads that are lent. */
+  /** Whether only a turn of the event loop brings it on: it waits for the GPU, the ring or lent threads. */
   get needsTurn(): boolean {
     if (this.#ring !== undefined) {
       return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#ring);
     }
-    return this.#areMadeElsewhere || this.waitsFor !== undefined;
+    return this.#isMakingPages || this.waitsFor !== undefined;
   }
 
   /** Joins the transfers of the ring, when that is the way for it. */
@@ -93,7 +95,7 @@ export class ArrayMover implements Mover {
       return this.#engine.advance(how);
     }
     if (this.#entry?.isSurelyPassed === false) return false;
-    if (how.canLend && this.#areMadeElsewhere) return false;
+    if (how.canLend && this.#isMakingPages) return false;
     this.#moveByDriver();
     return true;
   }
@@ -132,8 +134,8 @@ export class ArrayMover implements Mover {
     if (this.#hasPages || !this.#looksFresh()) return;
     this.#hasPages = true;
     if (!canLend || CAN_BE_TERMINATED) return makePagesSync(bytes);
-    this.#areMadeElsewhere = true;
-    this.#pages = makePages(bytes).then(() => void (this.#areMadeElsewhere = false));
+    this.#isMakingPages = true;
+    this.#pages = makePages(bytes).then(() => void (this.#isMakingPages = false));
   }
 
   /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */
@@ -215,7 +217,7 @@ export class ArrayMover implements Mover {
       byteLength,
       arrays: [bytes],
       follow: entry && ((stream) => entry.hold(stream.handle)),
-      cut: cutBlock({ direction, deviceAddress, host, byteLength, isFresh }),
+      cut: cutRun({ direction, deviceAddress, host, byteLength, isFresh }),
       isFresh,
     };
   }

@@ -29,7 +29,7 @@ interface PendingUse extends PlacedArray {
 /** The uses of one memory by transfers that are not over. */
 type MemoryUses = Readonly<Record<Access, Set<PendingUse>>>;
 
-const UNUSED: MemoryUses = { read: new Set(), write: new Set() };
+const UNUSED = noUses();
 
 /** All uses by transfers that are not over, by the identity of the memory. */
 const pending = new Map<unknown, MemoryUses>();
@@ -58,8 +58,7 @@ export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): v
   for (const { memory, access } of arrays) {
     const position = positionOf(memory);
     const { memory: identity } = position;
-    const uses = pending.get(identity) ?? { read: new Set(), write: new Set() };
-    pending.set(identity, uses);
+    const uses = pending.getOrInsertComputed(identity, noUses);
     const use = { memory, position, work };
     uses[access].add(use);
     work.whenOver(() => {
@@ -117,6 +116,10 @@ export function usesOfArray(
   const isArray = owned === undefined || owned.allocation.kind === "registered";
   const uses = blocks.map((block) => ({ ...block, access: use.access }));
   return { uses, arrays: isArray ? [use] : [] };
+}
+
+function noUses(): MemoryUses {
+  return { read: new Set(), write: new Set() };
 }
 
 /** Returns whether two arrays over one memory share a byte. */

@@ -23,7 +23,7 @@ export function engineOf(context: Context): TransferEngine {
   return adoptEngine(context, new TransferEngine(context, DEFAULT_LIMITS, { demand }));
 }
 
-/** Makes an engine that of a context; it ends with the context. */
+/** Gives a context its engine, which ends with it. */
 export function adoptEngine(context: Context, engine: TransferEngine): TransferEngine {
   engines.set(context, engine);
   context.atRelease(() => engine.dispose());
@@ -107,9 +107,9 @@ export async function engineAtRest(context: Context): Promise<void> {
 }
 
 function earlyDemandOf(context: Context): Demand {
-  const known = earlyDemands.get(context);
-  if (known !== undefined) return known;
-  const demand = new Demand(DEFAULT_LIMITS.demandBytes);
-  earlyDemands.set(context, demand);
-  return demand;
+  return earlyDemands.getOrInsertComputed(context, makeDemand);
+}
+
+function makeDemand(): Demand {
+  return new Demand(DEFAULT_LIMITS.demandBytes);
 }

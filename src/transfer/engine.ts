@@ -2,22 +2,22 @@
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
 import type { MemoryCache } from "../accounting/ledger.ts";
+import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
-import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
+import { type ArrayMaker, MOST_MADE_BYTES } from "../lanes/array_maker.ts";
 import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
-import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
-import { Demand } from "./demand.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import { beforeLastTurn } from "../lanes/last_turn.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
+import { SpareArray } from "../lanes/spare_array.ts";
+import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
+import { sleep } from "../words/timer.ts";
+import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
+import { Demand } from "./demand.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
-import { type ArrayMaker, MOST_MADE_BYTES } from "../lanes/array_maker.ts";
-import { SpareArray } from "../lanes/spare_array.ts";
-import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
-import { sleep } from "../words/timer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
 import {
   FEWEST_LANES,
@@ -44,7 +44,7 @@ const WAKING_MILLISECONDS = 2;
 /** Number of transfers that share the ring; more would only evict each other from the caches. */
 const MOST_AT_ONCE = 4;
 
-/** Slots that copy engines fill before lanes need them, all devices' together, and at least of each. */
+/** Slots that the copy engines of all devices fill before lanes need them, and the fewest of a device. */
 const SLOTS_AHEAD = 8;
 const FEWEST_AHEAD = 3;
 
@@ -145,8 +145,8 @@ export class TransferEngine implements MemoryCache {
   }
 
   /**
-   * Chooses the way for the rest of a transfer: the ring is fast only while several lanes run, and
-   * for few bytes only while they are awake, and needs page-locked memory. Wakes the lanes, for this transfer or the next.
+   * Chooses the way for the rest of a transfer. The ring needs page-locked memory and several lanes that
+   * run; for few bytes they have to be awake. Wakes lanes that sleep, for this transfer or the next.
    */
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
@@ -193,8 +193,8 @@ export class TransferEngine implements MemoryCache {
   }
 
   /**
-   * Allocates the ring before it is needed, no more of it than there is by default: some 6 ms, which the
-   * first large transfer would take longer.
+   * Allocates the ring before it is needed, up to its default size. The first large transfer would take
+   * some 6 ms longer for that.
    */
   fillRing(): void {
     this.#ring.fill(DEFAULT_LIMITS.slotCount);
@@ -265,6 +265,7 @@ export class TransferEngine implements MemoryCache {
     for (const transfer of this.#running.keys()) transfer.noteProgram();
     if (this.#unkept.size === 0) return;
     if (this.#keep([...this.#unkept])) return;
+    // There may be too few threads for all; lanes use only the arrays of transfers that have their turn.
     const unkept = [...this.#running.keys()].filter((transfer) => this.#unkept.has(transfer));
     if (unkept.length > 0 && !this.#keep(unkept)) this.#rest(unkept);
   }

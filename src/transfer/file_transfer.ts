@@ -5,19 +5,37 @@ import { checkRoute, type MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { factsOf } from "../disk/file_facts.ts";
 import type { FilePath } from "../disk/file_path.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize } from "../words/format.ts";
-import { cutBlock } from "./block_pieces.ts";
 import { engineOf } from "./context_engine.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { produceFile, type WritingOptions } from "./produce_file.ts";
 import { RingMover } from "./ring_mover.ts";
-import type { RingRequest } from "./ring_transfer.ts";
+import type { Piece, RingRequest } from "./ring_transfer.ts";
+import { cutRows, isOneRun, type Rows } from "./row_pieces.ts";
+import { cutRun } from "./run_pieces.ts";
 import { wayForFile } from "./ways.ts";
+
+/** Device memory, and the bytes of an open file that fill it. */
+export interface FileSection {
+  /** The device's side. */
+  readonly span: MemorySpan;
+  /** The open file; it stays open until the transfer is over. */
+  readonly file: DiskFile;
+  /** The bytes in the file: one run of them, or rows, which lie side by side on the device. */
+  readonly rows: Rows;
+}
+
+/** Sections of files, and the device that they fill. */
+export interface SectionsTransfer extends TransferOptions {
+  /** The sections, all of one device. */
+  readonly sections: readonly FileSection[];
+  /** The stream whose earlier work comes first. */
+  readonly stream: CudaStream;
+}
 
 /** Device memory and the part of an open file that goes into it. */
 export interface FileTransfer extends TransferOptions {
@@ -71,66 +89,74 @@ export function checkDownload({ allocation, byteLength }: MemorySpan, stream: Cu
   allocation.checkUse("read");
 }
 
-/**
- * Fills new device memory, which only the caller knows, from an open file. The transfer is in no
- * stream's order, because later work of a stream could otherwise wait forever for the file.
- */
+/** Fills new device memory, which only the caller knows, with a part of an open file. */
 export async function uploadFrom(task: FileTransfer): Promise<void> {
-  const { file, fileOffset, span } = task;
-  if (span.byteLength === 0) return;
+  const { span, file, fileOffset, stream, onProgress, signal } = task;
+  const { byteLength } = span;
+  const rows = { offset: fileOffset, rowBytes: byteLength, pitch: byteLength, rowCount: 1 };
+  await uploadSections({ sections: [{ span, file, rows }], stream, onProgress, signal });
+}
+
+/**
+ * Fills new device memory, which only the caller knows, with sections of open files, as one transfer: a
+ * model's tensors are mostly too small for transfers of their own, each of which begins and ends with a
+ * ring that has nothing to do. The transfer is in no stream's order, because later work of a stream
+ * could otherwise wait forever for the files.
+ */
+export async function uploadSections(task: SectionsTransfer): Promise<void> {
+  const sections = task.sections.filter(({ span }) => span.byteLength > 0);
+  const [first, ...others] = sections;
+  if (first === undefined) return;
+  const isSmall = others.length === 0 && isOneRun(first.rows) &&
+    wayForFile(first.span.byteLength) !== "ring";
   try {
-    await (wayForFile(span.byteLength) === "ring" ? throughRing(task) : uploadSmall(task));
+    await (isSmall ? uploadSmall(first, task) : uploadThroughRing({ ...task, sections }));
   } catch (error) {
-    const { byteLength } = factsOf(file.descriptor, file.path);
-    if (task.signal?.aborted || byteLength >= fileOffset + span.byteLength) throw error;
-    throw new RangeError(
-      `Cannot read ${span.byteLength} bytes at ${fileOffset} of ${file.path}: it shrank to ` +
-        `${byteLength} meanwhile`,
-      { cause: error },
-    );
+    if (task.signal?.aborted !== true) { for (const each of sections) requireWhole(each, error); }
+    throw error;
   }
 }
 
-async function uploadSmall(task: FileTransfer): Promise<void> {
-  const { file, fileOffset, span, signal } = task;
+/** Says that a file is shorter than a section, where it is. */
+function requireWhole({ span, file, rows }: FileSection, cause: unknown): void {
+  const { offset, rowCount, pitch, rowBytes } = rows;
+  const end = offset + (rowCount - 1) * pitch + rowBytes;
+  const { byteLength } = factsOf(file.descriptor, file.path);
+  if (byteLength >= end) return;
+  const place = isOneRun(rows) ? `at ${offset}` : `up to ${end}`;
+  throw new RangeError(
+    `Cannot read ${span.byteLength} bytes ${place} of ${file.path}: it shrank to ${byteLength} ` +
+      `meanwhile`,
+    { cause },
+  );
+}
+
+async function uploadSmall(
+  { span, file, rows }: FileSection,
+  { stream, onProgress, signal }: SectionsTransfer,
+): Promise<void> {
   signal?.throwIfAborted();
   const memory = new Uint8Array(span.byteLength);
-  await file.read(memory, fileOffset);
-  await transfer({ ...task, direction: "upload", host: { memory }, isPlaced: true });
+  await file.read(memory, rows.offset);
+  const options = { stream, onProgress, signal, isPlaced: true };
+  await transfer({ ...options, span, direction: "upload", host: { memory } });
 }
 
-async function throughRing(task: FileTransfer): Promise<void> {
-  const { span, file, fileOffset } = task;
-  const { address: deviceAddress, byteLength } = span;
-  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
-  const cut = cutBlock({ ...sides, hostOffset: fileOffset, byteLength });
-  await readThroughRing({ ...task, spans: [span] }, { cut, canLend: true, files: [file] });
-}
-
-/** The pieces by which memory is filled from files, and the files that they are read from. */
-export interface FileReads extends Pick<RingRequest, "cut">, Lending {
-  /** The open files. */
-  readonly files: readonly DiskFile[];
-}
-
-/** Fills device memory with pieces of open files, through the ring. */
-export async function readThroughRing(
-  { spans, stream, onProgress, signal }:
-    & Pick<FileTransfer, "stream" | "onProgress" | "signal">
-    & { readonly spans: readonly MemorySpan[] },
-  { cut, canLend, files }: FileReads,
+async function uploadThroughRing(
+  { sections, stream, onProgress, signal }: SectionsTransfer,
 ): Promise<void> {
-  const byteLength = spans.reduce((sum, span) => sum + span.byteLength, 0);
   signal?.throwIfAborted();
   const direction = "upload";
+  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
+  const files = new Set(sections.map(({ file }) => file));
   const keepOpen = () => {
-    const held = files.map((file) => file.hold());
+    const held = [...files].map((file) => file.hold());
     return () => held.forEach((letGo) => letGo());
   };
-  const ring = { direction, byteLength, cut, keepOpen } as const;
+  const ring = { direction, byteLength, cut: cutSections(sections), keepOpen } as const;
   await new PendingTransfer({
     stream,
-    uses: spans.map((span) => ({ ...span, access: "write" })),
+    uses: sections.map(({ span }) => ({ ...span, access: "write" })),
     arrays: [],
     byteLength,
     action: "read a file",
@@ -139,9 +165,26 @@ export async function readThroughRing(
     signal,
     start: (entry) => {
       const engine = engineOf(stream.context);
+      const canLend = sections.every(({ rows }) => isOneRun(rows)); // other rows are not lent
       engine.anticipate(byteLength, { canLend });
-      for (const span of spans) noteTransfer({ direction, span, stream });
+      for (const { span } of sections) noteTransfer({ direction, span, stream });
       return new RingMover(engine, ring, entry);
     },
   }).promise;
+}
+
+/** Tells how to cut sections, one after the other. */
+function cutSections(sections: readonly FileSection[]): RingRequest["cut"] {
+  return (pieceBytes) => piecesOf(sections, pieceBytes);
+}
+
+function* piecesOf(sections: readonly FileSection[], pieceBytes: number): Generator<Piece, void> {
+  for (const section of sections) yield* cutOf(section)(pieceBytes);
+}
+
+function cutOf({ span, file, rows }: FileSection): RingRequest["cut"] {
+  const { address: deviceAddress, byteLength } = span;
+  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
+  if (!isOneRun(rows)) return cutRows({ ...sides, rows });
+  return cutRun({ ...sides, hostOffset: rows.offset, byteLength });
 }

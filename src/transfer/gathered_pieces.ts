@@ -67,9 +67,7 @@ class OpenLoad {
       this.#fileOffset + this.#byteLength === fileOffset + taken;
   }
 
-  /**
-   * Adds as much of a block from `from` on as there is room for, and returns the number of bytes.
-   */
+  /** Adds as much of a span from `from` on as there is room for, and returns the number of bytes. */
   add({ allocation, address, byteLength: whole }: MemorySpan, from: number): number {
     const byteLength = Math.min(whole - from, this.#mostBytes - this.#byteLength);
     const source = address + BigInt(from);
@@ -93,15 +91,13 @@ class OpenLoad {
       byteLength,
       copies: (slot) =>
         copies.map(({ destination, ...copy }) => ({ ...copy, destination: slot + destination })),
-      laneTask: (slot) => {
-        return {
-          operation: "write",
-          destination: BigInt(descriptor),
-          source: slot,
-          byteLength,
-          fileOffset,
-        };
-      },
+      laneTask: (slot) => ({
+        operation: "write",
+        destination: BigInt(descriptor),
+        source: slot,
+        byteLength,
+        fileOffset,
+      }),
       laneError: () =>
         new Error(
           `Cannot write ${byteLength} bytes at ${fileOffset} of ${path}: the disk is full or failed`,

@@ -1,4 +1,4 @@
-// Writes blocks of device memory into one open file, packed: a slot carries hundreds of small ones,
+// Writes parts of device memory into one open file, packed: a slot carries hundreds of small ones,
 // which would cost a sixth of a millisecond each as transfers.
 
 import type { DiskFile } from "../disk/disk_file.ts";
@@ -14,12 +14,12 @@ import { SequenceMover } from "./sequence_mover.ts";
 import type { Step } from "./stepped_work.ts";
 import { wayForFile } from "./ways.ts";
 
-/** More blocks go through the ring however small they are: it moves many of them with one call. */
+/** More parts go through the ring however small they are: it moves many of them with one call. */
 const FEW_PARTS = 32;
 
-/** The destination of the blocks, and the work they come after. */
+/** The parts to write, their file, and the work they come after. */
 export interface GatherRequest extends TransferOptions {
-  /** The blocks, all of one device, in the order of the file; the caller holds them. */
+  /** The parts, all of one device, in the order of the file; the caller holds their memory. */
   readonly parts: readonly FilePart[];
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
@@ -28,8 +28,8 @@ export interface GatherRequest extends TransferOptions {
 }
 
 /**
- * Writes the blocks, as a part of work that has its place in the order and keeps the memory. When
- * the stream was disposed since, the default stream is used, ordered after its work.
+ * Writes the parts, in steps of work that has its place in the order and keeps the memory. When the
+ * stream was disposed since, the default stream is used, ordered after its work.
  */
 export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const { file, onProgress, signal } = request;

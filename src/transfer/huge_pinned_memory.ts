@@ -12,14 +12,14 @@ import {
   PROT,
   SYS_MBIND,
 } from "../../ffi/host.ts";
+import { HUGE_PAGE_BYTES, makePagesNow } from "../lanes/fresh_pages.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
-import { HUGE_PAGE_BYTES, makePagesNow } from "../lanes/fresh_pages.ts";
 
 const PAGE = BigInt(HUGE_PAGE_BYTES);
 
-/** Memory of the system's: the block that was mapped around the part that is used. */
+/** Memory that the system has mapped, around the part that is used. */
 interface Mapping {
   readonly start: bigint;
   readonly byteLength: bigint;

@@ -1,33 +1,47 @@
 // Several transfers at once, ended together: nothing of them is still running afterwards.
 
-/** Options for running the work. */
-export interface ParallelWork<T> {
-  /** Number of items at a time. */
-  readonly count: number;
-  /** Does the work for one item. */
-  readonly work: (item: T) => Promise<void>;
+import type { TransferOptions } from "./pending_transfer.ts";
+import { ProgressTotal } from "./progress_total.ts";
+
+/** A transfer that moves a part of something larger. */
+export interface PartialTransfer {
+  /** Bytes that it moves. */
+  readonly byteLength: number;
+  /** Moves them. */
+  run(options: TransferOptions): Promise<void>;
 }
 
-/**
- * Does the work for all items. After the first failure no more items are begun; the failure is
- * thrown when all begun items are over.
- */
-export async function inParallel<T>(items: Iterable<T>, options: ParallelWork<T>): Promise<void> {
-  const queue = items[Symbol.iterator]();
-  let failure: { readonly error: unknown } | undefined;
+/** Transfers of one list at a time: one large one fills the bus, small ones wait for disk and GPU. */
+const MOST_AT_ONCE = 4;
 
-  async function takeTurns(): Promise<void> {
-    for (let next = queue.next(); !next.done && failure === undefined; next = queue.next()) {
+/**
+ * Does the transfers of several lists, of all lists at the same time and of each list in its order.
+ * After the first failure the others end early and no more are begun; it is thrown when all are over.
+ */
+export async function transferTogether(
+  lists: readonly (readonly PartialTransfer[])[],
+  { onProgress, signal }: TransferOptions,
+): Promise<void> {
+  const totalBytes = lists.flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const progress = new ProgressTotal(totalBytes, onProgress);
+  const end = new CommonEnd(signal);
+  const ended = end.signal();
+
+  async function takeTurns(queue: Iterator<PartialTransfer>): Promise<void> {
+    for (let next = queue.next(); !next.done && !end.hasFailed; next = queue.next()) {
       try {
-        await options.work(next.value);
+        await next.value.run({ onProgress: progress.part(), signal: ended });
       } catch (error) {
-        failure ??= { error };
+        end.fail(error);
       }
     }
   }
 
-  await Promise.all(Array.from({ length: options.count }, takeTurns));
-  if (failure !== undefined) throw failure.error;
+  await Promise.all(lists.flatMap((list) => {
+    const queue = list.values();
+    return Array.from({ length: MOST_AT_ONCE }, () => takeTurns(queue));
+  }));
+  end.check();
 }
 
 /** The end of several transfers: the first failure of one ends the others early. */
@@ -45,6 +59,11 @@ export class CommonEnd {
   signal(): AbortSignal {
     const own = this.#failed.signal;
     return this.#signal === undefined ? own : AbortSignal.any([own, this.#signal]);
+  }
+
+  /** Whether one has failed. */
+  get hasFailed(): boolean {
+    return this.#failure !== undefined;
   }
 
   /** Notes the failure of one. */

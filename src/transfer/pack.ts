@@ -8,7 +8,7 @@ import type { MemorySpan } from "../copies/copy.ts";
 const PACK_ALIGNMENT_BYTES = 256;
 
 /** One array, and the device memory on its other side. */
-export interface PackPiece {
+export interface PackedArray {
   /** The device's side. */
   readonly span: MemorySpan;
   /** Address of the host's side, of the same size. */
@@ -16,7 +16,7 @@ export interface PackPiece {
 }
 
 /** An array's place in a slot. */
-export interface PlacedPiece {
+export interface SlotPlace {
   /** Address of the array. */
   readonly hostAddress: bigint;
   /** Number of bytes. */
@@ -35,8 +35,8 @@ export interface PackedRun {
 
 /** The load of one slot. */
 export interface SlotLoad {
-  /** The arrays in it. */
-  readonly pieces: readonly PlacedPiece[];
+  /** The arrays in it, by their places. */
+  readonly places: readonly SlotPlace[];
   /** The copies, in the order of the arrays. */
   readonly runs: readonly PackedRun[];
   /** Number of bytes of all arrays. */
@@ -45,22 +45,22 @@ export interface SlotLoad {
 
 /** Options for packing. */
 export interface PackOptions {
-  /** Bytes of a slot; no piece has more. */
+  /** Bytes of a slot; no array has more. */
   readonly slotBytes: number;
-  /** Most pieces in a slot. */
-  readonly pieceCount: number;
+  /** Most arrays in a slot. */
+  readonly arrayCount: number;
   /** Whether a copy may also move the padding between neighbours, which holds no other data. */
   readonly takesPadding: boolean;
 }
 
-/** Packs pieces into slots, in their order; neighbours on the device become one copy. */
-export function packPieces(pieces: readonly PackPiece[], options: PackOptions): SlotLoad[] {
+/** Packs arrays into slots, in their order; neighbours on the device become one copy. */
+export function packArrays(arrays: readonly PackedArray[], options: PackOptions): SlotLoad[] {
   const loads: OpenLoad[] = [];
-  for (const piece of pieces) {
-    if (piece.span.byteLength === 0) continue;
-    if (loads.at(-1)?.take(piece, options) === true) continue;
+  for (const array of arrays) {
+    if (array.span.byteLength === 0) continue;
+    if (loads.at(-1)?.take(array, options) === true) continue;
     const load = new OpenLoad();
-    load.take(piece, options);
+    load.take(array, options);
     loads.push(load);
   }
   return loads;
@@ -71,26 +71,26 @@ export function alignPacked(offset: number): number {
   return roundUp(offset, PACK_ALIGNMENT_BYTES);
 }
 
-/** A load that pieces are still added to. */
+/** A load that arrays are still added to. */
 class OpenLoad implements SlotLoad {
-  readonly pieces: PlacedPiece[] = [];
+  readonly places: SlotPlace[] = [];
   readonly runs: PackedRun[] = [];
   byteLength = 0;
   #last: MemorySpan | undefined;
-  /** Offset in the slot at which the last piece ends. */
+  /** Offset in the slot at which the last array ends. */
   #end = 0;
 
-  /** Adds a piece behind the others; false when it does not fit. */
+  /** Adds an array behind the others; false when it does not fit. */
   take(
-    { span, hostAddress }: PackPiece,
-    { slotBytes, pieceCount, takesPadding }: PackOptions,
+    { span, hostAddress }: PackedArray,
+    { slotBytes, arrayCount, takesPadding }: PackOptions,
   ): boolean {
     const padding = paddingBetween(this.#last, span);
     const slotOffset = padding === undefined ? alignPacked(this.#end) : this.#end + padding;
     const { byteLength } = span;
     const end = slotOffset + byteLength;
-    if (end > slotBytes || this.pieces.length === pieceCount) return false;
-    this.pieces.push({ hostAddress, byteLength, slotOffset });
+    if (end > slotBytes || this.places.length === arrayCount) return false;
+    this.places.push({ hostAddress, byteLength, slotOffset });
     this.byteLength += byteLength;
     this.#last = span;
     this.#end = end;
@@ -107,7 +107,7 @@ class OpenLoad implements SlotLoad {
 
 /**
  * Bytes between neighbours on the device, which keep that distance in the slot, so that one copy
- * can take both; undefined when they are none.
+ * can take both; undefined when they are no neighbours.
  */
 export function paddingBetween(
   first: MemorySpan | undefined,

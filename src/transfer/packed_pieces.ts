@@ -2,7 +2,7 @@
 // gathers or scatters the arrays of a slot, and few copies move it.
 
 import { MOST_COPIES } from "../lanes/lane_program.ts";
-import { type PackPiece, packPieces, type SlotLoad } from "./pack.ts";
+import { packArrays, type PackedArray, type SlotLoad } from "./pack.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 
 /** Options for packing arrays. */
@@ -16,22 +16,22 @@ export interface PackedCut {
 }
 
 /** Tells how to cut arrays, for a {@link RingRequest}. */
-export function cutPacked(arrays: readonly PackPiece[], options: PackedCut): RingRequest["cut"] {
+export function cutPacked(arrays: readonly PackedArray[], options: PackedCut): RingRequest["cut"] {
   const { direction, largestBytes, takesPadding } = options;
   return (pieceBytes) => {
     const slotBytes = Math.max(pieceBytes, largestBytes);
-    const loads = packPieces(arrays, { slotBytes, pieceCount: MOST_COPIES, takesPadding });
+    const loads = packArrays(arrays, { slotBytes, arrayCount: MOST_COPIES, takesPadding });
     return loads.map((load) => pieceOf(load, direction)).values();
   };
 }
 
-function pieceOf({ pieces, runs, byteLength }: SlotLoad, direction: "upload" | "download"): Piece {
+function pieceOf({ places, runs, byteLength }: SlotLoad, direction: "upload" | "download"): Piece {
   const isUpload = direction === "upload";
   return {
     byteLength,
     laneTask: (slot) => ({
       operation: "copyEach",
-      copies: pieces.map(({ hostAddress, byteLength, slotOffset }) => {
+      copies: places.map(({ hostAddress, byteLength, slotOffset }) => {
         const place = slot + BigInt(slotOffset);
         return isUpload
           ? { destination: place, source: hostAddress, byteLength }
@@ -45,6 +45,6 @@ function pieceOf({ pieces, runs, byteLength }: SlotLoad, direction: "upload" | "
           ? { destination: span.address, source: place, byteLength: span.byteLength }
           : { destination: place, source: span.address, byteLength: span.byteLength };
       }),
-    laneError: () => new Error(`Cannot copy ${pieces.length} arrays: the lane failed`),
+    laneError: () => new Error(`Cannot copy ${places.length} arrays: the lane failed`),
   };
 }

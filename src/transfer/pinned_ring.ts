@@ -3,8 +3,8 @@
 
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import { Fence } from "../order/fence.ts";
+import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import type { Piece, RingTransfer } from "./ring_transfer.ts";
 
 /** One page-locked slot. */

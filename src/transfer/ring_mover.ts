@@ -15,8 +15,7 @@ export class RingMover implements Mover {
   /** Starts the transfer, behind the GPU's work before `entry`. */
   constructor(engine: TransferEngine, request: RingRequest, entry?: Fence) {
     this.#engine = engine;
-    const follow = entry &&
-      ((stream: CopyStream) => entry.hold(stream.handle));
+    const follow = entry && ((stream: CopyStream) => entry.hold(stream.handle));
     this.#transfer = engine.start({ ...request, follow });
   }
 

@@ -29,7 +29,7 @@ export interface RingRequest {
   /** Makes the stream of the copies wait for what comes before the transfer. */
   readonly follow?: ((stream: CopyStream) => void) | undefined;
   /** Cuts the bytes to move into pieces for slots of `pieceBytes`. */
-  cut(pieceBytes: number): Iterator<Piece>;
+  cut(pieceBytes: number): IteratorObject<Piece, void>;
   /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
   readonly pieceBytes?: number;
   /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
@@ -95,7 +95,7 @@ export class RingTransfer {
     this.#unqueued--;
   }
 
-  /** Pieces that will still be queued, as far as they were handed out. */
+  /** Number of pieces that were handed out and whose copies are not queued yet. */
   get unqueuedCount(): number {
     return this.#unqueued;
   }

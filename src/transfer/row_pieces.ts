@@ -2,8 +2,8 @@
 // into pieces: a lane packs the rows of a slot, or takes them apart.
 
 import type { DiskFile } from "../disk/disk_file.ts";
-import { copiesAt, pieceAt, type PieceSides } from "./block_pieces.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
+import { copiesAt, pieceAt, type PieceSides } from "./run_pieces.ts";
 
 /** Rows of equal size at equal distances. */
 export interface Rows {
@@ -18,13 +18,13 @@ export interface Rows {
 }
 
 /** Rows, and the device memory on their other side. */
-export interface RowBlock extends PieceSides {
+export interface RowSides extends PieceSides {
   /** The rows on the host's side. */
   readonly rows: Rows;
 }
 
 /** Some whole rows, or a part of one. */
-interface Run {
+interface RowRun {
   /** Offset on the device. */
   readonly deviceOffset: number;
   /** Offset on the host. */
@@ -44,15 +44,18 @@ export function isOneRun({ rowBytes, pitch, rowCount }: Rows): boolean {
 }
 
 /** Tells how to cut rows, for a {@link RingRequest}. */
-export function cutRows(block: RowBlock): RingRequest["cut"] {
-  return (pieceBytes) => piecesOf(block, pieceBytes);
+export function cutRows(sides: RowSides): RingRequest["cut"] {
+  return (pieceBytes) => piecesOf(sides, pieceBytes);
 }
 
-function* piecesOf(block: RowBlock, pieceBytes: number): Generator<Piece, void> {
-  for (const run of runsOf(block.rows, pieceBytes)) yield pieceOf(block, run);
+function* piecesOf(sides: RowSides, pieceBytes: number): Generator<Piece, void> {
+  for (const run of runsOf(sides.rows, pieceBytes)) yield pieceOf(sides, run);
 }
 
-function* runsOf({ offset, rowBytes, pitch, rowCount }: Rows, most: number): Generator<Run, void> {
+function* runsOf(
+  { offset, rowBytes, pitch, rowCount }: Rows,
+  most: number,
+): Generator<RowRun, void> {
   const rowsAtOnce = Math.floor(most / rowBytes);
   for (let row = 0; row < rowCount;) {
     const hostOffset = offset + row * pitch;
@@ -75,16 +78,16 @@ function* runsOf({ offset, rowBytes, pitch, rowCount }: Rows, most: number): Gen
   }
 }
 
-function pieceOf(block: RowBlock, run: Run): Piece {
-  const { host, rows: { pitch } } = block;
+function pieceOf(sides: RowSides, run: RowRun): Piece {
+  const { host, rows: { pitch } } = sides;
   const { deviceOffset, hostOffset, rowBytes, rowCount } = run;
   const byteLength = rowBytes * rowCount;
-  if (rowCount === 1) return pieceAt(block, { deviceOffset, hostOffset, byteLength });
-  const copies = copiesAt(block, { deviceOffset, byteLength });
+  if (rowCount === 1) return pieceAt(sides, { deviceOffset, hostOffset, byteLength });
+  const copies = copiesAt(sides, { deviceOffset, byteLength });
   const rows = { offset: hostOffset, rowBytes, pitch, rowCount };
   const work = "file" in host
     ? readingOf(host.file, rows)
-    : packingOf(host.address, rows, block.direction);
+    : packingOf(host.address, rows, sides.direction);
   return { byteLength, copies, ...work };
 }
 
@@ -120,7 +123,7 @@ function readingOf(
 function packingOf(
   start: bigint,
   { offset, rowBytes, pitch, rowCount }: Rows,
-  direction: RowBlock["direction"],
+  direction: RowSides["direction"],
 ): LaneWork {
   const rows = start + BigInt(offset);
   const task = { operation: "copyRows", byteLength: rowBytes * rowCount, rowBytes } as const;

@@ -5,7 +5,7 @@ import { findHost } from "../../ffi/host.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
-import { ownedParts, ownedSpan } from "../memory/host_bytes.ts";
+import { isMixed, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
 import type { PendingWork } from "../order/pending_work.ts";
@@ -47,8 +47,9 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   if (byteLength === 0) return undefined;
   const { briefBytes } = engineLimits(stream.context);
   const owned = ownedSpan(memory);
-  const isMixed = owned === undefined && ownedParts(memory).length > 0;
-  if (byteLength < briefBytes || isMixed || findHost() === undefined) return throughOneArray(task);
+  if (byteLength < briefBytes || isMixed(memory, owned) || findHost() === undefined) {
+    return throughOneArray(task);
+  }
   const action = `${direction} ordinary memory`;
   requireUnrecorded(allocation, stream, action);
   const requireThere = presenceOf(memory);

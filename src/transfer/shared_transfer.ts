@@ -9,9 +9,9 @@ import type { StreamQueue } from "../order/stream_queue.ts";
 import type { StagingBlock } from "./staging_memory.ts";
 
 /** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
-const PIECE_BYTES = 2 ** 20;
+const COPY_BYTES = 2 ** 20;
 
-/** Parts of an array that has one piece, and slots for them at least: so many lanes bring more. */
+/** Parts of an array that is one copy: up to so many lanes help. As many slots must be free. */
 export const PARTS_WANTED = 8;
 
 /** Fewer bytes cost more to hand out than to copy. */
@@ -67,7 +67,7 @@ function upload(
 ): void {
   parts.connect({ source: addressOf(bytes()), destination: address });
   parts.submit(parts.count);
-  for (const { offset, byteLength, partCount } of parts.pieces()) {
+  for (const { offset, byteLength, partCount } of parts.copies()) {
     parts.finish(partCount);
     const at = BigInt(offset);
     queueCopies([{ destination: device + at, source: address + at, byteLength }], stream);
@@ -79,22 +79,22 @@ function download(
   parts: SharedParts,
   { stream, device, staged: { address, fences }, bytes }: SharedMove,
 ): void {
-  const pieces = parts.pieces();
-  for (const [index, { offset, byteLength }] of pieces.entries()) {
+  const copies = parts.copies();
+  for (const [index, { offset, byteLength }] of copies.entries()) {
     const at = BigInt(offset);
     queueCopies([{ destination: address + at, source: device + at, byteLength }], stream);
-    if (index + 1 < pieces.length) fences[index]?.set(stream.handle);
+    if (index + 1 < copies.length) fences[index]?.set(stream.handle);
   }
   parts.connect({ source: address, destination: addressOf(bytes()) });
-  for (const [index, { partCount }] of pieces.entries()) {
-    if (index + 1 === pieces.length) stream.synchronizeSync();
+  for (const [index, { partCount }] of copies.entries()) {
+    if (index + 1 === copies.length) stream.synchronizeSync();
     else while (fences[index]?.poll() === false) parts.help();
     parts.submit(partCount);
   }
 }
 
 /** A copy of the copy engine. */
-interface SharedPiece {
+interface SharedCopy {
   /** Offset of its first byte. */
   readonly offset: number;
   /** Number of bytes. */
@@ -103,7 +103,7 @@ interface SharedPiece {
   readonly partCount: number;
 }
 
-/** The copies between an array and page-locked memory, a part for each slot of the lanes. */
+/** The parts of an array, each of which one task copies to or from page-locked memory. */
 class SharedParts {
   readonly #lanes: CopyLanes;
   readonly #slots: readonly number[];
@@ -111,20 +111,20 @@ class SharedParts {
   #destination = 0n;
   readonly #byteLength: number;
   readonly #partBytes: number;
-  /** Most pieces: each but the last has a fence. */
-  readonly #pieceLimit: number;
+  /** Most copies: each but the last has a fence. */
+  readonly #mostCopies: number;
   #submittedCount = 0;
   #finishedCount = 0;
 
   constructor({ lanes, slots, staged, byteLength }: SharedMove) {
     this.#lanes = lanes;
     this.#slots = slots;
-    this.#pieceLimit = staged.fences.length + 1;
+    this.#mostCopies = staged.fences.length + 1;
     this.#byteLength = byteLength;
     const wanted = byteLength / PARTS_WANTED;
-    const few = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
-    const partBytes = Math.max(few, byteLength / slots.length);
-    this.#partBytes = roundUp(partBytes, LINE_BYTES);
+    const fitting = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
+    const fewest = byteLength / slots.length; // a slot carries one part
+    this.#partBytes = roundUp(Math.max(fitting, fewest), LINE_BYTES);
   }
 
   /** Tells from where to where the parts are copied, before the first is handed out. */
@@ -140,20 +140,20 @@ class SharedParts {
   }
 
   /** Cuts the bytes into copies of the copy engine. */
-  pieces(): SharedPiece[] {
-    const fewest = Math.ceil(this.count / this.#pieceLimit);
-    const pieceParts = Math.max(fewest, Math.round(PIECE_BYTES / this.#partBytes));
-    const pieces: SharedPiece[] = [];
-    for (let first = 0; first < this.count; first += pieceParts) {
+  copies(): SharedCopy[] {
+    const fewest = Math.ceil(this.count / this.#mostCopies);
+    const copyParts = Math.max(fewest, Math.round(COPY_BYTES / this.#partBytes));
+    const copies: SharedCopy[] = [];
+    for (let first = 0; first < this.count; first += copyParts) {
       const offset = first * this.#partBytes;
-      const partCount = Math.min(this.count, first + pieceParts);
+      const partCount = Math.min(this.count, first + copyParts);
       const end = Math.min(this.#byteLength, partCount * this.#partBytes);
-      pieces.push({ offset, byteLength: end - offset, partCount });
+      copies.push({ offset, byteLength: end - offset, partCount });
     }
-    return pieces;
+    return copies;
   }
 
-  /** Hands out the parts until so many are. */
+  /** Hands out parts until so many are handed out. */
   submit(partCount: number): void {
     for (; this.#submittedCount < partCount; this.#submittedCount++) {
       const offset = this.#submittedCount * this.#partBytes;

@@ -1,7 +1,7 @@
 // Gathers the chunks of a stream in two page-locked blocks: one fills while the copy engine empties
 // the other. However long the stream is, that is all the host memory it takes.
 
-import { type MemorySpan, queueCopy } from "../copies/copy.ts";
+import { type MemorySpan, partOf, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
 import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
@@ -48,7 +48,7 @@ export interface StreamTarget {
 }
 
 /** One page-locked block. */
-interface StagingBlock {
+interface PinnedBlock {
   readonly allocation: Allocation;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -57,8 +57,8 @@ interface StagingBlock {
 export class StagedWriter {
   readonly #target: StreamTarget;
   readonly #onProgress: ((doneBytes: number) => void) | undefined;
-  #filling: StagingBlock | undefined;
-  #emptying: StagingBlock | undefined;
+  #filling: PinnedBlock | undefined;
+  #emptying: PinnedBlock | undefined;
   #filledBytes = 0;
   #queuedBytes = 0;
   #nextBlockBytes: number;
@@ -141,8 +141,7 @@ export class StagedWriter {
     const { allocation } = block;
     const end = this.#queuedBytes + byteLength;
     const whole = this.#target.spanFor(end, this.#queuedBytes);
-    const address = whole.address + BigInt(this.#queuedBytes);
-    const destination = { allocation: whole.allocation, address, byteLength };
+    const destination = partOf(whole, { offset: this.#queuedBytes, byteLength });
     const source = { allocation, address: allocation.address, byteLength };
     queueCopy(destination, source, this.#target.stream);
     this.#queuedBytes = end;
@@ -167,7 +166,7 @@ export class StagedWriter {
     block.allocation.release();
   }
 
-  #makeBlock(chunkBytes: number): StagingBlock {
+  #makeBlock(chunkBytes: number): PinnedBlock {
     const { stream, expectedBytes } = this.#target;
     let byteLength = this.#nextBlockBytes;
     if (expectedBytes === undefined) {

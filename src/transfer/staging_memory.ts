@@ -5,11 +5,11 @@
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { Fence } from "../order/fence.ts";
-import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import { forgetHeap } from "../lanes/heap_pages.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
+import { Fence } from "../order/fence.ts";
+import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 
 /** For more bytes several threads that fill the new array are faster. */
 const MOST_LANDING_BYTES = 4 * 2 ** 20;
@@ -47,7 +47,7 @@ export class StagingMemory implements MemoryCache {
   readonly #resource: HugePinnedMemory;
   #memory: StagingBlock | undefined;
   #demandCount = 0;
-  /** Size that was not to be had, nor is any larger one asked for. */
+  /** The smallest size that could not be had; from there on no size is asked for. */
   #refusedBytes = Infinity;
 
   /** Starts with no memory. */
@@ -59,15 +59,7 @@ export class StagingMemory implements MemoryCache {
 
   /** Returns the staging memory of a context; it ends with the context. */
   static of(context: Context): StagingMemory {
-    const found = known.get(context);
-    if (found !== undefined) return found;
-    const memory = new StagingMemory(context);
-    known.set(context, memory);
-    context.atRelease(() => {
-      memory.trim();
-      context.ledger.caches.delete(memory);
-    });
-    return memory;
+    return known.getOrInsertComputed(context, makeMemory);
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -153,6 +145,15 @@ export class StagingMemory implements MemoryCache {
       if (address !== undefined) this.#free(address);
     }
   }
+}
+
+function makeMemory(context: Context): StagingMemory {
+  const memory = new StagingMemory(context);
+  context.atRelease(() => {
+    memory.trim();
+    context.ledger.caches.delete(memory);
+  });
+  return memory;
 }
 
 /** Returns the size of the memory for a transfer. */

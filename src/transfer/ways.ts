@@ -30,9 +30,9 @@ const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number
 export const WAKING_RING_BYTES = 8 * 2 ** 20;
 
 /**
- * Transfers that lanes which are awake copy together with the caller. Fresh arrays are downloaded into:
- * the ring has large pages made for those of more bytes. Arrays are made by downloads while the copy
- * engine works: below 2 MiB a copy of page-locked memory is faster, into memory that is warm by then.
+ * Sizes of transfers that lanes which are awake copy together with the caller. Fresh arrays have no pages
+ * yet: for larger ones the ring has large pages made. Other arrays are made by the download, while the
+ * copy engine works: below 2 MiB a copy of page-locked memory is faster, into memory that is warm then.
  */
 export const SHARED_BYTES = {
   upload: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },

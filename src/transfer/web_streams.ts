@@ -1,6 +1,6 @@
 // Device memory as the ends of web streams: bytes come and go in chunks, as fast as both sides can.
 
-import type { MemorySpan } from "../copies/copy.ts";
+import { type MemorySpan, partOf } from "../copies/copy.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
@@ -17,7 +17,7 @@ const CHUNK_BYTES = 2 ** 20;
 /** Time that a source has to end: longer than one that closes a connection needs. */
 const CANCEL_MILLISECONDS = 1000;
 
-/** What a web stream that reads does with the block: see {@link Allocation.addReader}. */
+/** The hold of a web stream on the block that it reads: see {@link Allocation.addReader}. */
 class Reading implements Owner {
   readonly #end: () => void;
   #isOver = false;
@@ -75,7 +75,8 @@ export function readableFrom(
     await nextTurn(); // a reader that only awaits chunks would starve timers
     const span = memory.disposed ? keptSpan(memory, allocation) : memory.span;
     const bytes = new Uint8Array(Math.min(CHUNK_BYTES, Math.max(0, span.byteLength - offset)));
-    await downloadPart({ span, offset, bytes, stream });
+    const part = partOf(span, { offset, byteLength: bytes.byteLength });
+    await transfer({ direction: "download", stream, span: part, host: { memory: bytes } });
     return bytes;
   }
   const readable = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -192,19 +193,4 @@ export function wholeOf(memory: StreamedMemory, stream: CudaStream): StreamTarge
     abandon() {},
     toString: () => `${memory}`,
   };
-}
-
-/** A part of memory, and the host bytes that it goes into. */
-interface PartDownload {
-  readonly span: MemorySpan;
-  readonly offset: number;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly stream: CudaStream;
-}
-
-async function downloadPart({ span, offset, bytes, stream }: PartDownload): Promise<void> {
-  const { allocation } = span;
-  const address = span.address + BigInt(offset);
-  const part = { allocation, address, byteLength: bytes.byteLength };
-  await transfer({ direction: "download", stream, span: part, host: { memory: bytes } });
 }

@@ -2,10 +2,10 @@
 
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { Driver } from "../../src/driver/driver.ts";
 import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
-import { hintFor, type MemoryAmounts } from "../../src/words/shortage.ts";
+import { Driver } from "../../src/driver/driver.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
+import { hintFor, type MemoryAmounts } from "../../src/words/shortage.ts";
 import { runWith } from "../support/child_deno.ts";
 import { projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";

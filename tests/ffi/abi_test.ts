@@ -7,10 +7,10 @@ import { struct, u16, u64, u8 } from "../../ffi/struct.ts";
 import { compareAbi } from "../support/abi/compare.ts";
 import answer from "../support/abi/cuda_abi.json" with { type: "json" };
 import dlpackAnswer from "../support/abi/dlpack_abi.json" with { type: "json" };
+import type { AbiManifest } from "../support/abi/manifest.ts";
 import ncclAnswer from "../support/abi/nccl_abi.json" with { type: "json" };
 import nvmlAnswer from "../support/abi/nvml_abi.json" with { type: "json" };
 import nvrtcAnswer from "../support/abi/nvrtc_abi.json" with { type: "json" };
-import type { AbiManifest } from "../support/abi/manifest.ts";
 import {
   type AbiSubjects,
   CUDA_SUBJECTS,

@@ -2,6 +2,7 @@
 // They run on Linux; elsewhere the library must be refused in words.
 
 import { assert, assertEquals, assertLess, assertNotEquals, assertThrows } from "@std/assert";
+import { cString, readCString } from "../../ffi/c_strings.ts";
 import {
   AT,
   CPU_SET_BYTES,
@@ -25,7 +26,6 @@ import {
   SYS_MBIND,
 } from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
-import { cString, readCString } from "../../ffi/c_strings.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };

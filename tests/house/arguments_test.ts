@@ -4,6 +4,7 @@
 
 import { assertEquals, assertNotEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
+import * as bench from "../../src/bench/mod.ts";
 import * as group from "../../src/entries/group.ts";
 import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
@@ -12,9 +13,8 @@ import * as safetensors from "../../src/entries/safetensors.ts";
 import * as sharing from "../../src/entries/sharing.ts";
 import * as simulated from "../../src/entries/simulated.ts";
 import * as testing from "../../src/entries/testing.ts";
-import * as bench from "../../src/bench/mod.ts";
-import * as notebook from "../../src/notebook/mod.ts";
 import { startGroup } from "../../src/group/device_group.ts";
+import * as notebook from "../../src/notebook/mod.ts";
 import { splitArray } from "../../src/spread/split.ts";
 import { Parts } from "../../src/words/parts.ts";
 import { openTestDevice } from "../support/driver.ts";

@@ -2,9 +2,9 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { CudaDevice, type CudaGraph } from "../../mod.ts";
+import { simulateDriver } from "../../src/entries/simulated.ts";
 import { withoutLeaks } from "../../src/entries/testing.ts";
 import { testDriver } from "../support/driver.ts";
-import { simulateDriver } from "../../src/entries/simulated.ts";
 
 /** Calls that take a body, each given one that the compiler would refuse. */
 const CALLS: Record<string, (gpu: CudaDevice, body: never) => unknown> = {

@@ -11,9 +11,9 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { Figure } from "../../src/notebook/figure.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { Figure } from "../../src/notebook/figure.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");
 

@@ -8,6 +8,7 @@ import {
   assertThrows,
 } from "@std/assert";
 import type { Layout, PlotData } from "npm:@types/plotly.js@3.0.14";
+import type { TimelineEvent } from "../../src/accounting/timeline_event.ts";
 import type { OverlapTrace } from "../../src/measure/overlap.ts";
 import type { Figure } from "../../src/notebook/figure.ts";
 import { plotLatency } from "../../src/notebook/latency_plot.ts";
@@ -17,7 +18,6 @@ import { plotMemoryTimeline } from "../../src/notebook/memory_timeline.ts";
 import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
 import { cellMarks, cellNames } from "../../src/notebook/timeline_marks.ts";
 import { squarify } from "../../src/notebook/treemap.ts";
-import type { TimelineEvent } from "../../src/accounting/timeline_event.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
 import { withDevice } from "../support/with_device.ts";
 

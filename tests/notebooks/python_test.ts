@@ -1,8 +1,8 @@
 // What the Jupyter tasks say where Jupyter is missing, and which kernel they use.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { PROJECT_ROOT } from "../support/project_files.ts";
 import { runDeno } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
 
 const KERNEL = new URL("jupyter/kernels/deno/kernel.json", PROJECT_ROOT);
 

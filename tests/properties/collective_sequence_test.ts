@@ -4,15 +4,15 @@
 import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../src/device/device.ts";
 import { IN_SANITIZER, ON_GPU } from "../support/driver.ts";
+import { asOneGroup } from "../support/group/as_one_group.ts";
+import { join, openRank } from "../support/group/joined_ranks.ts";
+import { freeAddress } from "../support/group/rank_process.ts";
 import {
   checkNothingLeftOn,
   driverFor,
   GROUP_SIZES,
   testWithNccl,
 } from "../support/group_scene.ts";
-import { asOneGroup } from "../support/group/as_one_group.ts";
-import { join, openRank } from "../support/group/joined_ranks.ts";
-import { freeAddress } from "../support/group/rank_process.ts";
 import { runSeeds } from "../support/random.ts";
 import { liveNames } from "../support/with_device.ts";
 import { CollectiveSequence } from "./collective_sequence.ts";

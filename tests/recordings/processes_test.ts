@@ -2,8 +2,8 @@
 // sequence and is told.
 
 import { assert, assertEquals } from "@std/assert";
-import { PROJECT_ROOT } from "../support/project_files.ts";
 import { runDeno } from "../support/child_deno.ts";
+import { PROJECT_ROOT } from "../support/project_files.ts";
 import { ProcessPool } from "../support/recording/process_pool.ts";
 import { readRecording } from "../support/recording/recording.ts";
 import { emptyReplay, replaySequence } from "../support/recording/replay.ts";

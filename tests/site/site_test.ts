@@ -1,14 +1,14 @@
 // The documentation's site as a reader meets it: every name and member is there, links lead somewhere.
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { firstSentence } from "../../site/doc_comment.ts";
 import { headingAnchor, relativeAddress, textOf } from "../../site/html.ts";
 import { renderMarkdown } from "../../site/markdown.ts";
 import { Names } from "../../site/names.ts";
 import { staticHtml } from "../../site/notebook_page.ts";
-import { firstSentence } from "../../site/doc_comment.ts";
 import { type PublicSymbol, Reference } from "../../site/reference.ts";
-import { problemsOf } from "../../site/site_check.ts";
 import { buildSite, type Site } from "../../site/site.ts";
+import { problemsOf } from "../../site/site_check.ts";
 
 const site = await buildSite();
 

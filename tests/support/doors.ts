@@ -9,6 +9,15 @@ import {
   type StagedBuffer,
   type StridedView,
 } from "../../mod.ts";
+import { transferBench } from "../../src/bench/mod.ts";
+import {
+  type DeviceGroup,
+  type DeviceList,
+  type DeviceParts,
+  joinGroup,
+  StripedMemoryResource,
+} from "../../src/entries/group.ts";
+import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import {
   AlignedResourceAdaptor,
   CachingResourceAdaptor,
@@ -20,21 +29,10 @@ import {
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
 } from "../../src/entries/memory.ts";
-import {
-  type DeviceGroup,
-  type DeviceList,
-  type DeviceParts,
-  joinGroup,
-  StripedMemoryResource,
-} from "../../src/entries/group.ts";
-import type { CudaKernel, CudaModule } from "../../src/entries/kernels.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
-import { isRecord } from "../../src/words/options.ts";
-import { Parts } from "../../src/words/parts.ts";
 import type { MemoryTicket } from "../../src/entries/sharing.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
-import { transferBench } from "../../src/bench/mod.ts";
 import {
   Figure,
   memoryMeter,
@@ -42,6 +40,8 @@ import {
   systemMeter,
   warnOfReruns,
 } from "../../src/notebook/mod.ts";
+import { isRecord } from "../../src/words/options.ts";
+import { Parts } from "../../src/words/parts.ts";
 
 /** The objects on which the calls are made. */
 export interface DoorScene {

@@ -1,8 +1,8 @@
 // An NVML whose functions a test writes: those that it leaves out are missing, as in an old library.
 
+import type { DriverApi } from "../../ffi/cuda.ts";
 import { NVML, type NvmlApi } from "../../ffi/nvml.ts";
 import { OWN_NVML } from "../../ffi/nvml_library.ts";
-import type { DriverApi } from "../../ffi/cuda.ts";
 import { testDriver } from "./driver.ts";
 
 /** The handle of the only device. */

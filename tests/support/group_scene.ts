@@ -2,9 +2,9 @@
 // is left on any of the devices.
 
 import { assertEquals } from "@std/assert";
+import type { DriverApi } from "../../ffi/cuda.ts";
 import { openNccl } from "../../ffi/nccl_library.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
-import type { DriverApi } from "../../ffi/cuda.ts";
 import type { GpuBuffer } from "../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../src/device/device.ts";
 import type { DeviceList } from "../../src/device/device_list.ts";

@@ -1,8 +1,8 @@
 // Python in the process of the tests, where it can be started: `VRAMKIT_PYTHON` names one with numpy.
 // VRAMKIT_TEST_VERBOSE=1 prints each call of it, and the stack of Python where the process crashes.
 
-import { ON_GPU } from "./driver.ts";
 import { type Python, startPython } from "../../src/entries/python.ts";
+import { ON_GPU } from "./driver.ts";
 
 /** A function that registers a test, as `Deno.test` does. */
 type RegisterTest = (name: string, fn: (python: Python) => void | Promise<void>) => void;

@@ -9,6 +9,11 @@ import { Machine } from "../../ffi/simulated/model/machine.ts";
 /** Every driver function, with the ones that older drivers lack present. */
 export type CompleteApi = { [Name in keyof DriverApi]: NonNullable<DriverApi[Name]> };
 
+/** PTX without any code: the simulated driver finds kernels by their names. */
+export const EMPTY_PTX: Uint8Array<ArrayBuffer> = new TextEncoder().encode(
+  ".version 8.0\n.target sm_90\n\0",
+);
+
 /** Opens a simulated driver and makes the context of a device current. */
 export class SimulatedGpu {
   /** The driver's functions. */
@@ -36,6 +41,11 @@ export class SimulatedGpu {
     return out((cell) => this.api.cuMemAlloc_v2(cell, BigInt(byteLength)));
   }
 
+  /** Allocates device memory in the order of a stream. */
+  allocAsync(byteLength: number, stream = 0n): bigint {
+    return out((cell) => this.api.cuMemAllocAsync(cell, BigInt(byteLength), stream));
+  }
+
   /** Allocates page-locked memory and an array over it. */
   pinned(byteLength: number): { address: bigint; bytes: Uint8Array<ArrayBuffer> } {
     const address = out((cell) => this.api.cuMemHostAlloc(cell, BigInt(byteLength), 0));
@@ -50,6 +60,13 @@ export class SimulatedGpu {
   /** Creates an event. */
   event(flags = 0): bigint {
     return out((cell) => this.api.cuEventCreate(cell, flags));
+  }
+
+  /** Loads a module, and finds a kernel in it. */
+  load(name: string): { module: bigint; kernel: bigint } {
+    const module = out((cell) => this.api.cuModuleLoadData(cell, EMPTY_PTX));
+    const text = new TextEncoder().encode(`${name}\0`);
+    return { module, kernel: out((cell) => this.api.cuModuleGetFunction(cell, module, text)) };
   }
 
   /** Reads device memory into a new array, waiting for it. */

@@ -3,10 +3,9 @@
 
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
-import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
-import { cutBlock } from "../../src/transfer/block_pieces.ts";
-import { TransferEngine } from "../../src/transfer/engine.ts";
 import { addressOf } from "../../src/memory/host_memory.ts";
+import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
+import { TransferEngine } from "../../src/transfer/engine.ts";
 import {
   finishMover,
   PendingTransfer,
@@ -14,6 +13,7 @@ import {
 } from "../../src/transfer/pending_transfer.ts";
 import { RingMover } from "../../src/transfer/ring_mover.ts";
 import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
+import { cutRun } from "../../src/transfer/run_pieces.ts";
 import type { EngineLimits } from "../../src/transfer/tuning.ts";
 
 /** Four slots of 4 KiB in slabs of two, and two lanes. */
@@ -124,7 +124,7 @@ function request(
     direction,
     byteLength,
     arrays: [bytes],
-    cut: cut ?? cutBlock({ direction, deviceAddress: buffer.ptr, host, byteLength }),
+    cut: cut ?? cutRun({ direction, deviceAddress: buffer.ptr, host, byteLength }),
     ...(pieceBytes === undefined ? {} : { pieceBytes }),
   };
 }

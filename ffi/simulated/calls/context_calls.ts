@@ -1,10 +1,10 @@
 // Driver calls for primary contexts and for the stack of current ones, simulated. A context that
 // its last user has released refuses every call.
 
-import { put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
 import type { CallGroup } from "./calls.ts";
+import { put32, put64, requireCell } from "./cells.ts";
 
 /** Greatest and least priority of a stream; a smaller number goes first. */
 const STREAM_PRIORITIES = { greatest: -5, least: 0 };

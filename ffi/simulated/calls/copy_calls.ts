@@ -1,19 +1,19 @@
 // Driver calls that copy bytes that follow each other, simulated.
 // The array of a "buffer" parameter may itself be page-locked: what counts is its address.
 
-import { queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
-import { requireCopiesApart } from "../work/overlaps.ts";
-import { linearPlane, type Plane } from "../work/planes.ts";
-import { hostAddress, pageableRegion } from "../model/address_space.ts";
 import { CUmemcpyFlags } from "../../constants.ts";
-import { bytesOf, type Cell, get64, put64 } from "./cells.ts";
 import { CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
+import { hostAddress, pageableRegion } from "../model/address_space.ts";
 import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
+import { queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
+import { requireCopiesApart } from "../work/overlaps.ts";
+import { linearPlane, type Plane } from "../work/planes.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, type Cell, get64, put64 } from "./cells.ts";
 
 type CopyCalls = CallGroup<
   | "cuMemcpyHtoDAsync_v2"

@@ -2,12 +2,12 @@
 // They need no current context.
 
 import { CUdevice_P2PAttribute as P2P, CUresult } from "../../constants.ts";
-import { bytesOf, put32, put64, putText } from "./cells.ts";
+import { refuse, requireValue } from "../errors.ts";
 import { hostAddress } from "../model/address_space.ts";
 import { attributesOf, pciBusIdOf, uuidOf } from "../model/device.ts";
-import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, put32, put64, putText } from "./cells.ts";
 
 /** C strings that callers hold pointers to; they live as long as the module. */
 const ERROR_TEXTS = new Map(

@@ -2,14 +2,14 @@
 // An event keeps the virtual time at which its mark was reached.
 
 import { CUevent_flags, CUresult } from "../../constants.ts";
-import { put64, putFloat, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import type { Machine } from "../model/machine.ts";
 import { StreamEvent } from "../model/event.ts";
+import type { Machine } from "../model/machine.ts";
 import type { SharedMark } from "../model/shared_mark.ts";
 import type { Operation, Stream } from "../model/stream.ts";
 import { waitAside } from "../work/wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
+import { put64, putFloat, requireCell } from "./cells.ts";
 
 type EventCalls = CallGroup<`cuEvent${string}`>;
 

@@ -1,8 +1,8 @@
 // Driver calls that fill memory with a pattern, simulated.
 // All of them are one fill: a width of element, a number of elements, a number of rows.
 
-import { queueFill } from "../work/fills.ts";
 import type { Machine } from "../model/machine.ts";
+import { queueFill } from "../work/fills.ts";
 import type { CallGroup } from "./calls.ts";
 
 type FillCalls = CallGroup<`cuMemset${string}`>;

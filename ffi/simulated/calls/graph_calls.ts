@@ -1,20 +1,20 @@
 // Driver calls for stream capture and graphs, simulated.
 // A capture runs nothing; a launch queues what was recorded.
 
-import { Capture } from "../model/capture.ts";
 import {
   CUgraphExecUpdateResult as Result,
   CUgraphInstantiate_flags as Flag,
 } from "../../constants.ts";
 import { CUDA_KERNEL_NODE_PARAMS_v2, CUgraphExecUpdateResultInfo } from "../../structs.ts";
-import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
-import { Graph, GraphExec } from "../work/graph.ts";
-import { type GraphNode, type Misfit, misfitOf, nodesOf } from "../work/graph_nodes.ts";
+import { Capture } from "../model/capture.ts";
 import type { GraphAllocation } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
+import { Graph, GraphExec } from "../work/graph.ts";
+import { type GraphNode, type Misfit, misfitOf, nodesOf } from "../work/graph_nodes.ts";
 import { isFillOfFreed, requireInstantiable } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 
 const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
 const DEVICE_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);

@@ -2,11 +2,11 @@
 // Memory that a launch has taken stays until it is idle and trimmed.
 
 import { CUgraphMem_attribute as A } from "../../constants.ts";
-import { get64, put64 } from "./cells.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { GraphMemory } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
 import type { CallGroup } from "./calls.ts";
+import { get64, put64 } from "./cells.ts";
 
 type GraphMemoryCalls = CallGroup<`cuDevice${string}GraphMem${string}`>;
 

@@ -2,15 +2,15 @@
 // The host can touch all of it at any time, through an ArrayBuffer over its address.
 
 import { CU_MEMHOSTALLOC, CU_MEMHOSTREGISTER } from "../../constants.ts";
+import { refuse, requireValue } from "../errors.ts";
 import { HOST_END, hostBytes } from "../model/address_space.ts";
 import { Allocation, type AllocationKind } from "../model/allocation.ts";
-import { put32, put64, requireCell } from "./cells.ts";
-import { refuse, requireValue } from "../errors.ts";
-import { allocateHost } from "../work/host_allocation.ts";
 import { HostStorage } from "../model/host_storage.ts";
 import type { Machine } from "../model/machine.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
+import { allocateHost } from "../work/host_allocation.ts";
 import type { CallGroup } from "./calls.ts";
+import { put32, put64, requireCell } from "./cells.ts";
 import { requireIdle } from "./memory_calls.ts";
 
 const HOST_ALLOC_FLAGS = 7;

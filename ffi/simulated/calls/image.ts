@@ -2,8 +2,8 @@
 // bytes and PTX by its first word, followed by its version and target.
 
 import type { CUresult } from "../../constants.ts";
-import { bytesOf, type Cell } from "./cells.ts";
 import type { Machine } from "../model/machine.ts";
+import { bytesOf, type Cell } from "./cells.ts";
 
 /** Status with which the driver refuses an image. */
 export type ImageFault = keyof typeof CUresult;

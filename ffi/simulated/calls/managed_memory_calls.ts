@@ -8,15 +8,15 @@ import {
   CUmemLocationType,
 } from "../../constants.ts";
 import { CUmemLocation } from "../../structs.ts";
+import { refuse, requireValue } from "../errors.ts";
 import { Advice, NO_LOCATION } from "../model/advice.ts";
 import { Allocation } from "../model/allocation.ts";
-import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 import { costOf } from "../model/engine.ts";
-import { refuse, requireValue } from "../errors.ts";
-import { allocateHost } from "../work/host_allocation.ts";
 import type { Machine } from "../model/machine.ts";
+import { allocateHost } from "../work/host_allocation.ts";
 import { queueMemoryWork, wholeUse } from "../work/memory_work.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
 
 /** Value of discarded bytes, so that a program that still reads them notices. */
 const DISCARDED = 0xdd;

@@ -3,16 +3,16 @@
 
 import { roundUp } from "../../alignment.ts";
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
-import { Allocation } from "../model/allocation.ts";
-import type { Owner } from "../model/region.ts";
-import type { Device } from "../model/device.ts";
-import { type Cell, put32, put64, requireCell } from "./cells.ts";
-import { DeviceStorage } from "../model/device_storage.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
+import { Allocation } from "../model/allocation.ts";
+import type { Device } from "../model/device.ts";
+import { DeviceStorage } from "../model/device_storage.ts";
 import { GraphAllocation } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
+import type { Owner } from "../model/region.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
 import type { CallGroup } from "./calls.ts";
+import { type Cell, put32, put64, requireCell } from "./cells.ts";
 
 /** Rows of pitched memory start at multiples of this. */
 const PITCH_BYTES = 512;

@@ -10,21 +10,21 @@ import {
   CUmemPool_attribute as A,
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts";
+import { refuse, requireValue } from "../errors.ts";
 import { NO_LOCATION } from "../model/advice.ts";
 import { Allocation } from "../model/allocation.ts";
-import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "./cells.ts";
 import type { Context } from "../model/context.ts";
 import type { Device } from "../model/device.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
-import { refuse, requireValue } from "../errors.ts";
 import { GraphAllocation } from "../model/graph_memory.ts";
-import { allocateHost } from "../work/host_allocation.ts";
-import { captureAllocation, freeGraphMemory } from "../work/graph_memory_work.ts";
 import type { Machine } from "../model/machine.ts";
 import { MemoryPool } from "../model/memory_pool.ts";
-import { queueExclusive } from "../work/memory_work.ts";
 import type { Stream } from "../model/stream.ts";
+import { captureAllocation, freeGraphMemory } from "../work/graph_memory_work.ts";
+import { allocateHost } from "../work/host_allocation.ts";
+import { queueExclusive } from "../work/memory_work.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "./cells.ts";
 import type { SharingFunction } from "./sharing_calls.ts";
 
 /** Properties of a new pool. */

@@ -3,13 +3,13 @@
 
 import { CUmemorytype } from "../../constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../structs.ts";
-import { bytesOf } from "./cells.ts";
-import { queueCopy, requireDevicePointer } from "../work/copies.ts";
-import type { Plane, Side } from "../work/planes.ts";
 import { refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
 import { Reservation } from "../model/reservation.ts";
+import { queueCopy, requireDevicePointer } from "../work/copies.ts";
+import type { Plane, Side } from "../work/planes.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf } from "./cells.ts";
 
 /** One side of a box copy, with the header's members made numbers. */
 interface Box {

@@ -10,6 +10,7 @@ import {
   type CUresult,
 } from "../../constants.ts";
 import { CUmemPoolPtrExportData } from "../../structs.ts";
+import { refuse, requireValue } from "../errors.ts";
 import { Allocation } from "../model/allocation.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
 import { StreamEvent } from "../model/event.ts";
@@ -18,9 +19,8 @@ import { MemoryPool } from "../model/memory_pool.ts";
 import { isProcess, read, SharedBytes, type SharedKind } from "../model/shared_bytes.ts";
 import { SharedMark } from "../model/shared_mark.ts";
 import { SharedStorage } from "../model/shared_storage.ts";
-import { refuse, requireValue } from "../errors.ts";
-import { bytesOf, type Cell, put32, put64, requireCell } from "./cells.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, type Cell, put32, put64, requireCell } from "./cells.ts";
 import { requireIdle } from "./memory_calls.ts";
 
 /** Functions that hand something out, or open it. */

@@ -7,16 +7,16 @@ import {
   CUresult,
   CUstreamWaitValue_flags as Condition,
 } from "../../constants.ts";
-import { Allocation } from "../model/allocation.ts";
-import { put64, requireCell } from "./cells.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
+import { Allocation } from "../model/allocation.ts";
 import { StreamEvent } from "../model/event.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
-import { submit } from "../work/submission.ts";
 import { Stream } from "../model/stream.ts";
+import { submit } from "../work/submission.ts";
 import { waitAside } from "../work/wait_aside.ts";
 import type { CallGroup } from "./calls.ts";
+import { put64, requireCell } from "./cells.ts";
 
 /** Conditions for the end of a wait, by flags; the driver treats words and values as signed. */
 const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> = new Map([

@@ -8,13 +8,13 @@ import {
   CUmemLocationType,
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
-import { bytesOf, put64, requireCell } from "./cells.ts";
-import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
+import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
 import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
 import type { Rule } from "../stricter.ts";
 import type { CallGroup } from "./calls.ts";
+import { bytesOf, put64, requireCell } from "./cells.ts";
 import { isHostPlace } from "./pool_calls.ts";
 
 /** Properties of new physical memory. */

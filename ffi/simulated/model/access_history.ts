@@ -53,11 +53,7 @@ export class AccessHistory {
     for (const [other, track] of this.#tracks) {
       if (other !== timeline && track.isSettled) this.#tracks.delete(other);
     }
-    const existing = this.#tracks.get(timeline);
-    if (existing !== undefined) return existing.add(access);
-    const track = new Track();
-    track.add(access);
-    this.#tracks.set(timeline, track);
+    this.#tracks.getOrInsertComputed(timeline, () => new Track()).add(access);
   }
 
   /** Finds a use that the host has not waited for. */

@@ -2,10 +2,10 @@
 // pointer to freed memory is always recognised.
 
 import { roundUp } from "../../alignment.ts";
+import { type CallSite, hex, refuse } from "../errors.ts";
 import { AddressMap } from "./address_map.ts";
 import { Allocation, type Asker } from "./allocation.ts";
 import type { Device } from "./device.ts";
-import { type CallSite, hex, refuse } from "../errors.ts";
 import { HostStorage } from "./host_storage.ts";
 import { Region, type Segment } from "./region.ts";
 import { Reservation } from "./reservation.ts";

@@ -1,15 +1,15 @@
 // One block of memory that a program has allocated or registered.
 // Virtual memory has no Allocation: there, mappings stand in reservations.
 
+import type { Rule } from "../stricter.ts";
 import type { Ranged } from "./address_map.ts";
+import type { Advice } from "./advice.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Owner } from "./region.ts";
-import type { Advice } from "./advice.ts";
 import type { SharedBytes } from "./shared_bytes.ts";
 import type { Storage } from "./storage.ts";
-import type { Rule } from "../stricter.ts";
 
 /** Origin of a block, which decides who may free and who may use it. */
 export type AllocationKind =

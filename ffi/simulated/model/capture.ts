@@ -2,9 +2,9 @@
 // The launches of its graph queue the recorded work.
 
 import type { CUresult } from "../../constants.ts";
+import { refuse } from "../errors.ts";
 import type { Extent } from "./access_history.ts";
 import type { Context } from "./context.ts";
-import { refuse } from "../errors.ts";
 import { happensBefore, type Moment, Timeline } from "./happens_before.ts";
 import type { Region } from "./region.ts";
 import type { Operation, Stream } from "./stream.ts";

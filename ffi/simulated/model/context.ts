@@ -1,8 +1,8 @@
 // A device's primary context: counted by its users, destroyed with everything in it by the last.
 // The current context is a stack, as the driver keeps one for each thread.
 
-import type { Device } from "./device.ts";
 import { refuse } from "../errors.ts";
+import type { Device } from "./device.ts";
 import type { HostWaits } from "./happens_before.ts";
 
 /** Owns streams, events, modules and memory, which name it. */

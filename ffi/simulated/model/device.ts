@@ -2,9 +2,9 @@
 // numbers are round on purpose, so that they are not mistaken for measurements.
 
 import { CU_DEVICE_CPU, CUdevice_attribute as A } from "../../constants.ts";
-import { Engine } from "./engine.ts";
 import { refuse } from "../errors.ts";
 import type { SimulationSettings } from "../options.ts";
+import { Engine } from "./engine.ts";
 
 /** Smallest unit of physical memory that pools and virtual memory take. */
 export const GRANULARITY_BYTES = 2 << 20;

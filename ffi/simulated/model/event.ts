@@ -1,8 +1,8 @@
 // Events: marks in streams, or in captures.
 
+import { refuse } from "../errors.ts";
 import type { CapturedMark } from "./capture.ts";
 import type { Context } from "./context.ts";
-import { refuse } from "../errors.ts";
 import type { SharedMark } from "./shared_mark.ts";
 import type { Operation } from "./stream.ts";
 

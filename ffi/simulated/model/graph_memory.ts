@@ -2,13 +2,13 @@
 // device, and it stays taken until it is idle and trimmed.
 
 import { roundUp } from "../../alignment.ts";
+import { refuse } from "../errors.ts";
 import type { Ranged } from "./address_map.ts";
 import { type Absence, Allocation, type Asker, FREED } from "./allocation.ts";
 import type { Capture } from "./capture.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
-import { refuse } from "../errors.ts";
 import { happensBefore, type Moment } from "./happens_before.ts";
 import type { MemoryPool } from "./memory_pool.ts";
 import type { Operation, Stream } from "./stream.ts";

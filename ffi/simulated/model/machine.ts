@@ -2,16 +2,16 @@
 // Every group of driver calls works on one machine; two machines share nothing.
 
 import { CU_DEVICE_CPU } from "../../constants.ts";
+import { CallSite, refuse } from "../errors.ts";
+import type { SimulationSettings } from "../options.ts";
 import { AddressSpace } from "./address_space.ts";
 import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
 import { Device } from "./device.ts";
-import { CallSite, refuse } from "../errors.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { HostWaits } from "./happens_before.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import { OpenCaptures } from "./open_captures.ts";
-import type { SimulationSettings } from "../options.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Stream, StreamGroup } from "./stream.ts";
 
@@ -163,11 +163,12 @@ export class Machine {
 
   /** Adds a user of a device's primary context, which is made for the first user. */
   retain(device: Device): Context {
-    const primary = this.#primaries.get(device) ??
-      { context: this.register((handle) => new Context(device, handle, this.waits)), userCount: 0 };
+    const primary = this.#primaries.getOrInsertComputed(device, () => ({
+      context: this.register((handle) => new Context(device, handle, this.waits)),
+      userCount: 0,
+    }));
     primary.userCount++;
     primary.context.isDestroyed = false;
-    this.#primaries.set(device, primary);
     return primary.context;
   }
 

@@ -2,8 +2,8 @@
 // until the host next waits, or longer when its release threshold says so.
 
 import { roundUp } from "../../alignment.ts";
-import { type Device, GRANULARITY_BYTES } from "./device.ts";
 import { refuse } from "../errors.ts";
+import { type Device, GRANULARITY_BYTES } from "./device.ts";
 import type { SharedBytes } from "./shared_bytes.ts";
 import type { Operation } from "./stream.ts";
 

@@ -1,12 +1,12 @@
 // Virtual memory: reserved addresses, physical memory, and the mappings that join them.
 // A device can touch a mapping only when it was given access.
 
+import { CUmemAccess_flags } from "../../constants.ts";
 import { AddressMap, type Ranged } from "./address_map.ts";
 import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
 import type { Owner } from "./region.ts";
-import { CUmemAccess_flags } from "../../constants.ts";
 
 /** Physical memory without an address; it lives until released and unmapped. */
 export class PhysicalMemory {

@@ -1,8 +1,8 @@
 // Runs queued operations when, and only when, something asks for them.
 // Order comes from streams, events and the default stream; time is virtual.
 
-import { SUBMIT_SECONDS } from "./engine.ts";
 import type { CallSite } from "../errors.ts";
+import { SUBMIT_SECONDS } from "./engine.ts";
 import { type Moment, observe } from "./happens_before.ts";
 import type { OpenCaptures } from "./open_captures.ts";
 import type { OutsideMark } from "./shared_mark.ts";

@@ -1,6 +1,7 @@
 // Bytes that several processes map, as device memory, pools and events that one of them hands out.
 // They lie in a file without a name, which is gone with the process that made it.
 
+import { cString } from "../../c_strings.ts";
 import {
   findHost,
   type HostApi,
@@ -11,7 +12,6 @@ import {
   PATH_MAX,
   PROT,
 } from "../../host.ts";
-import { cString } from "../../c_strings.ts";
 import { bytes, i32, struct, u64 } from "../../struct.ts";
 import { refuse } from "../errors.ts";
 

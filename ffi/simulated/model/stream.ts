@@ -1,9 +1,9 @@
 // Streams, and the operations that wait on them.
 // An operation is done only when the scheduler has run it.
 
+import { hex } from "../errors.ts";
 import type { Context } from "./context.ts";
 import type { Engine } from "./engine.ts";
-import { hex } from "../errors.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 

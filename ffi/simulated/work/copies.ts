@@ -1,18 +1,18 @@
 // Copies between any two kinds of memory, as planes of rows; a plain copy is a plane of one row.
 // Ordinary host arrays are staged or waited for at the call, as the real driver does it.
 
+import { hex, refuse, requireValue } from "../errors.ts";
+import { pageableRegion } from "../model/address_space.ts";
 import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
 import { costOf, type Engine, type Route } from "../model/engine.ts";
-import { hex, refuse, requireValue } from "../errors.ts";
 import type { Machine } from "../model/machine.ts";
-import { queueMemoryWork, type Use } from "./memory_work.ts";
-import { requirePlanesApart } from "./overlaps.ts";
-import { pageableRegion } from "../model/address_space.ts";
-import { extentOf, type Plane } from "./planes.ts";
 import type { Region } from "../model/region.ts";
 import { Mapping } from "../model/reservation.ts";
 import type { Stream } from "../model/stream.ts";
+import { queueMemoryWork, type Use } from "./memory_work.ts";
+import { requirePlanesApart } from "./overlaps.ts";
+import { extentOf, type Plane } from "./planes.ts";
 
 /** Largest ordinary array that is staged; a larger one is copied before the call returns. */
 const STAGING_BYTES = 16 << 20;

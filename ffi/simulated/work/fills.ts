@@ -1,13 +1,13 @@
 // Fills of memory with a pattern of 1, 2 or 4 bytes, in one run or in rows. Zeros over unwritten
 // device memory cost nothing, whatever its size.
 
-import { requireAccess } from "./copies.ts";
-import { costOf } from "../model/engine.ts";
 import { requireValue } from "../errors.ts";
+import { costOf } from "../model/engine.ts";
 import type { Machine } from "../model/machine.ts";
-import { queueMemoryWork } from "./memory_work.ts";
 import type { Region } from "../model/region.ts";
 import type { Stream } from "../model/stream.ts";
+import { requireAccess } from "./copies.ts";
+import { queueMemoryWork } from "./memory_work.ts";
 
 /** A pattern that fills memory. */
 export interface Fill {

@@ -1,9 +1,9 @@
 // Graphs: the work of a capture, made ready, and queued as a whole by each launch. A launch runs
 // the same code as the calls would, so the same rules hold its work.
 
+import { requireValue } from "../errors.ts";
 import type { Branch, Capture, CapturedMark, CapturedWork } from "../model/capture.ts";
 import type { Context } from "../model/context.ts";
-import { requireValue } from "../errors.ts";
 import { GraphAllocation, type GraphReserve } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
 import { type Operation, Stream } from "../model/stream.ts";

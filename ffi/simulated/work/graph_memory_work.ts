@@ -2,12 +2,12 @@
 // graph leaves allocated is freed like other memory after a launch.
 
 import { refuse, requireValue } from "../errors.ts";
-import { GraphAllocation } from "../model/graph_memory.ts";
 import type { Capture } from "../model/capture.ts";
+import { GraphAllocation } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
 import type { MemoryPool } from "../model/memory_pool.ts";
-import { queueExclusive } from "./memory_work.ts";
 import type { Stream } from "../model/stream.ts";
+import { queueExclusive } from "./memory_work.ts";
 import { submit } from "./submission.ts";
 
 /** Records an allocation on a stream that is being captured, and returns its address. */

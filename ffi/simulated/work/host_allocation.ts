@@ -1,10 +1,10 @@
 // Allocates real host memory for page-locked and managed blocks, and for pools on the host.
 // Its address is real, so that code above can make its own ArrayBuffer over it.
 
+import { refuse, requireValue } from "../errors.ts";
 import { hostAddress } from "../model/address_space.ts";
 import { Allocation, type AllocationKind } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
-import { refuse, requireValue } from "../errors.ts";
 import { HostStorage } from "../model/host_storage.ts";
 import type { Machine } from "../model/machine.ts";
 import type { MemoryPool } from "../model/memory_pool.ts";

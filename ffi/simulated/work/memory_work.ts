@@ -1,9 +1,9 @@
 // Queues work that touches memory, and holds it to the rules that the real driver does not check:
 // access rights, races, bytes nobody wrote, and host bytes that change while the work waits.
 
+import { hex } from "../errors.ts";
 import { type Access, endOf, type Extent } from "../model/access_history.ts";
 import type { ByteRange } from "../model/byte_ranges.ts";
-import { hex } from "../errors.ts";
 import type { Moment } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region, Segment } from "../model/region.ts";
@@ -115,9 +115,7 @@ export function markWritten({ region, extent }: Use): void {
   for (let row = 0; row < rowCountOf(extent); row++) {
     const rowStart = extent.start + row * extent.pitchBytes;
     for (const { segment, start, end } of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
-      const ranges = written.get(segment.storage);
-      if (ranges === undefined) written.set(segment.storage, [{ start, end }]);
-      else ranges.push({ start, end });
+      written.getOrInsertComputed(segment.storage, () => []).push({ start, end });
     }
   }
   for (const [storage, ranges] of written) storage.markWritten(ranges);

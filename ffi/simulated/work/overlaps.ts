@@ -1,11 +1,11 @@
 // Copies whose bytes meet: the driver copies in no certain order, so what comes out can differ.
 // Host bytes are the same bytes wherever their address is the same, page-locked or not.
 
-import { endOf, type Extent, overlap } from "../model/access_history.ts";
 import { hex } from "../errors.ts";
+import { endOf, type Extent, overlap } from "../model/access_history.ts";
 import type { Machine } from "../model/machine.ts";
-import { extentOf, type Plane, type Side } from "./planes.ts";
 import type { Storage } from "../model/storage.ts";
+import { extentOf, type Plane, type Side } from "./planes.ts";
 
 /** Bytes in one storage of a device, or in the host's memory. */
 interface Part {

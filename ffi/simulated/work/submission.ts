@@ -1,8 +1,8 @@
 // The one way for work to a stream: queued at once, or recorded while the stream is being captured.
 // Recorded work uses its memory at each launch, so it cannot use ordinary arrays.
 
-import type { Capture, CapturedWork } from "../model/capture.ts";
 import { hex, refuse } from "../errors.ts";
+import type { Capture, CapturedWork } from "../model/capture.ts";
 import { GraphAllocation, NOT_LAUNCHED } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";

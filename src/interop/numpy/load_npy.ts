@@ -139,12 +139,8 @@ export function readWhole(
   bytes: Uint8Array<ArrayBuffer>,
   fileOffset: number,
 ): Uint8Array<ArrayBuffer> {
-  for (let at = 0; at < bytes.byteLength;) {
-    const count = file.readSomeSync(bytes.subarray(at), fileOffset + at);
-    if (count === 0) throw new NumpyError(file.path, "it was cut off");
-    at += count;
-  }
-  return bytes;
+  if (file.readSomeSync(bytes, fileOffset) === bytes.byteLength) return bytes;
+  throw new NumpyError(file.path, "it was cut off");
 }
 
 function readHeader(file: DiskFile, byteLength: number): NpyHeader {

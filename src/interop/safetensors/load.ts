@@ -9,15 +9,15 @@ import {
 } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { nameView } from "../../buffers/view_names.ts";
+import { partOf } from "../../copies/copy.ts";
 import { fileNameOf } from "../../disk/file_path.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
-import { CommonEnd, inParallel } from "../../transfer/in_parallel.ts";
+import { type PartialTransfer, transferTogether } from "../../transfer/in_parallel.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
-import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet } from "../../words/options.ts";
 import { Parts } from "../../words/parts.ts";
@@ -46,12 +46,6 @@ interface PlacedShard extends OpenShard {
 }
 
 /**
- * Number of reads at a time: one large read fills the bus, small ones wait for the disk and the
- * GPU.
- */
-const READS_AT_ONCE = 4;
-
-/**
  * Loads a model onto a device: one block of memory for each file, and a view of it for each tensor.
  *
  * @throws SafetensorsError when a file breaks the format; the message names the file and the
@@ -78,54 +72,30 @@ export async function loadSafetensors(
     const allocate = () => gpu.alloc("uint8", layout.byteLength, place);
     blocks.push(memory.use(await takeAfterCollection(context, allocate)));
   }
-  await readBlocks(shards, { ...options, stream, blocks });
+  const reads = shards.flatMap((shard, i) => readsOf(shard, blocks[i], stream));
+  await transferTogether([reads], options);
   const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
   const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
   memory.move();
   return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
 }
 
-async function readBlocks(
-  shards: readonly PlacedShard[],
-  options: LoadSafetensorsOptions & {
-    readonly stream: CudaStream;
-    readonly blocks: readonly DeviceBuffer[];
-  },
-): Promise<void> {
-  const { blocks, stream, signal } = options;
-  const totalBytes = shards.reduce((sum, { layout }) => sum + bytesToRead(layout), 0);
-  const progress = new ProgressTotal(totalBytes, options.onProgress);
-  const end = new CommonEnd(signal);
-  const ended = end.signal();
-  const reads = shards.flatMap(({ file, dataOffset, layout }, i) =>
-    layout.runs.map((run) => ({ file, dataOffset, run, block: blocks[i] }))
-  );
-  await inParallel(reads, {
-    count: READS_AT_ONCE,
-    work: async ({ file, dataOffset, run, block }) => {
-      if (block === undefined) return;
-      const { blockOffset, byteLength, fileOffset } = run;
-      const { allocation, address } = block.span;
-      const span = { allocation, address: address + BigInt(blockOffset), byteLength };
-      try {
-        await uploadFrom({
-          span,
-          stream,
-          file,
-          fileOffset: dataOffset + fileOffset,
-          onProgress: progress.part(),
-          signal: ended,
-        });
-      } catch (error) {
-        end.fail(error);
-        throw error;
-      }
-    },
+/** Returns the reads that fill the block of a file. */
+function readsOf(
+  { file, dataOffset, layout }: PlacedShard,
+  block: DeviceBuffer | undefined,
+  stream: CudaStream,
+): PartialTransfer[] {
+  if (block === undefined) return [];
+  const whole = block.span;
+  return layout.runs.map(({ blockOffset, byteLength, fileOffset: start }) => {
+    const span = partOf(whole, { offset: blockOffset, byteLength });
+    const fileOffset = dataOffset + start;
+    return {
+      byteLength,
+      run: (options) => uploadFrom({ ...options, span, stream, file, fileOffset }),
+    };
   });
-}
-
-function bytesToRead({ runs }: BlockLayout): number {
-  return runs.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 function* viewsOf(

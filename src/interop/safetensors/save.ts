@@ -73,7 +73,7 @@ export async function saveSafetensors(
   });
 }
 
-/** Returns the blocks of each device, which one transfer moves together. */
+/** Returns the parts of the file from each device, which one transfer moves together. */
 function partsByDevice(placed: readonly PlacedSpan[], dataOffset: number) {
   const devices = Map.groupBy(placed, ({ span }) => span.allocation.context);
   return [...devices.values()].flatMap((spans) => {

@@ -51,11 +51,6 @@ export function nodeCount(gpu: SimulatedGpu, graph: bigint): number {
   return Number(out((cell) => gpu.api.cuGraphGetNodes(graph, null, cell)));
 }
 
-/** Allocates in the order of a stream. */
-export function allocAsync(gpu: SimulatedGpu, byteLength: number, stream: bigint): bigint {
-  return out((cell) => gpu.api.cuMemAllocAsync(cell, BigInt(byteLength), stream));
-}
-
 /** Makes a stream wait for what another one was given so far. */
 export function follow(gpu: SimulatedGpu, stream: bigint, other: bigint): void {
   const event = gpu.event();

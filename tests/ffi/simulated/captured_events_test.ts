@@ -3,7 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import { CUresult as R } from "../../../ffi/constants.ts";
-import { type CompleteApi, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { SimulatedGpu } from "../../support/simulated_gpu.ts";
 import {
   assertInvalidated,
   assertNoGraph,
@@ -12,41 +12,6 @@ import {
   follow,
   nodeCount,
 } from "./captured.ts";
-
-Deno.test("cuEventQuery() of a captured event invalidates the capture", async (t) => {
-  const waits = {
-    cuEventQuery: (api: CompleteApi, event: bigint) => api.cuEventQuery(event),
-    cuEventSynchronize: (api: CompleteApi, event: bigint) => api.cuEventSynchronize(event),
-    cuEventSynchronizeNonblocking: (api: CompleteApi, event: bigint) =>
-      api.cuEventSynchronizeNonblocking(event),
-  };
-  for (const [name, wait] of Object.entries(waits)) {
-    await t.step(name, async () => {
-      const gpu = new SimulatedGpu();
-      const [stream, event] = [gpu.stream(), gpu.event()];
-      beginCapture(gpu, stream);
-      gpu.api.cuEventRecord(event, stream);
-      assertEquals(await wait(gpu.api, event), R.CUDA_ERROR_CAPTURED_EVENT);
-      assertInvalidated(gpu, stream);
-    });
-  }
-});
-
-Deno.test("cuEventQuery() refuses a captured event until it is recorded anew", () => {
-  const gpu = new SimulatedGpu();
-  const [stream, event] = [gpu.stream(), gpu.event()];
-  capture(gpu, stream, () => gpu.api.cuEventRecord(event, stream));
-  assertEquals(
-    [
-      gpu.api.cuEventQuery(event),
-      gpu.api.cuEventSynchronize(event),
-      gpu.api.cuStreamWaitEvent(stream, event, 0),
-    ],
-    Array(3).fill(R.CUDA_ERROR_INVALID_VALUE),
-  );
-  gpu.api.cuEventRecord(event, stream);
-  assertEquals(gpu.api.cuEventSynchronize(event), 0);
-});
 
 Deno.test("cuStreamWaitEvent() in a capture refuses an event from outside", () => {
   const gpu = new SimulatedGpu();

@@ -3,8 +3,8 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
-import { allocAsync, captureExec, launchAndWait } from "./captured.ts";
+import { SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { captureExec, launchAndWait } from "./captured.ts";
 
 /** Adds one to the four bytes at its parameter. */
 const addOne: SimulatedKernel = {
@@ -14,15 +14,6 @@ const addOne: SimulatedKernel = {
     launch.write(address, launch.read(address, 4).map((byte) => byte + 1));
   },
 };
-
-function loadAddOne(gpu: SimulatedGpu): { module: bigint; kernel: bigint } {
-  const [image, name] = [".version 8.0\n.target sm_90\0", "addOne\0"].map((text) =>
-    new TextEncoder().encode(text)
-  ) as [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
-  const module = out((cell) => gpu.api.cuModuleLoadData(cell, image));
-  const kernel = out((cell) => gpu.api.cuModuleGetFunction(cell, module, name));
-  return { module, kernel };
-}
 
 function runAddOne(gpu: SimulatedGpu, kernel: bigint, address: bigint, stream: bigint): void {
   const value = new BigUint64Array([address]);
@@ -35,7 +26,7 @@ function runAddOne(gpu: SimulatedGpu, kernel: bigint, address: bigint, stream: b
 
 Deno.test("cuGraphLaunch() runs kernels with the parameters of the capture", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [stream, device, { kernel }] = [gpu.stream(), gpu.alloc(4), loadAddOne(gpu)];
+  const [stream, device, { kernel }] = [gpu.stream(), gpu.alloc(4), gpu.load("addOne")];
   gpu.write(device, new Uint8Array(4));
   const exec = captureExec(gpu, stream, () => runAddOne(gpu, kernel, device, stream));
   launchAndWait(gpu, exec, stream);
@@ -45,10 +36,10 @@ Deno.test("cuGraphLaunch() runs kernels with the parameters of the capture", () 
 
 Deno.test("cuGraphLaunch() lets kernels use memory that the graph allocates", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [stream, target, { kernel }] = [gpu.stream(), gpu.pinned(4), loadAddOne(gpu)];
+  const [stream, target, { kernel }] = [gpu.stream(), gpu.pinned(4), gpu.load("addOne")];
   let block = 0n;
   const exec = captureExec(gpu, stream, () => {
-    block = allocAsync(gpu, 4, stream);
+    block = gpu.allocAsync(4, stream);
     gpu.api.cuMemsetD8Async(block, 5, 4n, stream);
     runAddOne(gpu, kernel, block, stream);
     gpu.api.cuMemcpyAsync(target.address, block, 4n, stream);
@@ -62,7 +53,7 @@ Deno.test("cuGraphLaunch() lets kernels use memory that the graph allocates", ()
 
 Deno.test("cuGraphLaunch() throws when a kernel's module was unloaded", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [stream, device, { module, kernel }] = [gpu.stream(), gpu.alloc(4), loadAddOne(gpu)];
+  const [stream, device, { module, kernel }] = [gpu.stream(), gpu.alloc(4), gpu.load("addOne")];
   const exec = captureExec(gpu, stream, () => runAddOne(gpu, kernel, device, stream));
   gpu.api.cuModuleUnload(module);
   assertThrows(() => gpu.api.cuGraphLaunch(exec, stream), SimulationError, "unloaded");
@@ -87,7 +78,7 @@ Deno.test("cuGraphLaunch() calls the host each time", () => {
 
 Deno.test("cuGraphLaunch() runs the work of one device from a stream of another", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
-  const [stream, device, { kernel }] = [gpu.stream(), gpu.alloc(4), loadAddOne(gpu)];
+  const [stream, device, { kernel }] = [gpu.stream(), gpu.alloc(4), gpu.load("addOne")];
   gpu.write(device, new Uint8Array(4));
   const exec = captureExec(gpu, stream, () => runAddOne(gpu, kernel, device, stream));
   gpu.api.cuCtxSetCurrent(gpu.retain(1));

@@ -6,7 +6,6 @@ import { CUgraphMem_attribute as A, CUresult as R } from "../../../ffi/constants
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 import {
-  allocAsync,
   beginCapture,
   captureExec,
   endCapture,
@@ -34,7 +33,7 @@ function amounts(gpu: SimulatedGpu): [used: number, reserved: number, taken: num
 /** Captures the fill of a block that the graph allocates and frees. */
 function scratchExec(gpu: SimulatedGpu, stream: bigint, byteLength: number): bigint {
   return captureExec(gpu, stream, () => {
-    const block = allocAsync(gpu, byteLength, stream);
+    const block = gpu.allocAsync(byteLength, stream);
     gpu.api.cuMemsetD8Async(block, 0, BigInt(byteLength), stream);
     gpu.api.cuMemFreeAsync(block, stream);
   });
@@ -63,7 +62,7 @@ Deno.test("cuGraphLaunch() takes more memory while another graph has left a bloc
   const stream = gpu.stream();
   let block = 0n;
   const leaving = captureExec(gpu, stream, () => {
-    block = allocAsync(gpu, MIB, stream);
+    block = gpu.allocAsync(MIB, stream);
   });
   const scratch = scratchExec(gpu, stream, 40 * MIB);
   launchAndWait(gpu, leaving, stream);
@@ -162,7 +161,7 @@ Deno.test("cuMemAllocAsync() in a capture takes the place of blocks that the gra
   const stream = gpu.stream();
   const exec = captureExec(gpu, stream, () => {
     for (let count = 0; count < 3; count++) {
-      gpu.api.cuMemFreeAsync(allocAsync(gpu, 20 * MIB, stream), stream);
+      gpu.api.cuMemFreeAsync(gpu.allocAsync(20 * MIB, stream), stream);
     }
   });
   launchAndWait(gpu, exec, stream);
@@ -173,7 +172,7 @@ Deno.test("cuMemsetD8Async() outside a capture throws on memory of the capture",
   const gpu = new SimulatedGpu();
   const [stream, other] = [gpu.stream(), gpu.stream()];
   beginCapture(gpu, stream);
-  const block = allocAsync(gpu, 8, stream);
+  const block = gpu.allocAsync(8, stream);
   assertThrows(
     () => gpu.api.cuMemsetD8Async(block, 1, 8n, other),
     SimulationError,
@@ -194,7 +193,7 @@ Deno.test("cuMemcpyAsync() in a graph reads no bytes of the launch before", () =
   const gpu = new SimulatedGpu();
   const [stream, target] = [gpu.stream(), gpu.pinned(8)];
   const exec = captureExec(gpu, stream, () => {
-    const block = allocAsync(gpu, 8, stream);
+    const block = gpu.allocAsync(8, stream);
     gpu.api.cuMemcpyAsync(target.address, block, 8n, stream);
     gpu.api.cuMemsetD8Async(block, 1, 8n, stream);
   }, FREES_ON_LAUNCH);

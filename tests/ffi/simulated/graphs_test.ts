@@ -5,7 +5,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { CUresult as R } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { SimulatedGpu } from "../../support/simulated_gpu.ts";
-import { allocAsync, capture, captureExec, follow, instantiate, nodeCount } from "./captured.ts";
+import { capture, captureExec, follow, instantiate, nodeCount } from "./captured.ts";
 
 Deno.test("cuGraphLaunch() runs what was captured, each time with the bytes of then", () => {
   const gpu = new SimulatedGpu();
@@ -194,7 +194,7 @@ Deno.test("cuGraphInstantiateWithFlags() makes several of a graph without memory
   const stream = gpu.stream();
   const plain = capture(gpu, stream, () => {});
   assertEquals(instantiate(gpu, plain) === instantiate(gpu, plain), false);
-  const withMemory = capture(gpu, stream, () => allocAsync(gpu, 8, stream));
+  const withMemory = capture(gpu, stream, () => gpu.allocAsync(8, stream));
   const exec = instantiate(gpu, withMemory);
   const cell = new BigUint64Array(1);
   assertEquals(
@@ -210,7 +210,7 @@ Deno.test("cuDevicePrimaryCtxRelease_v2() destroys graphs and their memory", () 
   const gpu = new SimulatedGpu();
   const stream = gpu.stream();
   const before = gpu.freeBytes();
-  const exec = captureExec(gpu, stream, () => allocAsync(gpu, 8, stream));
+  const exec = captureExec(gpu, stream, () => gpu.allocAsync(8, stream));
   gpu.api.cuGraphLaunch(exec, stream);
   gpu.api.cuDevicePrimaryCtxRelease_v2(0);
   gpu.api.cuCtxSetCurrent(gpu.retain(0));

@@ -3,9 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
-
-const IMAGE = new TextEncoder().encode(".version 8.0\n.target sm_90\n\0");
+import { SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 /** Fills 4 bytes at the address that is its only parameter. */
 const fillFour: SimulatedKernel = {
@@ -20,12 +18,9 @@ class Scene {
   readonly gpu = new SimulatedGpu({ kernels: { fillFour } });
   readonly block = this.gpu.alloc(4);
   readonly streams = [this.gpu.stream(), this.gpu.stream()] as const;
-  readonly #kernel: bigint;
+  readonly #kernel = this.gpu.load("fillFour").kernel;
 
   constructor() {
-    const module = out((cell) => this.gpu.api.cuModuleLoadData(cell, IMAGE));
-    const name = new TextEncoder().encode("fillFour\0");
-    this.#kernel = out((cell) => this.gpu.api.cuModuleGetFunction(cell, module, name));
     this.gpu.write(this.block, new Uint8Array(4));
   }
 

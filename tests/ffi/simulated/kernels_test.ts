@@ -3,9 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
-
-const IMAGE = new TextEncoder().encode(".version 8.0\n.target sm_90\n\0");
+import { EMPTY_PTX, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 /** Adds one to each of `count` bytes. */
 const addOne: SimulatedKernel = {
@@ -19,9 +17,7 @@ const addOne: SimulatedKernel = {
 };
 
 function load(gpu: SimulatedGpu, name: string): bigint {
-  const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
-  const text = new TextEncoder().encode(`${name}\0`);
-  return out((cell) => gpu.api.cuModuleGetFunction(cell, module, text));
+  return gpu.load(name).kernel;
 }
 
 function launch(
@@ -105,7 +101,7 @@ Deno.test("cuLaunchKernel() is ordered before work that waits for its event", ()
 Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none freed before", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
   const [kernel, stream] = [load(gpu, "addOne"), gpu.stream()];
-  const address = out((cell) => gpu.api.cuMemAllocAsync(cell, 4n, stream));
+  const address = gpu.allocAsync(4, stream);
   gpu.api.cuMemsetD8Async(address, 4, 4n, stream);
   launch(gpu, kernel, { address, count: 4, stream });
   assertEquals(gpu.api.cuMemFreeAsync(address, stream), 0);
@@ -115,17 +111,10 @@ Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none
   assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "was freed");
 });
 
-Deno.test("cuModuleGetFunction() refuses a name that was not registered", () => {
-  const gpu = new SimulatedGpu();
-  const module = out((cell) => gpu.api.cuModuleLoadData(cell, IMAGE));
-  const name = new TextEncoder().encode("missing\0");
-  assertEquals(gpu.api.cuModuleGetFunction(new BigUint64Array(1), module, name), 500);
-});
-
 Deno.test("cuModuleLoadData() throws on PTX text without its final zero", () => {
   const gpu = new SimulatedGpu();
   assertThrows(
-    () => gpu.api.cuModuleLoadData(new BigUint64Array(1), IMAGE.subarray(0, -1)),
+    () => gpu.api.cuModuleLoadData(new BigUint64Array(1), EMPTY_PTX.subarray(0, -1)),
     SimulationError,
     "zero byte",
   );

@@ -1,6 +1,7 @@
 // The simulated NCCL by its own functions: what the library answers, and what it would not notice.
 
 import { assertEquals, assertThrows } from "@std/assert";
+import { readCString } from "../../../ffi/c_strings.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { NCCL, type NcclApi } from "../../../ffi/nccl.ts";
 import {
@@ -12,7 +13,6 @@ import {
   ncclResult,
 } from "../../../ffi/nccl_constants.ts";
 import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
-import { readCString } from "../../../ffi/c_strings.ts";
 import { simulateDriver, type SimulationOptions } from "../../../ffi/simulated/driver.ts";
 import { SimulationError } from "../../../ffi/simulated/errors.ts";
 import { out } from "../../support/simulated_gpu.ts";

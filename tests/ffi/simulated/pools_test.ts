@@ -1,4 +1,4 @@
-// Stream-ordered memory of the simulated driver: what a pool keeps, gives back and refuses.
+// Stream-ordered memory of the simulated driver: what a pool keeps and gives back.
 // Physical memory moves in steps of 32 MiB, and of 2 MiB when there is less left.
 
 import { assertEquals, assertThrows } from "@std/assert";
@@ -11,10 +11,6 @@ import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
 
 const MIB = 1 << 20;
 
-function allocAsync(gpu: SimulatedGpu, byteLength: number, stream = 0n): bigint {
-  return out((cell) => gpu.api.cuMemAllocAsync(cell, BigInt(byteLength), stream));
-}
-
 function readPool(gpu: SimulatedGpu, attribute: number): number {
   const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
   return Number(out((cell) => gpu.api.cuMemPoolGetAttribute(pool, attribute, cell)));
@@ -23,7 +19,7 @@ function readPool(gpu: SimulatedGpu, attribute: number): number {
 Deno.test("cuMemFreeAsync() gives memory back when the host waits", () => {
   const gpu = new SimulatedGpu();
   const before = gpu.freeBytes();
-  const address = allocAsync(gpu, 33 * MIB);
+  const address = gpu.allocAsync(33 * MIB);
   assertEquals(before - gpu.freeBytes(), 64 * MIB);
   gpu.api.cuMemFreeAsync(address, 0n);
   assertEquals(before - gpu.freeBytes(), 64 * MIB);
@@ -36,7 +32,7 @@ Deno.test("cuMemPoolSetAttribute() makes a pool keep memory up to its threshold"
   const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
   const threshold = new BigUint64Array([BigInt(20 * MIB)]);
   gpu.api.cuMemPoolSetAttribute(pool, A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, threshold);
-  gpu.api.cuMemFreeAsync(allocAsync(gpu, 40 * MIB), 0n);
+  gpu.api.cuMemFreeAsync(gpu.allocAsync(40 * MIB), 0n);
   gpu.api.cuCtxSynchronize();
   assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT), 32 * MIB);
   assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
@@ -48,13 +44,13 @@ Deno.test("cuMemPoolSetAttribute() makes a pool keep memory up to its threshold"
 Deno.test("cuMemAllocAsync() reuses what is freed before it on a full device", () => {
   const gpu = new SimulatedGpu({ memoryBytes: 8 * MIB });
   const stream = gpu.stream();
-  gpu.api.cuMemFreeAsync(allocAsync(gpu, 8 * MIB, stream), stream);
-  allocAsync(gpu, 8 * MIB, stream);
+  gpu.api.cuMemFreeAsync(gpu.allocAsync(8 * MIB, stream), stream);
+  gpu.allocAsync(8 * MIB, stream);
 });
 
 Deno.test("cuMemAllocAsync() reports when the device is full, and loses nothing", () => {
   const gpu = new SimulatedGpu({ memoryBytes: 8 * MIB });
-  const address = allocAsync(gpu, 6 * MIB);
+  const address = gpu.allocAsync(6 * MIB);
   assertEquals(gpu.api.cuMemAllocAsync(new BigUint64Array(1), BigInt(4 * MIB), 0n), 2);
   gpu.api.cuMemFreeAsync(address, 0n);
   gpu.api.cuCtxSynchronize();
@@ -64,18 +60,6 @@ Deno.test("cuMemAllocAsync() reports when the device is full, and loses nothing"
 Deno.test("cuMemAllocAsync() is refused where pools are not supported", () => {
   const gpu = new SimulatedGpu({ poolsSupported: false });
   assertEquals(gpu.api.cuMemAllocAsync(new BigUint64Array(1), 256n, 0n), 801);
-});
-
-Deno.test("cuMemAllocFromPoolAsync() keeps to the pool's maximum size, in steps of 32 MiB", () => {
-  const gpu = new SimulatedGpu();
-  const properties = CUmemPoolProps.encode({
-    allocType: 1,
-    location: { type: 1, id: 0 },
-    maxSize: 1n,
-  });
-  const pool = out((cell) => gpu.api.cuMemPoolCreate(cell, properties));
-  out((cell) => gpu.api.cuMemAllocFromPoolAsync(cell, BigInt(32 * MIB), pool, 0n));
-  assertEquals(gpu.api.cuMemAllocFromPoolAsync(new BigUint64Array(1), 1n, pool, 0n), 2);
 });
 
 Deno.test("cuMemPoolDestroy() throws while a block is not freed, and gives memory back behind it", () => {
@@ -92,12 +76,6 @@ Deno.test("cuMemPoolDestroy() throws while a block is not freed, and gives memor
   assertEquals(gpu.freeBytes(), before);
 });
 
-Deno.test("cuMemPoolDestroy() refuses the default pool", () => {
-  const gpu = new SimulatedGpu();
-  const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
-  assertEquals(gpu.api.cuMemPoolDestroy(pool), 1);
-});
-
 Deno.test("cuMemFreeAsync() frees memory of cuMemAlloc_v2() in stream order", () => {
   const gpu = new SimulatedGpu();
   const before = gpu.freeBytes();
@@ -109,7 +87,7 @@ Deno.test("cuMemFreeAsync() frees memory of cuMemAlloc_v2() in stream order", ()
 
 Deno.test("cuMemFree_v2() frees memory of a pool once the host has waited", () => {
   const gpu = new SimulatedGpu();
-  const address = allocAsync(gpu, MIB);
+  const address = gpu.allocAsync(MIB);
   assertThrows(() => gpu.api.cuMemFree_v2(address), SimulationError, "still needs");
   gpu.api.cuCtxSynchronize();
   assertEquals(gpu.api.cuMemFree_v2(address), 0);
@@ -121,7 +99,7 @@ Deno.test("cuMemFree_v2() frees memory of a pool once the host has waited", () =
 Deno.test("cuMemFreeAsync() throws when another stream may still use the memory", () => {
   const gpu = new SimulatedGpu();
   const [first, second] = [gpu.stream(), gpu.stream()];
-  const address = allocAsync(gpu, 1024, first);
+  const address = gpu.allocAsync(1024, first);
   gpu.api.cuStreamSynchronize(first);
   gpu.api.cuMemsetD8Async(address, 1, 1024n, second);
   assertThrows(() => gpu.api.cuMemFreeAsync(address, first), SimulationError, "race");
@@ -129,7 +107,7 @@ Deno.test("cuMemFreeAsync() throws when another stream may still use the memory"
 
 Deno.test("cuMemAllocAsync() memory used on another stream without order is a race", () => {
   const gpu = new SimulatedGpu();
-  const address = allocAsync(gpu, 1024, gpu.stream());
+  const address = gpu.allocAsync(1024, gpu.stream());
   assertThrows(
     () => gpu.api.cuMemsetD8Async(address, 1, 1024n, gpu.stream()),
     SimulationError,

@@ -2,8 +2,8 @@
 // nothing but what was handed out.
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { openHost } from "../../../ffi/host.ts";
+import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUmemPoolProps } from "../../../ffi/structs.ts";
 import { Random } from "../../support/random.ts";
 import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";

@@ -3,11 +3,11 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type CudaDevice, DTYPE_NAMES, type GpuBuffer } from "../../../mod.ts";
+import { testOnTwoDevices } from "../../support/driver.ts";
 import { bitsOf, bytesOf, patterns, reference } from "../../support/exact_conversion.ts";
 import { Random } from "../../support/random.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
-import { testOnTwoDevices } from "../../support/driver.ts";
 
 Deno.test("GpuBuffer.astype() and options name the element type that is called otherwise elsewhere", () =>
   withDevice(async (gpu) => {

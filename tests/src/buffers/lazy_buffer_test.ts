@@ -11,9 +11,9 @@ import {
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
+import type { CudaDevice } from "../../../mod.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
 import "../../../src/cards/shown.ts";
-import type { CudaDevice } from "../../../mod.ts";
 import {
   FailureCallbackResourceAdaptor,
   LimitingResourceAdaptor,

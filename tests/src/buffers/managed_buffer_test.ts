@@ -3,8 +3,8 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUdevice_attribute } from "../../../ffi/constants.ts";
-import { CudaDevice } from "../../../mod.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../mod.ts";
 import type { ManagedHint, ManagedPlace } from "../../../src/buffers/managed_range.ts";
 import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";

@@ -3,11 +3,9 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { relative } from "node:path";
 import { pathToFileURL as toFileUrl } from "node:url";
-import { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice } from "../../support/driver.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
 import {
   countedBytes,
   makePipe,
@@ -95,33 +93,6 @@ Deno.test("DeviceBuffer.writeFile() waits for what another stream does with the 
   buffer.fill(5, { stream });
   await buffer.writeFile(folder.pathOf("ordered"));
   assertEquals(await Deno.readFile(folder.pathOf("ordered")), new Uint8Array(64).fill(5));
-});
-
-Deno.test("DeviceBuffer.writeFile() removes a new file when it is aborted", async () => {
-  using folder = new TemporaryFolder();
-  using gpu = openWithSmallRing();
-  using buffer = gpu.zeros("uint8", 24 * 2 ** 20);
-  const abort = new AbortController();
-  const options = { signal: abort.signal, onProgress: () => abort.abort() };
-  await assertRejects(
-    () => buffer.writeFile(folder.pathOf("aborted"), options),
-    DOMException,
-    "abort",
-  );
-  assertEquals([...Deno.readDirSync(folder.path)], []);
-});
-
-Deno.test("DeviceBuffer.writeFile() leaves the old file when a copy fails", async () => {
-  using folder = new TemporaryFolder();
-  const { driver, setFault } = faultyDriver();
-  using gpu = CudaDevice.open(0, { driver });
-  const path = folder.write("old", new Uint8Array(100).fill(9));
-  using buffer = gpu.zeros("uint8", 10);
-  setFault({ name: "cuMemcpyDtoHAsync_v2" });
-  await assertRejects(() => buffer.writeFile(path));
-  setFault(undefined);
-  assertEquals(await Deno.readFile(path), new Uint8Array(100).fill(9));
-  assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["old"]);
 });
 
 Deno.test("DeviceBuffer.writeFile() leaves the old file and no other when it is aborted", async () => {

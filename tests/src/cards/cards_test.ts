@@ -4,9 +4,9 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows }
 import * as mod from "../../../mod.ts";
 import * as kernels from "../../../src/entries/kernels.ts";
 import * as memory from "../../../src/entries/memory.ts";
-import { Parts } from "../../../src/words/parts.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { Parts } from "../../../src/words/parts.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";

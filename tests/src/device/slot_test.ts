@@ -1,7 +1,7 @@
 // gpu.slot(): what it frees when a cell is run again, also when making the new value takes time or fails.
 
-import { runInNewContext } from "node:vm";
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { runInNewContext } from "node:vm";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,11 +1,11 @@
 // The links between devices: as the driver tells them, and with what the management library adds.
 
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { CudaDevice, DisposedError } from "../../../mod.ts";
 import type { NvmlApi } from "../../../ffi/nvml.ts";
 import { nvmlGpuTopologyLevel, nvmlReturn } from "../../../ffi/nvml_constants.ts";
 import { OWN_NVML } from "../../../ffi/nvml_library.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice, DisposedError } from "../../../mod.ts";
 import type { LinkPath } from "../../../src/entries/group.ts";
 import { cardOf } from "../../support/display.ts";
 import { testDriver } from "../../support/driver.ts";

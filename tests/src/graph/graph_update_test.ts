@@ -8,9 +8,9 @@ import { take64 } from "../../../src/driver/driver.ts";
 import { type CudaKernel, i32, readOnly } from "../../../src/entries/kernels.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
-import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { Random } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
 

@@ -9,15 +9,15 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
-import type { NcclApi, NcclFunction } from "../../../ffi/nccl.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
+import type { NcclApi, NcclFunction } from "../../../ffi/nccl.ts";
+import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
 import { simulateDriver, type SimulationOptions } from "../../../ffi/simulated/driver.ts";
 import type { RankFaults } from "../../../ffi/simulated/options.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
+import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

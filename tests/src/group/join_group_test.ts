@@ -11,17 +11,17 @@ import {
   assertThrows,
 } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";
 import { joinGroup } from "../../../src/group/join_group.ts";
 import { readAppointment } from "../../../src/group/rendezvous_address.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { simulateDriver } from "../../../src/entries/simulated.ts";
-import { CudaDevice } from "../../../src/device/device.ts";
 import { evaluate } from "../../support/child_deno.ts";
+import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
-import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";

@@ -4,8 +4,8 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { DisposedError } from "../../../src/words/errors.ts";
 import type { PlacementRule } from "../../../src/spread/placement.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
 import { cardOf } from "../../support/display.ts";
 import { countReadBytes, openPathsIn } from "../../support/files.ts";
 import { join, withRanks } from "../../support/group/joined_ranks.ts";

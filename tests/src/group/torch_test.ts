@@ -6,13 +6,13 @@ import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { type DType, elementBytes } from "../../../src/dtype.ts";
 import type { Reduction } from "../../../src/group/element_types.ts";
-import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { ON_GPU } from "../../support/driver.ts";
-import { bitsOf, type GroupScene, withGroup } from "../../support/group_scene.ts";
 import { freeAddress, RankProcess } from "../../support/group/rank_process.ts";
+import { bitsOf, type GroupScene, withGroup } from "../../support/group_scene.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { runPython, whyWithout } from "../../support/python.ts";
 import { Random } from "../../support/random.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 /** The types that torch.distributed sends to NCCL. */
 const TYPES = [

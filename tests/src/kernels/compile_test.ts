@@ -3,8 +3,8 @@
 
 import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
-import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
+import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { CompileError, f32, u64 } from "../../../src/entries/kernels.ts";

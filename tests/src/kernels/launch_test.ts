@@ -6,8 +6,8 @@ import { type CudaKernel, f32, i32, i64, readOnly, u32, u8 } from "../../../src/
 import { CudaAsyncMemoryResource } from "../../../src/entries/memory.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
-import { IOTA_PTX, kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { ON_GPU } from "../../support/driver.ts";
+import { IOTA_PTX, kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { Random } from "../../support/random.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";

@@ -3,9 +3,8 @@
 
 import { assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
-import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import type { ByteCopy } from "../../../src/copies/copy_many.ts";
-import { addressOf } from "../../../src/memory/host_memory.ts";
+import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import {
   CONTROL,
   doTask,
@@ -19,6 +18,7 @@ import {
   STATUS,
 } from "../../../src/lanes/lane_program.ts";
 import { LaneTasks } from "../../../src/lanes/lane_tasks.ts";
+import { addressOf } from "../../../src/memory/host_memory.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 
 const SLOT_COUNT = 3;

@@ -1,13 +1,15 @@
 // Checks that pages are made wherever memory begins and ends, whoever is free to make them, and that
 // threads are given back.
 
-import { assertEquals, assertGreater } from "@std/assert";
+import { assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { type HostApi, MAP, openHost, PROT } from "../../../ffi/host.ts";
 import {
+  HUGE_PAGE_BYTES,
   makePagesNow,
   makePagesSync,
   PAGE_BYTES,
+  pageParts,
   threadsBack,
 } from "../../../src/lanes/fresh_pages.ts";
 import { giveThreadBack, startThreads, takeThread } from "../../../src/lanes/lent_threads.ts";
@@ -42,6 +44,23 @@ class FreshMemory implements AsyncDisposable {
 
 /** One page, parts of a part, parts that are not full, and more than there are threads for. */
 const PAGE_COUNTS = [1, 2, 255, 256, 257, 511, 513, 1024, 1025, 4099, 9001];
+
+for (const before of [0, PAGE_BYTES, HUGE_PAGE_BYTES, HUGE_PAGE_BYTES + PAGE_BYTES]) {
+  Deno.test(`pageParts() cuts no more than it may, ${before} bytes behind a boundary`, () => {
+    const start = BigInt(64 * HUGE_PAGE_BYTES + before);
+    for (const pageCount of [1, 513, 4096, 4097, 8192, 9001]) {
+      const parts = pageParts(start, pageCount * PAGE_BYTES, 8);
+      assertLessOrEqual(parts.length, 8);
+      assertEquals(parts[0]?.address, start);
+      const end = parts.reduce((at, { address, byteLength }) => {
+        assertEquals(address, at);
+        return at + BigInt(byteLength);
+      }, start);
+      assertEquals(end, start + BigInt(pageCount * PAGE_BYTES));
+      for (const { address } of parts.slice(1)) assertEquals(address % BigInt(HUGE_PAGE_BYTES), 0n);
+    }
+  });
+}
 
 for (const pageCount of PAGE_COUNTS) {
   Deno.test(`makePagesNow() makes all of ${pageCount} pages, and no other`, linux, async () => {

@@ -4,11 +4,11 @@
 import { assertEquals, assertNotStrictEquals, assertStrictEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
-import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { LaneShare } from "../../../src/lanes/lane_share.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
+import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
-import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 
 const NEEDS = { slotCount: 4, laneCount: 2, freshLaneCount: 3, sharedLaneCount: 3 };
 

@@ -4,11 +4,11 @@
 import { assert, assertEquals } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
-import { HugePinnedMemory } from "../../../src/transfer/huge_pinned_memory.ts";
-import { adoptEngine } from "../../../src/transfer/context_engine.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { LaneShare } from "../../../src/lanes/lane_share.ts";
 import { busIdOf, findNearCores, OWN_SYSTEM } from "../../../src/lanes/near_cores.ts";
+import { adoptEngine } from "../../../src/transfer/context_engine.ts";
+import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { HugePinnedMemory } from "../../../src/transfer/huge_pinned_memory.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { coresIn, setOf, type SimulatedNodes, systemIn } from "../../support/core_system.ts";
 import { openTestDevice } from "../../support/driver.ts";

@@ -4,10 +4,10 @@
 import { assert, assertEquals } from "@std/assert";
 import { findHost } from "../../../ffi/host.ts";
 import type { CudaDevice } from "../../../mod.ts";
+import { addressOf } from "../../../src/memory/host_memory.ts";
 import { collectLost } from "../../../src/order/safety_net.ts";
 import { adoptEngine, takeArray } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { addressOf } from "../../../src/memory/host_memory.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,12 +1,12 @@
 // Checks a sweep's shape and its honesty: every point there, wrong bytes noticed, nothing left.
 
-import "../../../src/cards/shown.ts";
 import { assert, assertEquals, assertFalse, assertGreater, assertRejects } from "@std/assert";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { formatBandwidth } from "../../../src/cards/bandwidth_card.ts";
+import "../../../src/cards/shown.ts";
 import { sizesUpTo } from "../../../src/measure/bandwidth.ts";
 import { BandwidthResult } from "../../../src/measure/bandwidth_result.ts";
-import { formatBandwidth } from "../../../src/cards/bandwidth_card.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -8,8 +8,8 @@ import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinne
 import { DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { Random } from "../../support/random.ts";
+import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";
 

@@ -11,8 +11,8 @@ import {
 } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { type CudaDevice, type DType, DTYPE_NAMES, type GpuBuffer } from "../../../mod.ts";
-import { type Python, PythonError, type PythonInput } from "../../../src/entries/python.ts";
 import { elementBytes } from "../../../src/dtype.ts";
+import { type Python, PythonError, type PythonInput } from "../../../src/entries/python.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { printed, pythonTestsWith } from "../../support/python_in_process.ts";
 import { testRandom } from "../../support/random.ts";

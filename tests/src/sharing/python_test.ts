@@ -3,11 +3,11 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
-import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PYTHON, runPython, whyWithout } from "../../support/python.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy } from "../../support/sharing/peer_words.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
 const PAGE = new URL("../../../docs/another_process.md", import.meta.url);

@@ -27,7 +27,6 @@ const MIB = 2 ** 20;
 /** Elements of a part of 5 MiB, whose upload is under way when the call returns. */
 const LENGTH = 5 * MIB / 4;
 
-/** Returns the bytes of an array, for comparisons of any element type. */
 for (const count of GROUP_SIZES) {
   for (const limits of [undefined, SMALL_SLOTS]) {
     const by = limits === undefined ? "driver calls" : "lanes";

@@ -176,7 +176,10 @@ Deno.test("TransferEngine of a transfer whose next piece cannot be made ends tha
     for (let round = 0; round <= TINY_LIMITS.slotCount; round++) {
       const bytes = patternBytes(TOTAL_BYTES, round);
       const sound = engine.upload(second, bytes, SPLIT);
-      const failing = engine.upload(first, bytes, { ...SPLIT, cut: () => ({ next: cut }) });
+      const failing = engine.upload(first, bytes, {
+        ...SPLIT,
+        cut: () => Iterator.from({ next: cut }),
+      });
       await Promise.all([sound, assertRejects(() => failing, RangeError, "no memory")]);
       assertSameBytes(second.downloadSync(), bytes);
     }

@@ -4,9 +4,9 @@ import { assertEquals, assertGreater, assertStrictEquals, assertThrows } from "@
 import { setTimeout as delay } from "node:timers/promises";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
+import { canReport } from "../../../src/lanes/reporting_copies.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { canReport } from "../../../src/lanes/reporting_copies.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";

@@ -1,31 +1,31 @@
 // What lanes and the copy engine do with a slot of packed arrays, address by address.
 
 import { assertEquals, assertThrows } from "@std/assert";
-import type { PackPiece } from "../../../src/transfer/pack.ts";
+import type { PackedArray } from "../../../src/transfer/pack.ts";
 import { cutPacked, type PackedCut } from "../../../src/transfer/packed_pieces.ts";
 
 const SLOT = 0x5000n;
 const [FIRST, SECOND] = [{}, {}] as [never, never];
 
-function piece(allocation: never, address: bigint, byteLength: number): PackPiece {
+function array(allocation: never, address: bigint, byteLength: number): PackedArray {
   return { span: { allocation, address, byteLength }, hostAddress: address + 0x1000_0000n };
 }
 
 /** Two neighbours, and an array of another block. */
-const PIECES = [piece(FIRST, 0x7000n, 100), piece(FIRST, 0x7064n, 60), piece(SECOND, 0x9000n, 8)];
+const ARRAYS = [array(FIRST, 0x7000n, 100), array(FIRST, 0x7064n, 60), array(SECOND, 0x9000n, 8)];
 
 function cut(direction: PackedCut["direction"], slotBytes: number) {
-  const pieces = cutPacked(PIECES, { direction, largestBytes: 100, takesPadding: false })(
+  const pieces = cutPacked(ARRAYS, { direction, largestBytes: 100, takesPadding: false })(
     slotBytes,
   );
-  return [...{ [Symbol.iterator]: () => pieces }].map((each) => ({
+  return [...pieces].map((each) => ({
     byteLength: each.byteLength,
     laneTask: each.laneTask(SLOT),
     copies: [...each.copies(SLOT)],
   }));
 }
 
-const onHost = (index: number) => PIECES[index]?.hostAddress ?? 0n;
+const onHost = (index: number) => ARRAYS[index]?.hostAddress ?? 0n;
 
 Deno.test("cutPacked() gathers the arrays of an upload in a slot, and copies neighbours at once", () => {
   assertEquals(cut("upload", 4096), [{
@@ -69,7 +69,7 @@ Deno.test("cutPacked() has room for the largest array where pieces are smaller",
 });
 
 Deno.test("cutPacked() says how many arrays a lane failed to copy", () => {
-  const pieces = cutPacked(PIECES, { direction: "upload", largestBytes: 100, takesPadding: true });
+  const pieces = cutPacked(ARRAYS, { direction: "upload", largestBytes: 100, takesPadding: true });
   const { value } = pieces(4096).next();
   assertThrows(
     () => {

@@ -78,7 +78,7 @@ Deno.test("cutRows() reads a row that is longer than a slot in parts, and says w
   const rows = { offset: 5, rowBytes: 3000, pitch: 10_000, rowCount: 2 };
   const host = { file: { descriptor: 7, path: "weights" } };
   const cut = cutRows({ direction: "upload", deviceAddress: 0n, host, rows });
-  const pieces = [...{ [Symbol.iterator]: () => cut(2048) }];
+  const pieces = [...cut(2048)];
   const tasks = pieces.map((piece) => {
     const task = piece.laneTask(SLOT);
     assert(task.operation === "read");

@@ -11,8 +11,8 @@ import {
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
-import { forgetDownloads, StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { forgetDownloads, StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,8 +1,8 @@
 // Stacks of errors name the line of the program that made the call, however deep the error came up.
 
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { simulateDriver, SimulationError } from "../../../src/entries/simulated.ts";
 import { CudaDevice, OutOfMemoryError } from "../../../mod.ts";
+import { simulateDriver, SimulationError } from "../../../src/entries/simulated.ts";
 import { withCallers } from "../../../src/words/callers.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { withDevice } from "../../support/with_device.ts";

@@ -1,6 +1,7 @@
 // What an OptionSet takes, what it refuses, and the words that it has for it.
 
 import { assertEquals, assertThrows } from "@std/assert";
+import { COPY, THIS_COPY } from "../../../src/words/format.ts";
 import {
   CALLBACK,
   eitherOf,
@@ -16,7 +17,6 @@ import {
   warnOfFailure,
 } from "../../../src/words/options.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
-import { COPY, THIS_COPY } from "../../../src/words/format.ts";
 
 interface Choice {
   readonly label?: string | undefined;

@@ -1,12 +1,12 @@
 // Warnings where the console cannot be written: they are lost, and nothing else is.
 
 import { assertEquals } from "@std/assert";
-import { warn } from "../../../src/words/warning.ts";
-import { LogSurface } from "../../../src/notebook/progress_surfaces.ts";
-import { ProgressBar } from "../../../src/notebook/progress_bar.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver } from "../../../src/driver/driver.ts";
 import { releaseAll } from "../../../src/driver/release.ts";
-import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { ProgressBar } from "../../../src/notebook/progress_bar.ts";
+import { LogSurface } from "../../../src/notebook/progress_surfaces.ts";
+import { warn } from "../../../src/words/warning.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
 /** A console on a full disk, until it is disposed. */

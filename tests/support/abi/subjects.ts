@@ -7,9 +7,9 @@ import * as dlpack from "../../../ffi/dlpack.ts";
 import { NCCL } from "../../../ffi/nccl.ts";
 import * as ncclNumbers from "../../../ffi/nccl_constants.ts";
 import { NVML } from "../../../ffi/nvml.ts";
-import { NVRTC, nvrtcResult } from "../../../ffi/nvrtc.ts";
 import * as nvmlConstants from "../../../ffi/nvml_constants.ts";
 import * as nvmlStructs from "../../../ffi/nvml_structs.ts";
+import { NVRTC, nvrtcResult } from "../../../ffi/nvrtc.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
 import * as structs from "../../../ffi/structs.ts";
 

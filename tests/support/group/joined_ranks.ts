@@ -1,14 +1,14 @@
 // Ranks of a group of several processes, all in this one: each has a machine of its own.
 
-import { type SimulatedDriverOptions, simulateDriver } from "../../../src/entries/simulated.ts";
+import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { type SimulatedDriverOptions, simulateDriver } from "../../../src/entries/simulated.ts";
 import type { DeviceGroup } from "../../../src/group/device_group.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";
 import { joinGroup } from "../../../src/group/join_group.ts";
 import { liveNames } from "../with_device.ts";
 import { freeAddress } from "./rank_process.ts";
 import { TOKEN } from "./rank_words.ts";
-import { assertEquals } from "@std/assert";
 
 /** One rank. */
 export interface JoinedRank {

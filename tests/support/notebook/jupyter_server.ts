@@ -1,8 +1,8 @@
 // A Jupyter of its own on a free port: its settings, its data and its notebooks lie in one folder that
 // is made anew, so that nothing of this machine's user is read or changed.
 
-import { fileURLToPath } from "node:url";
 import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
 import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
 import { PROJECT_ROOT } from "../project_files.ts";

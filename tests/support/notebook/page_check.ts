@@ -1,8 +1,8 @@
 // Opens the pages that `deno task notebooks` wrote in a real browser with no network and looks at what
 // is drawn, as a program: `deno run -A page_check.ts [NAME...]`. Pictures go to .jupyter/pictures/.
 
-import { fileURLToPath } from "node:url";
 import type { Page } from "npm:playwright-core@1.65.1";
+import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";

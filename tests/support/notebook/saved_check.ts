@@ -2,8 +2,8 @@
 // browser: in JupyterLab, in the classic notebook, as pages without scripts, and by the rules of VS Code
 // and GitHub. `deno run -A saved_check.ts [NAME...]`; pictures go to .jupyter/pictures/.
 
-import { fileURLToPath } from "node:url";
 import type { Browser } from "npm:playwright-core@1.65.1";
+import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
 import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";

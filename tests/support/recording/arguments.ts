@@ -1,8 +1,8 @@
 // Turns the words of a step into what a driver function takes: numbers, addresses, cells, structs.
 // What a word names must be there, or gone where the word says so; else the step cannot be made.
 
-import { CUDA, type DriverFunction } from "../../../ffi/cuda.ts";
 import { cString } from "../../../ffi/c_strings.ts";
+import { CUDA, type DriverFunction } from "../../../ffi/cuda.ts";
 import type { Members, Struct } from "../../../ffi/struct.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { hostFunction } from "./host_function.ts";

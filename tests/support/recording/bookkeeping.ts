@@ -1,9 +1,9 @@
 // What a step that succeeded has changed: what is gone, who captures, what is mapped, what is busy.
 
-import { FUNCTIONS } from "./functions.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
-import { namesIn, parseReference, type Step } from "./notation.ts";
 import { valueOf } from "./arguments.ts";
+import { FUNCTIONS } from "./functions.ts";
+import { namesIn, parseReference, type Step } from "./notation.ts";
 import type { CaptureNotes, Thing, World } from "./world.ts";
 
 /** Statuses with which an end of a capture leaves the capture as it is. */

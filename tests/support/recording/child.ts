@@ -1,10 +1,10 @@
 // A process of the recorder: plays sequences on a driver, one after another, and says what comes of
 // each step at once, so that the step that ends the process is known.
 
+import { readCString } from "../../../ffi/c_strings.ts";
 import { CUdevice_attribute as Attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { openDriver } from "../../../ffi/library.ts";
-import { readCString } from "../../../ffi/c_strings.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { Base } from "./base.ts";
 import { cleanUp } from "./cleanup.ts";

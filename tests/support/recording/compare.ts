@@ -1,8 +1,8 @@
 // Whether what the simulated driver makes of a step is what a real one made of it, a difference that
 // is wanted, or one that is not.
 
-import { type Rule, STRICTER, type Strictness } from "../../../ffi/simulated/stricter.ts";
 import { CU_MEMHOSTALLOC } from "../../../ffi/constants.ts";
+import { type Rule, STRICTER, type Strictness } from "../../../ffi/simulated/stricter.ts";
 import { type Played, SKIPPED } from "./player.ts";
 
 /** The outcome of a step that ended the real process. */

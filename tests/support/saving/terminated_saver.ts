@@ -1,10 +1,10 @@
 // A program that terminates workers while they save, and saves the same file itself each time: what a
 // worker had open, its lock too, must go with it. Run as it is it is the program, in a worker the saver.
 
-import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { setTimeout as delay } from "node:timers/promises";
-import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { readSafetensorsHeader } from "../../../src/entries/safetensors.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";
 import { namesIn } from "../files.ts";
 import { TemporaryFolder } from "../temporary_folder.ts";

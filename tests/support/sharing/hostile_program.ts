@@ -1,8 +1,8 @@
 // A process that answers like no kit: `deno run -A hostile_program.ts NAME HABIT`. Prints "ready" when
 // it listens.
 
-import { openHost } from "../../../ffi/host.ts";
 import { cString } from "../../../ffi/c_strings.ts";
+import { openHost } from "../../../ffi/host.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { encodeAnswer } from "../../../src/sharing/pool_words.ts";
 

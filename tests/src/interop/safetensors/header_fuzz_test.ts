@@ -9,8 +9,8 @@ import {
   readHeaderLength,
   type SafetensorsHeader,
 } from "../../../../src/interop/safetensors/header.ts";
-import { damage } from "../../../support/safetensors/damage.ts";
 import { Random } from "../../../support/random.ts";
+import { damage } from "../../../support/safetensors/damage.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";

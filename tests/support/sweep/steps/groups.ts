@@ -2,8 +2,8 @@
 
 import { assertEquals } from "@std/assert";
 import { CudaDevice } from "../../../../src/device/device.ts";
-import { fileOf } from "../../safetensors/files.ts";
 import { joinGroup } from "../../../../src/group/join_group.ts";
+import { fileOf } from "../../safetensors/files.ts";
 import type { Step } from "../scene.ts";
 
 /** Goes through the ring, in rows. */

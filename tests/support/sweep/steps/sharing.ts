@@ -2,8 +2,8 @@
 // stands for, and memory for another Worker.
 
 import { assertEquals } from "@std/assert";
-import { CudaDevice } from "../../../../src/device/device.ts";
 import { simulateDriver } from "../../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../../src/device/device.ts";
 import type { HandedOver } from "../../../../src/sharing/hand_over.ts";
 import { untilNothingIsOffered } from "../../../../src/sharing/pool_server.ts";
 import { TicketError } from "../../../../src/words/ticket.ts";

@@ -21,7 +21,7 @@ export interface PieceSides {
 }
 
 /** Bytes that follow each other on both sides. */
-export interface Block extends PieceSides {
+export interface Run extends PieceSides {
   /** Offset on the host's side at which they begin; 0 when left out. */
   readonly hostOffset?: number;
   /** Number of bytes. */
@@ -40,20 +40,20 @@ export interface PiecePlace {
   readonly byteLength: number;
 }
 
-/** One piece more of so many costs less than it brings. */
+/** From so many pieces on, one more costs less than it brings. */
 const MANY_PIECES = 16;
 
-/** Tells how to cut a block, for a {@link RingRequest}. */
-export function cutBlock(block: Block): RingRequest["cut"] {
-  return (pieceBytes) => piecesOf(block, pieceBytes);
+/** Tells how to cut a run, for a {@link RingRequest}. */
+export function cutRun(run: Run): RingRequest["cut"] {
+  return (pieceBytes) => piecesOf(run, pieceBytes);
 }
 
-function* piecesOf(block: Block, pieceBytes: number): Generator<Piece, void> {
-  const { hostOffset = 0 } = block;
-  for (let offset = 0; offset < block.byteLength;) {
-    const largest = offset === 0 ? firstPieceBytes(block, pieceBytes) : pieceBytes;
-    const byteLength = Math.min(largest, block.byteLength - offset);
-    yield pieceAt(block, { deviceOffset: offset, hostOffset: hostOffset + offset, byteLength });
+function* piecesOf(run: Run, pieceBytes: number): Generator<Piece, void> {
+  const { hostOffset = 0 } = run;
+  for (let offset = 0; offset < run.byteLength;) {
+    const largest = offset === 0 ? firstPieceBytes(run, pieceBytes) : pieceBytes;
+    const byteLength = Math.min(largest, run.byteLength - offset);
+    yield pieceAt(run, { deviceOffset: offset, hostOffset: hostOffset + offset, byteLength });
     offset += byteLength;
   }
 }
@@ -63,7 +63,7 @@ function* piecesOf(block: Block, pieceBytes: number): Generator<Piece, void> {
  * that lie across lines of the cache brought an eighth less to two devices. That makes one more piece, so
  * there are to be many. Fresh memory is cut where large pages begin, so that no two lanes clear the same one.
  */
-function firstPieceBytes({ host, isFresh, byteLength }: Block, pieceBytes: number): number {
+function firstPieceBytes({ host, isFresh, byteLength }: Run, pieceBytes: number): number {
   if (!("address" in host)) return pieceBytes;
   if (isFresh !== true && byteLength < MANY_PIECES * pieceBytes) return pieceBytes;
   const step = isFresh === true ? pieceBytes : Math.min(pieceBytes, PAGE_BYTES);
@@ -81,15 +81,13 @@ export function pieceAt(sides: PieceSides, place: PiecePlace): Piece {
     return {
       byteLength,
       copies,
-      laneTask: (slot) => {
-        return {
-          operation: "read",
-          destination: slot,
-          source,
-          byteLength,
-          fileOffset: hostOffset,
-        };
-      },
+      laneTask: (slot) => ({
+        operation: "read",
+        destination: slot,
+        source,
+        byteLength,
+        fileOffset: hostOffset,
+      }),
       laneError: () =>
         new Error(
           `Cannot read ${byteLength} bytes at ${hostOffset} of ${path}: it ended early or failed`,

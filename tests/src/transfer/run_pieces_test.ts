@@ -2,22 +2,22 @@
 // the memory is fresh, all but the first begin where pages of the host's memory do.
 
 import { assert, assertEquals } from "@std/assert";
-import { type Block, cutBlock } from "../../../src/transfer/block_pieces.ts";
 import { PAGE_BYTES } from "../../../src/lanes/fresh_pages.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
+import { cutRun, type Run } from "../../../src/transfer/run_pieces.ts";
 import { Random } from "../../support/random.ts";
 
 const DEVICE = 0x7000_0000_0000n;
 const SLOT = 0x5000_0000_0000n;
 
-/** The copies of a block's pieces, as the copy engine and as lanes see them. */
-function piecesOf(block: Block, pieceBytes: number) {
-  return [...{ [Symbol.iterator]: () => cutBlock(block)(pieceBytes) }].map((piece) => {
+/** The copies of a run's pieces, as the copy engine and as lanes see them. */
+function piecesOf(run: Run, pieceBytes: number) {
+  return [...cutRun(run)(pieceBytes)].map((piece) => {
     const task = piece.laneTask(SLOT);
     const [copy, ...others] = piece.copies(SLOT);
     assert(task.operation === "copy" && copy !== undefined && others.length === 0);
     assertEquals([copy.byteLength, task.byteLength], [piece.byteLength, piece.byteLength]);
-    const isUpload = block.direction === "upload";
+    const isUpload = run.direction === "upload";
     const [onDevice, slot] = isUpload
       ? [copy.destination, copy.source]
       : [copy.source, copy.destination];
@@ -32,7 +32,7 @@ function piecesOf(block: Block, pieceBytes: number) {
 for (const direction of ["upload", "download"] as const) {
   for (const isFresh of [false, true]) {
     const memory = isFresh ? "fresh memory" : "memory";
-    Deno.test(`cutBlock() cuts an ${direction} of ${memory} of any size and place at pages`, () => {
+    Deno.test(`cutRun() cuts an ${direction} of ${memory} of any size and place at pages`, () => {
       const random = new Random(direction.length + (isFresh ? 100 : 0));
       const whole = new Uint8Array(3 * 2 ** 20);
       for (let round = 0; round < 300; round++) {
@@ -42,11 +42,11 @@ for (const direction of ["upload", "download"] as const) {
         const bytes = whole.subarray(start, start + byteLength);
         const address = addressOf(whole) + BigInt(start);
         const host = { address, bytes };
-        const block = { direction, deviceAddress: DEVICE, host, byteLength, isFresh };
+        const run = { direction, deviceAddress: DEVICE, host, byteLength, isFresh };
         const step = BigInt(isFresh ? pieceBytes : Math.min(pieceBytes, PAGE_BYTES));
         const isCutAtPages = isFresh || byteLength >= 16 * pieceBytes;
         let done = 0;
-        const pieces = piecesOf(block, pieceBytes);
+        const pieces = piecesOf(run, pieceBytes);
         for (const [at, piece] of pieces.entries()) {
           assertEquals(piece.onHost, address + BigInt(done));
           assertEquals(piece.onDevice, DEVICE + BigInt(done));
@@ -66,11 +66,11 @@ for (const direction of ["upload", "download"] as const) {
   }
 }
 
-Deno.test("cutBlock() cuts a file where it is told", () => {
+Deno.test("cutRun() cuts a file where it is told", () => {
   const host = { file: { descriptor: 7, path: "weights" } };
-  const block = { deviceAddress: DEVICE, host, hostOffset: 5, byteLength: 10_000 };
-  const cut = cutBlock({ direction: "upload", ...block });
-  const pieces = [...{ [Symbol.iterator]: () => cut(4096) }];
+  const run = { deviceAddress: DEVICE, host, hostOffset: 5, byteLength: 10_000 };
+  const cut = cutRun({ direction: "upload", ...run });
+  const pieces = [...cut(4096)];
   assertEquals(pieces.map(({ byteLength }) => byteLength), [4096, 4096, 1808]);
   assertEquals(pieces.map((piece) => piece.laneTask(SLOT)).at(-1), {
     operation: "read",
