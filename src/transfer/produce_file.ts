@@ -1,5 +1,5 @@
-// Writes a file: all of it beside the old one, or a part of it in place. Writers of one
-// file take turns, within the program by the order of their calls, among programs by its lock.
+// Writes a file: all of it beside the old one, or a part of it in place. Writers of one file take turns,
+// within the program by the order of their calls, among programs by its lock.
 
 import type { DiskFile } from "../disk/disk_file.ts";
 import { FileChange } from "../disk/file_change.ts";
@@ -41,7 +41,7 @@ export interface FileTarget extends WritingOptions {
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** Number of bytes that will be written, or a promise of what is known later; nothing is open before. */
+  /** Number of bytes that will be written; a promise is waited for before anything is opened. */
   readonly byteLength: number | Promise<number>;
   /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
@@ -67,7 +67,7 @@ export async function produceFile(
   const { uses, signal } = target;
   if (typeof target.byteLength !== "number") target.byteLength.catch(() => {}); // told by its step
   const ordered = orderWrite(target);
-  const steps = stepsOf(ordered, target, fill);
+  const steps = stepsOf(ordered, { target, fill });
   await workOf(ordered, { uses, signal, steps }).promise;
 }
 
@@ -105,17 +105,25 @@ function isReplaced({ fileOffset, inPlace = false }: FileTarget): boolean {
 }
 
 /** Prepares the write. */
-function writeAt(place: WrittenPlace, target: FileTarget, byteLength: number): FileWrite {
-  const { fileOffset, inPlace = false, sync = false } = target;
+function writeAt(
+  place: WrittenPlace,
+  target: FileTarget & { readonly byteLength: number },
+): FileWrite {
+  const { fileOffset, byteLength, inPlace = false, sync = false } = target;
   return isReplaced(target)
     ? new FileReplacement(place, { byteLength, sync })
     : new FileChange(place, { fileOffset, byteLength, inPlace, sync });
 }
 
+/** The work of a write. */
+interface Writing {
+  readonly target: FileTarget;
+  readonly fill: (file: DiskFile) => Iterable<Step>;
+}
+
 function* stepsOf(
   { place, turn }: OrderedWrite,
-  target: FileTarget,
-  fill: (file: DiskFile) => Iterable<Step>,
+  { target, fill }: Writing,
 ): Generator<Step, void> {
   const { signal } = target;
   let write: FileWrite | undefined;
@@ -123,7 +131,7 @@ function* stepsOf(
   try {
     yield untilCallReturns();
     if (!turn.isDue) yield untilDue(turn, signal);
-    write = writeAt(place, target, yield* untilKnown(target.byteLength));
+    write = writeAt(place, { ...target, byteLength: yield* untilKnown(target.byteLength) });
     signal?.throwIfAborted();
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
