@@ -1,7 +1,7 @@
 // Element types: names, bytes of one element, and the typed array that holds the elements. Names
 // are NumPy's and DLPack's; bfloat16 has no typed array, so its values travel as float32.
 
-import { describeValue } from "./words/format.ts";
+import { describeValue, formatBytes } from "./words/format.ts";
 import { oneOf, type OptionKind, requireKind } from "./words/options.ts";
 
 /** The facts about an element type. */
@@ -135,9 +135,21 @@ export function dlpackCode(dtype: DType): number {
   return describe(dtype).dlpackCode;
 }
 
-/** Makes a zeroed array that holds `length` elements of `dtype` bit for bit. */
+/**
+ * Makes a zeroed array that holds `length` elements of `dtype` bit for bit.
+ *
+ * @throws RangeError when the host has no memory for it.
+ */
 export function allocateBits<D extends DType>(dtype: D, length: number): BitsOf<D> {
-  return new (describe(dtype).array)(length) as BitsOf<D>;
+  const { array, bytes } = describe(dtype);
+  try {
+    return new array(length) as BitsOf<D>;
+  } catch (cause) {
+    throw new RangeError(
+      `Cannot make an array of ${formatBytes(length * bytes)}: the host has no memory for it`,
+      { cause },
+    );
+  }
 }
 
 /** Makes an array of elements that lie in memory, bit for bit; V8 does not clear it first. */
@@ -207,7 +219,9 @@ export function dtypeOf(array: ArrayBufferView): DType | undefined {
 
 const NUMBERS: OptionKind = {
   expected: "numbers, in an array or a list",
-  accepts: (value) => typeof value === "object" && typeof Object(value).length === "number",
+  accepts: (value) =>
+    typeof value === "object" && typeof Object(value).length === "number" &&
+    Array.prototype.every.call(value, (item) => typeof item === "number"),
 };
 
 /** Rounds values to bfloat16 bits, once and to nearest even; NaN stays NaN. */

@@ -15,7 +15,10 @@ export class SimulationError extends Error {
 
   /** Creates an error for a call that broke a rule. */
   constructor(call: string, rule: Rule, words: string) {
-    super(`Cannot run ${String(call)}: ${String(words)}`);
+    if (typeof call !== "string" || typeof words !== "string") {
+      throw new TypeError("Cannot call new SimulationError(): expected a call, a rule and words");
+    }
+    super(`Cannot run ${call}: ${words}`);
     this.call = call;
     this.rule = rule;
   }

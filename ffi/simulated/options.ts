@@ -24,8 +24,8 @@ export interface SimulatedLaunch {
   readonly parameters: readonly DataView[];
   /** Reads device memory into a new array. */
   readonly read: (address: bigint, byteLength: number) => Uint8Array<ArrayBuffer>;
-  /** Writes an array to device memory. */
-  readonly write: (address: bigint, bytes: Uint8Array) => void;
+  /** Writes an array of any type to device memory, byte for byte. */
+  readonly write: (address: bigint, array: ArrayBufferView) => void;
 }
 
 /** Options of `simulateDriver()`. */

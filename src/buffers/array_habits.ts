@@ -1,4 +1,4 @@
-// Help for programs that use a buffer or a list of devices as if it were an array: `x[0]`, `[...x]`.
+// Help for programs that use a buffer or a list as if it were an array: `x[0]`, `[...x]`.
 
 import { describeValue } from "../words/format.ts";
 
@@ -24,13 +24,18 @@ export function refuseIndices(prototype: object, { read, write }: IndexHelp): vo
   for (const index of TRIED) {
     Object.defineProperty(prototype, index, {
       get(this: unknown): never {
-        throw new TypeError(`Cannot read element ${index} of ${this}: ${read}`);
+        throw new TypeError(`Cannot read element ${index} of ${describeValue(this)}: ${read}`);
       },
       set(this: unknown): never {
-        throw new TypeError(`Cannot write element ${index} of ${this}: ${write}`);
+        throw new TypeError(`Cannot write element ${index} of ${describeValue(this)}: ${write}`);
       },
     });
   }
+}
+
+/** Does the same for a class whose list is a property, and cannot be changed. */
+export function refuseIndicesOf(prototype: object, list: string): void {
+  refuseIndices(prototype, { read: `use x.${list}[i]`, write: "it stays as it is" });
 }
 
 /**

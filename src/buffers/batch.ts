@@ -3,6 +3,7 @@
 import { queueCopyBatch } from "../copies/copy_batch.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
+import { isIterable } from "../words/options.ts";
 import { otherType } from "./element.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 
@@ -22,7 +23,7 @@ export interface BufferCopy {
  * @throws RangeError when the sizes of a pair differ; nothing is queued then.
  */
 export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): void {
-  if (typeof copies?.[Symbol.iterator] !== "function") {
+  if (!isIterable(copies)) {
     throw new TypeError("Cannot copy a batch: expected an array of { source, destination }");
   }
   // The program's iterable runs to its end first, because it may dispose buffers.

@@ -2,6 +2,7 @@
 
 import { allocateBits, type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
+import { isIterable } from "../words/options.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
@@ -113,7 +114,7 @@ function listOf(
 }
 
 function isNested(value: unknown): value is HostValues {
-  return typeof value === "object" && value !== null && Symbol.iterator in value;
+  return isIterable(value);
 }
 
 function shapeOf(list: readonly unknown[]): number[] {

@@ -1,6 +1,7 @@
 // A buffer of two or three axes as a picture: some of its elements, with colours for numbers.
 
 import type { DType } from "../dtype.ts";
+import { describeNumbers } from "../words/format.ts";
 import { listOf, NUMBER, oneOf, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { COLOR_MAPS, colorAt, type ColorMap } from "./color_map.ts";
@@ -172,7 +173,7 @@ function scaleOf(
   const isRange = range?.length === 2 && range.every(Number.isFinite) && range[0] < range[1];
   if (range !== undefined && !isRange) {
     throw new RangeError(
-      `Cannot show an image between [${range.join(", ")}]: expected a lower and a higher value`,
+      `Cannot show an image between ${describeNumbers(range)}: expected a lower and a higher value`,
     );
   }
   if (channelCount > 1) {

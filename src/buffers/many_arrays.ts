@@ -10,7 +10,7 @@ import { alignPacked } from "../transfer/pack.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { describeValue } from "../words/format.ts";
-import { isRecord, type OptionKind, OptionSet } from "../words/options.ts";
+import { isIterable, isRecord, type OptionKind, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import {
   ALLOCATE_KINDS,
@@ -28,7 +28,7 @@ import { toShape } from "./shape.ts";
 /** Accepts iterables: a list, a set, a generator; rejects strings. */
 const ITERABLE: OptionKind = {
   expected: "a list",
-  accepts: (value) => typeof value === "object" && value !== null && Symbol.iterator in value,
+  accepts: isIterable,
 };
 
 /** Options for uploading many arrays into one new block. */

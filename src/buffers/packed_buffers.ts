@@ -5,6 +5,7 @@ import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
+import { refuseIndicesOf } from "./array_habits.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 
 /** The buffers of a list of arrays, one for each array, of its element type. */
@@ -28,6 +29,10 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
   implements Disposable, AsyncDisposable {
   readonly #block: DeviceBuffer<"uint8">;
   readonly #buffers: B;
+
+  static {
+    refuseIndicesOf(PackedBuffers.prototype, "buffers");
+  }
 
   /** @ignore Adopts a block and the views of it. */
   constructor(parts: Parts<PackedFields<B>>) {

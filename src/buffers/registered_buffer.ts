@@ -1,7 +1,7 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { type DType, dtypeOf, elementBytes } from "../dtype.ts";
+import { allocateBits, type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
 import { bytesOf, type HostBytes, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
@@ -14,7 +14,7 @@ import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import type { PlaceOptions } from "./place_options.ts";
-import { byteLengthOf, countOf, type Shape, toShape } from "./shape.ts";
+import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for registering an array. */
 export interface RegisterOptions<D extends DType> extends RegistrationOptions, PlaceOptions {
@@ -88,7 +88,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): RegisteredBuffer<D> {
     const { dtype, stream, label } = request;
     const shape = toShape(request.shape);
-    const source = new ArrayBuffer(byteLengthOf(dtype, shape));
+    const source = allocateBits<DType>(dtype, countOf(shape));
     return registerBuffer<D>({ source, dtype, shape, stream, label });
   }
 }

@@ -6,6 +6,7 @@ import { type HostMemory, Moving } from "../memory/host_memory.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber, describeValue } from "../words/format.ts";
+import { isIterable } from "../words/options.ts";
 import { elementCountOf, hostSource } from "./host_elements.ts";
 import { type HostValues, isHostMemory, packValues } from "./host_values.ts";
 
@@ -98,7 +99,7 @@ export function writeElements(
 }
 
 function requireIterable(source: HostValues, action: { toString(): string }): HostValues {
-  if (typeof source === "object" && typeof source?.[Symbol.iterator] === "function") return source;
+  if (isIterable(source)) return source;
   throw new TypeError(
     `Cannot ${action} to ${describeValue(source)}: expected a typed array, an array or an ` +
       `iterable of numbers`,

@@ -1,6 +1,6 @@
 // Arithmetic on strided layouts: how far a step along each axis goes, counted in elements.
 
-import { describeNumber, describeValue } from "../words/format.ts";
+import { describeNumber, describeNumbers, describeValue } from "../words/format.ts";
 import { LIST, NUMBER, OptionSet, SHAPE } from "../words/options.ts";
 import { countOf, type Shape } from "./shape.ts";
 
@@ -51,14 +51,13 @@ export function checkLayout(layout: StridedLayout, length: number, of: unknown):
   const { shape, strides, offset } = layout;
   if (strides.length !== shape.length) {
     throw new RangeError(
-      `Cannot view ${of} by strides [${
-        strides.join(", ")
-      }]: expected ${shape.length}, one for each axis`,
+      `Cannot view ${of} by strides ${describeNumbers(strides)}: expected ${shape.length}, one ` +
+        "for each axis",
     );
   }
   if (!areWhole(strides) || !areWhole(shape) || !Number.isSafeInteger(offset)) {
     throw new RangeError(
-      `Cannot view ${of} as [${shape.join(", ")}] by strides [${strides.map(String).join(", ")}] ` +
+      `Cannot view ${of} as ${describeNumbers(shape)} by strides ${describeNumbers(strides)} ` +
         `from ${offset}: expected whole numbers`,
     );
   }
@@ -113,8 +112,7 @@ export function transposed(layout: StridedLayout, order?: readonly number[]): St
   }
   if (order.length !== shape.length || shape.some((_, axis) => !order.includes(axis))) {
     throw new RangeError(
-      `Cannot order axes [${order.map(String).join(", ")}]: expected each of 0 to ` +
-        `${shape.length - 1} once`,
+      `Cannot order axes ${describeNumbers(order)}: expected each of 0 to ${shape.length - 1} once`,
     );
   }
   return {

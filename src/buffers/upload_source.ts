@@ -3,6 +3,7 @@
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
 import { bytesOf, type HostMemory, looksLikeBuffer } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
+import { isIterable } from "../words/options.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
 import { type HostValue, type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
@@ -131,7 +132,7 @@ function iterableOf(source: HostValues): HostValues {
         "and copyFrom() copies it into another buffer",
     );
   }
-  if (typeof source?.[Symbol.iterator] === "function" && typeof source !== "string") return source;
+  if (isIterable(source)) return source;
   throw new TypeError(
     `Cannot upload ${describeValue(source)}: expected a typed array, an array or an iterable of ` +
       `numbers${isStreamed(source) ? "; gpu.from() takes it" : ""}`,

@@ -2,7 +2,7 @@
 // function; the buffer makes the view from the answer.
 
 import { type DType, elementBytes } from "../dtype.ts";
-import { describeNumber } from "../words/format.ts";
+import { describeNumber, describeNumbers } from "../words/format.ts";
 import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
 /** The properties of a buffer from which a view is computed. */
@@ -50,14 +50,19 @@ export function rejectAxes(
 ): never {
   const words = given.map(describeNumber);
   const [first, second] = words;
-  const list = `reshape([${words.join(", ")}])`;
+  const list = `reshape(${describeNumbers(given)})`;
   const shaped = "reshape" in viewed ? `, ${list} changes the shape` : "";
   const meant = {
     view: `it takes the index of a row; view(${first}).view(${second}) goes by axes${shaped}`,
-    at: `it takes an index of the flat buffer; view(${first}).at(${second}) goes by axes`,
+    at: onlyFlat(given),
     reshape: `it takes one list of sizes, such as ${list}`,
   };
   throw new TypeError(`Cannot call ${call}(${words.join(", ")}) on ${viewed}: ${meant[call]}`);
+}
+
+function onlyFlat(given: readonly unknown[]): string {
+  const [first, second] = given.map(describeNumber);
+  return `it takes an index of the flat buffer; view(${first}).at(${second}) goes by axes`;
 }
 
 /**
@@ -123,18 +128,22 @@ export function reshaped(viewed: Viewed, shape: number | Shape): ViewPlace {
   return { byteOffset: viewed.byteOffset, shape: sizes };
 }
 
-/**
- * Replaces a -1 with the size that is left; a shape without one, or with several, stays as it is.
- */
+/** Replaces a -1 with the size that is left; a shape without one stays as it is. */
 function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
   if (shape === -1) return viewed.length;
   if (!Array.isArray(shape) || !shape.includes(-1)) return shape;
   const known = shape.filter((size) => size !== -1);
-  if (known.length < shape.length - 1) return shape;
+  if (known.length < shape.length - 1) {
+    throw new RangeError(
+      `Cannot reshape ${viewed} to ${describeNumbers(shape)}: only one size can be -1`,
+    );
+  }
   const rest = viewed.length / (countOf(known) || Infinity);
   if (Number.isInteger(rest)) return shape.map((size) => size === -1 ? rest : size);
   throw new RangeError(
-    `Cannot reshape ${viewed} to [${shape.join(", ")}]: ${viewed.length} elements do not divide ` +
+    `Cannot reshape ${viewed} to ${
+      describeNumbers(shape)
+    }: ${viewed.length} elements do not divide ` +
       `by ${countOf(known)}`,
   );
 }
@@ -190,7 +199,11 @@ export function elementIndex(viewed: Viewed, index: number): number {
   const { length } = viewed;
   const whole = resolveStep(index, length);
   if (whole !== undefined) return whole;
-  if (isPair(index)) rejectAxes(viewed, "at", index);
+  if (isPair(index)) {
+    throw new TypeError(
+      `Cannot reach element ${describeNumbers(index)} of ${viewed}: ${onlyFlat(index)}`,
+    );
+  }
   throw new RangeError(
     `Cannot reach element ${describeNumber(index)} of ${viewed}: ${expectedSteps(length)}`,
   );

@@ -1,6 +1,7 @@
 // Live objects as rows that print as a table: the answer to "what holds my GPU memory?".
 
 import { type Ledger, type LedgerEntry, nameOf } from "../accounting/ledger.ts";
+import { refuseIndicesOf } from "../buffers/array_habits.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { CALLBACK, isAccepted } from "../words/options.ts";
@@ -40,6 +41,10 @@ export class LiveTable implements Iterable<LiveObject> {
   readonly #rows: readonly LiveRow[];
   /** Whether the device was told to find the place of every object. */
   readonly #findsAll: boolean;
+
+  static {
+    refuseIndicesOf(LiveTable.prototype, "objects");
+  }
 
   /** @ignore Lists rows. */
   constructor(parts: Parts<LiveFields>) {

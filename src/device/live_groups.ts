@@ -1,5 +1,6 @@
 // Live objects in groups: which line, kind, label or scope holds how many bytes.
 
+import { refuseIndicesOf } from "../buffers/array_habits.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { oneOf } from "../words/options.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
@@ -52,6 +53,10 @@ export class LiveGroups implements Iterable<LiveGroup> {
   readonly groups: readonly LiveGroup[];
   /** Advice for recording the places of all objects, where some have none; empty otherwise. */
   readonly hint: string;
+
+  static {
+    refuseIndicesOf(LiveGroups.prototype, "groups");
+  }
 
   /** @ignore Groups objects. */
   constructor(parts: Parts<GroupedObjects>) {

@@ -63,7 +63,7 @@ function requireHeld(value: unknown, name: string): Held {
   if (typeof held[Symbol.dispose] === "function") return held;
   throw new TypeError(
     `Cannot keep ${describeValue(value)} in slot "${visibleText(name)}": expected something that ` +
-      `can be disposed`,
+      "can be disposed, such as a buffer, or a DisposableStack for several",
   );
 }
 

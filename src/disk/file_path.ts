@@ -59,6 +59,11 @@ export function pathOf(path: FilePath): string {
   return builtin("node:path").resolve(path);
 }
 
+/** Returns whether a path ends as only a folder's does, which {@link pathOf} leaves out. */
+export function namesFolder(path: FilePath): boolean {
+  return /\/\.{0,2}$/.test(path instanceof URL ? path.pathname : path);
+}
+
 /** Returns the path of the folder that a file is in. */
 export function folderOf(path: string): string {
   return builtin("node:path").dirname(path);

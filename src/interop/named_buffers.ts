@@ -3,7 +3,7 @@
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
 import { describeValue } from "../words/format.ts";
-import { isRecord } from "../words/options.ts";
+import { isIterable, isRecord } from "../words/options.ts";
 
 /** A buffer and the name it is saved under. */
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
@@ -79,11 +79,6 @@ function isCollection(value: unknown): value is object {
 export function hasFields(value: unknown): value is object {
   return isRecord(value) ||
     (typeof value === "object" && value !== null && Object.keys(value).length > 0);
-}
-
-function isIterable(value: unknown): value is Iterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.iterator in value &&
-    typeof value[Symbol.iterator] === "function";
 }
 
 function adviceForBuffer(value: unknown): string {

@@ -1,6 +1,6 @@
 // The shape of a launch: how many blocks, how many threads in each, and what they share.
 
-import { describeValue } from "../words/format.ts";
+import { describeNumbers, describeValue } from "../words/format.ts";
 
 /** A size along up to three axes: a number, or x, y and z. */
 export type LaunchSize =
@@ -106,7 +106,7 @@ function sizesOf(name: "grid" | "block" | "cluster", given: LaunchSize, kernel: 
   const isPossible = rest.length === 0 &&
     sizes.every((size, axis) => Number.isInteger(size) && size >= 1 && size <= (most[axis] ?? 0));
   if (isPossible) return sizes;
-  const words = Array.isArray(given) ? `[${given.join(", ")}]` : describeValue(given);
+  const words = Array.isArray(given) ? describeNumbers(given) : describeValue(given);
   throw new RangeError(
     `Cannot launch ${kernel}: option "${name}" is ${words}, expected one to three whole numbers ` +
       `from 1, at most ${most.slice(0, 2).join(", ")} and ${most[2]}`,

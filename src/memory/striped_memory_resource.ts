@@ -6,7 +6,7 @@ import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
-import { OptionSet, SIZE } from "../words/options.ts";
+import { isIterable, OptionSet, SIZE } from "../words/options.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { canReach } from "./device_access.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
@@ -150,12 +150,12 @@ export function isStripedOver(resource: unknown, context: Context): boolean {
 }
 
 function contextsOf(owners: unknown): readonly Context[] {
-  if (typeof owners !== "object" || owners === null || !(Symbol.iterator in owners)) {
+  if (!isIterable(owners)) {
     throw new TypeError(
       "Cannot make a StripedMemoryResource: expected a list of devices, such as CudaDevice.all()",
     );
   }
-  const contexts = [...owners as Iterable<ContextOwner>].map((owner) =>
+  const contexts = ([...owners] as ContextOwner[]).map((owner) =>
     contextOf(owner, "make a StripedMemoryResource of")
   );
   if (contexts.length === 0) {

@@ -3,8 +3,8 @@
 import { displayInCell, inNotebook, whenSent } from "../accounting/notebook_kernel.ts";
 
 /**
- * Shows values one below the other, and resolves when they have certainly been sent. Outside
- * notebooks it prints them.
+ * Shows values, and what promises resolve to, one below the other, and resolves when they have
+ * certainly been sent. Outside notebooks it prints them.
  *
  * @example
  * ```ts
@@ -13,14 +13,15 @@ import { displayInCell, inNotebook, whenSent } from "../accounting/notebook_kern
  *
  * using gpu = CudaDevice.open(0, { driver: "auto" });
  * using weights = gpu.zeros("float32", [4, 4], { label: "weights" });
- * await show(gpu, weights, plotMemoryMap(gpu));
+ * await show(gpu, weights.describe(), plotMemoryMap(gpu));
  * ```
  */
 export async function show(...values: readonly unknown[]): Promise<void> {
+  const shown = await Promise.all(values);
   if (!inNotebook()) {
-    for (const value of values) console.log(value);
+    for (const value of shown) console.log(value);
     return;
   }
-  for (const value of values) await displayInCell(value);
+  for (const value of shown) await displayInCell(value);
   await whenSent();
 }

@@ -1,5 +1,6 @@
 // An array on several devices: one typed buffer for each of them, filled and read together.
 
+import { refuseIndicesOf } from "../buffers/array_habits.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import { hostDestination, hostSource } from "../buffers/host_elements.ts";
@@ -75,6 +76,7 @@ export class DeviceParts<D extends DType = DType>
   #disposed = false;
 
   static {
+    refuseIndicesOf(DeviceParts.prototype, "buffers");
     fillParts = (parts, source, options) => parts.#upload(source, options, { isPlaced: true });
   }
 

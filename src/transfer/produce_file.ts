@@ -1,12 +1,18 @@
-// Writes a file of known size: all of it beside the old one, or a part of it in place. Writers of one
-// file take turns, within the program by the order of their calls, among programs by its lock.
+// Writes a file: all of it beside the old one, or a part of it in place. Writers of one file take turns,
+// within the program by the order of their calls, among programs by its lock.
 
 import type { DiskFile } from "../disk/disk_file.ts";
 import { FileChange } from "../disk/file_change.ts";
-import { type FilePath, pathOf, realPathOf, requireAccess } from "../disk/file_path.ts";
+import {
+  type FilePath,
+  namesFolder,
+  pathOf,
+  realPathOf,
+  requireAccess,
+} from "../disk/file_path.ts";
 import { FileReplacement } from "../disk/file_replacement.ts";
 import { FileTurn } from "../disk/file_turns.ts";
-import type { FileWrite } from "../disk/file_write.ts";
+import type { FileWrite, WrittenPlace } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
@@ -35,8 +41,8 @@ export interface FileTarget extends WritingOptions {
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** Number of bytes that will be written. */
-  readonly byteLength: number;
+  /** Number of bytes that will be written; a promise is waited for before anything is opened. */
+  readonly byteLength: number | Promise<number>;
   /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
   /** Ends it, at any moment until the new file takes its place. */
@@ -59,8 +65,10 @@ export async function produceFile(
   fill: (file: DiskFile) => Iterable<Step>,
 ): Promise<void> {
   const { uses, signal } = target;
+  if (typeof target.byteLength !== "number") target.byteLength.catch(() => {}); // told by its step
   const ordered = orderWrite(target);
-  await workOf(ordered, { uses, signal, steps: stepsOf(ordered, { fill, signal }) }).promise;
+  const steps = stepsOf(ordered, { target, fill });
+  await workOf(ordered, { uses, signal, steps }).promise;
 }
 
 /** Orders the work; when that fails, the turn does not hold up later writes for ever. */
@@ -73,38 +81,57 @@ function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
   }
 }
 
-/** A write that has its place in the order of calls, and its turn. */
+/** A file to write that has its place in the order of calls, and its turn. */
 interface OrderedWrite {
-  readonly write: FileWrite;
+  readonly place: WrittenPlace;
   readonly turn: FileTurn;
 }
 
 /** Finds the file, and takes its turn there; nothing is opened yet. */
 function orderWrite(target: FileTarget): OrderedWrite {
-  const { byteLength, fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
+  if (namesFolder(target.path)) {
+    throw new TypeError(`Cannot write ${path}/: it names a folder, expected a file`);
+  }
   requireAccess(path, "write");
   const realPath = realPathOf(path);
-  const place = { path, realPath };
-  if (fileOffset === undefined && !inPlace) {
-    const write = new FileReplacement(place, { byteLength, sync });
-    return { write, turn: new FileTurn(realPath, "replace") };
-  }
-  const write = new FileChange(place, { fileOffset, byteLength, inPlace, sync });
-  return { write, turn: new FileTurn(realPath, "change") };
+  const turn = new FileTurn(realPath, isReplaced(target) ? "replace" : "change");
+  return { place: { path, realPath }, turn };
 }
 
-/** The state of a write. */
+/** Returns whether a new file takes the place of the old one. */
+function isReplaced({ fileOffset, inPlace = false }: FileTarget): boolean {
+  return fileOffset === undefined && !inPlace;
+}
+
+/** Prepares the write. */
+function writeAt(
+  place: WrittenPlace,
+  target: FileTarget & { readonly byteLength: number },
+): FileWrite {
+  const { fileOffset, byteLength, inPlace = false, sync = false } = target;
+  return isReplaced(target)
+    ? new FileReplacement(place, { byteLength, sync })
+    : new FileChange(place, { fileOffset, byteLength, inPlace, sync });
+}
+
+/** The work of a write. */
 interface Writing {
+  readonly target: FileTarget;
   readonly fill: (file: DiskFile) => Iterable<Step>;
-  readonly signal: AbortSignal | undefined;
 }
 
-function* stepsOf({ write, turn }: OrderedWrite, { fill, signal }: Writing): Generator<Step, void> {
+function* stepsOf(
+  { place, turn }: OrderedWrite,
+  { target, fill }: Writing,
+): Generator<Step, void> {
+  const { signal } = target;
+  let write: FileWrite | undefined;
   let file: DiskFile | undefined;
   try {
     yield untilCallReturns();
     if (!turn.isDue) yield untilDue(turn, signal);
+    write = writeAt(place, { ...target, byteLength: yield* untilKnown(target.byteLength) });
     signal?.throwIfAborted();
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
@@ -112,7 +139,7 @@ function* stepsOf({ write, turn }: OrderedWrite, { fill, signal }: Writing): Gen
     signal?.throwIfAborted();
     yield untilCommitted(write);
   } catch (error) {
-    whenUnused(file, () => write.abandon());
+    whenUnused(file, () => write?.abandon());
     throw error;
   } finally {
     turn.linger();
@@ -133,6 +160,15 @@ function untilCallReturns(): Step {
 
 function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
   return { promise: turn.due(signal), finishNow: () => turn.isDue ? "over" : "needs a turn" };
+}
+
+/** Waits for a size that is known later, and returns it. */
+function* untilKnown(byteLength: number | Promise<number>): Generator<Step, number> {
+  if (typeof byteLength === "number") return byteLength;
+  let known = 0;
+  const promise = byteLength.then((found) => known = found);
+  yield { promise, finishNow: () => "needs a turn" };
+  return known;
 }
 
 function untilUnlocked(signal: AbortSignal | undefined): Step {

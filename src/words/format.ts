@@ -152,6 +152,11 @@ export function describeNumber(value: unknown): string {
   return typeof value === "number" ? String(value) : describeValue(value);
 }
 
+/** Describes a list in the place of numbers: `[2, -1]`, `[2, "3"]`. */
+export function describeNumbers(values: readonly unknown[]): string {
+  return `[${values.map(describeNumber).join(", ")}]`;
+}
+
 function describeFunction(value: { readonly name: unknown }): string {
   const isClass = /^class\b/.test(Function.prototype.toString.call(value));
   const kind = isClass ? "class" : isGenerator(value) ? "generator function" : "function";

@@ -226,6 +226,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return !Object.hasOwn(prototype, "constructor") && isRecord(prototype);
 }
 
+/** Returns whether an object can be iterated over; a text is none. */
+export function isIterable(value: unknown): value is Iterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value &&
+    typeof value[Symbol.iterator] === "function";
+}
+
 /** Returns whether `await` would wait for a value. */
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";

@@ -115,7 +115,8 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
   const stream = gpu.createStream();
   const event = gpu.createEvent();
   for (const gone of [buffer, stream, event]) gone.dispose();
-  const numbers = [NaN, -1, 0.5, 2 ** 60, Infinity, -Infinity, 5n, "5"];
+  const numbers = [NaN, -1, 0.5, 2 ** 40, 2 ** 60, Infinity, -Infinity, 5n, "5"];
+  const bare: unknown = Object.create(null); // String(bare) throws
   return [
     ...numbers.map((value): [string, unknown] => [`${typeof value} ${value}`, value]),
     ["undefined", undefined],
@@ -124,8 +125,12 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
     ["a symbol", Symbol("wrong")],
     ["an object", {}],
     ["a frozen object", Object.freeze({ nonsense: 1 })],
+    ["an object without a prototype", bare],
+    ["an iterable that is none", { [Symbol.iterator]: 1 }],
     ["a list", []],
     ["a list of null", [null]],
+    ["a list of bare objects", [bare]],
+    ["a list of symbols", [Symbol("wrong")]],
     ["a list of lists", [[]]],
     ["a text", "nonsense"],
     ["a function", () => 1],

@@ -18,7 +18,7 @@ export class Launch implements SimulatedLaunch {
   readonly parameters: readonly DataView[];
   /** Bound, so that a kernel may take it out of its launch: `run({ parameters, read, write })`. */
   readonly read: SimulatedLaunch["read"] = (address, byteLength) => this.#read(address, byteLength);
-  readonly write: SimulatedLaunch["write"] = (address, bytes) => this.#write(address, bytes);
+  readonly write: SimulatedLaunch["write"] = (address, array) => this.#write(address, array);
   #machine: Machine;
   #stream: Stream;
   #moment: Moment;
@@ -42,20 +42,28 @@ export class Launch implements SimulatedLaunch {
 
   #read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
     if (byteLength === 0) return new Uint8Array();
+    if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
+      throw new RangeError(`Cannot read ${byteLength} bytes in a kernel: expected a whole number`);
+    }
     const region = this.#open(address, { byteLength, write: false });
     requireWritten(this.#machine, wholeUse(region, false));
     return region.read();
   }
 
-  #write(address: bigint, bytes: Uint8Array): void {
-    if (bytes.byteLength === 0) return;
-    const region = this.#open(address, { byteLength: bytes.byteLength, write: true });
-    region.write(bytes);
+  #write(address: bigint, array: ArrayBufferView): void {
+    if (!ArrayBuffer.isView(array)) {
+      throw new TypeError("Cannot write in a kernel: expected a typed array or a DataView");
+    }
+    const { buffer, byteOffset, byteLength } = array;
+    if (byteLength === 0) return;
+    const region = this.#open(address, { byteLength, write: true });
+    region.write(new Uint8Array(buffer, byteOffset, byteLength));
     markWritten(wholeUse(region, true));
   }
 
   #open(address: bigint, options: { byteLength: number; write: boolean }): Region {
     const { byteLength, write } = options;
+    if (Number(address) === 0) this.#machine.site.fail("rights", "the kernel touches address 0");
     const region = this.#machine.memory.resolve(Number(address), byteLength, "kernel");
     if (region.kind === "pageable") {
       this.#machine.site.fail(

@@ -35,7 +35,7 @@ const firstDifference: SimulatedKernel = {
       const at = a?.findIndex((byte, index) => byte !== b?.[index]) ?? -1;
       if (at < 0) continue;
       const found = BigUint64Array.of(BigInt(start + at));
-      launch.write(result, new Uint8Array(found.buffer));
+      launch.write(result, found);
       return;
     }
   },
@@ -52,7 +52,7 @@ const checksum: SimulatedKernel = {
       padded.set(launch.read(address + BigInt(start), length));
       addWords(sums, new Uint32Array(padded.buffer), start / 4);
     }
-    launch.write(result, new Uint8Array(sums.buffer));
+    launch.write(result, sums);
   },
 };
 
@@ -95,7 +95,7 @@ const chase: SimulatedKernel = {
       at = new BigUint64Array(launch.read(at, 8).buffer)[0] ?? 0n;
     }
     const last = places.length < Number(count) ? places[Number(count) % places.length] : at;
-    launch.write(end, new Uint8Array(BigUint64Array.of(last ?? at).buffer));
+    launch.write(end, BigUint64Array.of(last ?? at));
   },
 };
 
@@ -146,7 +146,7 @@ function integerRun(
         const wrapped = BigInt.asUintN(bits, value);
         values[index] = bits === 64 ? wrapped : Number(wrapped);
       }
-      launch.write(address, new Uint8Array(values.buffer));
+      launch.write(address, values);
     },
   };
 }
@@ -161,7 +161,7 @@ function floatRun(Elements: (typeof FLOAT_ARRAYS)[keyof typeof FLOAT_ARRAYS]): S
         .map((value) => value.getFloat64(0, true));
       const values = new Elements(Number(count));
       for (let index = 0; index < values.length; index++) values[index] = start + index * step;
-      launch.write(address, new Uint8Array(values.buffer));
+      launch.write(address, values);
     },
   };
 }

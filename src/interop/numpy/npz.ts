@@ -266,20 +266,26 @@ export async function saveNpz(
     const chosen = stream ?? defaultStreamOf(array.context);
     return array.as("uint8").download(target, { stream: chosen, signal }).then(() => contents);
   });
-  const all = await Promise.all(downloads);
-  const files: PackedFile[] = [];
-  for (const [index, contents] of all.entries()) {
-    const packed = compress ? await deflate(contents) : contents;
-    files.push({
-      name: `${named[index]?.name}${ENDING}`,
-      isDeflated: compress,
-      crc: crc32(contents),
-      byteLength: contents.byteLength,
-      packed,
-    });
-  }
-  const pieces = zipPieces(name, files);
-  const byteLength = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  const packing = async () => {
+    const all = await Promise.all(downloads);
+    const files: PackedFile[] = [];
+    for (const [index, contents] of all.entries()) {
+      const packed = compress ? await deflate(contents) : contents;
+      files.push({
+        name: `${named[index]?.name}${ENDING}`,
+        isDeflated: compress,
+        crc: crc32(contents),
+        byteLength: contents.byteLength,
+        packed,
+      });
+    }
+    return zipPieces(name, files);
+  };
+  let pieces: readonly Uint8Array<ArrayBuffer>[] = [];
+  const byteLength = packing().then((packed) => {
+    pieces = packed;
+    return packed.reduce((sum, piece) => sum + piece.byteLength, 0);
+  });
   await produceFile({ path, byteLength, uses: [], inPlace, sync, signal }, function* (file) {
     let offset = 0;
     for (const piece of pieces) {

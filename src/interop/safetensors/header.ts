@@ -35,7 +35,7 @@ export interface TensorEntry {
   readonly format: SafetensorsFormat;
   /** Size of each axis, outermost first. */
   readonly shape: Shape;
-  /** Offset of its first byte from the start of the data. */
+  /** Offset of its first byte from the start of the data, {@link SafetensorsHeader.dataOffset}. */
   readonly byteOffset: number;
   /** Number of bytes. */
   readonly byteLength: number;
@@ -47,7 +47,12 @@ export interface SafetensorsHeader {
   readonly tensors: readonly TensorEntry[];
   /** Metadata: strings about the file as a whole. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** Offset of the data in the file: a tensor begins `dataOffset + byteOffset` bytes into it. */
+  readonly dataOffset: number;
 }
+
+/** A header by itself, which does not know where its file's data begins. */
+export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 
 /** The file that a header belongs to. */
 export interface HeaderSource {
@@ -96,7 +101,7 @@ export function readHeaderLength(
 export async function parseHeader(
   bytes: Uint8Array,
   source: HeaderSource,
-): Promise<SafetensorsHeader> {
+): Promise<HeaderContents> {
   const steps = headerSteps(bytes, source);
   for (let end = performance.now() + TURN_MILLISECONDS;;) {
     const { done, value } = steps.next();
@@ -108,7 +113,7 @@ export async function parseHeader(
 }
 
 /** Reads a header, with a step for every few hundred tensors. */
-function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, SafetensorsHeader> {
+function* headerSteps(bytes: Uint8Array, source: HeaderSource): Generator<void, HeaderContents> {
   const { path } = source;
   const scanner = new JsonScanner(decodeHeader(bytes, path));
   const names = new Set<string>();
@@ -266,7 +271,7 @@ function checkCoverage(tensors: readonly TensorEntry[], source: HeaderSource): v
 }
 
 /** Returns the length and the header, padded with spaces so that the data is aligned to 8 bytes. */
-export function encodeHeader(header: SafetensorsHeader): Uint8Array<ArrayBuffer> {
+export function encodeHeader(header: HeaderContents): Uint8Array<ArrayBuffer> {
   const { tensors, metadata } = header;
   const entries = tensors.map(({ name, format, shape, byteOffset, byteLength }) => {
     const offsets = [byteOffset, byteOffset + byteLength];

@@ -54,7 +54,7 @@ async function openShard(
   { filter = () => true, signal }: OpenShardsOptions,
 ): Promise<OpenShard> {
   const opened = await reading.opened(signal);
-  const { header: { tensors, metadata }, dataOffset } = await readHeader(opened);
+  const { tensors, metadata, dataOffset } = await readHeader(opened);
   checkIndex(reading.path, { names, tensors });
   const wanted = tensors.filter((entry) => {
     return (names?.has(entry.name) ?? true) && isAccepted(filter, entry);

@@ -5,20 +5,18 @@ import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
 import { LENGTH_BYTES, parseHeader, readHeaderLength, type SafetensorsHeader } from "./header.ts";
 
 /**
- * Reads the names, types and shapes of the tensors in a safetensors file, and its metadata. No GPU
- * is needed.
+ * Reads the names, types, shapes and places of the tensors in a safetensors file, and its metadata.
+ * No GPU is needed.
  *
  * @throws SafetensorsError when the file breaks the format; the message has the reason.
  */
 export async function readSafetensorsHeader(path: FilePath): Promise<SafetensorsHeader> {
   using reading = new FileReading(path);
-  return (await readHeader(await reading.opened())).header;
+  return await readHeader(await reading.opened());
 }
 
-/** Reads the header of an open file, and the offset of the data after it. */
-export async function readHeader(
-  { file, byteLength }: OpenedFile,
-): Promise<{ header: SafetensorsHeader; dataOffset: number }> {
+/** Reads the header of an open file. */
+export async function readHeader({ file, byteLength }: OpenedFile): Promise<SafetensorsHeader> {
   const start = new Uint8Array(Math.min(LENGTH_BYTES, byteLength));
   await file.read(start, 0);
   const length = readHeaderLength(start, { path: file.path, byteLength });
@@ -26,5 +24,5 @@ export async function readHeader(
   await file.read(json, LENGTH_BYTES);
   const dataOffset = LENGTH_BYTES + length;
   const source = { path: file.path, dataByteLength: byteLength - dataOffset };
-  return { header: await parseHeader(json, source), dataOffset };
+  return { ...await parseHeader(json, source), dataOffset };
 }

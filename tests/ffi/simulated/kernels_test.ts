@@ -68,6 +68,43 @@ Deno.test("a kernel may take read() and write() out of its launch", () => {
   assertEquals([...gpu.read(address, 4)], [7, 7, 7, 7]);
 });
 
+Deno.test("a kernel writes the bytes of any typed array, and nothing else", () => {
+  const wrong = (bytes: unknown): SimulatedKernel => ({
+    parameterBytes: [8, 4],
+    run({ parameters: [address], write }) {
+      write(address?.getBigUint64(0, true) ?? 0n, bytes as Uint8Array);
+    },
+  });
+  const kernels = {
+    halves: wrong(new Uint16Array([1, 0x203, 4]).subarray(1)),
+    list: wrong([1, 2, 3, 4]),
+  };
+  const gpu = new SimulatedGpu({ kernels });
+  const [address, stream] = [gpu.alloc(4), gpu.stream()];
+  launch(gpu, load(gpu, "halves"), { address, count: 4, stream });
+  gpu.api.cuStreamSynchronize(stream);
+  assertEquals([...gpu.read(address, 4)], [3, 2, 4, 0]);
+  launch(gpu, load(gpu, "list"), { address, count: 4, stream });
+  const words = "Cannot write in a kernel: expected a typed array or a DataView";
+  assertThrows(() => gpu.api.cuStreamSynchronize(stream), TypeError, words);
+});
+
+Deno.test("a kernel that touches address 0 or reads no whole number of bytes hears so", () => {
+  const reading = (byteLength: number): SimulatedKernel => ({
+    parameterBytes: [8, 4],
+    run({ parameters: [address], read }) {
+      read(address?.getBigUint64(0, true) ?? 0n, byteLength);
+    },
+  });
+  const gpu = new SimulatedGpu({ kernels: { four: reading(4), none: reading(NaN) } });
+  const [address, stream] = [gpu.alloc(4), gpu.stream()];
+  launch(gpu, load(gpu, "four"), { address: 0n, count: 4, stream });
+  const words = "the kernel touches address 0";
+  assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, words);
+  launch(gpu, load(gpu, "none"), { address, count: 4, stream });
+  assertThrows(() => gpu.api.cuStreamSynchronize(stream), RangeError, "Cannot read NaN bytes");
+});
+
 Deno.test("cuLaunchKernel() throws when a kernel leaves its block", () => {
   const gpu = new SimulatedGpu({ kernels: { addOne } });
   const [kernel, address, stream] = [load(gpu, "addOne"), gpu.alloc(4), gpu.stream()];

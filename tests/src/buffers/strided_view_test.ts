@@ -317,6 +317,18 @@ Deno.test("Several indices or sizes are refused with the calls that were meant",
         "an index of the flat buffer; view(1).at(2) goes by axes",
       );
     }
+    await assertRejects(() => x.setAt([1, 2] as never, 0), TypeError, "element [1, 2] of Device");
+  }));
+
+Deno.test("GpuBuffer.reshape() works out one size and says so of several", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 6);
+    assertEquals(x.reshape([-1, 3]).shape, [2, 3]);
+    assertThrows(
+      () => x.reshape([-1, -1]),
+      RangeError,
+      "float32[6]) to [-1, -1]: only one size can be -1",
+    );
   }));
 
 Deno.test("Errors about indices name those that there are", () =>

@@ -212,6 +212,11 @@ Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
   using gpu = openTestDevice();
   using buffer = gpu.zeros("uint8", 10);
   await assertRejects(() => buffer.writeFile(folder.path), TypeError, "it is a folder");
+  const none = folder.pathOf("none");
+  for (const path of [`${none}/`, `${none}/.`, `${none}/..`, new URL(`file://${none}/`)]) {
+    await assertRejects(() => buffer.writeFile(path), TypeError, "it names a folder");
+  }
+  assertEquals(namesIn(folder), []);
   const pipe = await makePipe(folder, "pipe");
   await assertRejects(() => buffer.writeFile(pipe), TypeError, "it is a pipe");
   await assertRejects(() => buffer.writeFile(pipe, { inPlace: true }), TypeError, "it is a pipe");

@@ -24,6 +24,22 @@ Deno.test("DeviceList tells how to get a device where a program tries an index",
   assertThrows(() => void (list[1] = 5), TypeError, "stays as it is");
 });
 
+Deno.test("Lists of buffers and of live objects tell how to get one where a program tries an index", async () => {
+  using gpus = CudaDevice.all({ driver: simulateDriver() });
+  using gpu = CudaDevice.open(0, { driver: simulateDriver() });
+  using all = await gpu.uploadAll([new Float32Array(2)]);
+  using parts = await gpus.upload(new Float32Array(2));
+  const tried: readonly [list: object, words: string][] = [
+    [all, "element 0 of PackedBuffers(1 buffer, 8 B): use x.buffers[i]"],
+    [parts, "element 0 of DeviceParts(float32[2] along axis 0, 2 devices): use x.buffers[i]"],
+    [gpu.live(), "element 0 of a LiveTable: use x.objects[i]"],
+    [gpu.live().by("kind"), "element 0 of a LiveGroups: use x.groups[i]"],
+  ];
+  for (const [list, words] of tried) {
+    assertThrows(() => (list as unknown[])[0], TypeError, `Cannot read ${words}`);
+  }
+});
+
 Deno.test("gpus.topology() has a link for every pair, as copies between them go", () => {
   using gpus = CudaDevice.all({ driver: testDriver() });
   const { devices, links } = gpus.topology();

@@ -93,6 +93,7 @@ testKernels("CudaKernel.launch() refuses shapes that no kernel has", (_gpu, { no
     [{ grid: [1, 2, 3, 4], block: 1 }, '"grid"'],
     [{ grid: [1, 65536], block: 1 }, '"grid"'],
     [{ grid: [], block: 1 }, '"grid"'],
+    [{ grid: [Object.create(null)], block: 1 }, '"grid" is [an object]'],
     [{ block: 1 }, '"grid"'],
     [{ grid: 1 }, '"block"'],
     [{ grid: 1, block: 1025 }, '"block"'],

@@ -13,6 +13,7 @@ import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
 import { zipPieces } from "../../../../src/numpy/zip.ts";
+import { namesIn } from "../../../support/files.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { type Random, testRandom } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
@@ -272,6 +273,53 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
     await saveNpz(path, {});
     using none = await loadNpz(path, gpu);
     assertEquals(none.names, []);
+  }));
+
+for (const compress of [false, true]) {
+  Deno.test(`saveNpz() has its turn on the file from the call on, compress: ${compress}`, () =>
+    withDevice(async (gpu) => {
+      using folder = new TemporaryFolder();
+      const path = folder.pathOf("all.npz");
+      using large = gpu.zeros("float32", 2 ** 20);
+      using small = gpu.zeros("float32", 2);
+      const first = saveNpz(path, { large }, { compress });
+      using between = await loadNpz(path, gpu);
+      assertEquals(between.names, ["large"]);
+      await Promise.all([first, saveNpz(path, { large }, { compress }), saveNpz(path, { small })]);
+      using last = await loadNpz(path, gpu);
+      assertEquals(last.names, ["small"]);
+    }));
+}
+
+Deno.test("saveNpz() takes a relative path from the folder of the call", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    using x = gpu.zeros("float32", 2);
+    const before = Deno.cwd();
+    try {
+      Deno.chdir(folder.path);
+      const saved = saveNpz("all.npz", { x });
+      Deno.chdir(before);
+      await saved;
+    } finally {
+      Deno.chdir(before);
+    }
+    assertEquals(namesIn(folder), ["all.npz"]);
+  }));
+
+Deno.test("saveNpz() that is aborted or fails on the way lets the next save have its turn", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("all.npz");
+    using x = gpu.zeros("float32", 2 ** 20);
+    const abort = new AbortController();
+    const saved = saveNpz(path, { x }, { signal: abort.signal });
+    abort.abort();
+    await assertRejects(() => saved, DOMException, "aborted");
+    await assertRejects(() => saveNpz(`${path}/`, { x }), TypeError, "it names a folder");
+    assertEquals(namesIn(folder), []);
+    await saveNpz(path, { x });
+    assertEquals(namesIn(folder), ["all.npz"]);
   }));
 
 Deno.test("loadNpz() loads nothing when one array cannot be loaded", () =>

@@ -4,10 +4,10 @@ import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import { formatBits } from "../../../../src/interop/safetensors/formats.ts";
 import {
+  type HeaderContents,
   LENGTH_BYTES,
   parseHeader,
   readHeaderLength,
-  type SafetensorsHeader,
 } from "../../../../src/interop/safetensors/header.ts";
 import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
@@ -51,7 +51,7 @@ Deno.test("gpu.loadSafetensors() leaves nothing behind after damaged files", asy
 /** Reads a header as a file's reader does; undefined when it is refused. */
 async function readOrRefuse(
   file: Uint8Array<ArrayBuffer>,
-): Promise<SafetensorsHeader | undefined> {
+): Promise<HeaderContents | undefined> {
   const [path, byteLength] = ["mutant", file.byteLength];
   try {
     const length = readHeaderLength(file.subarray(0, LENGTH_BYTES), { path, byteLength });
@@ -68,7 +68,7 @@ async function readOrRefuse(
 }
 
 /** Compares with what JSON itself says, and checks that the tensors tile the data exactly. */
-function checkRight({ tensors, metadata }: SafetensorsHeader, file: Uint8Array<ArrayBuffer>): void {
+function checkRight({ tensors, metadata }: HeaderContents, file: Uint8Array<ArrayBuffer>): void {
   const length = Number(new DataView(file.buffer).getBigUint64(0, true));
   const text = new TextDecoder().decode(file.subarray(LENGTH_BYTES, LENGTH_BYTES + length));
   const { __metadata__ = {}, ...entries } = JSON.parse(text);

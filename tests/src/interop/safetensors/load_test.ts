@@ -283,6 +283,18 @@ Deno.test("readSafetensorsHeader() reads names and metadata without a device", a
   assertEquals({ ...metadata }, {});
 });
 
+Deno.test("readSafetensorsHeader() tells where a tensor lies in the file", async () => {
+  const { tensors, dataOffset } = await readSafetensorsHeader(TYPES_FIXTURE);
+  const { byteOffset = NaN } = tensors.find(({ name }) => name === "float32") ?? {};
+  await withDevice(async (gpu) => {
+    using row = gpu.lazy("float32", 3, {
+      file: TYPES_FIXTURE,
+      fileOffset: dataOffset + byteOffset,
+    });
+    assertEquals([...await row.download()], [0, 1, 2]);
+  });
+});
+
 /** A file of single bytes by name. */
 function shard(values: Record<string, number>): Uint8Array {
   const names = Object.keys(values);
