@@ -1,5 +1,6 @@
 // Converts JavaScript values to the bytes of elements, checked to fit their type, and back.
 
+import type { ElementBits } from "../copies/fill.ts";
 import {
   allocateBits,
   type DType,
@@ -10,7 +11,6 @@ import {
   toBfloat16,
   viewBits,
 } from "../dtype.ts";
-import type { ElementBits } from "../copies/fill.ts";
 import { describeValue } from "../words/format.ts";
 
 /** The range of whole numbers that a type holds; bigints where numbers are not exact. */

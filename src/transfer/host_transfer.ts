@@ -1,8 +1,13 @@
 // Moves ordinary host memory to the device and back, in the order of a stream and of the program.
 // Small transfers on idle streams are one driver call, and over when it returns.
 
+import { checkApart, type MemorySpan } from "../copies/copy.ts";
+import type { CopyLanes } from "../lanes/copy_lanes.ts";
+import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
+import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
+import type { Action, HostBytes } from "../memory/host_memory.ts";
 import {
   comesAfterNothing,
   type MemoryUse,
@@ -17,7 +22,6 @@ import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
-import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import {
   arrayMaker,
   awakeLanes,
@@ -26,13 +30,7 @@ import {
   noteDemand,
   takeArray,
 } from "./context_engine.ts";
-import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
-import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
-import type { Action, HostBytes } from "../memory/host_memory.ts";
 import { LateMover } from "./late_mover.ts";
-import { type Helpers, moveShared, PARTS_WANTED } from "./shared_transfer.ts";
-import { StagingMemory } from "./staging_memory.ts";
 import {
   finishMover,
   PendingTransfer,
@@ -40,6 +38,8 @@ import {
   type TransferPlan,
 } from "./pending_transfer.ts";
 import { presenceOf } from "./ring_transfer.ts";
+import { type Helpers, moveShared, PARTS_WANTED } from "./shared_transfer.ts";
+import { StagingMemory } from "./staging_memory.ts";
 import { isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */

@@ -2,13 +2,13 @@
 // Each says how many bytes its parameters have, as the compiled image of a real kernel does.
 
 import { hex } from "../errors.ts";
-import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
-import { requireAccess } from "./copies.ts";
-import type { Machine } from "../model/machine.ts";
 import type { Moment } from "../model/happens_before.ts";
+import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
 import type { Stream } from "../model/stream.ts";
 import type { Dimensions, SimulatedLaunch } from "../options.ts";
+import { requireAccess } from "./copies.ts";
+import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
 
 /** A launch on a stream, whose uses of memory are held to the rules as they come. */
 export class Launch implements SimulatedLaunch {

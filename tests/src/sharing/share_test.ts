@@ -1,6 +1,7 @@
 // Refusals of share() and open() inside one process, each with words that help.
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { CudaDevice } from "../../../src/device/device.ts";
 import {
   CachingResourceAdaptor,
   CudaAsyncMemoryResource,
@@ -14,11 +15,10 @@ import {
 } from "../../../src/entries/sharing.ts";
 import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
-import { CudaDevice } from "../../../src/device/device.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { liveNames, withDevice } from "../../support/with_device.ts";
