@@ -21,6 +21,9 @@ export interface ZipEntry {
 /** Reads a part of the archive; throws when it is not there. */
 export type ReadPart = (offset: number, byteLength: number) => Uint8Array<ArrayBuffer>;
 
+/** The longest name of a file. */
+export const MOST_NAME_BYTES = 0xffff;
+
 const END_BYTES = 22;
 const MOST_COMMENT_BYTES = 0xffff;
 const LOCATOR_BYTES = 20;

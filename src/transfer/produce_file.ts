@@ -35,8 +35,8 @@ export interface FileTarget extends WritingOptions {
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** Number of bytes that will be written. */
-  readonly byteLength: number;
+  /** Number of bytes that will be written; a promise where they are still being made. */
+  readonly byteLength: number | Promise<number>;
   /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
   /** Ends it, at any moment until the new file takes its place. */
@@ -58,9 +58,10 @@ export async function produceFile(
   target: FileTarget,
   fill: (file: DiskFile) => Iterable<Step>,
 ): Promise<void> {
-  const { uses, signal } = target;
+  const { uses, signal, byteLength } = target;
   const ordered = orderWrite(target);
-  await workOf(ordered, { uses, signal, steps: stepsOf(ordered, { fill, signal }) }).promise;
+  const steps = stepsOf(ordered, { byteLength, fill, signal });
+  await workOf(ordered, { uses, signal, steps }).promise;
 }
 
 /** Orders the work; when that fails, the turn does not hold up later writes for ever. */
@@ -75,44 +76,51 @@ function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
 
 /** A write that has its place in the order of calls, and its turn. */
 interface OrderedWrite {
-  readonly write: FileWrite;
+  /** Prepares the write of a number of bytes; nothing is opened yet. */
+  readonly prepare: (byteLength: number) => FileWrite;
   readonly turn: FileTurn;
 }
 
-/** Finds the file, and takes its turn there; nothing is opened yet. */
+/** Finds the file, and takes its turn there. */
 function orderWrite(target: FileTarget): OrderedWrite {
-  const { byteLength, fileOffset, inPlace = false, sync = false } = target;
+  const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   requireAccess(path, "write");
   const realPath = realPathOf(path);
   const place = { path, realPath };
   if (fileOffset === undefined && !inPlace) {
-    const write = new FileReplacement(place, { byteLength, sync });
-    return { write, turn: new FileTurn(realPath, "replace") };
+    const prepare = (byteLength: number) => new FileReplacement(place, { byteLength, sync });
+    return { prepare, turn: new FileTurn(realPath, "replace") };
   }
-  const write = new FileChange(place, { fileOffset, byteLength, inPlace, sync });
-  return { write, turn: new FileTurn(realPath, "change") };
+  const options = { fileOffset, inPlace, sync };
+  const prepare = (byteLength: number) => new FileChange(place, { ...options, byteLength });
+  return { prepare, turn: new FileTurn(realPath, "change") };
 }
 
 /** The state of a write. */
-interface Writing {
+interface Writing extends Pick<FileTarget, "byteLength" | "signal"> {
   readonly fill: (file: DiskFile) => Iterable<Step>;
-  readonly signal: AbortSignal | undefined;
 }
 
-function* stepsOf({ write, turn }: OrderedWrite, { fill, signal }: Writing): Generator<Step, void> {
+function* stepsOf(
+  { prepare, turn }: OrderedWrite,
+  { byteLength, fill, signal }: Writing,
+): Generator<Step, void> {
+  let write: FileWrite | undefined;
   let file: DiskFile | undefined;
   try {
     yield untilCallReturns();
+    const total = typeof byteLength === "number" ? byteLength : yield* untilKnown(byteLength);
     if (!turn.isDue) yield untilDue(turn, signal);
     signal?.throwIfAborted();
+    write = prepare(total);
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
     yield* fill(file);
     signal?.throwIfAborted();
     yield untilCommitted(write);
   } catch (error) {
-    whenUnused(file, () => write.abandon());
+    whenUnused(file, () => write?.abandon());
     throw error;
   } finally {
     turn.linger();
@@ -129,6 +137,13 @@ function whenUnused(file: DiskFile | undefined, action: () => void): void {
 /** Opening and making room takes the system a while, which the call itself should not. */
 function untilCallReturns(): Step {
   return { promise: Promise.resolve(), finishNow: () => "over" };
+}
+
+function* untilKnown(coming: Promise<number>): Generator<Step, number> {
+  let byteLength = 0;
+  const promise = coming.then((known) => byteLength = known);
+  yield { promise, finishNow: () => "needs a turn" };
+  return byteLength;
 }
 
 function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {

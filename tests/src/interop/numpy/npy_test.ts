@@ -8,6 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
 import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
@@ -256,6 +257,7 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
       [[["x", x], ["x", y]], 'two arrays "x"'],
       [5, "expected buffers by name"],
       [[["", x]], "no name of an array"],
+      [[["é".repeat(2 ** 15), x]], "is a name of 65540 bytes, archives have room for 65535"],
     ];
     const before = Deno.readFileSync(path);
     for (const [arrays, words] of wrong) {
@@ -272,6 +274,37 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
     await saveNpz(path, {});
     using none = await loadNpz(path, gpu);
     assertEquals(none.names, []);
+  }));
+
+for (const options of [{}, { compress: true }, { inPlace: true }]) {
+  Deno.test(`saveNpz() with ${JSON.stringify(options)} has its place in the order of calls`, () =>
+    withDevice(async (gpu) => {
+      using folder = new TemporaryFolder();
+      const path = folder.pathOf("x.npz");
+      using large = gpu.zeros("uint8", LATE_BYTES);
+      using x = gpu.iota("float32", 3);
+      const saves = [saveNpz(path, { large }, options), saveNpz(path, { x }, options)];
+      const load = loadNpz(path, gpu);
+      saves.push(saveNpz(path, { y: x }, options));
+      await Promise.all(saves);
+      using before = await load;
+      using after = await loadNpz(path, gpu);
+      assertEquals([before.names, after.names], [["x"], ["y"]]);
+    }));
+}
+
+Deno.test("saveNpz() looks at its path when it is called, and refuses it then", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    using x = gpu.iota("float32", 3);
+    const url = pathToFileURL(folder.pathOf("x.npz"));
+    const save = saveNpz(url, { x });
+    url.pathname += ".moved";
+    await save;
+    const signal = AbortSignal.abort(new Error("enough"));
+    const refused = saveNpz(folder.path + "/missing/x.npz", { x }, { signal });
+    await assertRejects(() => refused, Deno.errors.NotFound, "/missing does not exist");
+    assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["x.npz"]);
   }));
 
 Deno.test("loadNpz() loads nothing when one array cannot be loaded", () =>
