@@ -16,7 +16,7 @@ const LOOK_MILLISECONDS = 10;
 /** The longest silence of a process that connects. */
 const PATIENCE_MILLISECONDS = 5000;
 
-/** The most processes that wait at the same time; others are sent away. */
+/** The most connections that are heard at the same time; others wait to be accepted. */
 const MOST_WAITING = 64;
 
 /** A block that tickets name. */
@@ -84,9 +84,10 @@ class PoolServer {
 
   /** Answers requests, and releases blocks that nobody has open any more. */
   look(): void {
-    for (let next = this.#socket.accept(); next; next = this.#socket.accept()) {
-      const isHeard = this.#waiting.size < MOST_WAITING && next.isOfSameUser;
-      if (isHeard) this.#waiting.set(next, performance.now());
+    while (this.#waiting.size < MOST_WAITING) {
+      const next = this.#socket.accept();
+      if (next === undefined) break;
+      if (next.isOfSameUser) this.#waiting.set(next, performance.now());
       else next.dispose();
     }
     for (const [socket, since] of this.#waiting) this.#hear(socket, since);
