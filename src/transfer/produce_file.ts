@@ -85,6 +85,12 @@ interface OrderedWrite {
 function orderWrite(target: FileTarget): OrderedWrite {
   const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
+  const given = target.path instanceof URL ? target.path.pathname : target.path;
+  if (given.endsWith("/")) {
+    throw new TypeError(
+      `Cannot write ${path}: its path ends as that of a folder, with a slash; name a file in it`,
+    );
+  }
   requireAccess(path, "write");
   const realPath = realPathOf(path);
   const place = { path, realPath };

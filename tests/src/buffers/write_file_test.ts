@@ -241,6 +241,15 @@ Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
   using gpu = openTestDevice();
   using buffer = gpu.zeros("uint8", 10);
   await assertRejects(() => buffer.writeFile(folder.path), TypeError, "it is a folder");
+  const none = `${folder.path}/none/`;
+  for (const path of [none, toFileUrl(none)]) {
+    await assertRejects(
+      () => buffer.writeFile(path),
+      TypeError,
+      "/none: its path ends as that of a",
+    );
+  }
+  assertEquals(namesIn(folder), []);
   const pipe = await makePipe(folder, "pipe");
   await assertRejects(() => buffer.writeFile(pipe), TypeError, "it is a pipe");
   await assertRejects(() => buffer.writeFile(pipe, { inPlace: true }), TypeError, "it is a pipe");
