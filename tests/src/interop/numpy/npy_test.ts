@@ -89,6 +89,9 @@ Deno.test("saveNpy() replaces a file when the new one is whole, after calls that
     assertEquals([y.label, (await y.download())[1 << 20]], ["loaded", 7]);
     using half = gpu.alloc("bfloat16", 4);
     await assertRejects(() => half.saveNpy(path), TypeError, 'as("uint16")');
+    using deep = gpu.zeros("int8", Array(65).fill(1));
+    await assertRejects(() => deep.saveNpy(path), TypeError, "65 axes");
+    await assertRejects(() => saveNpz(path, { deep }), TypeError, "65 axes");
     const signal = AbortSignal.abort(new Error("enough"));
     await assertRejects(() => x.saveNpy(path, { signal }), Error, "enough");
     using again = await gpu.loadNpy(path);
@@ -292,6 +295,13 @@ for (const options of [{}, { compress: true }, { inPlace: true }]) {
       assertEquals([before.names, after.names], [["x"], ["y"]]);
     }));
 }
+
+Deno.test("zipPieces() refuses an archive whose directory readZipDirectory() would refuse", () => {
+  const packed = new Uint8Array(0);
+  const file = { isDeflated: false, crc: 0, byteLength: 0, packed };
+  const files = Array.from({ length: 1100 }, () => ({ ...file, name: "x".repeat(2 ** 16 - 1) }));
+  assertThrows(() => zipPieces("x.npz", files), RangeError, "64 MiB of names");
+});
 
 Deno.test("saveNpz() looks at its path when it is called, and refuses it then", () =>
   withDevice(async (gpu) => {
