@@ -304,6 +304,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options = TRANSFER_CHOICE.read(options, "upload");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
+    signal?.throwIfAborted();
     using packed = this.buffer.allocateLike(this.shape, { stream });
     const host = hostSource(this, source, new Moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
@@ -374,6 +375,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
     const host = hostDestination(this, destination, new Moving("download from", this));
+    signal?.throwIfAborted();
     using packed = this.contiguous({ stream });
     const { span } = packed;
     await transfer({ direction: "download", stream, span, host, onProgress, signal });

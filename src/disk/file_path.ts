@@ -30,6 +30,7 @@ export function isWebAddress(path: FilePath): boolean {
  * before it, also when that is a link.
  *
  * @throws TypeError when it is neither a path nor a file URL; the message has the reason.
+ * @throws Deno.errors.NotFound when the current directory is gone.
  */
 export function pathOf(path: FilePath): string {
   if (isWebAddress(path)) {
@@ -56,7 +57,15 @@ export function pathOf(path: FilePath): string {
       `Cannot use ${describeValue(path)} as a path: it has half of a surrogate pair`,
     );
   }
-  return builtin("node:path").resolve(path);
+  try {
+    return builtin("node:path").resolve(path);
+  } catch (cause) {
+    if (!(cause instanceof Deno.errors.NotFound)) throw cause;
+    throw new Deno.errors.NotFound(
+      `Cannot use ${path} as a path: it is relative, and the current folder is gone`,
+      { cause },
+    );
+  }
 }
 
 /** Returns whether a path ends as only a folder's does, which {@link pathOf} leaves out. */

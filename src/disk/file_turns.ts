@@ -1,6 +1,8 @@
 // The order of what one program does with one file: calls have their effects in the order in which
 // they were made. Reading goes on beside reading; writing comes after all before it.
 
+import { fileNameOf, folderOf } from "./file_path.ts";
+
 /** Use of a file by a call: it is read, a new file replaces it, or its own bytes change. */
 export type FileUse = "read" | "replace" | "change";
 
@@ -36,6 +38,14 @@ export class FileTurn implements Disposable {
     );
     this.#line.waiting.add(this);
     this.#moveOn();
+  }
+
+  /** Names the files that turns are to write into a folder, whose path has no links. */
+  static namesToCome(folder: string): string[] {
+    const paths = [...lines].filter(([path, { due, waiting }]) => {
+      return folderOf(path) === folder && [...due, ...waiting].some((turn) => turn.#use !== "read");
+    });
+    return paths.map(([path]) => fileNameOf(path));
   }
 
   /** Whether all calls that it must come after are over. */

@@ -30,6 +30,17 @@ interface OpenParts {
   readonly isNew: boolean;
 }
 
+/** Files whose locks are held. */
+const locked = new Set<LockedFile>();
+
+/**
+ * Lets all locks go at the end of the program. Its process may go on: `deno run --watch` starts the
+ * program anew there, which would wait for its own locks for ever.
+ */
+function letLocksGo(): void {
+  for (const { file } of locked) openSystem().flock(file.descriptor, LOCK.UN);
+}
+
 /** A file that this process alone writes, as far as others ask for the lock. */
 export class LockedFile implements Disposable {
   /** The open file. */
@@ -46,6 +57,8 @@ export class LockedFile implements Disposable {
     this.file = file;
     this.facts = facts;
     this.isNew = isNew;
+    if (locked.size === 0) globalThis.addEventListener("unload", letLocksGo);
+    locked.add(this);
   }
 
   /**
@@ -102,12 +115,19 @@ export class LockedFile implements Disposable {
 
   /** Closes it, which lets the lock go. A second time does nothing. */
   [Symbol.dispose](): void {
+    this.#forget();
     this.file[Symbol.dispose]();
   }
 
   /** Closes it, on another thread when freeing or writing a large file takes a while. */
   async close(): Promise<void> {
+    this.#forget();
     await this.file.close();
+  }
+
+  #forget(): void {
+    locked.delete(this);
+    if (locked.size === 0) globalThis.removeEventListener("unload", letLocksGo);
   }
 }
 

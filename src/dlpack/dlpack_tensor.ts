@@ -22,6 +22,7 @@ import { DisposedError } from "../words/errors.ts";
 import { formatAddress } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { toDLDataType } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
 import { type StructPlace, takePlace } from "./struct_memory.ts";
@@ -114,6 +115,7 @@ export class DLPackTensor implements Disposable {
     this.versioned = versioned;
     this.#untaken = new Untaken(address);
     watch(this, this.#untaken);
+    refuseCloning(this);
   }
 
   /**

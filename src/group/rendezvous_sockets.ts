@@ -31,7 +31,7 @@ export async function listenAt(
       if (!isTaken || performance.now() >= patience || limit.reason !== undefined) {
         throw new GroupError(
           `Cannot join the group at ${formatPlace(place)} as rank 0: cannot listen there; ` +
-            (isTaken ? "another process does" : messageOf(error)),
+            (isTaken ? holderOf(place) : messageOf(error)),
           { reason: "address", call: CALL, cause: error },
         );
       }
@@ -40,10 +40,24 @@ export async function listenAt(
   }
 }
 
+function holderOf(place: MeetingPlace): string {
+  return place.transport === "tcp" || isSocket(place.path)
+    ? "another process does"
+    : "something else than a socket is there; name a path where nothing is";
+}
+
+function isSocket(path: string): boolean {
+  try {
+    return Deno.lstatSync(path).isSocket === true;
+  } catch {
+    return true; // it was one, and is gone
+  }
+}
+
 /** Removes the socket file of a process that was killed; returns whether it did. */
 async function removeLeftover(path: string): Promise<boolean> {
   try {
-    if (!Deno.lstatSync(path).isSocket) return false;
+    if (!isSocket(path)) return false;
     (await Deno.connect({ transport: "unix", path })).close();
     return false; // somebody listens
   } catch (error) {

@@ -181,6 +181,14 @@ function requireLine<T extends BandwidthPoint | BandwidthFit>(
   }
 }
 
+function requireName(device: unknown): void {
+  if (typeof device === "string") return;
+  throw new TypeError(
+    `Cannot call new BandwidthResult() with ${describeValue(device)} as the name of a device: ` +
+      "expected a string",
+  );
+}
+
 /**
  * The result of a bandwidth sweep, as {@link CudaDevice.bandwidth} returns it. It prints as a
  * table, and `JSON.stringify()` stores it.
@@ -211,6 +219,7 @@ export class BandwidthResult {
     for (const lines of [found.points, found.fits]) requireKind(lines, LIST, "new BandwidthResult");
     for (const point of found.points) requireLine(point, POINT_NUMBERS);
     for (const fit of found.fits) requireLine(fit, FIT_NUMBERS);
+    requireName(found.provenance?.device);
     this.provenance = found.provenance;
     this.busName = found.busName;
     this.theoreticalGigabytesPerSecond = found.theoreticalGigabytesPerSecond;

@@ -133,7 +133,7 @@ export function readNpyHeader(path: string, header: Uint8Array): NpyHeader {
 /**
  * Writes the header of an array in C order.
  *
- * @throws TypeError for bfloat16, which numpy does not have.
+ * @throws TypeError for bfloat16 and for more than 64 axes, which numpy does not have.
  */
 export function encodeNpyHeader(
   dtype: DType,
@@ -143,6 +143,11 @@ export function encodeNpyHeader(
   if (code === undefined) {
     throw new TypeError(
       `Cannot save ${dtype} for numpy, which lacks it: save astype("float32"), or as("uint16")`,
+    );
+  }
+  if (shape.length > MOST_AXES) {
+    throw new TypeError(
+      `Cannot save ${shape.length} axes for numpy, which has at most ${MOST_AXES}: reshape() it first`,
     );
   }
   const order = code.endsWith("1") ? "|" : "<";

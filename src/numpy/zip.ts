@@ -21,6 +21,9 @@ export interface ZipEntry {
 /** Reads a part of the archive; throws when it is not there. */
 export type ReadPart = (offset: number, byteLength: number) => Uint8Array<ArrayBuffer>;
 
+/** The longest name of a file. */
+export const MOST_NAME_BYTES = 0xffff;
+
 const END_BYTES = 22;
 const MOST_COMMENT_BYTES = 0xffff;
 const LOCATOR_BYTES = 20;
@@ -96,7 +99,7 @@ export interface PackedFile extends Omit<ZipEntry, "offset" | "packedBytes"> {
 /**
  * Lays out an archive as a list of pieces.
  *
- * @throws RangeError when it would have 4 GiB, or too many files.
+ * @throws RangeError when it would have 4 GiB, or too many files or names.
  */
 export function zipPieces(path: string, files: readonly PackedFile[]): Uint8Array<ArrayBuffer>[] {
   const pieces: Uint8Array<ArrayBuffer>[] = [];
@@ -128,9 +131,10 @@ export function zipPieces(path: string, files: readonly PackedFile[]): Uint8Arra
     offset += local.byteLength + file.packed.byteLength;
   }
   const size = directory.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  if (offset + size >= ZIP64 || files.length >= 0xffff) {
+  if (offset + size >= ZIP64 || files.length >= 0xffff || size > MOST_DIRECTORY_BYTES) {
     throw new RangeError(
-      `Cannot save ${path}: an archive has less than 4 GiB and 65535 arrays; save each with saveNpy()`,
+      `Cannot save ${path}: an archive has less than 4 GiB, 65535 arrays and 64 MiB of names; save ` +
+        "each with saveNpy()",
     );
   }
   const end = new Uint8Array(END_BYTES);

@@ -159,16 +159,17 @@ function releasePrimary({ driver, deviceHandle }: Context): void {
 /** Checks a posted value, which may be anything. */
 function readHandedOver(given: unknown): HandedOver {
   const fields: Partial<Record<keyof HandedOver, unknown>> = isRecord(given) ? { ...given } : {};
-  const { kind, device, address, byteLength, dtype, shape, label, isPooled, claim } = fields;
+  const { kind, device, address, byteLength, dtype, label, isPooled, claim } = fields;
+  const shape: readonly number[] = Array.isArray(fields.shape) ? Array.from(fields.shape) : [-1];
   const isWhole = kind === "handover" && typeof device === "string" &&
     typeof address === "bigint" && address > 0n && typeof isPooled === "boolean" &&
-    typeof byteLength === "number" && DTYPE.accepts(dtype) && Array.isArray(shape) &&
-    [...shape].every((size) => Number.isSafeInteger(size) && size >= 0) &&
+    typeof byteLength === "number" && DTYPE.accepts(dtype) &&
+    shape.every((size) => Number.isSafeInteger(size) && size >= 0) &&
     (label === undefined || typeof label === "string") &&
     claim instanceof SharedArrayBuffer && claim.byteLength === CLAIM_BYTES;
   const count = isWhole ? shape.reduce((product, size) => product * size, 1) : 0;
   if (isWhole && byteLength > 0 && count * elementBytes(dtype as DType) === byteLength) {
-    return { ...fields, shape: [...shape] } as HandedOver;
+    return { ...fields, shape } as HandedOver;
   }
   throw malformed(`it is ${describeValue(given)}, expected what buffer.handOver() gave`);
 }

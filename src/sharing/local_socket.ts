@@ -76,16 +76,18 @@ export class LocalSocket implements Disposable {
   }
 
   /**
-   * Connects to the process that listens under a name; undefined when there is none.
+   * Connects to the process that listens under a name; undefined when there is none, "busy" while
+   * too many others wait there to be accepted.
    *
    * @throws Error when the system refuses it.
    */
-  static connect(name: string): LocalSocket | undefined {
+  static connect(name: string): LocalSocket | "busy" | undefined {
     const socket = LocalSocket.#open();
     const [address, byteLength] = addressOf(name);
     if (openSystem().connect(socket.descriptor, address, byteLength) === 0) return socket;
     const errno = lastErrno();
     socket.dispose();
+    if (errno === ERRNO.EAGAIN) return "busy";
     if (errno === ERRNO.ECONNREFUSED || errno === ERRNO.ENOENT) return undefined;
     throw systemError("connect to the process that shared it", errno);
   }

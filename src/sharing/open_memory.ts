@@ -10,16 +10,8 @@ import { DriverPool } from "../memory/driver_pool.ts";
 import { pointerAttributes } from "../memory/pointer_attributes.ts";
 import { isPoolTicket, type MemoryTicket, type PoolTicket, TicketError } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
-import { askForPool, type PoolConnection } from "./pool_client.ts";
+import { askForPool, type OpenWaiting, type PoolConnection } from "./pool_client.ts";
 import { refusedHandle, refusedPool, requireDevice } from "./refusals.ts";
-
-/** The wait for the process that shares a pool. */
-export interface OpenWaiting {
-  /** Ends the wait. */
-  readonly signal: AbortSignal | undefined;
-  /** The longest wait. */
-  readonly timeoutSeconds: number;
-}
 
 /**
  * Opens the memory of a ticket, or finds it open already; the caller must release it.

@@ -12,6 +12,14 @@ import { noPool, ownProcess, sharerName } from "./refusals.ts";
 /** Time between two looks at the socket. */
 const LOOK_MILLISECONDS = 2;
 
+/** The wait for the process that shares a pool. */
+export interface OpenWaiting {
+  /** Ends the wait. */
+  readonly signal: AbortSignal | undefined;
+  /** The longest wait. */
+  readonly timeoutSeconds: number;
+}
+
 /** An open connection to a process that keeps memory for this one until it is closed. */
 export interface PoolConnection extends Disposable {
   /** Its answer. */
@@ -29,19 +37,18 @@ export interface PoolConnection extends Disposable {
 export async function askForPool(
   context: Context,
   ticket: PoolTicket,
-  waiting: { readonly signal: AbortSignal | undefined; readonly timeoutSeconds: number },
+  { signal, timeoutSeconds }: OpenWaiting,
 ): Promise<PoolConnection> {
   const { socket: name, key, pid } = ticket;
-  const { signal, timeoutSeconds } = waiting;
   signal?.throwIfAborted();
   if (isOfferedHere(key, context.driver)) throw ownProcess("memory");
   using rest = new DisposableStack();
-  const socket = LocalSocket.connect(name);
-  if (socket === undefined) throw gone(pid);
+  const limit = { signal, timeoutSeconds, pid, end: performance.now() + timeoutSeconds * 1000 };
+  const socket = await connect(name, limit);
   rest.use(socket);
   requireTrusted(socket, key);
   if (!socket.send(encodeRequest(ticket))) throw gone(pid);
-  const received = await receive(socket, { signal, timeoutSeconds, pid });
+  const received = await receive(socket, limit);
   for (const descriptor of received.descriptors) rest.defer(() => closeDescriptor(descriptor));
   const answer = decodeAnswer(received.bytes);
   const [descriptor] = received.descriptors;
@@ -68,29 +75,48 @@ function requireTrusted(socket: LocalSocket, key: string): void {
   );
 }
 
-/** Waits for the answer without blocking the event loop. */
-async function receive(
-  socket: LocalSocket,
-  { signal, timeoutSeconds, pid }: {
-    readonly signal: AbortSignal | undefined;
-    readonly timeoutSeconds: number;
-    readonly pid: number | undefined;
-  },
-): Promise<Received> {
-  const end = performance.now() + timeoutSeconds * 1000;
+/** The wait for another process. */
+interface Limit extends OpenWaiting {
+  /** The process, if it is known. */
+  readonly pid: number | undefined;
+  /** When it has taken too long, by the clock of `performance`. */
+  readonly end: number;
+}
+
+/** Connects, once the other process has room for one more. */
+async function connect(name: string, limit: Limit): Promise<LocalSocket> {
   for (;;) {
-    signal?.throwIfAborted();
+    const socket = LocalSocket.connect(name);
+    if (socket === undefined) throw gone(limit.pid);
+    if (socket !== "busy") return socket;
+    await untilNextLook(limit);
+  }
+}
+
+/** Waits for the answer. */
+async function receive(socket: LocalSocket, limit: Limit): Promise<Received> {
+  for (;;) {
     const received = socket.receive();
     if (received !== undefined) return received;
-    if (performance.now() > end) {
-      throw new TicketError(
-        "unanswered",
-        `Cannot open the ticket: ${sharerName(pid)} has not answered in ${timeoutSeconds} s; ` +
-          `its event loop must turn`,
-      );
-    }
-    await sleep(LOOK_MILLISECONDS);
+    await untilNextLook(limit);
   }
+}
+
+/**
+ * Waits a little, without blocking the event loop.
+ *
+ * @throws TicketError when that has taken too long.
+ */
+async function untilNextLook({ signal, timeoutSeconds, pid, end }: Limit): Promise<void> {
+  if (performance.now() > end) {
+    throw new TicketError(
+      "unanswered",
+      `Cannot open the ticket: ${sharerName(pid)} has not answered in ${timeoutSeconds} s; ` +
+        `its event loop must turn`,
+    );
+  }
+  await sleep(LOOK_MILLISECONDS);
+  signal?.throwIfAborted();
 }
 
 function gone(pid: number | undefined): TicketError {

@@ -1,5 +1,5 @@
-// Writes a file: all of it beside the old one, or a part of it in place. Writers of one file take turns,
-// within the program by the order of their calls, among programs by its lock.
+// Writes a file of known size: all of it beside the old one, or a part of it in place. Writers of one
+// file take turns, within the program by the order of their calls, among programs by its lock.
 
 import type { DiskFile } from "../disk/disk_file.ts";
 import { FileChange } from "../disk/file_change.ts";
@@ -12,7 +12,7 @@ import {
 } from "../disk/file_path.ts";
 import { FileReplacement } from "../disk/file_replacement.ts";
 import { FileTurn } from "../disk/file_turns.ts";
-import type { FileWrite, WrittenPlace } from "../disk/file_write.ts";
+import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
@@ -41,7 +41,7 @@ export interface FileTarget extends WritingOptions {
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** Number of bytes that will be written; a promise is waited for before anything is opened. */
+  /** Number of bytes that will be written; a promise where they are still being made. */
   readonly byteLength: number | Promise<number>;
   /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
@@ -64,10 +64,9 @@ export async function produceFile(
   target: FileTarget,
   fill: (file: DiskFile) => Iterable<Step>,
 ): Promise<void> {
-  const { uses, signal } = target;
-  if (typeof target.byteLength !== "number") target.byteLength.catch(() => {}); // told by its step
+  const { uses, signal, byteLength } = target;
   const ordered = orderWrite(target);
-  const steps = stepsOf(ordered, { target, fill });
+  const steps = stepsOf(ordered, { byteLength, fill, signal });
   await workOf(ordered, { uses, signal, steps }).promise;
 }
 
@@ -81,58 +80,49 @@ function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
   }
 }
 
-/** A file to write that has its place in the order of calls, and its turn. */
+/** A write that has its place in the order of calls, and its turn. */
 interface OrderedWrite {
-  readonly place: WrittenPlace;
+  /** Prepares the write of a number of bytes; nothing is opened yet. */
+  readonly prepare: (byteLength: number) => FileWrite;
   readonly turn: FileTurn;
 }
 
-/** Finds the file, and takes its turn there; nothing is opened yet. */
+/** Finds the file, and takes its turn there. */
 function orderWrite(target: FileTarget): OrderedWrite {
+  const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   if (namesFolder(target.path)) {
     throw new TypeError(`Cannot write ${path}/: it names a folder, expected a file`);
   }
   requireAccess(path, "write");
   const realPath = realPathOf(path);
-  const turn = new FileTurn(realPath, isReplaced(target) ? "replace" : "change");
-  return { place: { path, realPath }, turn };
+  const place = { path, realPath };
+  if (fileOffset === undefined && !inPlace) {
+    const prepare = (byteLength: number) => new FileReplacement(place, { byteLength, sync });
+    return { prepare, turn: new FileTurn(realPath, "replace") };
+  }
+  const options = { fileOffset, inPlace, sync };
+  const prepare = (byteLength: number) => new FileChange(place, { ...options, byteLength });
+  return { prepare, turn: new FileTurn(realPath, "change") };
 }
 
-/** Returns whether a new file takes the place of the old one. */
-function isReplaced({ fileOffset, inPlace = false }: FileTarget): boolean {
-  return fileOffset === undefined && !inPlace;
-}
-
-/** Prepares the write. */
-function writeAt(
-  place: WrittenPlace,
-  target: FileTarget & { readonly byteLength: number },
-): FileWrite {
-  const { fileOffset, byteLength, inPlace = false, sync = false } = target;
-  return isReplaced(target)
-    ? new FileReplacement(place, { byteLength, sync })
-    : new FileChange(place, { fileOffset, byteLength, inPlace, sync });
-}
-
-/** The work of a write. */
-interface Writing {
-  readonly target: FileTarget;
+/** The state of a write. */
+interface Writing extends Pick<FileTarget, "byteLength" | "signal"> {
   readonly fill: (file: DiskFile) => Iterable<Step>;
 }
 
 function* stepsOf(
-  { place, turn }: OrderedWrite,
-  { target, fill }: Writing,
+  { prepare, turn }: OrderedWrite,
+  { byteLength, fill, signal }: Writing,
 ): Generator<Step, void> {
-  const { signal } = target;
   let write: FileWrite | undefined;
   let file: DiskFile | undefined;
   try {
     yield untilCallReturns();
+    const total = typeof byteLength === "number" ? byteLength : yield* untilKnown(byteLength);
     if (!turn.isDue) yield untilDue(turn, signal);
-    write = writeAt(place, { ...target, byteLength: yield* untilKnown(target.byteLength) });
     signal?.throwIfAborted();
+    write = prepare(total);
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
     yield* fill(file);
@@ -158,17 +148,15 @@ function untilCallReturns(): Step {
   return { promise: Promise.resolve(), finishNow: () => "over" };
 }
 
-function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
-  return { promise: turn.due(signal), finishNow: () => turn.isDue ? "over" : "needs a turn" };
+function* untilKnown(coming: Promise<number>): Generator<Step, number> {
+  let byteLength = 0;
+  const promise = coming.then((known) => byteLength = known);
+  yield { promise, finishNow: () => "needs a turn" };
+  return byteLength;
 }
 
-/** Waits for a size that is known later, and returns it. */
-function* untilKnown(byteLength: number | Promise<number>): Generator<Step, number> {
-  if (typeof byteLength === "number") return byteLength;
-  let known = 0;
-  const promise = byteLength.then((found) => known = found);
-  yield { promise, finishNow: () => "needs a turn" };
-  return known;
+function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
+  return { promise: turn.due(signal), finishNow: () => turn.isDue ? "over" : "needs a turn" };
 }
 
 function untilUnlocked(signal: AbortSignal | undefined): Step {

@@ -18,6 +18,7 @@ import {
 } from "../../numpy/npy_header.ts";
 import {
   contentOffset,
+  MOST_NAME_BYTES,
   type PackedFile,
   readZipDirectory,
   type ZipEntry,
@@ -258,34 +259,13 @@ export async function saveNpz(
   const name = pathOf(path);
   const named = namedArrays(name, arrays);
   const totalBytes = named.reduce((sum, { array }) => sum + array.byteLength, 0);
-  // All downloads are called here, so that later calls come after them.
-  const downloads = named.map(({ array, header }) => {
-    const contents = new Uint8Array(header.byteLength + array.byteLength);
-    contents.set(header);
-    const target = contents.subarray(header.byteLength);
-    const chosen = stream ?? defaultStreamOf(array.context);
-    return array.as("uint8").download(target, { stream: chosen, signal }).then(() => contents);
-  });
-  const packing = async () => {
-    const all = await Promise.all(downloads);
-    const files: PackedFile[] = [];
-    for (const [index, contents] of all.entries()) {
-      const packed = compress ? await deflate(contents) : contents;
-      files.push({
-        name: `${named[index]?.name}${ENDING}`,
-        isDeflated: compress,
-        crc: crc32(contents),
-        byteLength: contents.byteLength,
-        packed,
-      });
-    }
-    return zipPieces(name, files);
-  };
   let pieces: readonly Uint8Array<ArrayBuffer>[] = [];
-  const byteLength = packing().then((packed) => {
-    pieces = packed;
-    return packed.reduce((sum, piece) => sum + piece.byteLength, 0);
+  const packed = packArrays(name, named, { compress, stream, signal });
+  const byteLength = packed.then((all) => {
+    pieces = all;
+    return all.reduce((sum, piece) => sum + piece.byteLength, 0);
   });
+  byteLength.catch(() => {}); // told by the write, unless its path is refused
   await produceFile({ path, byteLength, uses: [], inPlace, sync, signal }, function* (file) {
     let offset = 0;
     for (const piece of pieces) {
@@ -294,6 +274,35 @@ export async function saveNpz(
     }
     reportProgress(onProgress, totalBytes, totalBytes); // what it throws keeps the old file
   });
+}
+
+/** Downloads arrays and lays them out as an archive. */
+async function packArrays(
+  path: string,
+  named: readonly NamedArray[],
+  { compress, stream, signal }: Pick<SaveNpzOptions, "compress" | "stream" | "signal">,
+): Promise<Uint8Array<ArrayBuffer>[]> {
+  // All downloads are called here, so that later calls come after them.
+  const downloads = named.map(({ array, header }) => {
+    const contents = new Uint8Array(header.byteLength + array.byteLength);
+    contents.set(header);
+    const target = contents.subarray(header.byteLength);
+    const chosen = stream ?? defaultStreamOf(array.context);
+    return array.as("uint8").download(target, { stream: chosen, signal }).then(() => contents);
+  });
+  const all = await Promise.all(downloads);
+  const files: PackedFile[] = [];
+  for (const [index, contents] of all.entries()) {
+    const packed = compress ? await deflate(contents) : contents;
+    files.push({
+      name: `${named[index]?.name}${ENDING}`,
+      isDeflated: compress === true,
+      crc: crc32(contents),
+      byteLength: contents.byteLength,
+      packed,
+    });
+  }
+  return zipPieces(path, files);
 }
 
 /** Reads a file of the archive and unpacks it; throws for a wrong checksum. */
@@ -345,6 +354,15 @@ function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
   return toNamedBuffers(arrays, { path, noun: "array" }).map(([name, array]) => {
     if (name === "" || name.includes("\0")) {
       throw new TypeError(`Cannot save ${path}: ${describeValue(name)} is no name of an array`);
+    }
+    const { byteLength } = new TextEncoder().encode(name + ENDING);
+    if (byteLength > MOST_NAME_BYTES) {
+      throw new TypeError(
+        `Cannot save ${path}: ${
+          describeValue(name)
+        } is a name of ${byteLength} bytes, archives have ` +
+          `room for ${MOST_NAME_BYTES}`,
+      );
     }
     if (names.has(name)) throw new TypeError(`Cannot save ${path}: there are two arrays "${name}"`);
     names.add(name);

@@ -1,8 +1,9 @@
 // Finds the files of a model: one, several, or those that an index names.
 
 import { factsBehind } from "../../disk/file_facts.ts";
-import { type FilePath, pathOf, requireAccess } from "../../disk/file_path.ts";
+import { type FilePath, pathOf, realPathOf, requireAccess } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
+import { FileTurn } from "../../disk/file_turns.ts";
 import { builtin } from "../../words/builtin.ts";
 import { SafetensorsError } from "./error.ts";
 import { MAX_HEADER_BYTES } from "./header.ts";
@@ -49,12 +50,16 @@ export async function findShards(source: SafetensorsSource, finding: Finding): P
   return shards;
 }
 
-/** Returns a file's own path; for a folder, the path of its index or else of all its files. */
+/**
+ * Returns a file's own path; for a folder, the path of its index or else of all its files, also of those
+ * that earlier calls still write.
+ */
 function filesAt(source: FilePath): FilePath[] {
   const path = pathOf(source);
   requireAccess(path, "read");
   if (factsBehind(path)?.kind !== "folder") return [source];
-  const names = Array.from(Deno.readDirSync(path), ({ name }) => name).sort();
+  const there = Array.from(Deno.readDirSync(path), ({ name }) => name);
+  const names = [...new Set([...there, ...FileTurn.namesToCome(realPathOf(path))])].sort();
   const indices = names.filter((name) => name.endsWith(".safetensors.index.json"));
   if (indices.length > 1) {
     throw new SafetensorsError(path, `it has ${indices.length} indices; name the one to load`);

@@ -372,6 +372,17 @@ Deno.test("StridedView refuses an axis that is not there and an order that repea
     assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
   }));
 
+Deno.test("StridedView transfers whose signal is aborted allocate and copy nothing", () =>
+  withDevice(async (gpu) => {
+    using matrix = gpu.zeros("float32", [2, 3]);
+    using track = gpu.track("aborted");
+    const turned = matrix.transpose();
+    const signal = AbortSignal.abort(new Error("enough"));
+    await assertRejects(() => turned.download(undefined, { signal }), Error, "enough");
+    await assertRejects(() => turned.upload(SIX, { signal }), Error, "enough");
+    assertEquals(track.totalBytes, 0);
+  }));
+
 Deno.test("StridedView.contiguous() of no elements is an empty buffer", () =>
   withDevice((gpu) => {
     using matrix = gpu.zeros("float32", [2, 3, 4]);

@@ -38,6 +38,25 @@ Deno.test("pathOf() names what is no path", () => {
   }
 });
 
+Deno.test({
+  name: "pathOf() says that the current folder is gone, where a path is relative to it",
+  ignore: Deno.build.os !== "linux",
+  fn: () => {
+    const before = Deno.cwd();
+    using folder = new TemporaryFolder();
+    Deno.mkdirSync(folder.pathOf("gone"));
+    Deno.chdir(folder.pathOf("gone"));
+    try {
+      Deno.removeSync(folder.pathOf("gone"));
+      const words = "Cannot use a/b as a path: it is relative, and the current folder is gone";
+      assertThrows(() => pathOf("a/b"), Deno.errors.NotFound, words);
+      assertEquals(pathOf("/a/b"), "/a/b");
+    } finally {
+      Deno.chdir(before);
+    }
+  },
+});
+
 Deno.test("realPathOf() finds one name for a file behind all of its links", () => {
   using folder = new TemporaryFolder();
   const real = join(Deno.realPathSync(folder.path), "folder/file");

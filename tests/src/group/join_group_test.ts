@@ -676,6 +676,10 @@ Deno.test({
       timeoutSeconds: 0.3,
     });
     assertEquals(error.reason, "address");
+    assertStringIncludes(
+      error.message,
+      "cannot listen there; something else than a socket is there",
+    );
     assertEquals(Deno.readTextFileSync(path), "not a socket");
   },
 });

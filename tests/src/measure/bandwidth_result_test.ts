@@ -76,6 +76,10 @@ Deno.test("new BandwidthResult() says which part of its data is none", () => {
     ["fits", { latencySeconds: null }, "with null as latencySeconds: expected a number"],
   ];
   assertThrows(() => new BandwidthResult({} as never), TypeError, "expected a list");
+  for (const provenance of [undefined, {}, { ...data.provenance, device: null }]) {
+    const words = "as the name of a device: expected a string";
+    assertThrows(() => new BandwidthResult({ ...data, provenance }), TypeError, words);
+  }
   for (const [part, change, words] of wrong) {
     const [first, ...rest] = data[part];
     const changed = { ...data, [part]: [change && { ...first, ...change }, ...rest] };

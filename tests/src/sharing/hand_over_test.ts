@@ -169,6 +169,12 @@ Deno.test("takeOver() refuses all that was not handed over", () =>
       const error = assertThrows(() => gpu.takeOver(given), TicketError);
       assertEquals(error.reason, "malformed");
     }
+    const shape = Object.assign([64], {
+      *[Symbol.iterator]() {
+        yield 4096; // memory that others may have
+      },
+    });
+    assertThrows(() => gpu.takeOver({ ...handed, shape }), TicketError, "it is an object");
     const device = "GPU-00000000-0000-0000-0000-000000000000";
     const error = assertThrows(() => gpu.takeOver({ ...handed, device }), TicketError);
     assertEquals(error.reason, "device");

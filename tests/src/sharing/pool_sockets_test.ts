@@ -114,7 +114,7 @@ Deno.test({
       const strangers: LocalSocket[] = [];
       for (let i = 0; i < 40; i++) {
         const stranger = LocalSocket.connect(name);
-        assert(stranger !== undefined);
+        assert(stranger instanceof LocalSocket);
         strangers.push(stranger);
         const bytes = Uint8Array.from({ length: random.below(40) }, () => random.below(256));
         if (random.below(3) > 0) stranger.send(bytes, random.below(2) === 0 ? 1 : undefined);

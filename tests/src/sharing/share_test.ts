@@ -15,6 +15,7 @@ import {
 } from "../../../src/entries/sharing.ts";
 import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.ts";
 import { withoutLeaks } from "../../../src/entries/testing.ts";
+import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
@@ -210,6 +211,48 @@ Deno.test("open() says that memory is gone, whichever status the driver has for 
   setFault({ name: "cuIpcOpenMemHandle_v2", status: 719 });
   await assertRejects(() => gpu.open(ticketOf(gpu)), CudaError);
 });
+
+Deno.test("open() of hundreds of tickets at once waits for its turn with each", linux, async () => {
+  using sharer = CudaDevice.open(0, { driver: simulateDriver() });
+  using opener = CudaDevice.open(0, { driver: simulateDriver() });
+  using pool = new CudaAsyncMemoryResource(sharer, { handleType: "fileDescriptor" });
+  using stack = new DisposableStack();
+  const tickets: MemoryTicket[] = [];
+  for (let i = 0; i < 200; i++) {
+    const x = stack.use(sharer.zeros("uint8", 4, { resource: pool }).fill(i));
+    tickets.push(await x.share());
+  }
+  const opened = await Promise.all(
+    tickets.map((ticket) => opener.open(ticket, { dtype: "uint8" })),
+  );
+  for (const [i, x] of opened.entries()) {
+    assertEquals(await x.at(3), i);
+    x.dispose();
+  }
+  stack.dispose();
+  await untilNothingIsOffered();
+});
+
+Deno.test(
+  "open() waits for a socket with a full queue no longer than for an answer",
+  linux,
+  () =>
+    withDevice(async (gpu) => {
+      const socket = `vramkit-${"5".repeat(32)}`;
+      using stack = new DisposableStack();
+      stack.use(LocalSocket.listen(socket));
+      for (let next; (next = LocalSocket.connect(socket)) !== "busy";) {
+        if (next !== undefined) stack.use(next);
+      }
+      const pool = { kind: "pool", socket, key: "a".repeat(32) } as const;
+      const ticket = { ...ticketOf(gpu), ...pool };
+      const error = await assertRejects(() => gpu.open(ticket, { timeoutSeconds: 0 }), TicketError);
+      assertEquals(error.reason, "unanswered");
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(new Error("enough")), 5);
+      await assertRejects(() => gpu.open(ticket, { signal: stop.signal }), Error, "enough");
+    }),
+);
 
 Deno.test("open() refuses a wait that is no time", () =>
   withDevice(async (gpu) => {

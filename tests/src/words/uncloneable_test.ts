@@ -28,7 +28,8 @@ Deno.test("structuredClone() and postMessage() refuse buffers, views, streams an
       gpu.stream,
       event,
     ];
-    things.push(graph, gpu.context, gpu.memoryResource);
+    using tensor = x.toDLPack();
+    things.push(graph, gpu.context, gpu.memoryResource, tensor);
     const { port1, port2 } = new MessageChannel();
     for (const thing of things) {
       assertThrows(() => structuredClone(thing), DOMException, REFUSED);

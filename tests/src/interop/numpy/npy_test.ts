@@ -8,6 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
 import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
@@ -89,6 +90,9 @@ Deno.test("saveNpy() replaces a file when the new one is whole, after calls that
     assertEquals([y.label, (await y.download())[1 << 20]], ["loaded", 7]);
     using half = gpu.alloc("bfloat16", 4);
     await assertRejects(() => half.saveNpy(path), TypeError, 'as("uint16")');
+    using deep = gpu.zeros("int8", Array(65).fill(1));
+    await assertRejects(() => deep.saveNpy(path), TypeError, "65 axes");
+    await assertRejects(() => saveNpz(path, { deep }), TypeError, "65 axes");
     const signal = AbortSignal.abort(new Error("enough"));
     await assertRejects(() => x.saveNpy(path, { signal }), Error, "enough");
     using again = await gpu.loadNpy(path);
@@ -257,6 +261,7 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
       [[["x", x], ["x", y]], 'two arrays "x"'],
       [5, "expected buffers by name"],
       [[["", x]], "no name of an array"],
+      [[["é".repeat(2 ** 15), x]], "is a name of 65540 bytes, archives have room for 65535"],
     ];
     const before = Deno.readFileSync(path);
     for (const [arrays, words] of wrong) {
@@ -320,6 +325,44 @@ Deno.test("saveNpz() that is aborted or fails on the way lets the next save have
     assertEquals(namesIn(folder), []);
     await saveNpz(path, { x });
     assertEquals(namesIn(folder), ["all.npz"]);
+  }));
+
+for (const options of [{}, { compress: true }, { inPlace: true }]) {
+  Deno.test(`saveNpz() with ${JSON.stringify(options)} has its place in the order of calls`, () =>
+    withDevice(async (gpu) => {
+      using folder = new TemporaryFolder();
+      const path = folder.pathOf("x.npz");
+      using large = gpu.zeros("uint8", LATE_BYTES);
+      using x = gpu.iota("float32", 3);
+      const saves = [saveNpz(path, { large }, options), saveNpz(path, { x }, options)];
+      const load = loadNpz(path, gpu);
+      saves.push(saveNpz(path, { y: x }, options));
+      await Promise.all(saves);
+      using before = await load;
+      using after = await loadNpz(path, gpu);
+      assertEquals([before.names, after.names], [["x"], ["y"]]);
+    }));
+}
+
+Deno.test("zipPieces() refuses an archive whose directory readZipDirectory() would refuse", () => {
+  const packed = new Uint8Array(0);
+  const file = { isDeflated: false, crc: 0, byteLength: 0, packed };
+  const files = Array.from({ length: 1100 }, () => ({ ...file, name: "x".repeat(2 ** 16 - 1) }));
+  assertThrows(() => zipPieces("x.npz", files), RangeError, "64 MiB of names");
+});
+
+Deno.test("saveNpz() looks at its path when it is called, and refuses it then", () =>
+  withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    using x = gpu.iota("float32", 3);
+    const url = pathToFileURL(folder.pathOf("x.npz"));
+    const save = saveNpz(url, { x });
+    url.pathname += ".moved";
+    await save;
+    const signal = AbortSignal.abort(new Error("enough"));
+    const refused = saveNpz(folder.path + "/missing/x.npz", { x }, { signal });
+    await assertRejects(() => refused, Deno.errors.NotFound, "/missing does not exist");
+    assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["x.npz"]);
   }));
 
 Deno.test("loadNpz() loads nothing when one array cannot be loaded", () =>

@@ -218,6 +218,25 @@ Deno.test("gpu.loadSafetensors() loads what earlier calls save, and not what lat
   });
 });
 
+Deno.test("gpu.loadSafetensors() of a folder loads the files that earlier calls save there", async () => {
+  using folder = new TemporaryFolder();
+  Deno.mkdirSync(folder.pathOf("model"));
+  Deno.symlinkSync("model", folder.pathOf("link"));
+  await withDevice(async (gpu) => {
+    using a = gpu.zeros("float32", 4);
+    const saves = ["a", "b"].map((name) =>
+      gpu.saveSafetensors(folder.pathOf(`model/${name}.safetensors`), { [name]: a })
+    );
+    saves.push(a.writeFile(folder.pathOf("model/a.bin")));
+    saves.push(gpu.saveSafetensors(folder.pathOf("c.safetensors"), { c: a }));
+    const load = gpu.loadSafetensors(folder.pathOf("link"));
+    saves.push(gpu.saveSafetensors(folder.pathOf("model/d.safetensors"), { d: a }));
+    using model = await load;
+    assertEquals(model.names.toSorted(), ["a", "b"]);
+    await Promise.all(saves);
+  });
+});
+
 Deno.test("gpu.loadSafetensors() refuses two files with a tensor of the same name", async () => {
   using folder = new TemporaryFolder();
   const paths = ["1.safetensors", "2.safetensors"].map((name) =>
