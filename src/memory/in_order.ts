@@ -77,8 +77,16 @@ export function pendingBeforeHost(stream: CudaStream, uses: readonly MemoryUse[]
   return uses.length === 0 ? [] : pendingBefore(stream, uses);
 }
 
-/** Notes the memory that a transfer will use, and keeps the blocks until it is over. */
-export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly MemoryUse[]): void {
+/**
+ * Notes the memory that a transfer will use, and keeps the blocks until it is over. `isAfterAll` says that
+ * it comes after all calls noted before that it must come after.
+ */
+export function keepFor(
+  work: PendingWork,
+  stream: CudaStream,
+  uses: readonly MemoryUse[],
+  { isAfterAll = false } = {},
+): void {
   let keptCount = 0;
   work.whenOver(() => {
     for (const { allocation } of uses.slice(0, keptCount)) {
@@ -89,7 +97,7 @@ export function keepFor(work: PendingWork, stream: CudaStream, uses: readonly Me
   for (const use of uses) {
     const { allocation } = use;
     allocation.keep();
-    allocation.usage.addPending(work, stream, use);
+    allocation.usage.addPending(work, stream, { ...use, isAfterAll });
     keptCount++;
   }
 }

@@ -18,6 +18,10 @@ export interface PartUse extends AddressRange {
 
 /** A use by a pending call. */
 interface PendingUse extends PartUse {
+  /** The address behind its last byte. */
+  readonly end: bigint;
+  /** Whether the call comes after all others that were noted before and that it must come after. */
+  readonly isAfterAll: boolean;
   /** The call; the last one, for postponed calls of one stream. */
   readonly work: PendingWork;
   /** The stream that it is ordered on. */
@@ -82,23 +86,32 @@ export class StreamUsage {
    * @ignore Notes a use by a pending call. A stream makes its postponed calls one after another, so
    * the last one stands for all.
    */
-  addPending(work: PendingWork, stream: CudaStream, part: PartUse): void {
-    const { address, byteLength, access } = part;
-    const use = { work, stream, address, byteLength, access };
+  addPending(
+    work: PendingWork,
+    stream: CudaStream,
+    { address, byteLength, access, isAfterAll = false }: PartUse & {
+      readonly isAfterAll?: boolean;
+    },
+  ): void {
+    const end = address + BigInt(byteLength);
+    const use = { work, stream, address, byteLength, end, access, isAfterAll };
     const pending = this.#pending ??= [];
     const at = queueOf(stream).lastPostponed === work
       ? pending.findIndex((other) => other.stream === stream && other.work.isPostponed)
       : -1;
-    const former = pending[at];
-    if (former === undefined) pending.push(use);
-    else pending[at] = { ...use, ...unionOf(former, use) };
+    const [former] = at === -1 ? [] : pending.splice(at, 1);
+    pending.push(former === undefined ? use : { ...use, ...unionOf(former, use) });
   }
 
-  /** @ignore Forgets the uses of a call that is over. */
+  /** @ignore Forgets the uses of a call that is over; they were noted one after the other. */
   endPending(work: PendingWork): void {
-    if (this.#pending === undefined) return;
-    const rest = this.#pending.filter((use) => use.work !== work);
-    this.#pending = rest.length === 0 ? undefined : rest;
+    const pending = this.#pending ?? [];
+    const first = pending.findIndex((use) => use.work === work);
+    if (first === -1) return;
+    let end = first;
+    while (pending[end]?.work === work) end++;
+    pending.splice(first, end - first);
+    if (pending.length === 0) this.#pending = undefined;
   }
 
   /** @ignore Notes that a postponed call has failed that was to use the block. */
@@ -115,16 +128,20 @@ export class StreamUsage {
   /**
    * @ignore Returns the calls that a new use must come after: those that touch the same bytes, if
    * either of the two writes. Where the program orders its streams itself, only calls on the same
-   * stream count.
+   * stream count. The last write of all these bytes comes after those before it.
    */
   pendingBefore(stream: CudaStream, { address, byteLength, access }: PartUse): PendingWork[] {
     const end = address + BigInt(byteLength);
     const earlier: PendingWork[] = [];
-    for (const use of this.#pending ?? []) {
-      if (access === "read" && use.access === "read") continue;
-      if (use.address >= end || use.address + BigInt(use.byteLength) <= address) continue;
+    const pending = this.#pending ?? [];
+    for (let at = pending.length - 1; at >= 0; at--) {
+      const use = pending[at];
+      if (use === undefined || (access === "read" && use.access === "read")) continue;
+      if (use.address >= end || use.end <= address) continue;
       if (use.stream !== stream && !stream.context.ordersStreams) continue;
       earlier.push(use.work);
+      const isAll = use.access === "write" && use.address <= address && use.end >= end;
+      if (isAll && use.isAfterAll) break;
     }
     return earlier;
   }
@@ -155,11 +172,12 @@ export class StreamUsage {
 }
 
 /** Returns the range that covers two parts, with the access that covers both. */
-function unionOf(one: PartUse, other: PartUse): PartUse {
+function unionOf(
+  one: PendingUse,
+  other: PendingUse,
+): Pick<PendingUse, "address" | "end" | "byteLength" | "access"> {
   const address = one.address < other.address ? one.address : other.address;
-  const ends = [one, other].map((part) => part.address + BigInt(part.byteLength));
-  const [first = 0n, second = 0n] = ends;
-  const byteLength = Number((first > second ? first : second) - address);
+  const end = one.end > other.end ? one.end : other.end;
   const access = one.access === "write" || other.access === "write" ? "write" : "read";
-  return { address, byteLength, access };
+  return { address, end, byteLength: Number(end - address), access };
 }

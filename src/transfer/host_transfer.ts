@@ -37,7 +37,7 @@ import {
   type TransferOptions,
   type TransferPlan,
 } from "./pending_transfer.ts";
-import { presenceOf } from "./ring_transfer.ts";
+import { movedAway, presenceOf } from "./ring_transfer.ts";
 import { type Helpers, moveShared, PARTS_WANTED } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
 import { isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
@@ -215,6 +215,7 @@ function moveBriefly(
   },
 ): void {
   const { stream, span: { byteLength } } = task;
+  if (bytes.byteLength !== byteLength) throw movedAway([bytes]);
   noteDemand(stream.context, byteLength, { canLend: false });
   if (helpers !== undefined) return share(task, () => bytes, helpers);
   const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;

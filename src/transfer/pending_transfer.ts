@@ -167,7 +167,7 @@ export class PendingTransfer extends PendingWork {
     else {
       queueOf(stream).notePending(this);
       noteArrayUses(this, arrays);
-      keepFor(this, stream, uses);
+      keepFor(this, stream, uses, { isAfterAll: besides === undefined });
     }
     if (earlier.length === 0) this.#watchArrays(); // else an earlier transfer may fill them
     unsettled.add(this);

@@ -15,8 +15,10 @@ import type { CudaDevice } from "../../../mod.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
 import "../../../src/cards/shown.ts";
 import {
+  CudaMemoryResource,
   FailureCallbackResourceAdaptor,
   LimitingResourceAdaptor,
+  type MemoryResource,
 } from "../../../src/entries/memory.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
@@ -329,4 +331,32 @@ function withFolder(
     using folder = new TemporaryFolder();
     await body(gpu, folder.path);
   }, options);
+}
+
+for (const length of [6, 2 ** 20]) {
+  Deno.test(`LazyBuffer refuses ${length} elements that are moved away while it allocates`, () =>
+    withDevice(async (gpu) => {
+      const array = { now: new Float32Array(length) };
+      const base = new CudaMemoryResource(gpu);
+      const resource: MemoryResource = {
+        context: base.context,
+        isDeviceAccessible: true,
+        isHostAccessible: false,
+        allocate: (byteLength) => {
+          structuredClone(array.now.buffer, { transfer: [array.now.buffer] });
+          return base.allocate(byteLength);
+        },
+        deallocate: (address) => base.deallocate(address),
+      };
+      const calls = [
+        (x: LazyBuffer<"float32">) => x.upload(array.now),
+        (x: LazyBuffer<"float32">) => x.uploadSync(array.now),
+        (x: LazyBuffer<"float32">) => x.set(array.now),
+      ];
+      for (const call of calls) {
+        using x = gpu.lazy("float32", length, { resource });
+        array.now = new Float32Array(length);
+        await assertRejects(async () => await call(x), TypeError, "its array was moved away");
+      }
+    }));
 }

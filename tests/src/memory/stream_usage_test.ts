@@ -2,7 +2,9 @@
 // The simulated driver reports a race as an error, so each of these fails without the order.
 
 import { assert, assertEquals, assertFalse, assertGreater } from "@std/assert";
-import { StreamUsage } from "../../../src/memory/stream_usage.ts";
+import { type PartUse, StreamUsage } from "../../../src/memory/stream_usage.ts";
+import { PendingWork } from "../../../src/order/pending_work.ts";
+import { type CudaStream, queueOf } from "../../../src/order/stream.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { testRandom } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -150,4 +152,79 @@ Deno.test("StreamUsage.isInOrder() is true where order() has nothing to wait for
       }
     }
     assertGreater(inOrderCount, 300);
+  }));
+
+/** A pending call of a test's. */
+class TestWork extends PendingWork {
+  protected override begin(): void {}
+}
+
+/** A call that is over when the test says so. */
+class TestGate extends TestWork {
+  constructor() {
+    super();
+    this.beginAfter([]);
+  }
+
+  open(): void {
+    this.finish();
+  }
+}
+
+/** Notes uses of bytes of a block on the default stream, and returns their calls. */
+function noteUses(
+  usage: StreamUsage,
+  stream: CudaStream,
+  uses: readonly (Partial<PartUse> & { readonly isAfterAll?: boolean })[],
+): PendingWork[] {
+  return uses.map((use) => {
+    const work = new TestWork();
+    usage.addPending(work, stream, { address: 0n, byteLength: 100, access: "write", ...use });
+    return work;
+  });
+}
+
+const ALL = { address: 10n, byteLength: 50, access: "write" } as const;
+
+Deno.test("StreamUsage.pendingBefore() names the last write of all bytes for the calls before it", () =>
+  withDevice((gpu) => {
+    const usage = new StreamUsage(gpu.stream);
+    const uses = [{}, { access: "read" }, { isAfterAll: true }, { access: "read" }] as const;
+    const [, , last, reader] = noteUses(usage, gpu.stream, uses);
+    assertEquals(usage.pendingBefore(gpu.stream, ALL), [reader, last]);
+    assertEquals(usage.pendingBefore(gpu.stream, { ...ALL, access: "read" }), [last]);
+    usage.endPending(last as PendingWork);
+    assertEquals(usage.pendingBefore(gpu.stream, ALL).length, 3);
+  }));
+
+Deno.test("StreamUsage.pendingBefore() names every call that no later one comes after", () =>
+  withDevice((gpu) => {
+    const others: (Partial<PartUse> & { readonly isAfterAll?: boolean })[] = [
+      {}, // such as one of several transfers of one call
+      { access: "read", isAfterAll: true },
+      { address: 10n, byteLength: 49, isAfterAll: true },
+      { address: 11n, byteLength: 50, isAfterAll: true },
+    ];
+    for (const other of others) {
+      const usage = new StreamUsage(gpu.stream);
+      const [first, later] = noteUses(usage, gpu.stream, [{}, other]);
+      assertEquals(usage.pendingBefore(gpu.stream, ALL), [later, first]);
+    }
+  }));
+
+Deno.test("StreamUsage.pendingBefore() names postponed calls that came after the last write", () =>
+  withDevice((gpu) => {
+    const usage = new StreamUsage(gpu.stream);
+    const gate = new TestGate();
+    const use = { ...ALL, address: 0n };
+    const postpone = () => {
+      const work = queueOf(gpu.stream).postpone(() => {}, [gate]);
+      usage.addPending(work, gpu.stream, use);
+      return work;
+    };
+    postpone();
+    const [write] = noteUses(usage, gpu.stream, [{ isAfterAll: true }]);
+    const last = postpone(); // stands for both
+    assertEquals(usage.pendingBefore(gpu.stream, ALL), [last, write]);
+    gate.open();
   }));
