@@ -5,6 +5,7 @@
 import { findHost, FUTEX, hostLibrary, MADV, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { ArrayMaker } from "./array_maker.ts";
+import type { MemoryPart, PageMaker } from "./fresh_pages.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
@@ -63,14 +64,6 @@ const PAGE_SLOTS = 32;
 /** More lanes than there ever are. */
 const EVERYONE = 2 ** 31 - 1;
 
-/** A part of some memory. */
-export interface MemoryPart {
-  /** Its address. */
-  readonly address: bigint;
-  /** Number of bytes. */
-  readonly byteLength: number;
-}
-
 /** A task on a thread that the runtime lends. */
 interface Loan {
   /** Its slot. */
@@ -82,7 +75,7 @@ interface Loan {
 }
 
 /** Lanes, the queue of their tasks, and the tasks' ends. */
-export class CopyLanes {
+export class CopyLanes implements PageMaker {
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
   readonly #cores: Uint8Array<ArrayBuffer> | undefined;

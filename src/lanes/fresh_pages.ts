@@ -5,7 +5,6 @@ import { roundUp } from "../../ffi/alignment.ts";
 import { findHost, type HostApi, MADV } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import type { MemoryPart } from "./copy_lanes.ts";
 import { giveThreadBack, startThreads, takeThread } from "./lent_threads.ts";
 
 /** Size of a page. */
@@ -33,6 +32,20 @@ const LANE_PARTS = 16;
 
 /** Fewer pages are made by one thread in the time in which others start. */
 const SHARED_FROM_BYTES = 8 * 2 ** 20;
+
+/** A part of some memory. */
+export interface MemoryPart {
+  /** Its address. */
+  readonly address: bigint;
+  /** Number of bytes. */
+  readonly byteLength: number;
+}
+
+/** Threads that make pages, such as lanes. */
+export interface PageMaker {
+  /** Has the pages of memory made, by a thread for each part. */
+  makePages(parts: readonly MemoryPart[]): void;
+}
 
 /** Calls that threads have begun and not told of yet. */
 const underWay = new Set<Promise<unknown>>();

@@ -3,12 +3,12 @@
 
 import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
-import type { CopyLanes } from "./copy_lanes.ts";
 import {
   askForHugePagesAt,
   innerRange,
   makePagesNow,
   PAGE_BYTES,
+  type PageMaker,
   pageParts,
 } from "./fresh_pages.ts";
 
@@ -65,7 +65,7 @@ interface HeapWork {
   /** Whether the pages of the array before it were missing. */
   readonly isMissing?: boolean;
   /** Lanes that are awake: they make pages that come later, and this thread goes on. */
-  readonly lanes?: CopyLanes | undefined;
+  readonly lanes?: PageMaker | undefined;
 }
 
 /**
@@ -185,7 +185,7 @@ function makePagesAt(
   host: HostApi,
   address: bigint,
   byteLength: number,
-  lanes?: CopyLanes,
+  lanes?: PageMaker,
 ): void {
   askForHugePagesAt(host, address, byteLength);
   if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
