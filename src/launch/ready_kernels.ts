@@ -50,6 +50,11 @@ export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaun
   codeOf(context, textWith(name)).kernel(name).launch({ shape, stream, args });
 }
 
+/** Returns whether a kernel is loaded: compiling it for the device may take a third of a second. */
+export function isReady(context: Context, name: string): boolean {
+  return loaded.get(context)?.has(textWith(name)) === true;
+}
+
 /** Memory that a kernel writes. */
 export function writing(span: MemorySpan): KernelMemory {
   return { [KERNEL_MEMORY]: () => span, toString: () => nameOf(span.allocation) };
