@@ -71,6 +71,23 @@ for (const [name, wait] of Object.entries(WAITS)) {
     }));
 }
 
+for (const name of ["CudaDevice.synchronize()", "CudaDevice.synchronizeSync()"]) {
+  Deno.test(`${name} tells of a call that failed on a stream disposed since, once`, () =>
+    withUpload(async (scene) => {
+      const { gpu, stream, x, setFault } = scene;
+      {
+        using y = gpu.zeros("uint8", LATE_BYTES);
+        y.copyFrom(x, { stream });
+      }
+      stream.dispose();
+      setFault(FAULT);
+      await x.at(0); // the upload is over
+      setFault(undefined);
+      await assertRejects(async () => await WAITS[name]?.(scene), CudaError, FAULT.name);
+      await WAITS[name]?.(scene);
+    }));
+}
+
 Deno.test("CudaEvent that could not be recorded behind a transfer says so, and is not complete", () =>
   withUpload(async ({ stream, x, setFault }) => {
     x.subarray(0, 8).fill(1, { stream });
