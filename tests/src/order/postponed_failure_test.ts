@@ -222,3 +222,27 @@ Deno.test("memory of a graph tells why a launch behind a transfer did not alloca
     assertEquals((await y.download()).at(-1), 8);
     y.dispose();
   }));
+
+Deno.test("memory of a graph tells once why it was not there for calls on several streams", () =>
+  withUpload(async ({ gpu, stream, x, setFault }) => {
+    using other = gpu.createStream();
+    using one = gpu.zeros("uint8", LATE_BYTES);
+    using two = gpu.zeros("uint8", LATE_BYTES);
+    const made: DeviceBuffer<"uint8">[] = [];
+    using graph = gpu.capture(() => {
+      const y = gpu.alloc("uint8", LATE_BYTES);
+      made.push(y.copyFrom(x));
+    });
+    const [y] = made as [DeviceBuffer<"uint8">];
+    const upload = x.upload(new Uint8Array(LATE_BYTES));
+    graph.launch({ stream });
+    one.copyFrom(y, { stream });
+    two.copyFrom(y, { stream: other });
+    setFault({ name: "cuGraphLaunch" });
+    await upload;
+    setFault(undefined);
+    await assertRejects(() => other.synchronize(), CudaError, "cuGraphLaunch");
+    await gpu.synchronize();
+    await Promise.all([one.download(), two.download()]);
+    y.dispose();
+  }));
