@@ -28,8 +28,6 @@ const CLEARED_BYTES = 4 * 2 ** 20;
 interface Stock {
   readonly byteLength: number;
   readonly ready: ArrayBuffer[];
-  /** Number of arrays that are asked for and have not come. */
-  askedCount: number;
 }
 
 /** New arrays of sizes that a program asks for again and again. */
@@ -68,14 +66,13 @@ export class ArrayMaker {
     if (known === undefined) {
       const host = findHost();
       if (host !== undefined) widenHeap(host); // else each array of the lanes is mapped anew
-      const stock = { byteLength, ready: [], askedCount: 0 };
-      this.#stocks = [stock, ...this.#stocks].slice(0, MOST_SIZES);
+      this.#keep([{ byteLength, ready: [] }, ...this.#stocks].slice(0, MOST_SIZES));
       return false;
     }
     if (this.#stocks[0] !== known) this.#stocks.reverse();
     this.#receive();
     this.#ask(known);
-    return known.ready.length > 0 || (known.askedCount > 0 && this.#isOnTime);
+    return known.ready.length > 0 || (this.#isOnTime && this.#comingCount(byteLength) > 0);
   }
 
   /** Returns a new array that was expected, cleared and with its pages; undefined if none comes soon. */
@@ -91,14 +88,16 @@ export class ArrayMaker {
   /** Bytes of the arrays that are ready or asked for. */
   get aheadBytes(): number {
     return this.#stocks.reduce(
-      (sum, { byteLength, ready, askedCount }) => sum + byteLength * (ready.length + askedCount),
+      (sum, { byteLength, ready }) =>
+        sum + byteLength * (ready.length + this.#comingCount(byteLength)),
       0,
     );
   }
 
   /** Forgets the arrays that are ready, and those that are to come. */
   drop(): void {
-    this.#stocks = [];
+    this.#keep([]);
+    this.#receive();
   }
 
   /** Closes the ways. */
@@ -112,12 +111,32 @@ export class ArrayMaker {
     return this.#stocks.find((stock) => stock.byteLength === byteLength);
   }
 
+  /** Forgets all other sizes: a lane that has not begun an array of such a size makes an empty one. */
+  #keep(stocks: Stock[]): void {
+    this.#stocks = stocks;
+    for (let at = 0; at < MOST_ARRAYS_ASKED; at++) {
+      const place = CONTROL.arraySizes + at;
+      const byteLength = Atomics.load(this.#words, place);
+      if (this.#find(byteLength) === undefined) Atomics.store(this.#words, place, 0);
+    }
+  }
+
+  /** Number of arrays of a size that are asked for and have not come, as if they came in order. */
+  #comingCount(byteLength: number): number {
+    let count = 0;
+    for (let at = this.#receivedCount; at < this.#askedCount; at++) {
+      if (Atomics.load(this.#words, placeOf(at)) === byteLength) count++;
+    }
+    return count;
+  }
+
   /** Waits for an array that is on its way, about as long as this thread would need to make one. */
   #waitFor(stock: Stock): void {
     const end = performance.now() + stock.byteLength / CLEARED_BYTES;
-    while (stock.ready.length === 0 && stock.askedCount > 0 && performance.now() < end) {
-      this.#receive();
-    }
+    while (
+      stock.ready.length === 0 && this.#comingCount(stock.byteLength) > 0 &&
+      performance.now() < end
+    ) this.#receive();
     this.#isOnTime = stock.ready.length > 0;
   }
 
@@ -125,15 +144,12 @@ export class ArrayMaker {
     if (this.#ports.length === 0) return;
     const { byteLength, ready } = stock;
     const most = Math.min(MOST_AHEAD, Math.floor(MOST_AHEAD_BYTES / byteLength));
-    while (
-      ready.length + stock.askedCount < most &&
-      this.#askedCount - this.#receivedCount < MOST_ARRAYS_ASKED
-    ) {
-      const at = CONTROL.arraySizes + (this.#askedCount & (MOST_ARRAYS_ASKED - 1));
-      Atomics.store(this.#words, at, byteLength);
+    const wanted = most - ready.length - this.#comingCount(byteLength);
+    const room = MOST_ARRAYS_ASKED - (this.#askedCount - this.#receivedCount);
+    for (let left = Math.min(wanted, room); left > 0; left--) {
+      Atomics.store(this.#words, placeOf(this.#askedCount), byteLength);
       Atomics.add(this.#words, CONTROL.arraysAsked, 1);
       this.#askedCount++;
-      stock.askedCount++;
     }
   }
 
@@ -151,12 +167,15 @@ export class ArrayMaker {
 
   /** Keeps an array of a size that is still wanted; the collector frees others. */
   #put(sent: ArrayBuffer | number): void {
-    const byteLength = typeof sent === "number" ? sent : sent.byteLength;
-    const stock = this.#find(byteLength);
-    if (stock === undefined) return;
-    stock.askedCount = Math.max(0, stock.askedCount - 1);
     if (typeof sent === "number") return;
+    const stock = this.#find(sent.byteLength);
+    if (stock === undefined) return;
     stock.ready.push(sent);
     this.#isOnTime = true;
   }
+}
+
+/** Returns the word with the size of an array, by its number among those that were asked for. */
+function placeOf(number: number): number {
+  return CONTROL.arraySizes + (number & (MOST_ARRAYS_ASKED - 1));
 }

@@ -128,7 +128,8 @@ export class StreamUsage {
   /**
    * @ignore Returns the calls that a new use must come after: those that touch the same bytes, if
    * either of the two writes. Where the program orders its streams itself, only calls on the same
-   * stream count. The last write of all these bytes comes after those before it.
+   * stream count. The last write of all these bytes comes after those before it, unless the program
+   * orders its stream and not this one.
    */
   pendingBefore(stream: CudaStream, { address, byteLength, access }: PartUse): PendingWork[] {
     const end = address + BigInt(byteLength);
@@ -141,7 +142,8 @@ export class StreamUsage {
       if (use.stream !== stream && !stream.context.ordersStreams) continue;
       earlier.push(use.work);
       const isAll = use.access === "write" && use.address <= address && use.end >= end;
-      if (isAll && use.isAfterAll) break;
+      const isOrdered = use.stream === stream || use.stream.context.ordersStreams;
+      if (isAll && isOrdered && use.isAfterAll) break;
     }
     return earlier;
   }

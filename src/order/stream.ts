@@ -12,7 +12,7 @@ import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./ca
 import { createEvent, CudaEvent, EVENT_OPTIONS, type EventOptions, markOf } from "./event.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { allOver, finishNow, type PendingWork } from "./pending_work.ts";
-import { StreamQueue } from "./stream_queue.ts";
+import { type CallFailure, StreamQueue } from "./stream_queue.ts";
 
 /** Priority of a stream's kernels; copies are not reordered by it. */
 export type StreamPriority = "low" | "normal" | "high";
@@ -69,6 +69,8 @@ const defaultStreams = new WeakMap<Context, CudaStream>();
 const legacyStreams = new WeakMap<Context, CudaStream>();
 /** Streams that programs created, by handle; they can still be garbage-collected. */
 const madeStreams = new WeakMap<Context, Map<bigint, WeakRef<CudaStream>>>();
+/** The failure of a call on a stream that is gone, for whoever waits for the device. */
+const leftFailures = new WeakMap<Context, CallFailure>();
 
 /** Returns the queue of a stream, which order works with. */
 export let queueOf: (stream: CudaStream) => StreamQueue;
@@ -126,6 +128,10 @@ export class CudaStream implements Disposable {
       const forget = () => {
         const made = madeStreams.get(context);
         if (made?.get(handle)?.deref()?.disposed !== false) made?.delete(handle);
+        const failure = queue?.failure;
+        if (failure !== undefined && leftFailures.get(context)?.isTold !== false) {
+          leftFailures.set(context, failure);
+        }
       };
       const beforeEnd = () => {
         forget();
@@ -504,6 +510,7 @@ export async function synchronizeStreams(context: Context): Promise<void> {
     const stream = reference.deref();
     if (stream !== undefined && !queueOf(stream).isKnownIdle) await synchronizeUnlessGone(stream);
   }
+  leftFailures.get(context)?.tell();
 }
 
 /** Throws what a postponed call failed with, on the default stream or one that programs made. */
@@ -512,6 +519,7 @@ export function throwFailures(context: Context): void {
   for (const stream of [defaultStreams.get(context), ...made]) {
     if (stream !== undefined) queueOf(stream).throwFailure();
   }
+  leftFailures.get(context)?.tell();
 }
 
 /** Waits for a stream that may be disposed meanwhile. */

@@ -27,11 +27,21 @@ export function finishPending(context: Context, action: string): void {
 
 /** The error of a postponed call, which nobody has awaited: the program is told it once. */
 export class CallFailure {
+  /** The failure that threw last. */
+  static #last: CallFailure | undefined;
   readonly #error: unknown;
   #isTold = false;
 
   constructor(error: unknown) {
     this.#error = error;
+  }
+
+  /** Returns the failure with an error: an earlier one, if that was told to a postponed call. */
+  static of(error: unknown): CallFailure {
+    const last = CallFailure.#last;
+    if (last === undefined || last.#error !== error) return new CallFailure(error);
+    last.#isTold = false;
+    return last;
   }
 
   /** Whether the program was told. */
@@ -43,6 +53,7 @@ export class CallFailure {
   tell(): void {
     if (this.#isTold) return;
     this.#isTold = true;
+    CallFailure.#last = this;
     throw this.#error;
   }
 }
@@ -164,7 +175,7 @@ export class StreamQueue {
       try {
         call();
       } catch (error) {
-        const failure = this.failure ?? new CallFailure(error);
+        const failure = this.failure ?? CallFailure.of(error);
         this.#failure = failure;
         onFailure?.(failure);
       }

@@ -2,8 +2,9 @@
 // no more of them than the program asks for.
 
 import { assert, assertEquals, assertGreater, assertLessOrEqual } from "@std/assert";
-import { MOST_MADE_BYTES } from "../../../src/lanes/array_maker.ts";
+import { ArrayMaker, MOST_MADE_BYTES } from "../../../src/lanes/array_maker.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
+import { CONTROL, MOST_ARRAYS_ASKED } from "../../../src/lanes/lane_program.ts";
 import { adoptEngine } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
@@ -90,6 +91,65 @@ Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it drop
   maker.drop();
   assertEquals(maker.aheadBytes, 0);
   await lanes.take(5 * MIB, 3);
+});
+
+/** An array maker whose lane is the test: it is asked for as many arrays as may be on their way. */
+class ScriptedLane implements Disposable {
+  readonly words = new Int32Array(new SharedArrayBuffer(4 * CONTROL.queue));
+  readonly maker = new ArrayMaker(this.words);
+  readonly #ports = this.maker.openPorts(1);
+
+  constructor() {
+    for (const byteLength of [2 * MIB, 3 * MIB, 4 * MIB, 5 * MIB]) {
+      this.maker.expect(byteLength);
+      this.maker.expect(byteLength);
+    }
+  }
+
+  /** Sizes that are asked for and not begun, in their order. */
+  get asked(): number[] {
+    const [begun = 0, asked = 0] = [CONTROL.arraysBegun, CONTROL.arraysAsked].map((at) =>
+      this.words[at]
+    );
+    const places = Array.from({ length: asked - begun }, (_, at) => begun + at);
+    return places.map((at) => this.words[CONTROL.arraySizes + at % MOST_ARRAYS_ASKED] ?? 0);
+  }
+
+  /** Makes all arrays that are asked for. */
+  send(): void {
+    for (const byteLength of this.asked) {
+      Atomics.add(this.words, CONTROL.arraysBegun, 1);
+      this.#ports[0]?.postMessage(new ArrayBuffer(byteLength));
+      Atomics.add(this.words, CONTROL.arraysSent, 1);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.maker.dispose();
+    for (const port of this.#ports) port.close();
+  }
+}
+
+Deno.test("ArrayMaker.drop() has lanes make nothing more of what was asked for", () => {
+  using lane = new ScriptedLane();
+  lane.maker.drop();
+  assertEquals(lane.asked, Array.from({ length: MOST_ARRAYS_ASKED }, () => 0));
+});
+
+Deno.test("ArrayMaker.drop() takes what lanes have sent, which makes room for other sizes", () => {
+  using lane = new ScriptedLane();
+  lane.send();
+  lane.maker.drop();
+  lane.maker.expect(6 * MIB);
+  assertEquals(lane.maker.take(6 * MIB), undefined);
+  assertEquals(lane.asked, Array.from({ length: 4 }, () => 6 * MIB));
+});
+
+Deno.test("ArrayMaker has lanes make no arrays of sizes that it has forgotten", () => {
+  using lane = new ScriptedLane();
+  const [four, five] = [4, 5].map((size) => lane.asked.filter((asked) => asked === size * MIB));
+  assertEquals([four?.length, five?.length], [4, 4]);
+  assertEquals(lane.asked.filter((asked) => asked > 0).length, 8);
 });
 
 Deno.test({

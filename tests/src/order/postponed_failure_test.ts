@@ -71,6 +71,23 @@ for (const [name, wait] of Object.entries(WAITS)) {
     }));
 }
 
+for (const name of ["CudaDevice.synchronize()", "CudaDevice.synchronizeSync()"]) {
+  Deno.test(`${name} tells of a call that failed on a stream disposed since, once`, () =>
+    withUpload(async (scene) => {
+      const { gpu, stream, x, setFault } = scene;
+      {
+        using y = gpu.zeros("uint8", LATE_BYTES);
+        y.copyFrom(x, { stream });
+      }
+      stream.dispose();
+      setFault(FAULT);
+      await x.at(0); // the upload is over
+      setFault(undefined);
+      await assertRejects(async () => await WAITS[name]?.(scene), CudaError, FAULT.name);
+      await WAITS[name]?.(scene);
+    }));
+}
+
 Deno.test("CudaEvent that could not be recorded behind a transfer says so, and is not complete", () =>
   withUpload(async ({ stream, x, setFault }) => {
     x.subarray(0, 8).fill(1, { stream });
@@ -203,5 +220,29 @@ Deno.test("memory of a graph tells why a launch behind a transfer did not alloca
     await assertRejects(() => y.download(), TypeError, "launch the graph first");
     graph.launch({ stream });
     assertEquals((await y.download()).at(-1), 8);
+    y.dispose();
+  }));
+
+Deno.test("memory of a graph tells once why it was not there for calls on several streams", () =>
+  withUpload(async ({ gpu, stream, x, setFault }) => {
+    using other = gpu.createStream();
+    using one = gpu.zeros("uint8", LATE_BYTES);
+    using two = gpu.zeros("uint8", LATE_BYTES);
+    const made: DeviceBuffer<"uint8">[] = [];
+    using graph = gpu.capture(() => {
+      const y = gpu.alloc("uint8", LATE_BYTES);
+      made.push(y.copyFrom(x));
+    });
+    const [y] = made as [DeviceBuffer<"uint8">];
+    const upload = x.upload(new Uint8Array(LATE_BYTES));
+    graph.launch({ stream });
+    one.copyFrom(y, { stream });
+    two.copyFrom(y, { stream: other });
+    setFault({ name: "cuGraphLaunch" });
+    await upload;
+    setFault(undefined);
+    await assertRejects(() => other.synchronize(), CudaError, "cuGraphLaunch");
+    await gpu.synchronize();
+    await Promise.all([one.download(), two.download()]);
     y.dispose();
   }));

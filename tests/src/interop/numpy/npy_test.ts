@@ -280,38 +280,6 @@ Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =
     assertEquals(none.names, []);
   }));
 
-for (const compress of [false, true]) {
-  Deno.test(`saveNpz() has its turn on the file from the call on, compress: ${compress}`, () =>
-    withDevice(async (gpu) => {
-      using folder = new TemporaryFolder();
-      const path = folder.pathOf("all.npz");
-      using large = gpu.zeros("float32", 2 ** 20);
-      using small = gpu.zeros("float32", 2);
-      const first = saveNpz(path, { large }, { compress });
-      using between = await loadNpz(path, gpu);
-      assertEquals(between.names, ["large"]);
-      await Promise.all([first, saveNpz(path, { large }, { compress }), saveNpz(path, { small })]);
-      using last = await loadNpz(path, gpu);
-      assertEquals(last.names, ["small"]);
-    }));
-}
-
-Deno.test("saveNpz() takes a relative path from the folder of the call", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    using x = gpu.zeros("float32", 2);
-    const before = Deno.cwd();
-    try {
-      Deno.chdir(folder.path);
-      const saved = saveNpz("all.npz", { x });
-      Deno.chdir(before);
-      await saved;
-    } finally {
-      Deno.chdir(before);
-    }
-    assertEquals(namesIn(folder), ["all.npz"]);
-  }));
-
 Deno.test("saveNpz() that is aborted or fails on the way lets the next save have its turn", () =>
   withDevice(async (gpu) => {
     using folder = new TemporaryFolder();
