@@ -21,8 +21,8 @@ const MOST_SIZES = 2;
 const MOST_AHEAD = 4;
 const MOST_AHEAD_BYTES = 24 * 2 ** 20;
 
-/** Bytes that a thread clears in a millisecond while others are at work. */
-const CLEARED_BYTES = 4 * 2 ** 20;
+/** Bytes that a thread clears in a millisecond. */
+const CLEARED_BYTES = 8 * 2 ** 20;
 
 /** Arrays of one size. */
 interface Stock {
