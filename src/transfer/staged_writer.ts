@@ -116,10 +116,11 @@ export class StagedWriter {
   }
 
   async #take(chunk: Uint8Array<ArrayBufferLike>, requireThere: () => void): Promise<void> {
-    const end = this.#queuedBytes + this.#filledBytes + chunk.byteLength;
-    this.#target.spanFor(end, this.#queuedBytes);
-    for (let offset = 0; offset < chunk.byteLength;) {
-      const { bytes, allocation } = this.#filling ??= this.#makeBlock(chunk.byteLength - offset);
+    const { byteLength } = chunk;
+    this.#target.spanFor(this.#queuedBytes + this.#filledBytes + byteLength, this.#queuedBytes);
+    for (let offset = 0; offset < byteLength;) {
+      const { bytes, allocation } = this.#filling ??= this.#makeBlock(byteLength - offset);
+      requireThere(); // a resource of the program may have moved it away
       allocation.checkUse("write"); // the program may have given back all that is live
       const room = bytes.byteLength - this.#filledBytes;
       const part = chunk.subarray(offset, offset + room);

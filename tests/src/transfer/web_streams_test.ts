@@ -11,6 +11,7 @@ import { KeptMemory } from "../../../src/accounting/kept_memory.ts";
 import type { LiveKind } from "../../../src/accounting/ledger.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
+import { CudaMemoryResource, type MemoryResource } from "../../../src/entries/memory.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
@@ -128,6 +129,30 @@ for (const isGrowing of [false, true]) {
       assertEquals(growing.length, 0);
     }));
 }
+
+Deno.test("CudaDevice.from() refuses a chunk that is moved away while its memory is allocated", () =>
+  withDevice(async (gpu) => {
+    const base = new CudaMemoryResource(gpu);
+    let chunk = new Uint8Array(24);
+    const resource: MemoryResource = {
+      context: base.context,
+      isDeviceAccessible: true,
+      isHostAccessible: false,
+      allocate: (byteLength) => {
+        chunk.buffer.transfer();
+        return base.allocate(byteLength);
+      },
+      deallocate: (address) => base.deallocate(address),
+    };
+    const source = new ReadableStream({
+      pull: (controller) => controller.enqueue(chunk = new Uint8Array(24)),
+    }, { highWaterMark: 0 });
+    await assertRejects(
+      () => gpu.from(source, { resource }),
+      TypeError,
+      "its array was moved away",
+    );
+  }));
 
 Deno.test("writable refuses a chunk that is moved away while its download goes on", () =>
   withDevice(async (gpu) => {
