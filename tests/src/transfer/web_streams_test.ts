@@ -144,8 +144,12 @@ Deno.test("CudaDevice.from() refuses a chunk that is moved away while its memory
       },
       deallocate: (address) => base.deallocate(address),
     };
+    let chunkCount = 0;
     const source = new ReadableStream({
-      pull: (controller) => controller.enqueue(chunk = new Uint8Array(24)),
+      pull: (controller) => {
+        if (++chunkCount > 3) controller.close();
+        else controller.enqueue(chunk = new Uint8Array(24));
+      },
     }, { highWaterMark: 0 });
     await assertRejects(
       () => gpu.from(source, { resource }),
