@@ -4,6 +4,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { FUTEX, HOST_GROUPS, type HostApi, MADV, SYS_FUTEX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
+import { PAGE_BYTES } from "./fresh_pages.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
 export const CONTROL = {
@@ -92,7 +93,7 @@ export const LANE_CODES = {
    * back in time, and one page after the other takes longer than to clear them.
    */
   FIRST_ARRAY_BYTES: 24n * 2n ** 20n,
-  PAGE_BYTES: 4096n,
+  PAGE_BYTES: BigInt(PAGE_BYTES),
   HUGEPAGE: MADV.HUGEPAGE,
   POPULATE_WRITE: MADV.POPULATE_WRITE,
   /** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
