@@ -513,17 +513,19 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     // Records of the same memory, such as one of a borrowed address, share their usage.
     if (to.allocation.usage === span.allocation.usage) this.#requireApart(from);
     const bytes = elementBytes(this.dtype);
+    const axes = this.shape.map((size, axis) => ({
+      size,
+      destinationStride: (this.strides[axis] ?? 0) * bytes,
+      sourceStride: (from.strides[axis] ?? 0) * bytes,
+    }));
     return {
       destination: to.allocation,
       source: span.allocation,
       destinationAddress: this.#address,
       sourceAddress: from.#address,
       elementBytes: bytes,
-      axes: this.shape.map((size, axis) => ({
-        size,
-        destinationStride: (this.strides[axis] ?? 0) * bytes,
-        sourceStride: (from.strides[axis] ?? 0) * bytes,
-      })),
+      axes,
+      plan: planCopy(bytes, axes),
       stream: streamForCopy(to, span, chosen),
     };
   }
@@ -574,11 +576,11 @@ function stridedOf<D extends DType>(
 
 /** Returns whether a kernel makes elements contiguous that the driver would copy one by one. */
 function isByKernel(copy: ShapedCopy, from: StridedView<DType>, to: StridedView<DType>): boolean {
-  const { destination, source, stream, elementBytes, axes } = copy;
+  const { destination, source, stream, plan } = copy;
   if (destination.usage === source.usage || activeCapture() !== undefined) return false;
   for (const { context, resource } of [destination, source]) {
     if (context !== stream.context || resource.isHostAccessible) return false;
   }
   if (!to.isContiguous || !isConvertible(from)) return false;
-  return paysForKernel(stream.context, callsOf(planCopy(elementBytes, axes)));
+  return paysForKernel(stream.context, callsOf(plan));
 }

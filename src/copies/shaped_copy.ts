@@ -12,14 +12,7 @@ import {
   noteCopy,
   orderCopy,
 } from "./copy.ts";
-import {
-  type CopyAxis,
-  type CopyOffset,
-  type CopyPlan,
-  hullOf,
-  offsetsOf,
-  planCopy,
-} from "./copy_plan.ts";
+import { type CopyAxis, type CopyOffset, type CopyPlan, hullOf, offsetsOf } from "./copy_plan.ts";
 
 /** A copy between two layouts of the same shape. */
 export interface ShapedCopy extends CopyRoute {
@@ -31,6 +24,8 @@ export interface ShapedCopy extends CopyRoute {
   readonly elementBytes: number;
   /** The axes of the shape, with both sides' strides. */
   readonly axes: readonly CopyAxis[];
+  /** The calls that the driver needs. */
+  readonly plan: CopyPlan;
 }
 
 /** The addresses of one call. */
@@ -52,14 +47,12 @@ export function queueShapedCopy(copy: ShapedCopy): void {
 
 /** Queues a copy whose turn has come; see {@link queueShapedCopy}. */
 export function queueShapedCopyNow(copy: ShapedCopy): void {
-  const { axes, elementBytes } = copy;
   const count = countOf(copy);
   if (count === 0) return;
-  const plan = planCopy(elementBytes, axes);
   orderCopy(copy);
-  if (crossesDevices(copy)) copyRows(copy, plan);
-  else copyBoxes(copy, plan);
-  noteCopy(copy, count * elementBytes);
+  if (crossesDevices(copy)) copyRows(copy);
+  else copyBoxes(copy);
+  noteCopy(copy, count * copy.elementBytes);
 }
 
 function countOf({ axes }: ShapedCopy): number {
@@ -84,18 +77,19 @@ export function usesOf(copy: ShapedCopy): [destination: MemoryUse, source: Memor
 }
 
 /** The driver copies no boxes between devices, so each row is one copy. */
-function copyRows(copy: ShapedCopy, plan: CopyPlan): void {
-  const byteLength = BigInt(plan.widthBytes);
-  const loops = [...plan.loops, plan.slices, plan.rows].filter((axis) => axis !== undefined);
+function copyRows(copy: ShapedCopy): void {
+  const { widthBytes, rows, slices, loops: outer } = copy.plan;
+  const byteLength = BigInt(widthBytes);
+  const loops = [...outer, slices, rows].filter((axis) => axis !== undefined);
   for (const offset of offsetsOf(loops)) copyBytes(copy, { ...endsAt(copy, offset), byteLength });
 }
 
-function copyBoxes(copy: ShapedCopy, plan: CopyPlan): void {
-  for (const offset of offsetsOf(plan.loops)) copyBox(copy, plan, endsAt(copy, offset));
+function copyBoxes(copy: ShapedCopy): void {
+  for (const offset of offsetsOf(copy.plan.loops)) copyBox(copy, endsAt(copy, offset));
 }
 
-function copyBox(copy: ShapedCopy, plan: CopyPlan, ends: Ends): void {
-  const { widthBytes, rows, slices } = plan;
+function copyBox(copy: ShapedCopy, ends: Ends): void {
+  const { widthBytes, rows, slices } = copy.plan;
   const { context, handle } = queueOf(copy.stream);
   if (rows === undefined) return copyBytes(copy, { ...ends, byteLength: BigInt(widthBytes) });
   const rectangle = {
