@@ -66,7 +66,7 @@ function encode(dtype: DType, value: number | bigint | boolean): void {
   CELL_WORDS[0] = CELL_WORDS[1] = 0;
   const cell = cells.getOrInsertComputed(dtype, () => viewBits(dtype, { buffer: CELL, length: 1 }));
   if (dtype === "bfloat16") cell[0] = toBfloat16([Number(value)])[0] ?? 0;
-  else cell[0] = dtype === "bool" ? Number(Number(value) !== 0) : value as number;
+  else cell[0] = dtype === "bool" ? truthOf(value) : value as number;
 }
 
 /**
@@ -82,9 +82,14 @@ export function elementsOf(
   for (const value of values) checkValue(dtype, value);
   if (dtype === "bfloat16") return toBfloat16(values as readonly number[]);
   const array = allocateBits(dtype, values.length);
-  const plain = dtype === "bool" ? values.map((value) => Number(value) === 0 ? 0 : 1) : values;
+  const plain = dtype === "bool" ? values.map(truthOf) : values;
   (array as { set(values: ArrayLike<unknown>): void }).set(plain);
   return array;
+}
+
+/** Returns the byte of a truth value: 1 for every number but 0. */
+function truthOf(value: number | bigint | boolean): 0 | 1 {
+  return Number(value) === 0 ? 0 : 1;
 }
 
 /** Decodes one element. */

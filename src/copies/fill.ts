@@ -58,7 +58,6 @@ export function queueFill(span: MemorySpan, element: ElementBits, stream: CudaSt
 function fillRange(span: MemorySpan, element: ElementBits, stream: CudaStream): void {
   const { allocation, address, byteLength } = span;
   const { low, high } = element;
-  const width = widthOf(element);
   if (element.byteLength === 8 && low !== high) {
     return fillElements(
       { allocation, address, axes: [{ size: byteLength / 8, stride: 8 }] },
@@ -66,6 +65,7 @@ function fillRange(span: MemorySpan, element: ElementBits, stream: CudaStream): 
       stream,
     );
   }
+  const width = widthOf(element);
   allocation.order(stream, "write");
   fillLine({ address, width, value: low, count: byteLength / width }, stream);
 }

@@ -283,13 +283,13 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
  */
 function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
-  const maker = lanes && arrayMaker(context);
-  const isComing = maker?.expect(byteLength) === true;
-  if (!isComing) prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
+  const arrays = lanes && arrayMaker(context);
+  const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
+  if (maker === undefined) prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
   const helpers = helpersFor(task, "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
-    share(task, () => newBytes(host, isComing ? maker?.take(byteLength) : undefined), helpers);
+    share(task, () => newBytes(host, maker?.take(byteLength)), helpers);
   } else {
     const bytes = StagingMemory.of(context).land(byteLength);
     if (bytes === undefined) return false;
