@@ -4,6 +4,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
+import type { CudaGraph } from "../../../src/graph/graph.ts";
 import type { CudaStream } from "../../../src/order/stream.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { type Fault, faultyDriver } from "../../support/faulty_driver.ts";
@@ -34,6 +35,20 @@ async function withUpload(body: (scene: FailureScene) => unknown): Promise<void>
     await upload;
     setFault(undefined);
   }, { driver });
+}
+
+/** Has a graph fail that is launched behind an upload, and a download of what it writes tell why. */
+async function failToLaunch(
+  graph: CudaGraph,
+  y: DeviceBuffer<"uint8">,
+  { stream, x, setFault }: FailureScene,
+): Promise<void> {
+  const upload = x.upload(new Uint8Array(LATE_BYTES).fill(8));
+  graph.launch({ stream });
+  setFault({ name: "cuGraphLaunch" });
+  await assertRejects(() => y.download(), CudaError, "cuGraphLaunch");
+  setFault(undefined);
+  await upload;
 }
 
 /** Ways to wait for a stream, each of which has an error to tell. */
@@ -180,15 +195,11 @@ for (const [name, read] of Object.entries(READS)) {
 }
 
 Deno.test("a failed CudaGraph.launch() behind a transfer is told by a download on another stream", () =>
-  withUpload(async ({ gpu, stream, x, setFault }) => {
+  withUpload(async (scene) => {
+    const { gpu, stream, x } = scene;
     using y = gpu.zeros("uint8", LATE_BYTES);
     using graph = gpu.capture(() => y.copyFrom(x));
-    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(8));
-    graph.launch({ stream });
-    setFault({ name: "cuGraphLaunch" });
-    await assertRejects(() => y.download(), CudaError, "cuGraphLaunch");
-    setFault(undefined);
-    await upload;
+    await failToLaunch(graph, y, scene);
     graph.launch({ stream });
     assertEquals((await y.download()).at(-1), 8);
   }));
@@ -204,19 +215,15 @@ Deno.test("a failed kernel behind a transfer is told by a download on another st
   }));
 
 Deno.test("memory of a graph tells why a launch behind a transfer did not allocate it", () =>
-  withUpload(async ({ gpu, stream, x, setFault }) => {
+  withUpload(async (scene) => {
+    const { gpu, stream, x } = scene;
     const made: DeviceBuffer<"uint8">[] = [];
     using graph = gpu.capture(() => {
       const y = gpu.alloc("uint8", LATE_BYTES);
       made.push(y.copyFrom(x));
     });
     const [y] = made as [DeviceBuffer<"uint8">];
-    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(8));
-    graph.launch({ stream });
-    setFault({ name: "cuGraphLaunch" });
-    await assertRejects(() => y.download(), CudaError, "cuGraphLaunch");
-    setFault(undefined);
-    await upload;
+    await failToLaunch(graph, y, scene);
     await assertRejects(() => y.download(), TypeError, "launch the graph first");
     graph.launch({ stream });
     assertEquals((await y.download()).at(-1), 8);
