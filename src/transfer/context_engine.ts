@@ -77,7 +77,7 @@ export function isDriverCall(context: Context, byteLength: number): boolean {
 export function noteDemand(context: Context, byteLength: number, { canLend }: Lending): void {
   const { briefBytes, laneCount } = engineLimits(context);
   if (byteLength < briefBytes) {
-    if (byteLength < SHARED_BYTES.download.smallest || laneCount < MANY_LANES) return;
+    if (byteLength < SHARED_BYTES.fresh.smallest || laneCount < MANY_LANES) return;
     if (earlyDemandOf(context).addBrief(byteLength)) engineOf(context).startLanes();
     return;
   }
