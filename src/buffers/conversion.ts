@@ -1,10 +1,9 @@
 // Elements of one type as another, converted on the GPU: the checks, and the arguments of the kernels.
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import type { Context } from "../driver/context.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
-import { isReady, launchReady, reading, writing } from "../launch/ready_kernels.ts";
+import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { countOf } from "./shape.ts";
 import type { StridedLayout } from "./strides.ts";
@@ -54,23 +53,11 @@ const CODES: Readonly<Record<DType, number>> = {
   bfloat16: 13,
 };
 
-/** The kernel for elements with distances. */
-const STRIDED_KERNEL = "vramkit_convert_strided";
-
 /** The most axes that the kernel takes, after contiguous ones are joined. */
 const MOST_AXES = 8;
 
 /** Elements that one thread converts at a time. */
 const THREAD_ELEMENTS = 4;
-
-/** A launch takes as long as so many calls of a copy. */
-const LAUNCH_CALLS = 12;
-
-/** Calls of copies that take as long as a third of the time in which the kernel is compiled, 70 ms. */
-const LOADING_CALLS = 8192;
-
-/** Calls of copies that were made while the kernel was not loaded. */
-const madeCalls = new WeakMap<Context, number>();
 
 /** One axis: its size, and the elements from one step to the next. */
 interface Axis {
@@ -83,18 +70,6 @@ interface Axis {
  */
 export function isConvertible(layout: StridedLayout): boolean {
   return joinedAxes(layout).length <= MOST_AXES;
-}
-
-/**
- * Returns whether a kernel is faster than a copy of so many calls: if it is not loaded yet, once copies
- * have taken long enough to load it.
- */
-export function paysForKernel(context: Context, callCount: number): boolean {
-  if (callCount <= LAUNCH_CALLS) return false;
-  if (isReady(context, STRIDED_KERNEL)) return true;
-  const calls = (madeCalls.get(context) ?? 0) + callCount;
-  madeCalls.set(context, calls);
-  return calls > LOADING_CALLS;
 }
 
 /**
@@ -122,7 +97,7 @@ export function queueConversion(
     stream,
     isRun
       ? { name: "vramkit_convert", count: Math.ceil(count / THREAD_ELEMENTS), args }
-      : { name: STRIDED_KERNEL, count, args: [...args, layoutBytes(axes, start)] },
+      : { name: "vramkit_convert_strided", count, args: [...args, layoutBytes(axes, start)] },
   );
 }
 

@@ -2,14 +2,9 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
-import { callsOf, planCopy } from "../copies/copy_plan.ts";
+import { planCopy } from "../copies/copy_plan.ts";
 import { type ElementBits, queueStridedFill } from "../copies/fill.ts";
-import {
-  queueShapedCopy,
-  queueShapedCopyNow,
-  type ShapedCopy,
-  usesOf,
-} from "../copies/shaped_copy.ts";
+import { type ShapedCopy, usesOf } from "../copies/shaped_copy.ts";
 import {
   DLPACK_OPTIONS,
   type DLPackOptions,
@@ -20,7 +15,6 @@ import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import { type HostMemory, Moving } from "../memory/host_memory.ts";
-import { activeCapture } from "../order/capture.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
@@ -32,7 +26,7 @@ import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
-import { CONVERT, isConvertible, paysForKernel, queueConversion } from "./conversion.ts";
+import { CONVERT, isConvertible } from "./conversion.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import { elementBitsOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
@@ -47,6 +41,7 @@ import {
   resolveStep,
   type Shape,
 } from "./shape.ts";
+import { queueStridedCopy, queueStridedCopyNow } from "./strided_copy.ts";
 import {
   type AxisRange,
   checkLayout,
@@ -196,9 +191,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /**
    * Queues a copy from a buffer or a view of the same shape and does not wait. Rows that are
-   * contiguous on both sides are copied fast (cuMemcpy2DAsync, cuMemcpy3DAsync). Single elements of a
-   * device's memory, as of a transposed matrix, are gathered by a kernel when they become contiguous;
-   * elsewhere they are slow.
+   * contiguous on both sides are copied fast (cuMemcpy2DAsync, cuMemcpy3DAsync). Single elements of one
+   * device's memory, as of a transposed matrix, are copied by a kernel; elsewhere they are slow.
    *
    * @throws TypeError when the element types differ, or some elements of this view share memory.
    * @throws RangeError when the shapes differ, or both sides share memory.
@@ -210,14 +204,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     if (from === undefined) {
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
-    const copy = this.#copyOf(from, stream);
-    if (isByKernel(copy, from, this)) {
-      const { shape, strides, offset, dtype } = from;
-      const { destination: allocation, destinationAddress: address } = copy;
-      const span = { allocation, address, byteLength: this.length * elementBytes(dtype) };
-      const source = { shape, strides, offset, dtype, span: from.buffer[KERNEL_MEMORY]() };
-      queueConversion({ span, dtype }, source, copy.stream);
-    } else queueShapedCopy(copy);
+    queueStridedCopy(this.#copyOf(from, stream));
     return this;
   }
 
@@ -321,7 +308,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const [use] = usesOf(copy);
     let copied: Fence | undefined;
     const queue = () => {
-      queueShapedCopyNow(copy);
+      queueStridedCopyNow(copy);
       // Not an event on the stream, which the program may have disposed by now.
       copied = Fence.behind(this.context, queueOf(stream).handle);
     };
@@ -350,7 +337,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const host = hostSource(this, source, new Moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
     transferSync({ direction: "upload", stream, span: packed.span, host });
-    queueShapedCopy(copy);
+    queueStridedCopy(copy);
     stream.synchronizeSync();
   }
 
@@ -572,15 +559,4 @@ function stridedOf<D extends DType>(
 ): StridedView<D> | undefined {
   if (other instanceof StridedView) return other;
   return typeof other?.strided === "function" ? other.strided() : undefined;
-}
-
-/** Returns whether a kernel makes elements contiguous that the driver would copy one by one. */
-function isByKernel(copy: ShapedCopy, from: StridedView<DType>, to: StridedView<DType>): boolean {
-  const { destination, source, stream, plan } = copy;
-  if (destination.usage === source.usage || activeCapture() !== undefined) return false;
-  for (const { context, resource } of [destination, source]) {
-    if (context !== stream.context || resource.isHostAccessible) return false;
-  }
-  if (!to.isContiguous || !isConvertible(from)) return false;
-  return paysForKernel(stream.context, callsOf(plan));
 }

@@ -4,14 +4,7 @@ import { CUmemorytype } from "../../ffi/constants.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
 import { comesAfterNothing, type MemoryUse, queueInOrder } from "../memory/in_order.ts";
 import { queueOf } from "../order/stream.ts";
-import {
-  checkRoute,
-  copyBytes,
-  type CopyRoute,
-  crossesDevices,
-  noteCopy,
-  orderCopy,
-} from "./copy.ts";
+import { copyBytes, type CopyRoute, crossesDevices, noteCopy, orderCopy } from "./copy.ts";
 import { type CopyAxis, type CopyOffset, type CopyPlan, hullOf, offsetsOf } from "./copy_plan.ts";
 
 /** A copy between two layouts of the same shape. */
@@ -36,27 +29,28 @@ interface Ends {
 
 /**
  * Queues a copy between strided layouts and does not wait (cuMemcpyAsync, cuMemcpy2DAsync or
- * cuMemcpy3DAsync, as few as the layouts allow). Both blocks are kept until it is done.
+ * cuMemcpy3DAsync, as few as the layouts allow). Both blocks are kept until it is done. The route is
+ * checked.
  */
 export function queueShapedCopy(copy: ShapedCopy): void {
-  checkRoute(copy);
   const { stream, destination, source } = copy;
   if (comesAfterNothing(stream, destination, source)) return queueShapedCopyNow(copy);
-  if (countOf(copy) > 0) queueInOrder(stream, usesOf(copy), () => queueShapedCopyNow(copy));
+  if (bytesOf(copy) > 0) queueInOrder(stream, usesOf(copy), () => queueShapedCopyNow(copy));
 }
 
 /** Queues a copy whose turn has come; see {@link queueShapedCopy}. */
 export function queueShapedCopyNow(copy: ShapedCopy): void {
-  const count = countOf(copy);
-  if (count === 0) return;
+  const byteLength = bytesOf(copy);
+  if (byteLength === 0) return;
   orderCopy(copy);
   if (crossesDevices(copy)) copyRows(copy);
   else copyBoxes(copy);
-  noteCopy(copy, count * copy.elementBytes);
+  noteCopy(copy, byteLength);
 }
 
-function countOf({ axes }: ShapedCopy): number {
-  return axes.reduce((product, { size }) => product * size, 1);
+/** Returns the bytes of all elements of a copy. */
+export function bytesOf({ axes, elementBytes }: ShapedCopy): number {
+  return axes.reduce((product, { size }) => product * size, elementBytes);
 }
 
 /** Returns the uses of the bytes from the first to the last element on each side of a copy. */

@@ -140,6 +140,14 @@ export class KernelFunction {
     this.#launchInOrder({ shape, stream, uses: usesOf(args) });
   }
 
+  /** Queues a launch whose turn has come; see {@link KernelFunction.launch}. */
+  launchNow({ shape, stream, args }: LaunchRequest): void {
+    this.#setArguments(args, stream);
+    this.#checkShape(shape);
+    for (const { allocation, access } of usesOf(args)) allocation.order(stream, access);
+    this.#queue(shape, stream, this.#block);
+  }
+
   /** Records a launch, or queues it once the calls that it must come after are over. */
   #launchInOrder(launch: OrderedLaunch): void {
     const { shape, stream, uses } = launch;

@@ -6,9 +6,12 @@ import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CONVERSION_PTX } from "./generated/conversion_ptx.ts";
 import { READY_PTX } from "./generated/ready_ptx.ts";
+import { STRIDED_PTX } from "./generated/strided_ptx.ts";
 import { readImage } from "./image.ts";
 import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";
 import type { KernelNumber } from "./kernel_number.ts";
+import type { KernelFunction } from "./kernel_function.ts";
+import type { LaunchShape } from "./launch_shape.ts";
 import { LoadedCode } from "./loaded_code.ts";
 
 /** Threads of a block. */
@@ -36,18 +39,33 @@ const loaded = new WeakMap<Context, Map<string, LoadedCode>>();
 /** Queues one of the kernels and does not wait. */
 export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaunch): void {
   const { context } = stream;
+  kernelOf(context, name).launch({ shape: shapeFor(context, count), stream, args });
+}
+
+/** Queues one of the kernels whose turn has come, behind other streams' work on its memory. */
+export function launchReadyNow(stream: CudaStream, { name, count, args }: ReadyLaunch): void {
+  const { context } = stream;
+  kernelOf(context, name).launchNow({ shape: shapeFor(context, count), stream, args });
+}
+
+/** Returns enough threads for a number of elements, but not more than run at a time. */
+function shapeFor(context: Context, count: number): LaunchShape {
   const most = BLOCKS_EACH *
     Math.max(1, context.attribute("CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT"));
   const blocks = Math.min(most, Math.max(1, Math.ceil(count / BLOCK_THREADS)));
-  const shape = {
+  return {
     grid: [blocks, 1, 1],
     block: [BLOCK_THREADS, 1, 1],
     threadCount: BLOCK_THREADS,
     sharedBytes: 0,
     isCooperative: false,
     cluster: undefined,
-  } as const;
-  codeOf(context, textWith(name)).kernel(name).launch({ shape, stream, args });
+  };
+}
+
+/** Loads a kernel, where it is not loaded yet. */
+export function loadReady(context: Context, name: string): void {
+  kernelOf(context, name);
 }
 
 /** Returns whether a kernel is loaded: compiling it for the device may take a third of a second. */
@@ -66,7 +84,12 @@ export function reading(span: MemorySpan): KernelMemory {
 }
 
 function textWith(name: string): string {
-  return name.startsWith("vramkit_convert") ? CONVERSION_PTX : READY_PTX;
+  if (name.startsWith("vramkit_convert")) return CONVERSION_PTX;
+  return name.startsWith("vramkit_strided") ? STRIDED_PTX : READY_PTX;
+}
+
+function kernelOf(context: Context, name: string): KernelFunction {
+  return codeOf(context, textWith(name)).kernel(name);
 }
 
 function codeOf(context: Context, text: string): LoadedCode {

@@ -11,7 +11,10 @@ const DTYPES = ["uint8", "uint16", "uint32", "float64"] as const;
 /** What became of a piece of work. */
 export type Outcome = "copied" | "filled" | "refused to overlap" | "refused to write twice";
 
+/** Elements of a buffer, and of one with room for a matrix that is turned square by square. */
 const LENGTH = 160;
+const LONG_LENGTH = 3000;
+const MOST_ROWS = 40;
 const MOST_AXES = 4;
 const MOST_STEPS = 5;
 const LARGEST_STRIDE = 9;
@@ -19,12 +22,19 @@ const LARGEST_STRIDE = 9;
 /** Does one piece of work on fresh buffers, and compares all of their elements. */
 export async function checkStridedWork(gpu: CudaDevice, random: Random): Promise<Outcome> {
   const dtype = random.pick(DTYPES) ?? "uint8";
-  const numbers = () => Array.from({ length: LENGTH }, () => random.below(256));
+  const isLong = random.below(4) === 0;
+  const length = isLong ? LONG_LENGTH : LENGTH;
+  const numbers = () => Array.from({ length }, () => random.below(256));
   using from = await gpu.upload(numbers(), { dtype });
   using other = await gpu.upload(numbers(), { dtype });
   const to = random.below(2) === 0 ? from : other;
-  const shape = Array.from({ length: random.below(MOST_AXES + 1) }, () => random.below(MOST_STEPS));
-  const [read, written] = [randomLayout(shape, random), randomLayout(shape, random)];
+  const shape = isLong
+    ? [1 + random.below(MOST_ROWS), 1 + random.below(MOST_ROWS)]
+    : Array.from({ length: random.below(MOST_AXES + 1) }, () => random.below(MOST_STEPS));
+  const [read, written] = [
+    randomLayout(shape, length, random),
+    randomLayout(shape, length, random),
+  ];
   const [origins, places] = [elementsOf(read), elementsOf(written)];
   const [values, expected] = [await from.download(), await to.download()];
   const target = to.strided(written);
@@ -54,12 +64,12 @@ export async function checkStridedWork(gpu: CudaDevice, random: Random): Promise
 }
 
 /** Chooses strides, and an offset with which the layout fits. */
-function randomLayout(shape: readonly number[], random: Random): StridedLayout {
+function randomLayout(shape: readonly number[], length: number, random: Random): StridedLayout {
   for (;;) {
     const strides = random.below(2) === 0 ? anyStrides(shape, random) : apart(shape, random);
     const reach = elementsOf({ shape, strides, offset: 0 });
     const lowest = Math.min(0, ...reach);
-    const spare = LENGTH - 1 - Math.max(0, ...reach) + lowest;
+    const spare = length - 1 - Math.max(0, ...reach) + lowest;
     if (spare >= 0) return { shape, strides, offset: random.below(spare + 1) - lowest };
   }
 }

@@ -5,6 +5,7 @@ import { roundUp } from "../../alignment.ts";
 import { costOf } from "../model/engine.ts";
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
 import { CONVERSION_KERNELS } from "./conversions.ts";
+import { STRIDED_KERNELS } from "./strided_copies.ts";
 
 /** Elements that a run of numbers is written in, by the name of its kernel. */
 const INTEGER_ARRAYS = {
@@ -129,6 +130,7 @@ export const READY_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
   vramkit_copy: copy,
   vramkit_chase: chase,
   ...CONVERSION_KERNELS,
+  ...STRIDED_KERNELS,
 };
 
 /** Writes `start`, `start + step` and so on; whole numbers wrap around. */

@@ -9,8 +9,10 @@ import type { DType, GpuBuffer } from "../../../mod.ts";
 import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
 import { CONVERSION_PTX } from "../../../src/launch/generated/conversion_ptx.ts";
 import { READY_PTX } from "../../../src/launch/generated/ready_ptx.ts";
+import { STRIDED_PTX } from "../../../src/launch/generated/strided_ptx.ts";
 import { readEntries } from "../../../src/launch/parameter_type.ts";
 import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
+import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { makeReadyPtx, READY_COMPILER, versionOf } from "../../support/kernels/ready_ptx.ts";
 import { Random } from "../../support/random.ts";
@@ -213,7 +215,8 @@ testOnTwoDevices(
 );
 
 Deno.test("the kit's kernels are the same in PTX and on the simulated driver", () => {
-  const entries = new Map([...readEntries(READY_PTX), ...readEntries(CONVERSION_PTX)]);
+  const texts = [READY_PTX, CONVERSION_PTX, STRIDED_PTX];
+  const entries = new Map(texts.flatMap((text) => [...readEntries(text)]));
   assertEquals([...entries.keys()].sort(), Object.keys(READY_KERNELS).sort());
   for (const [name, types] of entries) {
     assertEquals(
@@ -238,6 +241,7 @@ Deno.test({
     assert(compiler !== undefined);
     assertEquals(READY_PTX, await makeReadyPtx(compiler, READY_SOURCE));
     assertEquals(CONVERSION_PTX, await makeReadyPtx(compiler, CONVERSION_SOURCE));
+    assertEquals(STRIDED_PTX, await makeReadyPtx(compiler, STRIDED_SOURCE));
     assertNotEquals(READY_PTX, "");
   },
 });

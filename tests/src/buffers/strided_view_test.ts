@@ -1,16 +1,7 @@
 // Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
 
-import {
-  assertEquals,
-  assertFalse,
-  assertRejects,
-  assertStrictEquals,
-  assertThrows,
-} from "@std/assert";
-import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import type { StridedView } from "../../../src/buffers/strided_view.ts";
+import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { watchedDriver } from "../../support/faulty_driver.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -421,85 +412,3 @@ Deno.test("StridedView.copyFrom() refuses other shapes and types, and shared ele
       "could move on before the GPU is done",
     );
   }));
-
-const SCATTERED: Readonly<Record<string, (x: DeviceBuffer<"float32">) => StridedView<"float32">>> =
-  {
-    "a transposed matrix": (x) => x.reshape([300, 400]).transpose(),
-    "an image's channels": (x) => x.reshape([200, 200, 3]).transpose([2, 0, 1]),
-    "a reversed vector": (x) => x.strided().range(0, { step: -1 }),
-    "a reversed matrix, from its middle": (x) =>
-      x.reshape([300, 400]).strided().range(0, { step: -1 }).range(1, { start: 250, step: -2 }),
-  };
-
-for (const [name, viewOf] of Object.entries(SCATTERED)) {
-  Deno.test(`StridedView.contiguous() copies ${name} by one kernel`, () => {
-    const { driver, calls } = watchedDriver();
-    return withDevice(async (gpu) => {
-      using x = gpu.iota("float32", 120_000);
-      const view = viewOf(x);
-      x.astype("float64").dispose(); // loads the kernels
-      calls.length = 0;
-      using copy = view.contiguous();
-      assertEquals(calls.filter((call) => /^cu(Memcpy|LaunchKernel)/.test(call)), [
-        "cuLaunchKernel",
-      ]);
-      const expected = elementsOf(view);
-      assertEquals(await copy.download(), expected);
-      assertEquals(await view.download(), expected);
-    }, { driver });
-  });
-}
-
-/** Returns the elements of a view of numbers that count from 0, by its shape and its strides. */
-function elementsOf({ shape, strides, offset }: StridedView<"float32">): Float32Array<ArrayBuffer> {
-  let indices = [offset];
-  for (const [axis, size] of shape.entries()) {
-    const step = strides[axis] ?? 0;
-    indices = indices.flatMap((index) =>
-      Array.from({ length: size }, (_, at) => index + at * step)
-    );
-  }
-  return Float32Array.from(indices);
-}
-
-Deno.test("StridedView.contiguous() leaves rows and small views to the driver", () => {
-  const { driver, calls } = watchedDriver();
-  return withDevice((gpu) => {
-    using x = gpu.iota("float32", 120_000);
-    x.astype("float64").dispose();
-    calls.length = 0;
-    using rows = x.reshape([300, 400]).strided().range(1, { start: 100, end: 200 }).contiguous();
-    using small = x.subarray(0, 100).reshape([10, 10]).transpose().contiguous();
-    assertFalse(calls.includes("cuLaunchKernel"));
-    assertEquals([rows.downloadSync()[100], small.downloadSync()[1]], [500, 10]);
-  }, { driver });
-});
-
-Deno.test("StridedView.contiguous() loads a kernel once copies have taken as long", () => {
-  const { driver, calls } = watchedDriver();
-  return withDevice((gpu) => {
-    using x = gpu.iota("float32", 10_000);
-    using matrix = x.subarray(0, 1000).reshape([1, 1000]);
-    const reversed = (length: number) => x.subarray(0, length).strided().range(0, { step: -1 });
-    let copyCount = 0;
-    calls.length = 0;
-    while (!calls.includes("cuLaunchKernel")) {
-      using copy = reversed(1000).contiguous();
-      assertEquals([...copy.downloadSync().subarray(0, 2)], [999, 998]);
-      using _row = matrix.transpose().contiguous(); // one call is no reason
-      copyCount++;
-    }
-    assertEquals(copyCount, 9);
-  }, { driver });
-});
-
-Deno.test("StridedView.copyFrom() gathers a large reversed vector by a kernel at once", () => {
-  const { driver, calls } = watchedDriver();
-  return withDevice((gpu) => {
-    using x = gpu.iota("float32", 10_000);
-    using y = gpu.alloc("float32", 10_000);
-    y.copyFrom(x.strided().range(0, { step: -1 }));
-    assertFalse(calls.includes("cuMemcpyAsync"));
-    assertEquals(y.downloadSync(), Float32Array.from({ length: 10_000 }, (_, at) => 9999 - at));
-  }, { driver });
-});

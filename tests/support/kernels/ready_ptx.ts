@@ -7,6 +7,7 @@ import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { compileText } from "../../../src/kernels/compiler.ts";
 import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
 import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
+import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
 
 /** The compiler whose PTX is shipped: the last that knows GPUs as old as drivers of CUDA 11.4 do. */
 export const READY_COMPILER = "12.9";
@@ -21,6 +22,7 @@ const PTX_VERSION = "7.0";
 const IMAGES = [
   { file: "ready", name: "READY_PTX", source: READY_SOURCE },
   { file: "conversion", name: "CONVERSION_PTX", source: CONVERSION_SOURCE },
+  { file: "strided", name: "STRIDED_PTX", source: STRIDED_SOURCE },
 ] as const;
 
 /** Compiles kernels of the kit to PTX without comments, blank lines and the build of the compiler. */

@@ -1,0 +1,191 @@
+// Copies between strided layouts, by the driver's calls or by a kernel: the driver copies single elements
+// one by one.
+
+import { callsOf, type CopyPlan } from "../copies/copy_plan.ts";
+import { checkRoute, noteCopy } from "../copies/copy.ts";
+import {
+  bytesOf,
+  queueShapedCopy,
+  queueShapedCopyNow,
+  type ShapedCopy,
+  usesOf,
+} from "../copies/shaped_copy.ts";
+import type { Context } from "../driver/context.ts";
+import { u32, u64 } from "../launch/kernel_number.ts";
+import {
+  isReady,
+  launchReady,
+  launchReadyNow,
+  loadReady,
+  reading,
+  type ReadyLaunch,
+  writing,
+} from "../launch/ready_kernels.ts";
+import { activeCapture } from "../order/capture.ts";
+
+const COPY = "vramkit_strided_copy";
+const TRANSPOSE = "vramkit_strided_transpose";
+
+/** The most axes that the kernels take. */
+const MOST_AXES = 8;
+
+/** The largest words that the kernels move. */
+const MOST_WORD_BYTES = 8;
+
+/** Words along a side of the squares that are turned in shared memory, and the threads that turn one. */
+const SQUARE_WORDS = 32;
+const SQUARE_THREADS = 256;
+
+/** Shorter axes would leave most of a square empty. */
+const FEWEST_SQUARE_WORDS = 12;
+
+/** Fewer calls of a copy, each some 9 microseconds, take no longer than a launch. */
+const FEWEST_CALLS = 4;
+
+/**
+ * Calls of copies before the kernels are loaded, 18 milliseconds: that takes 8 milliseconds, and a quarter
+ * of a second once on each machine, where the driver compiles them.
+ */
+const LOADING_CALLS = 2000;
+
+/** Calls of copies that were made while the kernels were not loaded. */
+const madeCalls = new WeakMap<Context, number>();
+
+/** Contexts whose driver does not load the kernels, as one without a compiler: it copies by itself. */
+const refusing = new WeakSet<Context>();
+
+/** One axis, with the distances of its steps on both sides in words. */
+interface WordAxis {
+  readonly size: number;
+  readonly to: number;
+  readonly from: number;
+}
+
+/**
+ * Queues a copy between strided layouts and does not wait, after earlier calls that use the same bytes.
+ *
+ * @throws TypeError when the stream's device has none of the memory.
+ */
+export function queueStridedCopy(copy: ShapedCopy): void {
+  checkRoute(copy);
+  const launch = launchFor(copy);
+  if (launch === undefined) return queueShapedCopy(copy);
+  launchReady(copy.stream, launch);
+  noteCopy(copy, bytesOf(copy));
+}
+
+/** Queues a copy whose turn has come; see {@link queueStridedCopy}. */
+export function queueStridedCopyNow(copy: ShapedCopy): void {
+  const launch = launchFor(copy);
+  if (launch === undefined) return queueShapedCopyNow(copy);
+  launchReadyNow(copy.stream, launch);
+  noteCopy(copy, bytesOf(copy));
+}
+
+/** Returns the launch of a kernel that copies faster than the driver; undefined for other copies. */
+function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
+  const { destination, source, stream, plan } = copy;
+  for (const { context, resource } of [destination, source]) {
+    if (context !== stream.context || resource.isHostAccessible) return undefined;
+  }
+  if (!paysForKernel(stream.context, callsOf(plan))) return undefined;
+  const [to, from] = usesOf(copy);
+  const starts = {
+    to: Number(copy.destinationAddress - to.address),
+    from: Number(copy.sourceAddress - from.address),
+  };
+  const wordBytes = wordBytesFor(plan, [
+    starts.to,
+    starts.from,
+    Number(to.address % BigInt(MOST_WORD_BYTES)),
+    Number(from.address % BigInt(MOST_WORD_BYTES)),
+  ]);
+  const axes = axesOf(plan, wordBytes);
+  if (axes.length > MOST_AXES) return undefined;
+  const squares = squaresOf(axes);
+  const count = squares?.count ?? bytesOf(copy) / wordBytes;
+  const layout = layoutBytes(squares?.axes ?? axes, [
+    starts.to / wordBytes,
+    starts.from / wordBytes,
+  ]);
+  const args = [writing(to), reading(from), u64(count), u32(wordBytes), layout];
+  return squares === undefined
+    ? { name: COPY, count, args }
+    : { name: TRANSPOSE, count: count * SQUARE_THREADS, args };
+}
+
+/**
+ * Returns whether a kernel is faster than a copy of so many calls: where none is loaded yet, once copies
+ * have taken long enough to load them. A graph has the same nodes, whatever came before it.
+ */
+function paysForKernel(context: Context, callCount: number): boolean {
+  if (callCount < FEWEST_CALLS || refusing.has(context)) return false;
+  if (isReady(context, COPY)) return true;
+  const calls = (madeCalls.get(context) ?? 0) + callCount;
+  madeCalls.set(context, calls);
+  return (calls > LOADING_CALLS || activeCapture() !== undefined) && hasLoaded(context);
+}
+
+function hasLoaded(context: Context): boolean {
+  try {
+    loadReady(context, COPY);
+    return true;
+  } catch {
+    refusing.add(context);
+    return false;
+  }
+}
+
+/** Returns the bytes of the largest words that all rows and distances of a copy are multiples of. */
+function wordBytesFor({ widthBytes, rows, slices, loops }: CopyPlan, places: number[]): number {
+  let bits = MOST_WORD_BYTES | widthBytes;
+  for (const place of places) bits |= place % MOST_WORD_BYTES;
+  for (const axis of [rows, slices, ...loops]) {
+    if (axis === undefined) continue;
+    bits |= axis.destinationStride % MOST_WORD_BYTES | axis.sourceStride % MOST_WORD_BYTES;
+  }
+  return bits & -bits;
+}
+
+/** Returns the axes of a copy of words, the one with the shortest way in what is written last. */
+function axesOf({ widthBytes, rows, slices, loops }: CopyPlan, wordBytes: number): WordAxis[] {
+  const axes: WordAxis[] = [rows, slices, ...loops].filter((axis) => axis !== undefined)
+    .map(({ size, destinationStride, sourceStride }) => ({
+      size,
+      to: destinationStride / wordBytes,
+      from: sourceStride / wordBytes,
+    }));
+  if (widthBytes > wordBytes) axes.push({ size: widthBytes / wordBytes, to: 1, from: 1 });
+  return axes.sort((a, b) => Math.abs(b.to) - Math.abs(a.to));
+}
+
+/**
+ * Returns the axes of a copy that turns squares, and the number of these: what is contiguous in one side
+ * is not in the other. Undefined for other copies.
+ */
+function squaresOf(
+  axes: readonly WordAxis[],
+): { readonly axes: readonly WordAxis[]; readonly count: number } | undefined {
+  const columns = axes.at(-1);
+  const rows = axes.find(({ from }) => from === 1);
+  if (columns?.to !== 1 || rows === undefined || rows === columns) return undefined;
+  if (Math.min(rows.size, columns.size) < FEWEST_SQUARE_WORDS) return undefined;
+  const outer = axes.filter((axis) => axis !== rows && axis !== columns);
+  const squares = [rows, columns].map(({ size }) => Math.ceil(size / SQUARE_WORDS));
+  const counts = [...outer.map(({ size }) => size), ...squares];
+  const count = counts.reduce((product, size) => product * size, 1);
+  return { axes: [...outer, rows, columns], count };
+}
+
+/** Encodes the axes, the last one last, and the first word of both sides. */
+function layoutBytes(axes: readonly WordAxis[], starts: readonly number[]): Uint8Array {
+  const words = new BigInt64Array(3 * MOST_AXES + starts.length).fill(1n, 0, MOST_AXES);
+  for (const [at, { size, to, from }] of axes.entries()) {
+    const place = MOST_AXES - axes.length + at;
+    words[place] = BigInt(size);
+    words[MOST_AXES + place] = BigInt(to);
+    words[2 * MOST_AXES + place] = BigInt(from);
+  }
+  words.set(starts.map(BigInt), 3 * MOST_AXES);
+  return new Uint8Array(words.buffer);
+}

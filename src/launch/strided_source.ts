@@ -1,0 +1,97 @@
+// The kernels that copy between strided layouts, in CUDA C++; see ready_source.ts. They are an image of
+// their own: the driver compiles them in a few milliseconds.
+
+/** The text. */
+export const STRIDED_SOURCE = `
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef long long i64;
+
+// The same shape on both sides, in words of 1 to 8 bytes; axes that there are not have size 1.
+struct Layout { u64 sizes[8]; i64 toStrides[8]; i64 fromStrides[8]; i64 toStart; i64 fromStart; };
+
+__device__ u64 taken(const void *from, i64 i, u32 wordBytes) {
+  switch (wordBytes) {
+    case 1: return ((const u8 *)from)[i];
+    case 2: return ((const u16 *)from)[i];
+    case 4: return ((const u32 *)from)[i];
+    default: return ((const u64 *)from)[i];
+  }
+}
+
+__device__ void put(void *to, i64 i, u32 wordBytes, u64 word) {
+  switch (wordBytes) {
+    case 1: ((u8 *)to)[i] = (u8)word; break;
+    case 2: ((u16 *)to)[i] = (u16)word; break;
+    case 4: ((u32 *)to)[i] = (u32)word; break;
+    default: ((u64 *)to)[i] = word;
+  }
+}
+
+// A word on both sides, and how many follow along the last axis, with it.
+struct Place { i64 to; i64 from; u64 left; };
+
+// Finds the place of a step of the first axes, the last of them fastest.
+template <int axisCount>
+__device__ Place placeOf(u64 step, const Layout &layout) {
+  Place place = {layout.toStart, layout.fromStart, 1};
+#pragma unroll
+  for (int axis = axisCount - 1; axis >= 0; axis--) {
+    u64 size = layout.sizes[axis];
+    if (size == 1) continue;
+    u64 next = step / size; // by 32 bits where both have no more
+    i64 at = (i64)(step - next * size);
+    if (axis == axisCount - 1) place.left = size - at;
+    place.to += at * layout.toStrides[axis];
+    place.from += at * layout.fromStrides[axis];
+    step = next;
+  }
+  return place;
+}
+
+// Word after word, in the order in which they are written. A thread takes some small ones in a row, since
+// to find a place takes longer than to move them.
+extern "C" __global__ void vramkit_strided_copy(
+    void *to, const void *from, u64 count, u32 wordBytes, Layout layout) {
+  u32 run = wordBytes < 4 ? 4 : 1;
+  u64 step = run * (u64)gridDim.x * blockDim.x;
+  for (u64 first = run * (blockIdx.x * (u64)blockDim.x + threadIdx.x); first < count; first += step) {
+    Place place = {0, 0, 0};
+    for (u64 i = first; i < first + run && i < count; i++, place.left--) {
+      if (place.left == 0) place = placeOf<8>(i, layout);
+      put(to, place.to, wordBytes, taken(from, place.from, wordBytes));
+      place.to += layout.toStrides[7];
+      place.from += layout.fromStrides[7];
+    }
+  }
+}
+
+// Where the last axis is contiguous in what is written, and the one before in what is read: squares are
+// turned in shared memory, so that both sides are used by whole rows. Blocks have 256 threads.
+extern "C" __global__ void vramkit_strided_transpose(
+    void *to, const void *from, u64 squareCount, u32 wordBytes, Layout layout) {
+  __shared__ u64 square[32][33];
+  u32 x = threadIdx.x % 32, y = threadIdx.x / 32;
+  u64 columns = layout.sizes[7], rows = layout.sizes[6];
+  u64 across = (columns + 31) / 32, down = (rows + 31) / 32;
+  for (u64 i = blockIdx.x; i < squareCount; i += gridDim.x) {
+    u64 left = i % across * 32, rest = i / across;
+    u64 top = rest % down * 32;
+    Place place = placeOf<6>(rest / down, layout);
+    for (u32 k = y; k < 32; k += 8) {
+      u64 row = top + x, column = left + k;
+      if (row >= rows || column >= columns) continue;
+      square[k][x] = taken(from, place.from + row + column * layout.fromStrides[7], wordBytes);
+    }
+    __syncthreads();
+    for (u32 k = y; k < 32; k += 8) {
+      u64 row = top + k, column = left + x;
+      if (row >= rows || column >= columns) continue;
+      put(to, place.to + column + row * layout.toStrides[6], wordBytes, square[x][k]);
+    }
+    __syncthreads();
+  }
+}
+`;
