@@ -89,10 +89,10 @@ export const LANE_CODES = {
   LOOKS: 64,
   MOST_ARRAYS_ASKED,
   /**
-   * Bytes of a lane's heap whose pages are made before its first array: the collector gives most of them
-   * back in time, and one page after the other takes longer than to clear them.
+   * Bytes of a lane's heap whose pages are made at a time: one page after the other takes longer than to
+   * clear them, and twice as long as the program needs for a transfer.
    */
-  FIRST_ARRAY_BYTES: 24n * 2n ** 20n,
+  HEAP_BYTES: 8n * 2n ** 20n,
   PAGE_BYTES: BigInt(PAGE_BYTES),
   HUGEPAGE: MADV.HUGEPAGE,
   POPULATE_WRITE: MADV.POPULATE_WRITE,
@@ -144,7 +144,7 @@ export interface LaneJob extends TaskMemory {
 export interface LaneSystem extends TaskTools {
   readonly host:
     & TaskTools["host"]
-    & Pick<HostApi, "futex" | "sched_setaffinity" | "malloc" | "free">;
+    & Pick<HostApi, "futex" | "sched_setaffinity" | "malloc" | "free" | "mincore">;
   /** Takes new arrays; undefined for lanes that make none. */
   readonly port?: Pick<MessagePort, "postMessage"> | undefined;
   /** {@link doTask}. */
@@ -156,7 +156,7 @@ export interface LaneSystem extends TaskTools {
 }
 
 /** The functions of the C library that lanes bind. */
-export const LANE_SYMBOLS = HOST_GROUPS[1];
+export const LANE_SYMBOLS = { ...HOST_GROUPS[1], mincore: HOST_GROUPS[0].mincore };
 
 /**
  * The steps of moving bytes between memory and a file. Each yields the number moved so far and
@@ -240,6 +240,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
   const { host, codes, doTask, startLane, turn, port } = system;
   const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
   const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
+  const pageState = new Uint8Array(1);
 
   /** Sleeps for a while if the word is unchanged; returns whether the lane was woken. */
   function sleep(word: number, seen: number): boolean {
@@ -255,13 +256,19 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     }
   }
 
-  /** Makes pages at the end of the heap of this thread. */
-  function prepareHeap(): void {
-    const { FIRST_ARRAY_BYTES, PAGE_BYTES, HUGEPAGE, POPULATE_WRITE } = codes;
-    const block = host.malloc(FIRST_ARRAY_BYTES);
+  /** Makes pages in the heap of this thread, where the next array would have none. */
+  function prepareHeap(byteLength: number): void {
+    const { HEAP_BYTES, PAGE_BYTES, HUGEPAGE, POPULATE_WRITE } = codes;
+    const size = BigInt(byteLength);
+    const place = host.malloc(size);
+    const lastPage = (place + size - 1n) / PAGE_BYTES * PAGE_BYTES;
+    const isKnown = host.mincore(lastPage, PAGE_BYTES, pageState) === 0;
+    host.free(place);
+    if (!isKnown || (pageState[0] ?? 0) % 2 === 1) return;
+    const block = host.malloc(HEAP_BYTES);
     const start = (block + PAGE_BYTES - 1n) / PAGE_BYTES * PAGE_BYTES;
-    host.madvise(start, FIRST_ARRAY_BYTES - PAGE_BYTES, HUGEPAGE);
-    host.madvise(start, FIRST_ARRAY_BYTES - PAGE_BYTES, POPULATE_WRITE);
+    host.madvise(start, HEAP_BYTES - PAGE_BYTES, HUGEPAGE);
+    host.madvise(start, HEAP_BYTES - PAGE_BYTES, POPULATE_WRITE);
     host.free(block);
   }
 
@@ -273,8 +280,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     const byteLength = Atomics.load(words, at);
     const { arraysBegun } = CONTROL;
     if (Atomics.compareExchange(words, arraysBegun, begun, begun + 1) !== begun) return true;
-    if (!isHeapPrepared) prepareHeap();
-    isHeapPrepared = true;
+    prepareHeap(byteLength);
     try {
       const array = new ArrayBuffer(byteLength);
       port.postMessage(array, [array]);
@@ -285,7 +291,6 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     return true;
   }
 
-  let isHeapPrepared = false;
   // Where the system refuses it, as containers may, lanes work on all cores.
   if (cores !== undefined) host.sched_setaffinity(0, BigInt(cores.byteLength), cores);
   try {

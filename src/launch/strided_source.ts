@@ -51,19 +51,28 @@ __device__ Place placeOf(u64 step, const Layout &layout) {
   return place;
 }
 
-// Word after word, in the order in which they are written. A thread takes some small ones in a row, since
-// to find a place takes longer than to move them.
+// In the order in which words are written. A thread takes four, each 32 further: as far as they lie in one
+// row, their place is found once, and all are on their way before the first is written.
 extern "C" __global__ void vramkit_strided_copy(
     void *to, const void *from, u64 count, u32 wordBytes, Layout layout) {
-  u32 run = wordBytes < 4 ? 4 : 1;
-  u64 step = run * (u64)gridDim.x * blockDim.x;
-  for (u64 first = run * (blockIdx.x * (u64)blockDim.x + threadIdx.x); first < count; first += step) {
-    Place place = {0, 0, 0};
-    for (u64 i = first; i < first + run && i < count; i++, place.left--) {
-      if (place.left == 0) place = placeOf<8>(i, layout);
-      put(to, place.to, wordBytes, taken(from, place.from, wordBytes));
-      place.to += layout.toStrides[7];
-      place.from += layout.fromStrides[7];
+  u64 thread = blockIdx.x * (u64)blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
+  for (u64 first = thread / 32 * 128 + thread % 32; first < count; first += 4 * threads) {
+    for (u64 i = first; i < first + 128 && i < count; i += 32) {
+      Place place = placeOf<8>(i, layout);
+      if (i > first || place.left <= 96 || first + 96 >= count) {
+        put(to, place.to, wordBytes, taken(from, place.from, wordBytes));
+        continue;
+      }
+      u64 words[4];
+#pragma unroll
+      for (int k = 0; k < 4; k++) {
+        words[k] = taken(from, place.from + 32 * k * layout.fromStrides[7], wordBytes);
+      }
+#pragma unroll
+      for (int k = 0; k < 4; k++) {
+        put(to, place.to + 32 * k * layout.toStrides[7], wordBytes, words[k]);
+      }
+      break;
     }
   }
 }

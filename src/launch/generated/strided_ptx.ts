@@ -12,682 +12,818 @@ export const STRIDED_PTX = `.version 7.0
 	.param .align 8 .b8 vramkit_strided_copy_param_4[208]
 )
 {
-	.reg .pred 	%p<70>;
+	.reg .pred 	%p<92>;
 	.reg .b16 	%rs<3>;
 	.reg .b32 	%r<79>;
-	.reg .b64 	%rd<548>;
-	ld.param.u64 	%rd260, [vramkit_strided_copy_param_0];
-	ld.param.u64 	%rd261, [vramkit_strided_copy_param_1];
-	ld.param.u64 	%rd258, [vramkit_strided_copy_param_2];
+	.reg .b64 	%rd<606>;
+	ld.param.u64 	%rd270, [vramkit_strided_copy_param_0];
+	ld.param.u64 	%rd271, [vramkit_strided_copy_param_1];
+	ld.param.u64 	%rd268, [vramkit_strided_copy_param_2];
 	ld.param.u32 	%r1, [vramkit_strided_copy_param_3];
-	mov.b64 	%rd259, vramkit_strided_copy_param_4;
-	cvta.to.global.u64 	%rd1, %rd260;
-	cvta.to.global.u64 	%rd2, %rd261;
-	setp.lt.u32 	%p1, %r1, 4;
-	selp.b64 	%rd3, 4, 1, %p1;
-	mov.u32 	%r2, %ntid.x;
-	cvt.u64.u32 	%rd4, %r2;
-	mov.u32 	%r3, %ctaid.x;
-	mul.wide.u32 	%rd262, %r3, %r2;
+	mov.b64 	%rd269, vramkit_strided_copy_param_4;
+	cvta.to.global.u64 	%rd1, %rd271;
+	cvta.to.global.u64 	%rd2, %rd270;
+	mov.u32 	%r2, %ctaid.x;
+	mov.u32 	%r3, %ntid.x;
+	cvt.u64.u32 	%rd3, %r3;
+	mul.wide.u32 	%rd272, %r2, %r3;
 	mov.u32 	%r4, %tid.x;
-	cvt.u64.u32 	%rd263, %r4;
-	add.s64 	%rd264, %rd262, %rd263;
-	mul.lo.s64 	%rd436, %rd3, %rd264;
-	setp.ge.u64 	%p2, %rd436, %rd258;
-	@%p2 bra 	$L__BB0_138;
-	ld.param.u64 	%rd6, [%rd259+192];
-	ld.param.u64 	%rd7, [%rd259+200];
-	ld.param.u64 	%rd8, [%rd259+120];
-	ld.param.u64 	%rd9, [%rd259+184];
-	ld.param.u64 	%rd10, [%rd259+56];
-	ld.param.u64 	%rd11, [%rd259+48];
-	ld.param.u64 	%rd12, [%rd259+40];
-	ld.param.u64 	%rd13, [%rd259+112];
-	ld.param.u64 	%rd14, [%rd259+176];
-	ld.param.u64 	%rd15, [%rd259+32];
-	ld.param.u64 	%rd16, [%rd259+104];
-	ld.param.u64 	%rd17, [%rd259+168];
-	ld.param.u64 	%rd18, [%rd259+24];
-	ld.param.u64 	%rd19, [%rd259+96];
-	ld.param.u64 	%rd20, [%rd259+160];
-	ld.param.u64 	%rd21, [%rd259+16];
-	ld.param.u64 	%rd22, [%rd259+88];
-	ld.param.u64 	%rd23, [%rd259+152];
-	ld.param.u64 	%rd24, [%rd259+8];
-	ld.param.u64 	%rd25, [%rd259+80];
-	ld.param.u64 	%rd26, [%rd259+144];
-	ld.param.u64 	%rd27, [%rd259];
-	ld.param.u64 	%rd28, [%rd259+72];
-	ld.param.u64 	%rd29, [%rd259+136];
-	ld.param.u64 	%rd30, [%rd259+64];
-	ld.param.u64 	%rd31, [%rd259+128];
+	cvt.u64.u32 	%rd273, %r4;
+	add.s64 	%rd274, %rd272, %rd273;
+	shr.u64 	%rd275, %rd274, 5;
+	and.b64  	%rd276, %rd274, 31;
+	bfi.b64 	%rd500, %rd275, %rd276, 7, 57;
+	setp.ge.u64 	%p1, %rd500, %rd268;
+	@%p1 bra 	$L__BB0_161;
 	mov.u32 	%r5, %nctaid.x;
-	cvt.u64.u32 	%rd266, %r5;
-	mul.lo.s64 	%rd267, %rd4, %rd266;
-	mul.lo.s64 	%rd32, %rd267, %rd3;
-	cvt.u32.u64 	%r54, %rd10;
-	cvt.u32.u64 	%r57, %rd11;
+	cvt.u64.u32 	%rd277, %r5;
+	mul.lo.s64 	%rd278, %rd3, %rd277;
+	shl.b64 	%rd5, %rd278, 2;
+	ld.param.u64 	%rd6, [%rd269+192];
+	ld.param.u64 	%rd7, [%rd269+200];
+	ld.param.u64 	%rd8, [%rd269+56];
+	ld.param.u64 	%rd9, [%rd269+48];
+	ld.param.u64 	%rd10, [%rd269+40];
+	ld.param.u64 	%rd11, [%rd269+112];
+	ld.param.u64 	%rd12, [%rd269+176];
+	ld.param.u64 	%rd13, [%rd269+32];
+	ld.param.u64 	%rd14, [%rd269+104];
+	ld.param.u64 	%rd15, [%rd269+168];
+	ld.param.u64 	%rd16, [%rd269+24];
+	ld.param.u64 	%rd17, [%rd269+96];
+	ld.param.u64 	%rd18, [%rd269+160];
+	ld.param.u64 	%rd19, [%rd269+16];
+	ld.param.u64 	%rd20, [%rd269+88];
+	ld.param.u64 	%rd21, [%rd269+152];
+	ld.param.u64 	%rd22, [%rd269+8];
+	ld.param.u64 	%rd23, [%rd269+80];
+	ld.param.u64 	%rd24, [%rd269+144];
+	ld.param.u64 	%rd25, [%rd269];
+	ld.param.u64 	%rd26, [%rd269+72];
+	ld.param.u64 	%rd27, [%rd269+136];
+	ld.param.u64 	%rd28, [%rd269+64];
+	ld.param.u64 	%rd29, [%rd269+128];
+	ld.param.u64 	%rd30, [%rd269+184];
+	ld.param.u64 	%rd32, [%rd269+120];
+	shl.b64 	%rd33, %rd32, 5;
+	cvt.u32.u64 	%r54, %rd8;
+	cvt.u32.u64 	%r57, %rd9;
 $L__BB0_2:
-	add.s64 	%rd34, %rd436, %rd3;
-	setp.ge.u64 	%p3, %rd436, %rd34;
-	setp.ge.u64 	%p4, %rd436, %rd258;
-	or.pred  	%p5, %p3, %p4;
-	@%p5 bra 	$L__BB0_137;
-	setp.eq.s32 	%p6, %r1, 1;
-	@%p6 bra 	$L__BB0_48;
-	setp.ne.s32 	%p7, %r1, 2;
-	@%p7 bra 	$L__BB0_91;
-	mov.u64 	%rd448, 0;
-	mov.u64 	%rd437, %rd436;
-	mov.u64 	%rd447, %rd448;
-	mov.u64 	%rd471, %rd448;
+	setp.ge.u64 	%p2, %rd500, %rd268;
+	setp.gt.u64 	%p3, %rd500, -129;
+	or.pred  	%p4, %p3, %p2;
+	@%p4 bra 	$L__BB0_160;
+	setp.eq.s32 	%p5, %r1, 1;
+	@%p5 bra 	$L__BB0_48;
+	setp.ne.s32 	%p6, %r1, 2;
+	@%p6 bra 	$L__BB0_91;
+	mov.u64 	%rd501, %rd500;
 $L__BB0_6:
-	setp.ne.s64 	%p8, %rd471, 0;
-	@%p8 bra 	$L__BB0_47;
-	setp.eq.s64 	%p9, %rd10, 1;
-	mov.u64 	%rd471, 1;
-	mov.u64 	%rd447, %rd7;
-	mov.u64 	%rd448, %rd6;
-	mov.u64 	%rd449, %rd437;
-	@%p9 bra 	$L__BB0_12;
-	or.b64  	%rd272, %rd437, %rd10;
-	and.b64  	%rd273, %rd272, -4294967296;
-	setp.eq.s64 	%p10, %rd273, 0;
-	@%p10 bra 	$L__BB0_10;
-	div.u64 	%rd449, %rd437, %rd10;
-	bra.uni 	$L__BB0_11;
-$L__BB0_10:
-	cvt.u32.u64 	%r7, %rd437;
+	setp.eq.s64 	%p7, %rd8, 1;
+	mov.u64 	%rd505, 1;
+	mov.u64 	%rd508, %rd6;
+	mov.u64 	%rd509, %rd7;
+	mov.u64 	%rd510, %rd501;
+	@%p7 bra 	$L__BB0_11;
+	or.b64  	%rd281, %rd501, %rd8;
+	and.b64  	%rd282, %rd281, -4294967296;
+	setp.eq.s64 	%p8, %rd282, 0;
+	@%p8 bra 	$L__BB0_9;
+	div.u64 	%rd510, %rd501, %rd8;
+	bra.uni 	$L__BB0_10;
+$L__BB0_9:
+	cvt.u32.u64 	%r7, %rd501;
 	div.u32 	%r8, %r7, %r54;
-	cvt.u64.u32 	%rd449, %r8;
+	cvt.u64.u32 	%rd510, %r8;
+$L__BB0_10:
+	mul.lo.s64 	%rd283, %rd510, %rd8;
+	sub.s64 	%rd284, %rd501, %rd283;
+	sub.s64 	%rd505, %rd8, %rd284;
+	mul.lo.s64 	%rd285, %rd284, %rd32;
+	add.s64 	%rd508, %rd285, %rd6;
+	mul.lo.s64 	%rd286, %rd284, %rd30;
+	add.s64 	%rd509, %rd286, %rd7;
 $L__BB0_11:
-	mul.lo.s64 	%rd274, %rd449, %rd10;
-	sub.s64 	%rd275, %rd437, %rd274;
-	sub.s64 	%rd471, %rd10, %rd275;
-	mul.lo.s64 	%rd276, %rd275, %rd8;
-	add.s64 	%rd448, %rd276, %rd6;
-	mul.lo.s64 	%rd277, %rd275, %rd9;
-	add.s64 	%rd447, %rd277, %rd7;
-$L__BB0_12:
-	setp.eq.s64 	%p11, %rd11, 1;
-	@%p11 bra 	$L__BB0_17;
-	or.b64  	%rd278, %rd449, %rd11;
-	and.b64  	%rd279, %rd278, -4294967296;
-	setp.eq.s64 	%p12, %rd279, 0;
-	@%p12 bra 	$L__BB0_15;
-	div.u64 	%rd446, %rd449, %rd11;
-	bra.uni 	$L__BB0_16;
-$L__BB0_15:
-	cvt.u32.u64 	%r10, %rd449;
+	setp.eq.s64 	%p9, %rd9, 1;
+	@%p9 bra 	$L__BB0_16;
+	or.b64  	%rd287, %rd510, %rd9;
+	and.b64  	%rd288, %rd287, -4294967296;
+	setp.eq.s64 	%p10, %rd288, 0;
+	@%p10 bra 	$L__BB0_14;
+	div.u64 	%rd507, %rd510, %rd9;
+	bra.uni 	$L__BB0_15;
+$L__BB0_14:
+	cvt.u32.u64 	%r10, %rd510;
 	div.u32 	%r11, %r10, %r57;
-	cvt.u64.u32 	%rd446, %r11;
+	cvt.u64.u32 	%rd507, %r11;
+$L__BB0_15:
+	mul.lo.s64 	%rd289, %rd507, %rd9;
+	sub.s64 	%rd290, %rd510, %rd289;
+	mul.lo.s64 	%rd291, %rd290, %rd11;
+	add.s64 	%rd508, %rd291, %rd508;
+	mul.lo.s64 	%rd292, %rd290, %rd12;
+	add.s64 	%rd509, %rd292, %rd509;
+	mov.u64 	%rd510, %rd507;
 $L__BB0_16:
-	mul.lo.s64 	%rd280, %rd446, %rd11;
-	sub.s64 	%rd281, %rd449, %rd280;
-	mul.lo.s64 	%rd282, %rd281, %rd13;
-	add.s64 	%rd448, %rd282, %rd448;
-	mul.lo.s64 	%rd283, %rd281, %rd14;
-	add.s64 	%rd447, %rd283, %rd447;
-	mov.u64 	%rd449, %rd446;
-$L__BB0_17:
-	setp.eq.s64 	%p13, %rd12, 1;
-	@%p13 bra 	$L__BB0_22;
-	or.b64  	%rd284, %rd449, %rd12;
-	and.b64  	%rd285, %rd284, -4294967296;
-	setp.eq.s64 	%p14, %rd285, 0;
-	@%p14 bra 	$L__BB0_20;
-	div.u64 	%rd450, %rd449, %rd12;
-	bra.uni 	$L__BB0_21;
-$L__BB0_20:
-	cvt.u32.u64 	%r12, %rd12;
-	cvt.u32.u64 	%r13, %rd449;
+	setp.eq.s64 	%p11, %rd10, 1;
+	@%p11 bra 	$L__BB0_21;
+	or.b64  	%rd293, %rd510, %rd10;
+	and.b64  	%rd294, %rd293, -4294967296;
+	setp.eq.s64 	%p12, %rd294, 0;
+	@%p12 bra 	$L__BB0_19;
+	div.u64 	%rd511, %rd510, %rd10;
+	bra.uni 	$L__BB0_20;
+$L__BB0_19:
+	cvt.u32.u64 	%r12, %rd10;
+	cvt.u32.u64 	%r13, %rd510;
 	div.u32 	%r14, %r13, %r12;
-	cvt.u64.u32 	%rd450, %r14;
+	cvt.u64.u32 	%rd511, %r14;
+$L__BB0_20:
+	mul.lo.s64 	%rd295, %rd511, %rd10;
+	sub.s64 	%rd296, %rd510, %rd295;
+	mul.lo.s64 	%rd297, %rd296, %rd14;
+	add.s64 	%rd508, %rd297, %rd508;
+	mul.lo.s64 	%rd298, %rd296, %rd15;
+	add.s64 	%rd509, %rd298, %rd509;
+	mov.u64 	%rd510, %rd511;
 $L__BB0_21:
-	mul.lo.s64 	%rd286, %rd450, %rd12;
-	sub.s64 	%rd287, %rd449, %rd286;
-	mul.lo.s64 	%rd288, %rd287, %rd16;
-	add.s64 	%rd448, %rd288, %rd448;
-	mul.lo.s64 	%rd289, %rd287, %rd17;
-	add.s64 	%rd447, %rd289, %rd447;
-	mov.u64 	%rd449, %rd450;
-$L__BB0_22:
-	setp.eq.s64 	%p15, %rd15, 1;
-	@%p15 bra 	$L__BB0_27;
-	or.b64  	%rd290, %rd449, %rd15;
-	and.b64  	%rd291, %rd290, -4294967296;
-	setp.eq.s64 	%p16, %rd291, 0;
-	@%p16 bra 	$L__BB0_25;
-	div.u64 	%rd454, %rd449, %rd15;
-	bra.uni 	$L__BB0_26;
-$L__BB0_25:
-	cvt.u32.u64 	%r15, %rd15;
-	cvt.u32.u64 	%r16, %rd449;
+	setp.eq.s64 	%p13, %rd13, 1;
+	@%p13 bra 	$L__BB0_26;
+	or.b64  	%rd299, %rd510, %rd13;
+	and.b64  	%rd300, %rd299, -4294967296;
+	setp.eq.s64 	%p14, %rd300, 0;
+	@%p14 bra 	$L__BB0_24;
+	div.u64 	%rd515, %rd510, %rd13;
+	bra.uni 	$L__BB0_25;
+$L__BB0_24:
+	cvt.u32.u64 	%r15, %rd13;
+	cvt.u32.u64 	%r16, %rd510;
 	div.u32 	%r17, %r16, %r15;
-	cvt.u64.u32 	%rd454, %r17;
+	cvt.u64.u32 	%rd515, %r17;
+$L__BB0_25:
+	mul.lo.s64 	%rd301, %rd515, %rd13;
+	sub.s64 	%rd302, %rd510, %rd301;
+	mul.lo.s64 	%rd303, %rd302, %rd17;
+	add.s64 	%rd508, %rd303, %rd508;
+	mul.lo.s64 	%rd304, %rd302, %rd18;
+	add.s64 	%rd509, %rd304, %rd509;
+	mov.u64 	%rd510, %rd515;
 $L__BB0_26:
-	mul.lo.s64 	%rd292, %rd454, %rd15;
-	sub.s64 	%rd293, %rd449, %rd292;
-	mul.lo.s64 	%rd294, %rd293, %rd19;
-	add.s64 	%rd448, %rd294, %rd448;
-	mul.lo.s64 	%rd295, %rd293, %rd20;
-	add.s64 	%rd447, %rd295, %rd447;
-	mov.u64 	%rd449, %rd454;
-$L__BB0_27:
-	setp.eq.s64 	%p17, %rd18, 1;
-	@%p17 bra 	$L__BB0_32;
-	or.b64  	%rd296, %rd449, %rd18;
-	and.b64  	%rd297, %rd296, -4294967296;
-	setp.eq.s64 	%p18, %rd297, 0;
-	@%p18 bra 	$L__BB0_30;
-	div.u64 	%rd458, %rd449, %rd18;
-	bra.uni 	$L__BB0_31;
-$L__BB0_30:
-	cvt.u32.u64 	%r18, %rd18;
-	cvt.u32.u64 	%r19, %rd449;
+	setp.eq.s64 	%p15, %rd16, 1;
+	@%p15 bra 	$L__BB0_31;
+	or.b64  	%rd305, %rd510, %rd16;
+	and.b64  	%rd306, %rd305, -4294967296;
+	setp.eq.s64 	%p16, %rd306, 0;
+	@%p16 bra 	$L__BB0_29;
+	div.u64 	%rd519, %rd510, %rd16;
+	bra.uni 	$L__BB0_30;
+$L__BB0_29:
+	cvt.u32.u64 	%r18, %rd16;
+	cvt.u32.u64 	%r19, %rd510;
 	div.u32 	%r20, %r19, %r18;
-	cvt.u64.u32 	%rd458, %r20;
+	cvt.u64.u32 	%rd519, %r20;
+$L__BB0_30:
+	mul.lo.s64 	%rd307, %rd519, %rd16;
+	sub.s64 	%rd308, %rd510, %rd307;
+	mul.lo.s64 	%rd309, %rd308, %rd20;
+	add.s64 	%rd508, %rd309, %rd508;
+	mul.lo.s64 	%rd310, %rd308, %rd21;
+	add.s64 	%rd509, %rd310, %rd509;
+	mov.u64 	%rd510, %rd519;
 $L__BB0_31:
-	mul.lo.s64 	%rd298, %rd458, %rd18;
-	sub.s64 	%rd299, %rd449, %rd298;
-	mul.lo.s64 	%rd300, %rd299, %rd22;
-	add.s64 	%rd448, %rd300, %rd448;
-	mul.lo.s64 	%rd301, %rd299, %rd23;
-	add.s64 	%rd447, %rd301, %rd447;
-	mov.u64 	%rd449, %rd458;
-$L__BB0_32:
-	setp.eq.s64 	%p19, %rd21, 1;
-	@%p19 bra 	$L__BB0_37;
-	or.b64  	%rd302, %rd449, %rd21;
-	and.b64  	%rd303, %rd302, -4294967296;
-	setp.eq.s64 	%p20, %rd303, 0;
-	@%p20 bra 	$L__BB0_35;
-	div.u64 	%rd462, %rd449, %rd21;
-	bra.uni 	$L__BB0_36;
-$L__BB0_35:
-	cvt.u32.u64 	%r21, %rd21;
-	cvt.u32.u64 	%r22, %rd449;
+	setp.eq.s64 	%p17, %rd19, 1;
+	@%p17 bra 	$L__BB0_36;
+	or.b64  	%rd311, %rd510, %rd19;
+	and.b64  	%rd312, %rd311, -4294967296;
+	setp.eq.s64 	%p18, %rd312, 0;
+	@%p18 bra 	$L__BB0_34;
+	div.u64 	%rd523, %rd510, %rd19;
+	bra.uni 	$L__BB0_35;
+$L__BB0_34:
+	cvt.u32.u64 	%r21, %rd19;
+	cvt.u32.u64 	%r22, %rd510;
 	div.u32 	%r23, %r22, %r21;
-	cvt.u64.u32 	%rd462, %r23;
+	cvt.u64.u32 	%rd523, %r23;
+$L__BB0_35:
+	mul.lo.s64 	%rd313, %rd523, %rd19;
+	sub.s64 	%rd314, %rd510, %rd313;
+	mul.lo.s64 	%rd315, %rd314, %rd23;
+	add.s64 	%rd508, %rd315, %rd508;
+	mul.lo.s64 	%rd316, %rd314, %rd24;
+	add.s64 	%rd509, %rd316, %rd509;
+	mov.u64 	%rd510, %rd523;
 $L__BB0_36:
-	mul.lo.s64 	%rd304, %rd462, %rd21;
-	sub.s64 	%rd305, %rd449, %rd304;
-	mul.lo.s64 	%rd306, %rd305, %rd25;
-	add.s64 	%rd448, %rd306, %rd448;
-	mul.lo.s64 	%rd307, %rd305, %rd26;
-	add.s64 	%rd447, %rd307, %rd447;
-	mov.u64 	%rd449, %rd462;
-$L__BB0_37:
-	setp.eq.s64 	%p21, %rd24, 1;
-	@%p21 bra 	$L__BB0_42;
-	or.b64  	%rd308, %rd449, %rd24;
-	and.b64  	%rd309, %rd308, -4294967296;
-	setp.eq.s64 	%p22, %rd309, 0;
-	@%p22 bra 	$L__BB0_40;
-	div.u64 	%rd466, %rd449, %rd24;
-	bra.uni 	$L__BB0_41;
-$L__BB0_40:
-	cvt.u32.u64 	%r24, %rd24;
-	cvt.u32.u64 	%r25, %rd449;
+	setp.eq.s64 	%p19, %rd22, 1;
+	@%p19 bra 	$L__BB0_41;
+	or.b64  	%rd317, %rd510, %rd22;
+	and.b64  	%rd318, %rd317, -4294967296;
+	setp.eq.s64 	%p20, %rd318, 0;
+	@%p20 bra 	$L__BB0_39;
+	div.u64 	%rd527, %rd510, %rd22;
+	bra.uni 	$L__BB0_40;
+$L__BB0_39:
+	cvt.u32.u64 	%r24, %rd22;
+	cvt.u32.u64 	%r25, %rd510;
 	div.u32 	%r26, %r25, %r24;
-	cvt.u64.u32 	%rd466, %r26;
+	cvt.u64.u32 	%rd527, %r26;
+$L__BB0_40:
+	mul.lo.s64 	%rd319, %rd527, %rd22;
+	sub.s64 	%rd320, %rd510, %rd319;
+	mul.lo.s64 	%rd321, %rd320, %rd26;
+	add.s64 	%rd508, %rd321, %rd508;
+	mul.lo.s64 	%rd322, %rd320, %rd27;
+	add.s64 	%rd509, %rd322, %rd509;
+	mov.u64 	%rd510, %rd527;
 $L__BB0_41:
-	mul.lo.s64 	%rd310, %rd466, %rd24;
-	sub.s64 	%rd311, %rd449, %rd310;
-	mul.lo.s64 	%rd312, %rd311, %rd28;
-	add.s64 	%rd448, %rd312, %rd448;
-	mul.lo.s64 	%rd313, %rd311, %rd29;
-	add.s64 	%rd447, %rd313, %rd447;
-	mov.u64 	%rd449, %rd466;
-$L__BB0_42:
-	setp.eq.s64 	%p23, %rd27, 1;
-	@%p23 bra 	$L__BB0_47;
-	or.b64  	%rd314, %rd449, %rd27;
-	and.b64  	%rd315, %rd314, -4294967296;
-	setp.eq.s64 	%p24, %rd315, 0;
-	@%p24 bra 	$L__BB0_45;
-	rem.u64 	%rd470, %rd449, %rd27;
-	bra.uni 	$L__BB0_46;
-$L__BB0_45:
-	cvt.u32.u64 	%r27, %rd27;
-	cvt.u32.u64 	%r28, %rd449;
+	setp.eq.s64 	%p21, %rd25, 1;
+	@%p21 bra 	$L__BB0_46;
+	or.b64  	%rd323, %rd510, %rd25;
+	and.b64  	%rd324, %rd323, -4294967296;
+	setp.eq.s64 	%p22, %rd324, 0;
+	@%p22 bra 	$L__BB0_44;
+	rem.u64 	%rd531, %rd510, %rd25;
+	bra.uni 	$L__BB0_45;
+$L__BB0_44:
+	cvt.u32.u64 	%r27, %rd25;
+	cvt.u32.u64 	%r28, %rd510;
 	rem.u32 	%r29, %r28, %r27;
-	cvt.u64.u32 	%rd470, %r29;
+	cvt.u64.u32 	%rd531, %r29;
+$L__BB0_45:
+	mul.lo.s64 	%rd325, %rd531, %rd28;
+	add.s64 	%rd508, %rd325, %rd508;
+	mul.lo.s64 	%rd326, %rd531, %rd29;
+	add.s64 	%rd509, %rd326, %rd509;
 $L__BB0_46:
-	mul.lo.s64 	%rd316, %rd470, %rd30;
-	add.s64 	%rd448, %rd316, %rd448;
-	mul.lo.s64 	%rd317, %rd470, %rd31;
-	add.s64 	%rd447, %rd317, %rd447;
-$L__BB0_47:
-	add.s64 	%rd433, %rd436, %rd3;
-	shl.b64 	%rd318, %rd447, 1;
-	add.s64 	%rd319, %rd2, %rd318;
-	ld.global.u16 	%rs1, [%rd319];
-	shl.b64 	%rd320, %rd448, 1;
-	add.s64 	%rd321, %rd1, %rd320;
-	st.global.u16 	[%rd321], %rs1;
-	add.s64 	%rd448, %rd8, %rd448;
-	add.s64 	%rd447, %rd9, %rd447;
-	add.s64 	%rd471, %rd471, -1;
-	add.s64 	%rd437, %rd437, 1;
-	setp.lt.u64 	%p25, %rd437, %rd433;
-	setp.lt.u64 	%p26, %rd437, %rd258;
-	and.pred  	%p27, %p25, %p26;
-	@%p27 bra 	$L__BB0_6;
-	bra.uni 	$L__BB0_137;
+	add.s64 	%rd485, %rd500, 96;
+	setp.gt.u64 	%p23, %rd505, 96;
+	setp.le.u64 	%p24, %rd501, %rd500;
+	and.pred  	%p25, %p24, %p23;
+	setp.lt.u64 	%p26, %rd485, %rd268;
+	and.pred  	%p27, %p26, %p25;
+	@%p27 bra 	$L__BB0_133;
+	add.s64 	%rd486, %rd500, 128;
+	shl.b64 	%rd327, %rd509, 1;
+	add.s64 	%rd328, %rd1, %rd327;
+	ld.global.u16 	%rs1, [%rd328];
+	shl.b64 	%rd329, %rd508, 1;
+	add.s64 	%rd330, %rd2, %rd329;
+	st.global.u16 	[%rd330], %rs1;
+	add.s64 	%rd501, %rd501, 32;
+	setp.lt.u64 	%p28, %rd501, %rd486;
+	setp.lt.u64 	%p29, %rd501, %rd268;
+	and.pred  	%p30, %p28, %p29;
+	@%p30 bra 	$L__BB0_6;
+	bra.uni 	$L__BB0_160;
 $L__BB0_48:
-	mov.u64 	%rd485, 0;
-	mov.u64 	%rd474, %rd436;
-	mov.u64 	%rd484, %rd485;
-	mov.u64 	%rd508, %rd485;
+	mov.u64 	%rd534, %rd500;
 $L__BB0_49:
-	setp.ne.s64 	%p28, %rd508, 0;
-	@%p28 bra 	$L__BB0_90;
-	setp.eq.s64 	%p29, %rd10, 1;
-	mov.u64 	%rd508, 1;
-	mov.u64 	%rd484, %rd7;
-	mov.u64 	%rd485, %rd6;
-	mov.u64 	%rd486, %rd474;
-	@%p29 bra 	$L__BB0_55;
-	or.b64  	%rd326, %rd474, %rd10;
-	and.b64  	%rd327, %rd326, -4294967296;
-	setp.eq.s64 	%p30, %rd327, 0;
-	@%p30 bra 	$L__BB0_53;
-	div.u64 	%rd486, %rd474, %rd10;
-	bra.uni 	$L__BB0_54;
-$L__BB0_53:
-	cvt.u32.u64 	%r31, %rd474;
-	div.u32 	%r32, %r31, %r54;
-	cvt.u64.u32 	%rd486, %r32;
-$L__BB0_54:
-	mul.lo.s64 	%rd328, %rd486, %rd10;
-	sub.s64 	%rd329, %rd474, %rd328;
-	sub.s64 	%rd508, %rd10, %rd329;
-	mul.lo.s64 	%rd330, %rd329, %rd8;
-	add.s64 	%rd485, %rd330, %rd6;
-	mul.lo.s64 	%rd331, %rd329, %rd9;
-	add.s64 	%rd484, %rd331, %rd7;
-$L__BB0_55:
-	setp.eq.s64 	%p31, %rd11, 1;
-	@%p31 bra 	$L__BB0_60;
-	or.b64  	%rd332, %rd486, %rd11;
+	setp.eq.s64 	%p31, %rd8, 1;
+	mov.u64 	%rd538, 1;
+	mov.u64 	%rd508, %rd6;
+	mov.u64 	%rd509, %rd7;
+	mov.u64 	%rd543, %rd534;
+	@%p31 bra 	$L__BB0_54;
+	or.b64  	%rd332, %rd534, %rd8;
 	and.b64  	%rd333, %rd332, -4294967296;
 	setp.eq.s64 	%p32, %rd333, 0;
-	@%p32 bra 	$L__BB0_58;
-	div.u64 	%rd483, %rd486, %rd11;
-	bra.uni 	$L__BB0_59;
-$L__BB0_58:
-	cvt.u32.u64 	%r34, %rd486;
-	div.u32 	%r35, %r34, %r57;
-	cvt.u64.u32 	%rd483, %r35;
-$L__BB0_59:
-	mul.lo.s64 	%rd334, %rd483, %rd11;
-	sub.s64 	%rd335, %rd486, %rd334;
-	mul.lo.s64 	%rd336, %rd335, %rd13;
-	add.s64 	%rd485, %rd336, %rd485;
-	mul.lo.s64 	%rd337, %rd335, %rd14;
-	add.s64 	%rd484, %rd337, %rd484;
-	mov.u64 	%rd486, %rd483;
-$L__BB0_60:
-	setp.eq.s64 	%p33, %rd12, 1;
-	@%p33 bra 	$L__BB0_65;
-	or.b64  	%rd338, %rd486, %rd12;
+	@%p32 bra 	$L__BB0_52;
+	div.u64 	%rd543, %rd534, %rd8;
+	bra.uni 	$L__BB0_53;
+$L__BB0_52:
+	cvt.u32.u64 	%r31, %rd534;
+	div.u32 	%r32, %r31, %r54;
+	cvt.u64.u32 	%rd543, %r32;
+$L__BB0_53:
+	mul.lo.s64 	%rd334, %rd543, %rd8;
+	sub.s64 	%rd335, %rd534, %rd334;
+	sub.s64 	%rd538, %rd8, %rd335;
+	mul.lo.s64 	%rd336, %rd335, %rd32;
+	add.s64 	%rd508, %rd336, %rd6;
+	mul.lo.s64 	%rd337, %rd335, %rd30;
+	add.s64 	%rd509, %rd337, %rd7;
+$L__BB0_54:
+	setp.eq.s64 	%p33, %rd9, 1;
+	@%p33 bra 	$L__BB0_59;
+	or.b64  	%rd338, %rd543, %rd9;
 	and.b64  	%rd339, %rd338, -4294967296;
 	setp.eq.s64 	%p34, %rd339, 0;
-	@%p34 bra 	$L__BB0_63;
-	div.u64 	%rd487, %rd486, %rd12;
-	bra.uni 	$L__BB0_64;
-$L__BB0_63:
-	cvt.u32.u64 	%r36, %rd12;
-	cvt.u32.u64 	%r37, %rd486;
-	div.u32 	%r38, %r37, %r36;
-	cvt.u64.u32 	%rd487, %r38;
-$L__BB0_64:
-	mul.lo.s64 	%rd340, %rd487, %rd12;
-	sub.s64 	%rd341, %rd486, %rd340;
-	mul.lo.s64 	%rd342, %rd341, %rd16;
-	add.s64 	%rd485, %rd342, %rd485;
-	mul.lo.s64 	%rd343, %rd341, %rd17;
-	add.s64 	%rd484, %rd343, %rd484;
-	mov.u64 	%rd486, %rd487;
-$L__BB0_65:
-	setp.eq.s64 	%p35, %rd15, 1;
-	@%p35 bra 	$L__BB0_70;
-	or.b64  	%rd344, %rd486, %rd15;
+	@%p34 bra 	$L__BB0_57;
+	div.u64 	%rd540, %rd543, %rd9;
+	bra.uni 	$L__BB0_58;
+$L__BB0_57:
+	cvt.u32.u64 	%r34, %rd543;
+	div.u32 	%r35, %r34, %r57;
+	cvt.u64.u32 	%rd540, %r35;
+$L__BB0_58:
+	mul.lo.s64 	%rd340, %rd540, %rd9;
+	sub.s64 	%rd341, %rd543, %rd340;
+	mul.lo.s64 	%rd342, %rd341, %rd11;
+	add.s64 	%rd508, %rd342, %rd508;
+	mul.lo.s64 	%rd343, %rd341, %rd12;
+	add.s64 	%rd509, %rd343, %rd509;
+	mov.u64 	%rd543, %rd540;
+$L__BB0_59:
+	setp.eq.s64 	%p35, %rd10, 1;
+	@%p35 bra 	$L__BB0_64;
+	or.b64  	%rd344, %rd543, %rd10;
 	and.b64  	%rd345, %rd344, -4294967296;
 	setp.eq.s64 	%p36, %rd345, 0;
-	@%p36 bra 	$L__BB0_68;
-	div.u64 	%rd491, %rd486, %rd15;
-	bra.uni 	$L__BB0_69;
-$L__BB0_68:
-	cvt.u32.u64 	%r39, %rd15;
-	cvt.u32.u64 	%r40, %rd486;
-	div.u32 	%r41, %r40, %r39;
-	cvt.u64.u32 	%rd491, %r41;
-$L__BB0_69:
-	mul.lo.s64 	%rd346, %rd491, %rd15;
-	sub.s64 	%rd347, %rd486, %rd346;
-	mul.lo.s64 	%rd348, %rd347, %rd19;
-	add.s64 	%rd485, %rd348, %rd485;
-	mul.lo.s64 	%rd349, %rd347, %rd20;
-	add.s64 	%rd484, %rd349, %rd484;
-	mov.u64 	%rd486, %rd491;
-$L__BB0_70:
-	setp.eq.s64 	%p37, %rd18, 1;
-	@%p37 bra 	$L__BB0_75;
-	or.b64  	%rd350, %rd486, %rd18;
+	@%p36 bra 	$L__BB0_62;
+	div.u64 	%rd544, %rd543, %rd10;
+	bra.uni 	$L__BB0_63;
+$L__BB0_62:
+	cvt.u32.u64 	%r36, %rd10;
+	cvt.u32.u64 	%r37, %rd543;
+	div.u32 	%r38, %r37, %r36;
+	cvt.u64.u32 	%rd544, %r38;
+$L__BB0_63:
+	mul.lo.s64 	%rd346, %rd544, %rd10;
+	sub.s64 	%rd347, %rd543, %rd346;
+	mul.lo.s64 	%rd348, %rd347, %rd14;
+	add.s64 	%rd508, %rd348, %rd508;
+	mul.lo.s64 	%rd349, %rd347, %rd15;
+	add.s64 	%rd509, %rd349, %rd509;
+	mov.u64 	%rd543, %rd544;
+$L__BB0_64:
+	setp.eq.s64 	%p37, %rd13, 1;
+	@%p37 bra 	$L__BB0_69;
+	or.b64  	%rd350, %rd543, %rd13;
 	and.b64  	%rd351, %rd350, -4294967296;
 	setp.eq.s64 	%p38, %rd351, 0;
-	@%p38 bra 	$L__BB0_73;
-	div.u64 	%rd495, %rd486, %rd18;
-	bra.uni 	$L__BB0_74;
-$L__BB0_73:
-	cvt.u32.u64 	%r42, %rd18;
-	cvt.u32.u64 	%r43, %rd486;
-	div.u32 	%r44, %r43, %r42;
-	cvt.u64.u32 	%rd495, %r44;
-$L__BB0_74:
-	mul.lo.s64 	%rd352, %rd495, %rd18;
-	sub.s64 	%rd353, %rd486, %rd352;
-	mul.lo.s64 	%rd354, %rd353, %rd22;
-	add.s64 	%rd485, %rd354, %rd485;
-	mul.lo.s64 	%rd355, %rd353, %rd23;
-	add.s64 	%rd484, %rd355, %rd484;
-	mov.u64 	%rd486, %rd495;
-$L__BB0_75:
-	setp.eq.s64 	%p39, %rd21, 1;
-	@%p39 bra 	$L__BB0_80;
-	or.b64  	%rd356, %rd486, %rd21;
+	@%p38 bra 	$L__BB0_67;
+	div.u64 	%rd548, %rd543, %rd13;
+	bra.uni 	$L__BB0_68;
+$L__BB0_67:
+	cvt.u32.u64 	%r39, %rd13;
+	cvt.u32.u64 	%r40, %rd543;
+	div.u32 	%r41, %r40, %r39;
+	cvt.u64.u32 	%rd548, %r41;
+$L__BB0_68:
+	mul.lo.s64 	%rd352, %rd548, %rd13;
+	sub.s64 	%rd353, %rd543, %rd352;
+	mul.lo.s64 	%rd354, %rd353, %rd17;
+	add.s64 	%rd508, %rd354, %rd508;
+	mul.lo.s64 	%rd355, %rd353, %rd18;
+	add.s64 	%rd509, %rd355, %rd509;
+	mov.u64 	%rd543, %rd548;
+$L__BB0_69:
+	setp.eq.s64 	%p39, %rd16, 1;
+	@%p39 bra 	$L__BB0_74;
+	or.b64  	%rd356, %rd543, %rd16;
 	and.b64  	%rd357, %rd356, -4294967296;
 	setp.eq.s64 	%p40, %rd357, 0;
-	@%p40 bra 	$L__BB0_78;
-	div.u64 	%rd499, %rd486, %rd21;
-	bra.uni 	$L__BB0_79;
-$L__BB0_78:
-	cvt.u32.u64 	%r45, %rd21;
-	cvt.u32.u64 	%r46, %rd486;
-	div.u32 	%r47, %r46, %r45;
-	cvt.u64.u32 	%rd499, %r47;
-$L__BB0_79:
-	mul.lo.s64 	%rd358, %rd499, %rd21;
-	sub.s64 	%rd359, %rd486, %rd358;
-	mul.lo.s64 	%rd360, %rd359, %rd25;
-	add.s64 	%rd485, %rd360, %rd485;
-	mul.lo.s64 	%rd361, %rd359, %rd26;
-	add.s64 	%rd484, %rd361, %rd484;
-	mov.u64 	%rd486, %rd499;
-$L__BB0_80:
-	setp.eq.s64 	%p41, %rd24, 1;
-	@%p41 bra 	$L__BB0_85;
-	or.b64  	%rd362, %rd486, %rd24;
+	@%p40 bra 	$L__BB0_72;
+	div.u64 	%rd552, %rd543, %rd16;
+	bra.uni 	$L__BB0_73;
+$L__BB0_72:
+	cvt.u32.u64 	%r42, %rd16;
+	cvt.u32.u64 	%r43, %rd543;
+	div.u32 	%r44, %r43, %r42;
+	cvt.u64.u32 	%rd552, %r44;
+$L__BB0_73:
+	mul.lo.s64 	%rd358, %rd552, %rd16;
+	sub.s64 	%rd359, %rd543, %rd358;
+	mul.lo.s64 	%rd360, %rd359, %rd20;
+	add.s64 	%rd508, %rd360, %rd508;
+	mul.lo.s64 	%rd361, %rd359, %rd21;
+	add.s64 	%rd509, %rd361, %rd509;
+	mov.u64 	%rd543, %rd552;
+$L__BB0_74:
+	setp.eq.s64 	%p41, %rd19, 1;
+	@%p41 bra 	$L__BB0_79;
+	or.b64  	%rd362, %rd543, %rd19;
 	and.b64  	%rd363, %rd362, -4294967296;
 	setp.eq.s64 	%p42, %rd363, 0;
-	@%p42 bra 	$L__BB0_83;
-	div.u64 	%rd503, %rd486, %rd24;
-	bra.uni 	$L__BB0_84;
-$L__BB0_83:
-	cvt.u32.u64 	%r48, %rd24;
-	cvt.u32.u64 	%r49, %rd486;
-	div.u32 	%r50, %r49, %r48;
-	cvt.u64.u32 	%rd503, %r50;
-$L__BB0_84:
-	mul.lo.s64 	%rd364, %rd503, %rd24;
-	sub.s64 	%rd365, %rd486, %rd364;
-	mul.lo.s64 	%rd366, %rd365, %rd28;
-	add.s64 	%rd485, %rd366, %rd485;
-	mul.lo.s64 	%rd367, %rd365, %rd29;
-	add.s64 	%rd484, %rd367, %rd484;
-	mov.u64 	%rd486, %rd503;
-$L__BB0_85:
-	setp.eq.s64 	%p43, %rd27, 1;
-	@%p43 bra 	$L__BB0_90;
-	or.b64  	%rd368, %rd486, %rd27;
+	@%p42 bra 	$L__BB0_77;
+	div.u64 	%rd556, %rd543, %rd19;
+	bra.uni 	$L__BB0_78;
+$L__BB0_77:
+	cvt.u32.u64 	%r45, %rd19;
+	cvt.u32.u64 	%r46, %rd543;
+	div.u32 	%r47, %r46, %r45;
+	cvt.u64.u32 	%rd556, %r47;
+$L__BB0_78:
+	mul.lo.s64 	%rd364, %rd556, %rd19;
+	sub.s64 	%rd365, %rd543, %rd364;
+	mul.lo.s64 	%rd366, %rd365, %rd23;
+	add.s64 	%rd508, %rd366, %rd508;
+	mul.lo.s64 	%rd367, %rd365, %rd24;
+	add.s64 	%rd509, %rd367, %rd509;
+	mov.u64 	%rd543, %rd556;
+$L__BB0_79:
+	setp.eq.s64 	%p43, %rd22, 1;
+	@%p43 bra 	$L__BB0_84;
+	or.b64  	%rd368, %rd543, %rd22;
 	and.b64  	%rd369, %rd368, -4294967296;
 	setp.eq.s64 	%p44, %rd369, 0;
-	@%p44 bra 	$L__BB0_88;
-	rem.u64 	%rd507, %rd486, %rd27;
-	bra.uni 	$L__BB0_89;
-$L__BB0_88:
-	cvt.u32.u64 	%r51, %rd27;
-	cvt.u32.u64 	%r52, %rd486;
+	@%p44 bra 	$L__BB0_82;
+	div.u64 	%rd560, %rd543, %rd22;
+	bra.uni 	$L__BB0_83;
+$L__BB0_82:
+	cvt.u32.u64 	%r48, %rd22;
+	cvt.u32.u64 	%r49, %rd543;
+	div.u32 	%r50, %r49, %r48;
+	cvt.u64.u32 	%rd560, %r50;
+$L__BB0_83:
+	mul.lo.s64 	%rd370, %rd560, %rd22;
+	sub.s64 	%rd371, %rd543, %rd370;
+	mul.lo.s64 	%rd372, %rd371, %rd26;
+	add.s64 	%rd508, %rd372, %rd508;
+	mul.lo.s64 	%rd373, %rd371, %rd27;
+	add.s64 	%rd509, %rd373, %rd509;
+	mov.u64 	%rd543, %rd560;
+$L__BB0_84:
+	setp.eq.s64 	%p45, %rd25, 1;
+	@%p45 bra 	$L__BB0_89;
+	or.b64  	%rd374, %rd543, %rd25;
+	and.b64  	%rd375, %rd374, -4294967296;
+	setp.eq.s64 	%p46, %rd375, 0;
+	@%p46 bra 	$L__BB0_87;
+	rem.u64 	%rd564, %rd543, %rd25;
+	bra.uni 	$L__BB0_88;
+$L__BB0_87:
+	cvt.u32.u64 	%r51, %rd25;
+	cvt.u32.u64 	%r52, %rd543;
 	rem.u32 	%r53, %r52, %r51;
-	cvt.u64.u32 	%rd507, %r53;
+	cvt.u64.u32 	%rd564, %r53;
+$L__BB0_88:
+	mul.lo.s64 	%rd376, %rd564, %rd28;
+	add.s64 	%rd508, %rd376, %rd508;
+	mul.lo.s64 	%rd377, %rd564, %rd29;
+	add.s64 	%rd509, %rd377, %rd509;
 $L__BB0_89:
-	mul.lo.s64 	%rd370, %rd507, %rd30;
-	add.s64 	%rd485, %rd370, %rd485;
-	mul.lo.s64 	%rd371, %rd507, %rd31;
-	add.s64 	%rd484, %rd371, %rd484;
-$L__BB0_90:
-	add.s64 	%rd434, %rd436, %rd3;
-	add.s64 	%rd372, %rd2, %rd484;
-	ld.global.u8 	%rs2, [%rd372];
-	add.s64 	%rd373, %rd1, %rd485;
-	st.global.u8 	[%rd373], %rs2;
-	add.s64 	%rd485, %rd8, %rd485;
-	add.s64 	%rd484, %rd9, %rd484;
-	add.s64 	%rd508, %rd508, -1;
-	add.s64 	%rd474, %rd474, 1;
-	setp.lt.u64 	%p45, %rd474, %rd434;
-	setp.lt.u64 	%p46, %rd474, %rd258;
-	and.pred  	%p47, %p45, %p46;
-	@%p47 bra 	$L__BB0_49;
-	bra.uni 	$L__BB0_137;
+	add.s64 	%rd487, %rd500, 96;
+	setp.gt.u64 	%p47, %rd538, 96;
+	setp.le.u64 	%p48, %rd534, %rd500;
+	and.pred  	%p49, %p48, %p47;
+	setp.lt.u64 	%p50, %rd487, %rd268;
+	and.pred  	%p51, %p50, %p49;
+	@%p51 bra 	$L__BB0_133;
+	add.s64 	%rd488, %rd500, 128;
+	add.s64 	%rd378, %rd1, %rd509;
+	ld.global.u8 	%rs2, [%rd378];
+	add.s64 	%rd379, %rd2, %rd508;
+	st.global.u8 	[%rd379], %rs2;
+	add.s64 	%rd534, %rd534, 32;
+	setp.lt.u64 	%p52, %rd534, %rd488;
+	setp.lt.u64 	%p53, %rd534, %rd268;
+	and.pred  	%p54, %p52, %p53;
+	@%p54 bra 	$L__BB0_49;
+	bra.uni 	$L__BB0_160;
 $L__BB0_91:
-	mov.u64 	%rd522, 0;
-	mov.u64 	%rd511, %rd436;
-	mov.u64 	%rd521, %rd522;
-	mov.u64 	%rd545, %rd522;
+	mov.u64 	%rd567, %rd500;
 $L__BB0_92:
-	setp.ne.s64 	%p48, %rd545, 0;
-	@%p48 bra 	$L__BB0_133;
-	setp.eq.s64 	%p49, %rd10, 1;
-	mov.u64 	%rd545, 1;
-	mov.u64 	%rd521, %rd7;
-	mov.u64 	%rd522, %rd6;
-	mov.u64 	%rd523, %rd511;
-	@%p49 bra 	$L__BB0_98;
-	or.b64  	%rd378, %rd511, %rd10;
-	and.b64  	%rd379, %rd378, -4294967296;
-	setp.eq.s64 	%p50, %rd379, 0;
-	@%p50 bra 	$L__BB0_96;
-	div.u64 	%rd523, %rd511, %rd10;
-	bra.uni 	$L__BB0_97;
-$L__BB0_96:
-	cvt.u32.u64 	%r55, %rd511;
+	setp.eq.s64 	%p55, %rd8, 1;
+	mov.u64 	%rd571, 1;
+	mov.u64 	%rd508, %rd6;
+	mov.u64 	%rd509, %rd7;
+	mov.u64 	%rd576, %rd567;
+	@%p55 bra 	$L__BB0_97;
+	or.b64  	%rd381, %rd567, %rd8;
+	and.b64  	%rd382, %rd381, -4294967296;
+	setp.eq.s64 	%p56, %rd382, 0;
+	@%p56 bra 	$L__BB0_95;
+	div.u64 	%rd576, %rd567, %rd8;
+	bra.uni 	$L__BB0_96;
+$L__BB0_95:
+	cvt.u32.u64 	%r55, %rd567;
 	div.u32 	%r56, %r55, %r54;
-	cvt.u64.u32 	%rd523, %r56;
+	cvt.u64.u32 	%rd576, %r56;
+$L__BB0_96:
+	mul.lo.s64 	%rd383, %rd576, %rd8;
+	sub.s64 	%rd384, %rd567, %rd383;
+	sub.s64 	%rd571, %rd8, %rd384;
+	mul.lo.s64 	%rd385, %rd384, %rd32;
+	add.s64 	%rd508, %rd385, %rd6;
+	mul.lo.s64 	%rd386, %rd384, %rd30;
+	add.s64 	%rd509, %rd386, %rd7;
 $L__BB0_97:
-	mul.lo.s64 	%rd380, %rd523, %rd10;
-	sub.s64 	%rd381, %rd511, %rd380;
-	sub.s64 	%rd545, %rd10, %rd381;
-	mul.lo.s64 	%rd382, %rd381, %rd8;
-	add.s64 	%rd522, %rd382, %rd6;
-	mul.lo.s64 	%rd383, %rd381, %rd9;
-	add.s64 	%rd521, %rd383, %rd7;
-$L__BB0_98:
-	setp.eq.s64 	%p51, %rd11, 1;
-	@%p51 bra 	$L__BB0_103;
-	or.b64  	%rd384, %rd523, %rd11;
-	and.b64  	%rd385, %rd384, -4294967296;
-	setp.eq.s64 	%p52, %rd385, 0;
-	@%p52 bra 	$L__BB0_101;
-	div.u64 	%rd520, %rd523, %rd11;
-	bra.uni 	$L__BB0_102;
-$L__BB0_101:
-	cvt.u32.u64 	%r58, %rd523;
+	setp.eq.s64 	%p57, %rd9, 1;
+	@%p57 bra 	$L__BB0_102;
+	or.b64  	%rd387, %rd576, %rd9;
+	and.b64  	%rd388, %rd387, -4294967296;
+	setp.eq.s64 	%p58, %rd388, 0;
+	@%p58 bra 	$L__BB0_100;
+	div.u64 	%rd573, %rd576, %rd9;
+	bra.uni 	$L__BB0_101;
+$L__BB0_100:
+	cvt.u32.u64 	%r58, %rd576;
 	div.u32 	%r59, %r58, %r57;
-	cvt.u64.u32 	%rd520, %r59;
+	cvt.u64.u32 	%rd573, %r59;
+$L__BB0_101:
+	mul.lo.s64 	%rd389, %rd573, %rd9;
+	sub.s64 	%rd390, %rd576, %rd389;
+	mul.lo.s64 	%rd391, %rd390, %rd11;
+	add.s64 	%rd508, %rd391, %rd508;
+	mul.lo.s64 	%rd392, %rd390, %rd12;
+	add.s64 	%rd509, %rd392, %rd509;
+	mov.u64 	%rd576, %rd573;
 $L__BB0_102:
-	mul.lo.s64 	%rd386, %rd520, %rd11;
-	sub.s64 	%rd387, %rd523, %rd386;
-	mul.lo.s64 	%rd388, %rd387, %rd13;
-	add.s64 	%rd522, %rd388, %rd522;
-	mul.lo.s64 	%rd389, %rd387, %rd14;
-	add.s64 	%rd521, %rd389, %rd521;
-	mov.u64 	%rd523, %rd520;
-$L__BB0_103:
-	setp.eq.s64 	%p53, %rd12, 1;
-	@%p53 bra 	$L__BB0_108;
-	or.b64  	%rd390, %rd523, %rd12;
-	and.b64  	%rd391, %rd390, -4294967296;
-	setp.eq.s64 	%p54, %rd391, 0;
-	@%p54 bra 	$L__BB0_106;
-	div.u64 	%rd524, %rd523, %rd12;
-	bra.uni 	$L__BB0_107;
-$L__BB0_106:
-	cvt.u32.u64 	%r60, %rd12;
-	cvt.u32.u64 	%r61, %rd523;
+	setp.eq.s64 	%p59, %rd10, 1;
+	@%p59 bra 	$L__BB0_107;
+	or.b64  	%rd393, %rd576, %rd10;
+	and.b64  	%rd394, %rd393, -4294967296;
+	setp.eq.s64 	%p60, %rd394, 0;
+	@%p60 bra 	$L__BB0_105;
+	div.u64 	%rd577, %rd576, %rd10;
+	bra.uni 	$L__BB0_106;
+$L__BB0_105:
+	cvt.u32.u64 	%r60, %rd10;
+	cvt.u32.u64 	%r61, %rd576;
 	div.u32 	%r62, %r61, %r60;
-	cvt.u64.u32 	%rd524, %r62;
+	cvt.u64.u32 	%rd577, %r62;
+$L__BB0_106:
+	mul.lo.s64 	%rd395, %rd577, %rd10;
+	sub.s64 	%rd396, %rd576, %rd395;
+	mul.lo.s64 	%rd397, %rd396, %rd14;
+	add.s64 	%rd508, %rd397, %rd508;
+	mul.lo.s64 	%rd398, %rd396, %rd15;
+	add.s64 	%rd509, %rd398, %rd509;
+	mov.u64 	%rd576, %rd577;
 $L__BB0_107:
-	mul.lo.s64 	%rd392, %rd524, %rd12;
-	sub.s64 	%rd393, %rd523, %rd392;
-	mul.lo.s64 	%rd394, %rd393, %rd16;
-	add.s64 	%rd522, %rd394, %rd522;
-	mul.lo.s64 	%rd395, %rd393, %rd17;
-	add.s64 	%rd521, %rd395, %rd521;
-	mov.u64 	%rd523, %rd524;
-$L__BB0_108:
-	setp.eq.s64 	%p55, %rd15, 1;
-	@%p55 bra 	$L__BB0_113;
-	or.b64  	%rd396, %rd523, %rd15;
-	and.b64  	%rd397, %rd396, -4294967296;
-	setp.eq.s64 	%p56, %rd397, 0;
-	@%p56 bra 	$L__BB0_111;
-	div.u64 	%rd528, %rd523, %rd15;
-	bra.uni 	$L__BB0_112;
-$L__BB0_111:
-	cvt.u32.u64 	%r63, %rd15;
-	cvt.u32.u64 	%r64, %rd523;
+	setp.eq.s64 	%p61, %rd13, 1;
+	@%p61 bra 	$L__BB0_112;
+	or.b64  	%rd399, %rd576, %rd13;
+	and.b64  	%rd400, %rd399, -4294967296;
+	setp.eq.s64 	%p62, %rd400, 0;
+	@%p62 bra 	$L__BB0_110;
+	div.u64 	%rd581, %rd576, %rd13;
+	bra.uni 	$L__BB0_111;
+$L__BB0_110:
+	cvt.u32.u64 	%r63, %rd13;
+	cvt.u32.u64 	%r64, %rd576;
 	div.u32 	%r65, %r64, %r63;
-	cvt.u64.u32 	%rd528, %r65;
+	cvt.u64.u32 	%rd581, %r65;
+$L__BB0_111:
+	mul.lo.s64 	%rd401, %rd581, %rd13;
+	sub.s64 	%rd402, %rd576, %rd401;
+	mul.lo.s64 	%rd403, %rd402, %rd17;
+	add.s64 	%rd508, %rd403, %rd508;
+	mul.lo.s64 	%rd404, %rd402, %rd18;
+	add.s64 	%rd509, %rd404, %rd509;
+	mov.u64 	%rd576, %rd581;
 $L__BB0_112:
-	mul.lo.s64 	%rd398, %rd528, %rd15;
-	sub.s64 	%rd399, %rd523, %rd398;
-	mul.lo.s64 	%rd400, %rd399, %rd19;
-	add.s64 	%rd522, %rd400, %rd522;
-	mul.lo.s64 	%rd401, %rd399, %rd20;
-	add.s64 	%rd521, %rd401, %rd521;
-	mov.u64 	%rd523, %rd528;
-$L__BB0_113:
-	setp.eq.s64 	%p57, %rd18, 1;
-	@%p57 bra 	$L__BB0_118;
-	or.b64  	%rd402, %rd523, %rd18;
-	and.b64  	%rd403, %rd402, -4294967296;
-	setp.eq.s64 	%p58, %rd403, 0;
-	@%p58 bra 	$L__BB0_116;
-	div.u64 	%rd532, %rd523, %rd18;
-	bra.uni 	$L__BB0_117;
-$L__BB0_116:
-	cvt.u32.u64 	%r66, %rd18;
-	cvt.u32.u64 	%r67, %rd523;
+	setp.eq.s64 	%p63, %rd16, 1;
+	@%p63 bra 	$L__BB0_117;
+	or.b64  	%rd405, %rd576, %rd16;
+	and.b64  	%rd406, %rd405, -4294967296;
+	setp.eq.s64 	%p64, %rd406, 0;
+	@%p64 bra 	$L__BB0_115;
+	div.u64 	%rd585, %rd576, %rd16;
+	bra.uni 	$L__BB0_116;
+$L__BB0_115:
+	cvt.u32.u64 	%r66, %rd16;
+	cvt.u32.u64 	%r67, %rd576;
 	div.u32 	%r68, %r67, %r66;
-	cvt.u64.u32 	%rd532, %r68;
+	cvt.u64.u32 	%rd585, %r68;
+$L__BB0_116:
+	mul.lo.s64 	%rd407, %rd585, %rd16;
+	sub.s64 	%rd408, %rd576, %rd407;
+	mul.lo.s64 	%rd409, %rd408, %rd20;
+	add.s64 	%rd508, %rd409, %rd508;
+	mul.lo.s64 	%rd410, %rd408, %rd21;
+	add.s64 	%rd509, %rd410, %rd509;
+	mov.u64 	%rd576, %rd585;
 $L__BB0_117:
-	mul.lo.s64 	%rd404, %rd532, %rd18;
-	sub.s64 	%rd405, %rd523, %rd404;
-	mul.lo.s64 	%rd406, %rd405, %rd22;
-	add.s64 	%rd522, %rd406, %rd522;
-	mul.lo.s64 	%rd407, %rd405, %rd23;
-	add.s64 	%rd521, %rd407, %rd521;
-	mov.u64 	%rd523, %rd532;
-$L__BB0_118:
-	setp.eq.s64 	%p59, %rd21, 1;
-	@%p59 bra 	$L__BB0_123;
-	or.b64  	%rd408, %rd523, %rd21;
-	and.b64  	%rd409, %rd408, -4294967296;
-	setp.eq.s64 	%p60, %rd409, 0;
-	@%p60 bra 	$L__BB0_121;
-	div.u64 	%rd536, %rd523, %rd21;
-	bra.uni 	$L__BB0_122;
-$L__BB0_121:
-	cvt.u32.u64 	%r69, %rd21;
-	cvt.u32.u64 	%r70, %rd523;
+	setp.eq.s64 	%p65, %rd19, 1;
+	@%p65 bra 	$L__BB0_122;
+	or.b64  	%rd411, %rd576, %rd19;
+	and.b64  	%rd412, %rd411, -4294967296;
+	setp.eq.s64 	%p66, %rd412, 0;
+	@%p66 bra 	$L__BB0_120;
+	div.u64 	%rd589, %rd576, %rd19;
+	bra.uni 	$L__BB0_121;
+$L__BB0_120:
+	cvt.u32.u64 	%r69, %rd19;
+	cvt.u32.u64 	%r70, %rd576;
 	div.u32 	%r71, %r70, %r69;
-	cvt.u64.u32 	%rd536, %r71;
+	cvt.u64.u32 	%rd589, %r71;
+$L__BB0_121:
+	mul.lo.s64 	%rd413, %rd589, %rd19;
+	sub.s64 	%rd414, %rd576, %rd413;
+	mul.lo.s64 	%rd415, %rd414, %rd23;
+	add.s64 	%rd508, %rd415, %rd508;
+	mul.lo.s64 	%rd416, %rd414, %rd24;
+	add.s64 	%rd509, %rd416, %rd509;
+	mov.u64 	%rd576, %rd589;
 $L__BB0_122:
-	mul.lo.s64 	%rd410, %rd536, %rd21;
-	sub.s64 	%rd411, %rd523, %rd410;
-	mul.lo.s64 	%rd412, %rd411, %rd25;
-	add.s64 	%rd522, %rd412, %rd522;
-	mul.lo.s64 	%rd413, %rd411, %rd26;
-	add.s64 	%rd521, %rd413, %rd521;
-	mov.u64 	%rd523, %rd536;
-$L__BB0_123:
-	setp.eq.s64 	%p61, %rd24, 1;
-	@%p61 bra 	$L__BB0_128;
-	or.b64  	%rd414, %rd523, %rd24;
-	and.b64  	%rd415, %rd414, -4294967296;
-	setp.eq.s64 	%p62, %rd415, 0;
-	@%p62 bra 	$L__BB0_126;
-	div.u64 	%rd540, %rd523, %rd24;
-	bra.uni 	$L__BB0_127;
-$L__BB0_126:
-	cvt.u32.u64 	%r72, %rd24;
-	cvt.u32.u64 	%r73, %rd523;
+	setp.eq.s64 	%p67, %rd22, 1;
+	@%p67 bra 	$L__BB0_127;
+	or.b64  	%rd417, %rd576, %rd22;
+	and.b64  	%rd418, %rd417, -4294967296;
+	setp.eq.s64 	%p68, %rd418, 0;
+	@%p68 bra 	$L__BB0_125;
+	div.u64 	%rd593, %rd576, %rd22;
+	bra.uni 	$L__BB0_126;
+$L__BB0_125:
+	cvt.u32.u64 	%r72, %rd22;
+	cvt.u32.u64 	%r73, %rd576;
 	div.u32 	%r74, %r73, %r72;
-	cvt.u64.u32 	%rd540, %r74;
+	cvt.u64.u32 	%rd593, %r74;
+$L__BB0_126:
+	mul.lo.s64 	%rd419, %rd593, %rd22;
+	sub.s64 	%rd420, %rd576, %rd419;
+	mul.lo.s64 	%rd421, %rd420, %rd26;
+	add.s64 	%rd508, %rd421, %rd508;
+	mul.lo.s64 	%rd422, %rd420, %rd27;
+	add.s64 	%rd509, %rd422, %rd509;
+	mov.u64 	%rd576, %rd593;
 $L__BB0_127:
-	mul.lo.s64 	%rd416, %rd540, %rd24;
-	sub.s64 	%rd417, %rd523, %rd416;
-	mul.lo.s64 	%rd418, %rd417, %rd28;
-	add.s64 	%rd522, %rd418, %rd522;
-	mul.lo.s64 	%rd419, %rd417, %rd29;
-	add.s64 	%rd521, %rd419, %rd521;
-	mov.u64 	%rd523, %rd540;
-$L__BB0_128:
-	setp.eq.s64 	%p63, %rd27, 1;
-	@%p63 bra 	$L__BB0_133;
-	or.b64  	%rd420, %rd523, %rd27;
-	and.b64  	%rd421, %rd420, -4294967296;
-	setp.eq.s64 	%p64, %rd421, 0;
-	@%p64 bra 	$L__BB0_131;
-	rem.u64 	%rd544, %rd523, %rd27;
-	bra.uni 	$L__BB0_132;
-$L__BB0_131:
-	cvt.u32.u64 	%r75, %rd27;
-	cvt.u32.u64 	%r76, %rd523;
+	setp.eq.s64 	%p69, %rd25, 1;
+	@%p69 bra 	$L__BB0_132;
+	or.b64  	%rd423, %rd576, %rd25;
+	and.b64  	%rd424, %rd423, -4294967296;
+	setp.eq.s64 	%p70, %rd424, 0;
+	@%p70 bra 	$L__BB0_130;
+	rem.u64 	%rd597, %rd576, %rd25;
+	bra.uni 	$L__BB0_131;
+$L__BB0_130:
+	cvt.u32.u64 	%r75, %rd25;
+	cvt.u32.u64 	%r76, %rd576;
 	rem.u32 	%r77, %r76, %r75;
-	cvt.u64.u32 	%rd544, %r77;
+	cvt.u64.u32 	%rd597, %r77;
+$L__BB0_131:
+	mul.lo.s64 	%rd425, %rd597, %rd28;
+	add.s64 	%rd508, %rd425, %rd508;
+	mul.lo.s64 	%rd426, %rd597, %rd29;
+	add.s64 	%rd509, %rd426, %rd509;
 $L__BB0_132:
-	mul.lo.s64 	%rd422, %rd544, %rd30;
-	add.s64 	%rd522, %rd422, %rd522;
-	mul.lo.s64 	%rd423, %rd544, %rd31;
-	add.s64 	%rd521, %rd423, %rd521;
+	add.s64 	%rd489, %rd500, 96;
+	setp.lt.u64 	%p71, %rd571, 97;
+	setp.gt.u64 	%p72, %rd567, %rd500;
+	or.pred  	%p73, %p72, %p71;
+	setp.ge.u64 	%p74, %rd489, %rd268;
+	or.pred  	%p75, %p74, %p73;
+	@%p75 bra 	$L__BB0_156;
+	bra.uni 	$L__BB0_133;
+$L__BB0_156:
+	setp.eq.s32 	%p85, %r1, 4;
+	@%p85 bra 	$L__BB0_158;
+	bra.uni 	$L__BB0_157;
+$L__BB0_158:
+	shl.b64 	%rd476, %rd509, 2;
+	add.s64 	%rd477, %rd1, %rd476;
+	ld.global.u32 	%r78, [%rd477];
+	shl.b64 	%rd478, %rd508, 2;
+	add.s64 	%rd479, %rd2, %rd478;
+	st.global.u32 	[%rd479], %r78;
+	bra.uni 	$L__BB0_159;
+$L__BB0_157:
+	shl.b64 	%rd471, %rd509, 3;
+	add.s64 	%rd472, %rd1, %rd471;
+	ld.global.u64 	%rd473, [%rd472];
+	shl.b64 	%rd474, %rd508, 3;
+	add.s64 	%rd475, %rd2, %rd474;
+	st.global.u64 	[%rd475], %rd473;
+$L__BB0_159:
+	add.s64 	%rd490, %rd500, 128;
+	add.s64 	%rd567, %rd567, 32;
+	setp.lt.u64 	%p86, %rd567, %rd490;
+	setp.lt.u64 	%p87, %rd567, %rd268;
+	and.pred  	%p88, %p86, %p87;
+	@%p88 bra 	$L__BB0_92;
+	bra.uni 	$L__BB0_160;
 $L__BB0_133:
-	setp.eq.s32 	%p65, %r1, 4;
-	@%p65 bra 	$L__BB0_135;
-	bra.uni 	$L__BB0_134;
-$L__BB0_135:
-	shl.b64 	%rd429, %rd521, 2;
-	add.s64 	%rd430, %rd2, %rd429;
-	ld.global.u32 	%r78, [%rd430];
-	shl.b64 	%rd431, %rd522, 2;
-	add.s64 	%rd432, %rd1, %rd431;
-	st.global.u32 	[%rd432], %r78;
-	bra.uni 	$L__BB0_136;
-$L__BB0_134:
-	shl.b64 	%rd424, %rd521, 3;
-	add.s64 	%rd425, %rd2, %rd424;
-	ld.global.u64 	%rd426, [%rd425];
-	shl.b64 	%rd427, %rd522, 3;
+	setp.eq.s32 	%p90, %r1, 1;
+	@%p90 bra 	$L__BB0_138;
+	setp.eq.s32 	%p77, %r1, 2;
+	@%p77 bra 	$L__BB0_137;
+	setp.ne.s32 	%p78, %r1, 4;
+	@%p78 bra 	$L__BB0_139;
+	shl.b64 	%rd482, %rd30, 7;
+	shl.b64 	%rd427, %rd509, 2;
 	add.s64 	%rd428, %rd1, %rd427;
-	st.global.u64 	[%rd428], %rd426;
-$L__BB0_136:
-	add.s64 	%rd435, %rd436, %rd3;
-	add.s64 	%rd522, %rd8, %rd522;
-	add.s64 	%rd521, %rd9, %rd521;
-	add.s64 	%rd545, %rd545, -1;
-	add.s64 	%rd511, %rd511, 1;
-	setp.lt.u64 	%p66, %rd511, %rd435;
-	setp.lt.u64 	%p67, %rd511, %rd258;
-	and.pred  	%p68, %p66, %p67;
-	@%p68 bra 	$L__BB0_92;
-$L__BB0_137:
-	add.s64 	%rd436, %rd436, %rd32;
-	setp.lt.u64 	%p69, %rd436, %rd258;
-	@%p69 bra 	$L__BB0_2;
+	ld.global.u32 	%rd605, [%rd428];
+	add.s64 	%rd429, %rd428, %rd482;
+	ld.global.u32 	%rd604, [%rd429];
+	add.s64 	%rd430, %rd429, %rd482;
+	ld.global.u32 	%rd603, [%rd430];
+	add.s64 	%rd431, %rd430, %rd482;
+	ld.global.u32 	%rd602, [%rd431];
+	bra.uni 	$L__BB0_140;
 $L__BB0_138:
+	shl.b64 	%rd484, %rd30, 5;
+	add.s64 	%rd437, %rd1, %rd509;
+	ld.global.u8 	%rd605, [%rd437];
+	add.s64 	%rd438, %rd437, %rd484;
+	ld.global.u8 	%rd604, [%rd438];
+	add.s64 	%rd439, %rd438, %rd484;
+	ld.global.u8 	%rd603, [%rd439];
+	add.s64 	%rd440, %rd439, %rd484;
+	ld.global.u8 	%rd602, [%rd440];
+	bra.uni 	$L__BB0_140;
+$L__BB0_137:
+	shl.b64 	%rd483, %rd30, 6;
+	shl.b64 	%rd432, %rd509, 1;
+	add.s64 	%rd433, %rd1, %rd432;
+	ld.global.u16 	%rd605, [%rd433];
+	add.s64 	%rd434, %rd433, %rd483;
+	ld.global.u16 	%rd604, [%rd434];
+	add.s64 	%rd435, %rd434, %rd483;
+	ld.global.u16 	%rd603, [%rd435];
+	add.s64 	%rd436, %rd435, %rd483;
+	ld.global.u16 	%rd602, [%rd436];
+	bra.uni 	$L__BB0_140;
+$L__BB0_139:
+	shl.b64 	%rd480, %rd30, 8;
+	shl.b64 	%rd441, %rd509, 3;
+	add.s64 	%rd442, %rd1, %rd441;
+	ld.global.u64 	%rd605, [%rd442];
+	add.s64 	%rd443, %rd442, %rd480;
+	ld.global.u64 	%rd604, [%rd443];
+	add.s64 	%rd444, %rd443, %rd480;
+	ld.global.u64 	%rd603, [%rd444];
+	add.s64 	%rd445, %rd444, %rd480;
+	ld.global.u64 	%rd602, [%rd445];
+$L__BB0_140:
+	setp.eq.s32 	%p91, %r1, 1;
+	@%p91 bra 	$L__BB0_143;
+	setp.ne.s32 	%p80, %r1, 2;
+	@%p80 bra 	$L__BB0_144;
+	shl.b64 	%rd481, %rd32, 6;
+	shl.b64 	%rd446, %rd508, 1;
+	add.s64 	%rd447, %rd2, %rd446;
+	st.global.u16 	[%rd447], %rd605;
+	add.s64 	%rd448, %rd447, %rd481;
+	st.global.u16 	[%rd448], %rd604;
+	add.s64 	%rd449, %rd448, %rd481;
+	st.global.u16 	[%rd449], %rd603;
+	add.s64 	%rd450, %rd449, %rd481;
+	st.global.u16 	[%rd450], %rd602;
+	bra.uni 	$L__BB0_160;
+$L__BB0_143:
+	add.s64 	%rd451, %rd2, %rd508;
+	st.global.u8 	[%rd451], %rd605;
+	add.s64 	%rd452, %rd451, %rd33;
+	st.global.u8 	[%rd452], %rd604;
+	add.s64 	%rd453, %rd452, %rd33;
+	st.global.u8 	[%rd453], %rd603;
+	add.s64 	%rd454, %rd453, %rd33;
+	st.global.u8 	[%rd454], %rd602;
+	bra.uni 	$L__BB0_160;
+$L__BB0_144:
+	setp.eq.s32 	%p81, %r1, 4;
+	@%p81 bra 	$L__BB0_146;
+	bra.uni 	$L__BB0_145;
+$L__BB0_146:
+	shl.b64 	%rd457, %rd508, 2;
+	add.s64 	%rd458, %rd2, %rd457;
+	st.global.u32 	[%rd458], %rd605;
+	bra.uni 	$L__BB0_147;
+$L__BB0_145:
+	shl.b64 	%rd455, %rd508, 3;
+	add.s64 	%rd456, %rd2, %rd455;
+	st.global.u64 	[%rd456], %rd605;
+$L__BB0_147:
+	@%p81 bra 	$L__BB0_149;
+	bra.uni 	$L__BB0_148;
+$L__BB0_149:
+	add.s64 	%rd493, %rd33, %rd508;
+	shl.b64 	%rd461, %rd493, 2;
+	add.s64 	%rd462, %rd2, %rd461;
+	st.global.u32 	[%rd462], %rd604;
+	bra.uni 	$L__BB0_150;
+$L__BB0_148:
+	add.s64 	%rd491, %rd33, %rd508;
+	shl.b64 	%rd459, %rd491, 3;
+	add.s64 	%rd460, %rd2, %rd459;
+	st.global.u64 	[%rd460], %rd604;
+$L__BB0_150:
+	@%p81 bra 	$L__BB0_152;
+	bra.uni 	$L__BB0_151;
+$L__BB0_152:
+	add.s64 	%rd499, %rd33, %rd508;
+	add.s64 	%rd498, %rd499, %rd33;
+	shl.b64 	%rd465, %rd498, 2;
+	add.s64 	%rd466, %rd2, %rd465;
+	st.global.u32 	[%rd466], %rd603;
+	bra.uni 	$L__BB0_153;
+$L__BB0_151:
+	add.s64 	%rd495, %rd33, %rd508;
+	add.s64 	%rd494, %rd495, %rd33;
+	shl.b64 	%rd463, %rd494, 3;
+	add.s64 	%rd464, %rd2, %rd463;
+	st.global.u64 	[%rd464], %rd603;
+$L__BB0_153:
+	add.s64 	%rd497, %rd33, %rd508;
+	add.s64 	%rd496, %rd497, %rd33;
+	add.s64 	%rd265, %rd496, %rd33;
+	@%p81 bra 	$L__BB0_155;
+	bra.uni 	$L__BB0_154;
+$L__BB0_155:
+	shl.b64 	%rd469, %rd265, 2;
+	add.s64 	%rd470, %rd2, %rd469;
+	st.global.u32 	[%rd470], %rd602;
+	bra.uni 	$L__BB0_160;
+$L__BB0_154:
+	shl.b64 	%rd467, %rd265, 3;
+	add.s64 	%rd468, %rd2, %rd467;
+	st.global.u64 	[%rd468], %rd602;
+$L__BB0_160:
+	add.s64 	%rd500, %rd500, %rd5;
+	setp.lt.u64 	%p89, %rd500, %rd268;
+	@%p89 bra 	$L__BB0_2;
+$L__BB0_161:
 	ret;
 }
 .visible .entry vramkit_strided_transpose(
