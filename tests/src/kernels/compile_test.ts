@@ -144,6 +144,22 @@ Deno.test("compiled code is found again by this process, and by others through t
   }
 });
 
+Deno.test("keepCode() removes files that killed processes left an hour ago, and no younger ones", async () => {
+  using folder = new TemporaryFolder();
+  using _cache = setVariable("VRAMKIT_CACHE", folder.path);
+  const kernels = `${folder.path}/kernels`;
+  Deno.mkdirSync(kernels);
+  const minutesAgo = { "left.part": 61, "written now.part": 59, "mine.txt": 999 };
+  for (const [name, minutes] of Object.entries(minutesAgo)) {
+    Deno.writeTextFileSync(`${kernels}/${name}`, "");
+    const then = new Date(Date.now() - minutes * 60_000);
+    Deno.utimeSync(`${kernels}/${name}`, then, then);
+  }
+  await keepCode("key", { image: new Uint8Array(1), entries: new Map(), symbol: "f", log: "" });
+  const names = [...Deno.readDirSync(kernels)].map(({ name }) => name).sort();
+  assertEquals(names, ["key.kernel", "mine.txt", "written now.part"]);
+});
+
 Deno.test("compiled code is kept in memory alone where the program may not write", async () => {
   using folder = new TemporaryFolder();
   const program = `
