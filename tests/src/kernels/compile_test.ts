@@ -12,6 +12,7 @@ import { cacheKey, findCode, forgetCode, keepCode } from "../../../src/kernels/c
 import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
 import type { ParameterType } from "../../../src/launch/parameter_type.ts";
 import { runDeno } from "../../support/child_deno.ts";
+import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -316,6 +317,21 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
     await assertRejects(() => gpu.loadModule("/dev/null"), TypeError, "module: it is a device");
   }
   assertEquals(gpu.live({ kind: "module" }).count, 0);
+});
+
+Deno.test({
+  name: "CudaDevice.loadModule() refuses a pipe, for which it would wait",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    using folder = new TemporaryFolder();
+    const pipe = await makePipe(folder, "pipe.ptx");
+    await withDevice(async (gpu) => {
+      for (const source of [pipe, [pipe], new URL(`file://${pipe}`)]) {
+        await assertRejects(() => gpu.loadModule(source), TypeError, "module: it is a pipe");
+      }
+      await assertRejects(() => gpu.loadModule(folder.path), Deno.errors.IsADirectory, "a folder");
+    });
+  },
 });
 
 Deno.test("CudaDevice.loadModule() reads a file, by path and by URL", async () => {
