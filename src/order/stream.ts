@@ -412,6 +412,11 @@ export class CudaStream implements Disposable {
     return `CudaStream(${this.name})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;
