@@ -142,7 +142,7 @@ Deno.test(
         assertEquals([error.reason, error.message], [
           "own-process",
           "Cannot open the ticket: this process has made it; use the buffer itself, or handOver() it " +
-          "to another Worker",
+          "to another Worker; after a restart by --watch, share it again",
         ]);
       }
       using event = gpu.createEvent({ shareable: true });
