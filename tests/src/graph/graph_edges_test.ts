@@ -7,6 +7,7 @@ import {
   assertLess,
   assertRejects,
   assertStrictEquals,
+  assertStringIncludes,
   assertThrows,
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
@@ -401,6 +402,46 @@ Deno.test("CudaDevice.capture() ends the capture of its stream also when the dri
     assertThrows(() => gpu.capture(() => void output.fill(3)), CudaError, "cuStreamEndCapture");
     output.fill(4);
     assertEquals([readBytes(output)[0], warnings.texts], [4, []]);
+  }
+});
+
+Deno.test("CudaDevice.capture() that the driver does not end is ended before its streams are used", () => {
+  for (const use of ["origin", "joined", "default capture"] as const) {
+    using warnings = new CaughtWarnings();
+    const api = simulateDriver();
+    let left = 4;
+    const cuStreamEndCapture: typeof api.cuStreamEndCapture = (stream, graph) =>
+      left-- > 0 ? 999 : api.cuStreamEndCapture(stream, graph);
+    using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
+    using joined = gpu.createStream({ label: "joined" });
+    using other = gpu.createStream();
+    using output = gpu.zeros("uint8", 64);
+    gpu.synchronizeSync();
+    const record = () =>
+      gpu.capture((stream) => {
+        output.fill(3);
+        joined.wait(stream);
+        throw new TypeError("of the program");
+      });
+    assertThrows(record, TypeError, "of the program");
+    assertEquals(warnings.texts.length, 1);
+    assertStringIncludes(
+      warnings.texts[0] ?? "",
+      "CudaStream(default), which is still being captured",
+    );
+    other.synchronizeSync();
+    const stream = use === "joined" ? joined : gpu.stream;
+    const again = () => {
+      if (use !== "default capture") return void output.fill(4, { stream });
+      using graph = gpu.capture(() => void output.fill(4));
+      graph.launch();
+    };
+    const error = assertThrows(again, CudaError);
+    assertStringIncludes(error.message, `Cannot use ${stream}: its capture, which failed, could`);
+    left = 0;
+    again();
+    stream.synchronizeSync();
+    assertEquals([readBytes(output)[0], warnings.texts.length], [4, 1]);
   }
 });
 
