@@ -18,6 +18,8 @@ interface StreamKey {
 export interface CapturedQueue extends StreamKey {
   /** Context that it belongs to. */
   readonly context: Context;
+  /** Whether the driver's stream is destroyed: no call may have its handle. */
+  readonly isGone: boolean;
   /** Notes that the driver did not end the capture: the next use of the stream calls `end` first. */
   stayCaptured(end: () => void): void;
 }
@@ -169,7 +171,7 @@ export abstract class Capture {
     const { origin } = this;
     let isOver = false;
     const end = () => {
-      if (!isOver) dropRecording(origin);
+      if (!isOver && !origin.isGone) dropRecording(origin);
       isOver = true;
     };
     const what = `${origin}, which is still being captured,`;

@@ -445,6 +445,28 @@ Deno.test("CudaDevice.capture() that the driver does not end is ended before its
   }
 });
 
+Deno.test("CudaDevice.capture() that the driver did not end is left alone when its stream is gone", () => {
+  using warnings = new CaughtWarnings();
+  const api = simulateDriver();
+  let endCount = 0;
+  const cuStreamEndCapture = () => (endCount++, 999);
+  using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
+  using joined = gpu.createStream();
+  using output = gpu.zeros("uint8", 64);
+  {
+    using stream = gpu.createStream();
+    const record = () =>
+      gpu.capture(() => {
+        joined.wait(stream);
+        throw new TypeError("of the program");
+      }, { stream });
+    assertThrows(record, TypeError, "of the program");
+  }
+  const before = endCount;
+  assertThrows(() => output.fill(4, { stream: joined }), CudaError, "CAPTURE"); // nothing is lost unseen
+  assertEquals([endCount, warnings.texts.length], [before, 2]); // the capture, and the stream's disposal
+});
+
 Deno.test("CudaDevice.capture() that a call of another library broke says so, and the stream goes on", () =>
   withDevice((gpu) => {
     using output = gpu.zeros("uint8", 64);
