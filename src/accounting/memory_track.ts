@@ -3,6 +3,7 @@
 
 import { formatBytes, formatCount, visibleText } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import type { MemoryUsage } from "./counters.ts";
 
 /** The ledger's half of a {@link MemoryTrack}. */
@@ -16,6 +17,8 @@ export interface MemoryTrackFields {
   /** Ends it; a second call does nothing. */
   end(): void;
 }
+
+const UNCLONEABLE = Symbol("a track goes on counting; pass on its toJSON()");
 
 /**
  * Counts the device memory that is allocated while it is open, as {@link CudaDevice.track} returns
@@ -32,6 +35,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     const record = partsOf(parts, new.target);
     this.label = record.label;
     this.#record = record;
+    refuseCloning(this, UNCLONEABLE);
   }
 
   get currentBytes(): number {

@@ -36,6 +36,8 @@ export class Timeline implements Iterable<TimelineEvent> {
   #ring: TimedRecord[] = [];
   /** Number of events recorded so far; the next one's place in the ring follows from it. */
   #recordedCount = 0;
+  /** Makes structuredClone() refuse it, with the text as the reason. */
+  protected readonly uncloneable: symbol = Symbol("a timeline stays here; pass on its events()");
 
   /** Whether it records. */
   get isOn(): boolean {
@@ -109,6 +111,11 @@ export class Timeline implements Iterable<TimelineEvent> {
   /** Returns all events as JSON for chrome://tracing and ui.perfetto.dev. */
   toChromeTrace(): string {
     return toChromeTrace(this.events());
+  }
+
+  /** Returns the events for JSON, oldest first. */
+  toJSON(): TimelineEvent[] {
+    return this.events();
   }
 
   /** Returns its state as text: `Timeline: recording, 12 events`. */

@@ -470,6 +470,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @throws TypeError while a graph is being captured, and for read-only memory when the struct is
    *   to have no version.
+   * @throws RangeError for more than 64 axes, which no library takes.
    *
    * @example
    * ```ts
@@ -886,6 +887,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @throws TypeError for memory that has no handle, such as that of the default pool; the message
    *   names the ways to get memory that has.
+   * @throws RangeError for more than 64 axes, which no ticket has.
    */
   async share(): Promise<MemoryTicket<D>> {
     const { span, dtype, shape } = this;

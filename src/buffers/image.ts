@@ -47,7 +47,7 @@ export class BufferImage {
   readonly png: Uint8Array<ArrayBuffer>;
 
   /** @ignore Takes over values. */
-  constructor(parts: Parts<BufferImage>) {
+  constructor(parts: Parts<Omit<BufferImage, "toJSON">>) {
     const found = partsOf(parts, new.target);
     this.name = found.name;
     this.width = found.width;
@@ -56,6 +56,11 @@ export class BufferImage {
     this.range = found.range;
     this.colors = found.colors;
     this.png = found.png;
+  }
+
+  /** Returns the picture as plain data, with the PNG file in base64. */
+  toJSON(): Omit<BufferImage, "png" | "toJSON"> & { readonly png: string } {
+    return { ...this, png: this.png.toBase64() };
   }
 }
 

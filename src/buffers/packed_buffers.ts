@@ -89,6 +89,11 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;

@@ -125,6 +125,12 @@ function readOptions(values: Values): CliOptions {
   if (values.full && values.largest !== undefined) {
     throw new UsageError("Cannot use --full with --largest: each names a size");
   }
+  if (values.full && (cases || compare !== undefined)) {
+    throw new UsageError("Cannot use --full with --cases: their copies have one size, --largest");
+  }
+  if (json && compare !== undefined) {
+    throw new UsageError("Cannot use --compare with --json: the comparison is a table");
+  }
   const largestBytes = readLargest(values);
   return {
     largestBytes,

@@ -1038,6 +1038,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * Measures the speed of copies by nvbandwidth's method, and checks every byte: by size, or
    * nvbandwidth's cases for one GPU, by copy engine and by kernel, with the latency of an access to
    * host memory.
+   *
+   * @throws RangeError when the options leave nothing to measure.
+   * @throws TypeError for an option that would have no effect, such as `caseSize` without cases.
    */
   async bandwidth(options: BandwidthOptions = {}): Promise<BandwidthResult> {
     options = BANDWIDTH_OPTIONS.read(options, "bandwidth");

@@ -48,4 +48,9 @@ export class DeviceInfo {
   get bus(): Bus {
     return this.#bus ??= readBus(this.#driver, this);
   }
+
+  /** Returns the properties as plain data, with the bus. */
+  toJSON(): Omit<DeviceInfo, "toJSON"> {
+    return { ...this, bus: this.bus };
+  }
 }

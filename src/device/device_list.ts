@@ -116,6 +116,11 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     return this.#devices.map((gpu, index) => body(gpu, index));
   }
 
+  /** Returns the devices for JSON. */
+  toJSON(): readonly G[] {
+    return this.#devices;
+  }
+
   /** Iterates over the devices, in the order in which they were named. */
   [Symbol.iterator](): Iterator<G, undefined, unknown> & Iterable<G> {
     return this.#devices[Symbol.iterator]();

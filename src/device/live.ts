@@ -7,6 +7,7 @@ import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { CALLBACK, isAccepted } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
+import { refuseCloning } from "../words/uncloneable.ts";
 import { type LiveGroupKey, LiveGroups } from "./live_groups.ts";
 import {
   comparisonOf,
@@ -30,6 +31,8 @@ interface LiveFields {
   readonly findsAll: boolean;
 }
 
+const UNCLONEABLE = Symbol("a table of live objects can dispose them; pass on its objects");
+
 /** Rows printed at most; a longer table is not readable on a console. */
 const PRINTED_ROWS = 40;
 
@@ -51,6 +54,7 @@ export class LiveTable implements Iterable<LiveObject> {
     const { rows, findsAll } = partsOf(parts, new.target);
     this.#rows = rows;
     this.#findsAll = findsAll;
+    refuseCloning(this, UNCLONEABLE);
   }
 
   /**

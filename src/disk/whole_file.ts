@@ -3,13 +3,16 @@
 import { reasonOf } from "./system_error.ts";
 
 /**
- * Checks that a path is not a device: some devices never end.
+ * Reads a file.
  *
- * @throws TypeError when it is one; the message is the reason alone.
+ * @throws TypeError when it is a pipe, which may wait for ever, or a device, which may never end; the
+ *   message is the reason alone.
  */
-export async function refuseDevice(path: string): Promise<void> {
-  const { isCharDevice } = await Deno.stat(path);
-  if (isCharDevice === true) throw new TypeError("it is a device, expected a file");
+export async function readBytes(path: string): Promise<Uint8Array> {
+  const facts = await Deno.stat(path);
+  refuseDevice(facts);
+  if (facts.isFifo === true) throw new TypeError("it is a pipe, expected a file");
+  return await Deno.readFile(path);
 }
 
 /**
@@ -19,9 +22,15 @@ export async function refuseDevice(path: string): Promise<void> {
  */
 export async function readText(path: string): Promise<string> {
   try {
-    await refuseDevice(path);
+    refuseDevice(await Deno.stat(path));
     return await Deno.readTextFile(path);
   } catch (error) {
     throw new TypeError(reasonOf(error));
+  }
+}
+
+function refuseDevice({ isBlockDevice, isCharDevice }: Deno.FileInfo): void {
+  if (isBlockDevice === true || isCharDevice === true) {
+    throw new TypeError("it is a device, expected a file");
   }
 }

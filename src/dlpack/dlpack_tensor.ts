@@ -25,6 +25,7 @@ import { Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { toDLDataType } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
+import { MOST_AXES } from "./read_tensor.ts";
 import { type StructPlace, takePlace } from "./struct_memory.ts";
 
 /** Options for {@link GpuBuffer.toDLPack}. */
@@ -166,6 +167,7 @@ export class DLPackTensor implements Disposable {
  *
  * @throws TypeError for read-only memory when the struct has no version, because only a versioned
  *   one can say so.
+ * @throws RangeError for more axes than libraries take.
  */
 export function makeTensor(
   source: TensorSource,
@@ -174,6 +176,12 @@ export function makeTensor(
   const { allocation, name } = source;
   const { context } = allocation;
   requireNoCapture("hand memory to another library");
+  if (source.shape.length > MOST_AXES) {
+    throw new RangeError(
+      `Cannot hand over ${name}: it has ${source.shape.length} axes, which no library takes; ` +
+        `reshape() it to ${MOST_AXES} at most`,
+    );
+  }
   const theirs = libraryStream(context, stream, name);
   if (allocation.isReadOnly && !versioned) {
     throw new TypeError(

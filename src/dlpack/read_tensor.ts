@@ -13,7 +13,7 @@ import { type DLDataTypeFields, fromDLDataType, wordsOf } from "./element_types.
 import { isReadable, readForeign } from "./foreign_bytes.ts";
 
 /** The most axes: no library has more. */
-const MOST_AXES = 64;
+export const MOST_AXES = 64;
 
 /** The largest sizes and strides that memory can have. */
 const MOST_ELEMENTS = BigInt(Number.MAX_SAFE_INTEGER);

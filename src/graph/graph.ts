@@ -262,6 +262,11 @@ export class CudaGraph implements Disposable {
     return `CudaGraph(${this.name})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this} ${this.disposed ? "disposed" : formatCount(this.nodeCount, "node")}`;

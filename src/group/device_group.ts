@@ -494,6 +494,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return `DeviceGroup(${this.name}, ${formatCount(this.size, "device")})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;

@@ -34,6 +34,10 @@ export interface LinkedGroup {
   onLost(rank: number): void;
   /** Called with each message of a rank for this group. */
   onMessage(rank: number, frame: Frame): void;
+  /** Returns whether this process may still open the group that was made from this one by a call. */
+  mayOpen(made: string): boolean;
+  /** Whether such a call is under way. */
+  readonly isMaking: boolean;
 }
 
 /** A connection to a rank, whose messages are read as they arrive. */
@@ -97,8 +101,11 @@ export class GroupLink {
   /** Rank 0 has one for each other rank, the others have one for rank 0. */
   readonly #seats: ReadonlyMap<number, Seat>;
   readonly #groups = new Map<string, LinkedGroup>();
+  /** Groups from which others are made: those that are open, or whose calls are under way. */
+  readonly #makers = new Map<string, LinkedGroup>();
   /** Messages for groups that this process has not started yet. */
   readonly #early = new Map<string, { readonly rank: number; readonly frame: Frame }[]>();
+  /** Groups that were closed and were not made from others. */
   readonly #closed = new Set<string>();
   /** Times of the last signs of life. */
   readonly #heardAt = new Map<number, number>();
@@ -170,9 +177,13 @@ export class GroupLink {
     if (this.isDoubtful && this.#isOpen) await (this.#question ??= this.#ask());
   }
 
-  /** Begins to pass messages to a group; passes on at once what arrived for it before. */
+  /**
+   * Begins to pass messages to a group; passes on at once what arrived for it before. A group that was
+   * made from another one is named `maker/call number`, with more words as needed.
+   */
   open(id: string, group: LinkedGroup): void {
     this.#groups.set(id, group);
+    this.#makers.set(id, group);
     const early = this.#early.get(id) ?? [];
     this.#early.delete(id);
     for (const { rank, frame } of early) group.onMessage(rank, frame);
@@ -184,7 +195,8 @@ export class GroupLink {
    */
   async close(id: string): Promise<void> {
     if (!this.#groups.delete(id)) return;
-    this.#closed.add(id);
+    if (makerOf(id) === undefined) this.#closed.add(id);
+    this.settle(id);
     if (this.#groups.size > 0 || !this.#isOpen) return;
     const seats = [...this.#seats.values()];
     this.#pass({ kind: "bye", to: OTHERS, from: this.rank });
@@ -198,6 +210,12 @@ export class GroupLink {
     clearInterval(this.#timer);
     await within(SENDING_MILLISECONDS, Promise.all(seats.map((seat) => seat.end())));
     for (const { connection } of seats) connection.close();
+  }
+
+  /** Notes that a group was closed, or that a call which makes one from it is over. */
+  settle(id: string): void {
+    if (!this.#groups.has(id) && this.#makers.get(id)?.isMaking === false) this.#makers.delete(id);
+    for (const early of this.#early.keys()) if (this.#isOver(early)) this.#early.delete(early);
   }
 
   /** Sends a message, with or without bytes, to a rank or to all others. */
@@ -245,8 +263,16 @@ export class GroupLink {
   #deliver(id: string, rank: number, frame: Frame): void {
     const group = this.#groups.get(id);
     if (group !== undefined) return group.onMessage(rank, frame);
-    if (this.#closed.has(id)) return;
+    if (this.#isOver(id)) return;
     this.#early.getOrInsertComputed(id, () => []).push({ rank, frame });
+  }
+
+  /** Returns whether this process will not open a group: it was closed, or is one of other ranks. */
+  #isOver(id: string): boolean {
+    const maker = makerOf(id);
+    if (maker === undefined) return this.#closed.has(id);
+    const group = this.#makers.get(maker);
+    return group === undefined ? this.#isOver(maker) : !group.mayOpen(id.slice(maker.length + 1));
   }
 
   #end({ member: { rank } }: Seat): void {
@@ -312,6 +338,12 @@ export class GroupLink {
       return isSilent ? [[rank, now - at] as const] : [];
     });
   }
+}
+
+/** Returns the name of the group that a group was made from; undefined for the first one. */
+function makerOf(id: string): string | undefined {
+  const end = id.lastIndexOf("/");
+  return end < 0 ? undefined : id.slice(0, end);
 }
 
 function readSilent(value: unknown): (readonly [rank: number, milliseconds: number])[] {

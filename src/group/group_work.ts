@@ -67,6 +67,11 @@ export class GroupWork implements PromiseLike<void> {
     return `GroupWork(${call} on ${group})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();

@@ -58,8 +58,10 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   readonly #left = new Set<number>();
   /** The failure that was reported before there was a communicator. */
   #failure: GroupError | undefined;
-  #splitCount = 0;
-  #shrinkCount = 0;
+  /** Number of calls that make other groups, by their name. */
+  readonly #madeCount = { split: 0, shrink: 0 };
+  /** Those that are under way. */
+  readonly #making = new Set<string>();
 
   /** Begins to listen to the others. */
   constructor(fields: ProcessGroupFields) {
@@ -128,6 +130,16 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     } else if (kind === "say" && typeof subject === "string") this.#hear(subject, rank, value);
   }
 
+  mayOpen(made: string): boolean {
+    const [call, number] = made.split(" ");
+    if (call !== "split" && call !== "shrink") return false;
+    return Number(number) >= this.#madeCount[call] || this.#making.has(`${call} ${number}`);
+  }
+
+  get isMaking(): boolean {
+    return this.#making.size > 0;
+  }
+
   #fail(words: string, fields: { readonly reason: "lost" | "ended"; readonly rank: number }): void {
     const failure = new GroupError(words, { ...fields, call: "joinGroup" });
     this.#failure ??= failure;
@@ -181,7 +193,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     const { ranks, rank } = this.#fields;
     requireWhole("color", color ?? 0);
     requireWhole("key", key);
-    const subject = `split ${this.#splitCount++}`;
+    using making = this.#make("split");
+    const { subject } = making;
     const all = ranks.map((_, each) => each);
     const choice = { color: color ?? null, key };
     let answers: ReadonlyMap<number, unknown>;
@@ -224,7 +237,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
         { reason: "lost", call: "shrink", rank: Math.max(0, ranks.indexOf(0)) },
       );
     }
-    const subject = `shrink ${this.#shrinkCount++}`;
+    using making = this.#make("shrink");
+    const { subject } = making;
     const left = ranks.map((_, each) => each).filter((each) => !exclude.includes(each));
     const answers = await this.#exchange(subject, exclude, { call: "shrink", from: left, options });
     for (const [each, answer] of answers) {
@@ -236,6 +250,20 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       );
     }
     return await this.#startFrom(this.#idOf(subject), left, { call: "shrink", rank, options });
+  }
+
+  /** Begins a call that makes a group from this one. */
+  #make(call: ExchangeFields["call"]): Disposable & { readonly subject: string } {
+    const { link, id } = this.#fields;
+    const subject = `${call} ${this.#madeCount[call]++}`;
+    this.#making.add(subject);
+    return {
+      subject,
+      [Symbol.dispose]: () => {
+        this.#making.delete(subject);
+        link.settle(id);
+      },
+    };
   }
 
   /** Returns the name on the link of a group made from this one. */

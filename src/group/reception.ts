@@ -26,7 +26,7 @@ import {
   stopped,
 } from "./meeting_limit.ts";
 import { formatPlace } from "./rendezvous_address.ts";
-import { listenAt, stopListening } from "./rendezvous_sockets.ts";
+import { listenAt } from "./rendezvous_sockets.ts";
 
 /** The most strangers that are heard at the same time; others are sent away. */
 const MOST_STRANGERS = 64;
@@ -71,18 +71,21 @@ export class Reception {
   /** Listens until all ranks are there. */
   async #untilWhole(): Promise<void> {
     const { appointment: { place }, signal } = this.#fields;
-    const listener = await listenAt(place, this.#limit, signal);
-    const timer = setInterval(() => this.#tell(), TELL_MILLISECONDS);
+    using socket = await listenAt(place, this.#limit, signal);
+    const { promise: isMoved, resolve: moved } = Promise.withResolvers<"moved">();
+    const timer = setInterval(() => {
+      this.#tell();
+      if (!socket.isInPlace) moved("moved");
+    }, TELL_MILLISECONDS);
     try {
-      void this.#receive(listener);
+      void this.#receive(socket.listener);
       while (this.#missing.length > 0) {
-        const reason = await Promise.race([this.#whole.promise, this.#limit.over]);
+        const reason = await Promise.race([this.#whole.promise, this.#limit.over, isMoved]);
         if (reason !== undefined) throw this.#failed(reason);
         this.#whole = Promise.withResolvers(); // somebody may have gone meanwhile
       }
     } finally {
       clearInterval(timer);
-      stopListening(listener, place);
       for (const stranger of this.#strangers) stranger.close();
     }
   }
@@ -229,9 +232,16 @@ export class Reception {
     }
   }
 
-  #failed(reason: "timeout" | "signal"): GroupError {
+  #failed(reason: "timeout" | "signal" | "moved"): GroupError {
     const { appointment: { place, size }, timeoutSeconds, signal } = this.#fields;
     if (reason === "signal") return stopped(place, signal);
+    if (reason === "moved") {
+      return new GroupError(
+        `Cannot join the group at ${formatPlace(place)} as rank 0: its socket is not there any ` +
+          "more; it was removed, or another process is rank 0 there",
+        { reason: "address", call: CALL },
+      );
+    }
     const refused = this.#refusals.length === 0
       ? ""
       : `; refused meanwhile: ${this.#refusals.join(", ")}`;

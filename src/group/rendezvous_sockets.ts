@@ -1,37 +1,71 @@
 // The sockets by which the processes of a group meet: rank 0 listens, the others connect.
 
 import { messageOf } from "../words/format.ts";
-import { FrameConnection, STRANGER } from "./frames.ts";
+import { within } from "../words/timer.ts";
+import { type Frame, FrameConnection, STRANGER } from "./frames.ts";
 import { GroupError } from "./group_error.ts";
+import { readNonce } from "./handshake.ts";
 import { CALL, type Limit, PATIENCE_MILLISECONDS, stopped } from "./meeting_limit.ts";
 import { formatPlace, type MeetingPlace } from "./rendezvous_address.ts";
 
 /** Time to wait for a taken address to become free: another group may just have ended there. */
 const TAKEN_MILLISECONDS = 5000;
 
-/** Listens at a place; waits a little while it is taken. */
+/** The socket on which rank 0 listens at a place. */
+export class MeetingSocket implements Disposable {
+  /** Accepts connections. */
+  readonly listener: Deno.Listener;
+  readonly #place: MeetingPlace;
+  readonly #identity: string | undefined;
+
+  private constructor(place: MeetingPlace, listener: Deno.Listener) {
+    this.#place = place;
+    this.listener = listener;
+    if (place.transport === "unix") this.#identity = identityAt(place.path);
+  }
+
+  /** Starts to listen. */
+  static listen(place: MeetingPlace): MeetingSocket {
+    if (place.transport === "tcp") return new MeetingSocket(place, Deno.listen(place));
+    const listener = Deno.listen(place) as unknown as Deno.Listener;
+    const socket = new MeetingSocket(place, listener);
+    Deno.chmodSync(place.path, 0o600); // for this user only
+    return socket;
+  }
+
+  /** Whether it is reached at its place: its file was not removed, nor is there another one. */
+  get isInPlace(): boolean {
+    return this.#place.transport === "tcp" || identityAt(this.#place.path) === this.#identity;
+  }
+
+  /** Stops listening, and removes the file. */
+  [Symbol.dispose](): void {
+    if (this.#place.transport === "unix" && this.isInPlace) remove(this.#place.path);
+    this.listener.close();
+  }
+}
+
+/** Listens at a place; waits a little while it is taken by others than rank 0 of a group. */
 export async function listenAt(
   place: MeetingPlace,
   limit: Limit,
   signal: AbortSignal | undefined,
-): Promise<Deno.Listener> {
+): Promise<MeetingSocket> {
   const patience = performance.now() + TAKEN_MILLISECONDS;
   for (;;) {
     if (limit.reason === "signal") throw stopped(place, signal);
     try {
-      if (place.transport === "tcp") return Deno.listen(place);
-      const listener = Deno.listen(place);
-      Deno.chmodSync(place.path, 0o600); // for this user only
-      return listener as unknown as Deno.Listener;
+      return MeetingSocket.listen(place);
     } catch (error) {
       const isTaken = error instanceof Deno.errors.AddrInUse;
       const isRefused = error instanceof Deno.errors.NotCapable || error instanceof TypeError;
       if (isRefused) throw error;
       if (isTaken && place.transport === "unix" && await removeLeftover(place.path)) continue;
-      if (!isTaken || performance.now() >= patience || limit.reason !== undefined) {
+      const isMeeting = isTaken && await isGroupAt(place, limit);
+      if (!isTaken || isMeeting || performance.now() >= patience || limit.reason !== undefined) {
         throw new GroupError(
           `Cannot join the group at ${formatPlace(place)} as rank 0: cannot listen there; ` +
-            (isTaken ? holderOf(place) : messageOf(error)),
+            (isTaken ? holderOf(place, isMeeting) : messageOf(error)),
           { reason: "address", call: CALL, cause: error },
         );
       }
@@ -40,10 +74,26 @@ export async function listenAt(
   }
 }
 
-function holderOf(place: MeetingPlace): string {
+function holderOf(place: MeetingPlace, isMeeting: boolean): string {
+  if (isMeeting) return "another process is rank 0 there, and waits for its group";
   return place.transport === "tcp" || isSocket(place.path)
     ? "another process does"
     : "something else than a socket is there; name a path where nothing is";
+}
+
+/** Asks the process at a taken address whether it is rank 0 of a group that has not met yet. */
+async function isGroupAt(place: MeetingPlace, limit: Limit): Promise<boolean> {
+  try {
+    const connection = await connectTo(place, limit, { words: "" });
+    if (connection === undefined) return false;
+    let greeting: Frame | undefined;
+    const heard = connection.next().then((frame) => greeting = frame);
+    await within(PATIENCE_MILLISECONDS, Promise.race([heard, limit.over]));
+    connection.close();
+    return readNonce(greeting?.head["nonce"]) !== undefined;
+  } catch {
+    return false; // another user's
+  }
 }
 
 function isSocket(path: string): boolean {
@@ -54,29 +104,36 @@ function isSocket(path: string): boolean {
   }
 }
 
+/** Returns the identity of the file at a path; undefined when there is none. */
+function identityAt(path: string): string | undefined {
+  try {
+    const { dev, ino } = Deno.lstatSync(path);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Removes the socket file of a process that was killed; returns whether it did. */
 async function removeLeftover(path: string): Promise<boolean> {
+  const left = identityAt(path);
   try {
     if (!isSocket(path)) return false;
     (await Deno.connect({ transport: "unix", path })).close();
     return false; // somebody listens
   } catch (error) {
     if (!(error instanceof Deno.errors.ConnectionRefused)) return false;
-    Deno.removeSync(path);
+    if (identityAt(path) === left) remove(path); // else somebody else did, and listens
     return true;
   }
 }
 
-/** Stops listening, and removes the file of a socket. */
-export function stopListening(listener: Deno.Listener, place: MeetingPlace): void {
-  if (place.transport === "unix") {
-    try {
-      Deno.removeSync(place.path);
-    } catch {
-      // somebody has removed it
-    }
+function remove(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch {
+    // somebody has removed it
   }
-  listener.close();
 }
 
 /** Connects to rank 0; undefined when nobody listens yet. */

@@ -16,6 +16,12 @@ const MAGIC = "vramkit1";
 
 const ENDING = ".kernel";
 
+/** The ending of a file that is being written. */
+const UNFINISHED = ".part";
+
+/** Age from which such a file was left by a process that was killed: it is written in one go. */
+const LEFT_AFTER_MILLISECONDS = 60 * 60 * 1000;
+
 /** A SHA-256 in hexadecimal digits. */
 const DIGEST_LETTERS = 64;
 
@@ -53,12 +59,12 @@ export async function keepCode(key: string, code: CompiledCode): Promise<void> {
   keepInMemory(key, code);
   const folder = cacheFolder();
   if (folder === undefined) return;
-  const unfinished = `${folder}/${key}.${crypto.randomUUID()}.part`;
+  const unfinished = `${folder}/${key}.${crypto.randomUUID()}${UNFINISHED}`;
   try {
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
     await Deno.writeFile(unfinished, await fileOf(code), { createNew: true });
     await Deno.rename(unfinished, `${folder}/${key}${ENDING}`);
-    await forgetOldest(folder);
+    await tidy(folder);
   } catch {
     await Deno.remove(unfinished).catch(() => {});
   }
@@ -90,17 +96,33 @@ function keepInMemory(key: string, code: CompiledCode): void {
   if (kept.size > MOST_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
 }
 
-async function forgetOldest(folder: string): Promise<void> {
-  const files = [...Deno.readDirSync(folder)].filter(({ name }) => name.endsWith(ENDING));
-  if (files.length <= MOST_FILES) return;
-  const dated = await Promise.all(files.map(async ({ name }) => {
-    const { mtime } = await Deno.stat(`${folder}/${name}`);
-    return { name, time: mtime?.getTime() ?? 0 };
-  }));
+/**
+ * Removes the oldest code, and what killed processes left. A process that still writes such a file
+ * cannot give it its name, and only keeps that code in memory.
+ */
+async function tidy(folder: string): Promise<void> {
+  const names = [...Deno.readDirSync(folder)].map(({ name }) => name);
+  const unfinished = await datedFiles(folder, names.filter((name) => name.endsWith(UNFINISHED)));
+  const left = unfinished.filter(({ time }) => time < Date.now() - LEFT_AFTER_MILLISECONDS);
+  const code = names.filter((name) => name.endsWith(ENDING));
+  const dated = code.length > MOST_FILES ? await datedFiles(folder, code) : [];
   dated.sort((a, b) => a.time - b.time);
-  for (const { name } of dated.slice(0, files.length - MOST_FILES)) {
-    await Deno.remove(`${folder}/${name}`);
+  for (const { path } of [...left, ...dated.slice(0, -MOST_FILES)]) {
+    await Deno.remove(path).catch(() => {}); // another process removed it
   }
+}
+
+/** Returns when files were written; those that another process removed meanwhile are left out. */
+async function datedFiles(
+  folder: string,
+  names: readonly string[],
+): Promise<{ readonly path: string; readonly time: number }[]> {
+  const dated = await Promise.all(names.map(async (name) => {
+    const path = `${folder}/${name}`;
+    const facts = await Deno.stat(path).catch(() => undefined);
+    return facts && { path, time: facts.mtime?.getTime() ?? 0 };
+  }));
+  return dated.filter((file) => file !== undefined);
 }
 
 /** A file: the magic, a digest of the rest, the size of its head, the head as JSON, and the code. */

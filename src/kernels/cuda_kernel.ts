@@ -178,6 +178,11 @@ export class CudaKernel implements Disposable {
     return `CudaKernel(${this.name})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;

@@ -97,6 +97,11 @@ export class CudaModule implements KernelModule {
     return `CudaModule(${this.name})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ` ${this.kernelNames.join(", ")}`.trimEnd()}`;

@@ -2,7 +2,7 @@
 
 import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
 import { reasonOf, reworded } from "../disk/system_error.ts";
-import { refuseDevice } from "../disk/whole_file.ts";
+import { readBytes } from "../disk/whole_file.ts";
 import type { Context } from "../driver/context.ts";
 import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
@@ -72,8 +72,7 @@ async function readCode(source: ModuleSource): Promise<ReadCode> {
 async function readFile(source: FilePath): Promise<Uint8Array> {
   const path = pathOf(source);
   try {
-    await refuseDevice(path);
-    return await Deno.readFile(path);
+    return await readBytes(path);
   } catch (error) {
     throw reworded(error, `Cannot load ${path} as a module: ${reasonOf(error)}`);
   }

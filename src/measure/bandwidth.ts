@@ -50,7 +50,7 @@ export interface BandwidthOptions {
   readonly caseSize?: ByteSize | undefined;
   /** Samples for each point; 3 by default. */
   readonly sampleCount?: number | undefined;
-  /** Called after each point. */
+  /** Called after each point; cases have none. */
   readonly onProgress?:
     | ((doneCount: number, totalCount: number, point: BandwidthPoint) => void)
     | undefined;
@@ -119,6 +119,7 @@ export async function measureBandwidth(
   checkSweep([byteLength], options);
   const isOfCasesOnly = options.cases !== undefined && options.sizes === undefined &&
     options.kinds === undefined && options.directions === undefined;
+  requireEffect(options, isOfCasesOnly);
   const points = isOfCasesOnly ? [] : await measurePoints(memory, options);
   const plan = { sampleCount, signal };
   return {
@@ -315,6 +316,31 @@ class Sweep {
     this.#destination.fill(0, { stream: this.#stream });
     this.#stream.synchronizeSync();
   }
+}
+
+/**
+ * Checks that something is measured, and that no option is for what is not.
+ *
+ * @throws RangeError when nothing is measured.
+ * @throws TypeError when an option would have no effect.
+ */
+function requireEffect(options: BandwidthOptions, isOfCasesOnly: boolean): void {
+  const { cases = [], kinds = ["pinned"], directions = ["device-to-device"] } = options;
+  if (isOfCasesOnly && cases.length === 0) throw nothing("cases must be one or more");
+  const isAnyWay = directions.includes("device-to-device") || directions.length * kinds.length > 0;
+  if (!isOfCasesOnly && !isAnyWay) throw nothing("no copy is of these kinds and directions");
+  if (options.caseSize !== undefined && cases.length === 0) {
+    throw new TypeError('Cannot measure bandwidth: option "caseSize" needs cases');
+  }
+  if (options.onProgress !== undefined && isOfCasesOnly) {
+    throw new TypeError(
+      'Cannot measure bandwidth: option "onProgress" is for points by size, name sizes as well',
+    );
+  }
+}
+
+function nothing(reason: string): RangeError {
+  return new RangeError(`Cannot measure bandwidth: ${reason}`);
 }
 
 function checkSweep(sizes: readonly number[], { sampleCount = 3 }: BandwidthOptions): void {

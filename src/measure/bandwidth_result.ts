@@ -1,16 +1,7 @@
 // The result of a bandwidth sweep, as plain data for JSON files, tables and plots.
 
-import { describeValue } from "../words/format.ts";
-import {
-  ANYTHING,
-  LIST,
-  oneOf,
-  type OptionKind,
-  OptionSet,
-  RECORD,
-  requireKind,
-  TEXT,
-} from "../words/options.ts";
+import { ANYTHING, FLAG, oneOf, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
+import { AMOUNT, AMOUNT_OR_NULL, type FieldKinds, maybe, PlainDataCheck } from "./plain_data.ts";
 
 /** Direction of copies. */
 export type CopyDirection = "host-to-device" | "device-to-host" | "device-to-device";
@@ -137,57 +128,73 @@ export type BandwidthData =
   & Partial<Pick<BandwidthResult, "cases" | "latencies">>;
 
 const RESULT = new OptionSet<BandwidthData>({
-  provenance: RECORD,
-  busName: TEXT,
+  provenance: ANYTHING,
+  busName: ANYTHING,
   theoreticalGigabytesPerSecond: ANYTHING,
-  points: LIST,
-  fits: LIST,
-  cases: LIST,
-  latencies: LIST,
+  points: ANYTHING,
+  fits: ANYTHING,
+  cases: ANYTHING,
+  latencies: ANYTHING,
 });
 
 /** The directions of a sweep. */
 export const DIRECTIONS: OptionKind = oneOf("host-to-device", "device-to-host", "device-to-device");
 const KINDS = oneOf("pageable", "pinned", "device");
 
-const POINT_NUMBERS = [
-  "byteLength",
-  "secondsPerCopy",
-  "gigabytesPerSecond",
-  "minGigabytesPerSecond",
-  "maxGigabytesPerSecond",
-] as const satisfies (keyof BandwidthPoint)[];
+const POINT: FieldKinds<BandwidthPoint> = {
+  direction: DIRECTIONS,
+  kind: KINDS,
+  byteLength: AMOUNT,
+  secondsPerCopy: AMOUNT,
+  gigabytesPerSecond: AMOUNT,
+  minGigabytesPerSecond: AMOUNT,
+  maxGigabytesPerSecond: AMOUNT,
+  sampleCount: AMOUNT,
+  copiesPerSample: AMOUNT,
+  verified: FLAG,
+};
 
-const FIT_NUMBERS = [
-  "latencySeconds",
-  "gigabytesPerSecond",
-  "halfBandwidthBytes",
-] as const satisfies (keyof BandwidthFit)[];
+const FIT: FieldKinds<BandwidthFit> = {
+  direction: DIRECTIONS,
+  kind: KINDS,
+  latencySeconds: AMOUNT,
+  gigabytesPerSecond: AMOUNT,
+  halfBandwidthBytes: AMOUNT,
+};
 
-/** Checks a point or a fit, which may have more fields than this version knows. */
-function requireLine<T extends BandwidthPoint | BandwidthFit>(
-  line: T,
-  numbers: readonly (keyof T & string)[],
-): void {
-  const call = "new BandwidthResult";
-  requireKind(line, RECORD, call);
-  requireKind(line.direction, DIRECTIONS, call);
-  requireKind(line.kind, KINDS, call);
-  for (const name of numbers) {
-    if (typeof line[name] === "number") continue;
-    throw new TypeError(
-      `Cannot call ${call}() with ${describeValue(line[name])} as ${name}: expected a number`,
-    );
-  }
-}
+/** The fields of a case; later versions may know more names. */
+export const CASE: FieldKinds<CaseSpeed> = {
+  name: TEXT,
+  byteLength: AMOUNT,
+  gigabytesPerSecond: AMOUNT,
+  minGigabytesPerSecond: AMOUNT,
+  maxGigabytesPerSecond: AMOUNT,
+  sampleCount: AMOUNT,
+  copiesPerSample: AMOUNT,
+  verified: FLAG,
+};
 
-function requireName(device: unknown): void {
-  if (typeof device === "string") return;
-  throw new TypeError(
-    `Cannot call new BandwidthResult() with ${describeValue(device)} as the name of a device: ` +
-      "expected a string",
-  );
-}
+const LATENCY: FieldKinds<CaseLatency> = {
+  name: TEXT,
+  byteLength: AMOUNT,
+  secondsPerAccess: AMOUNT,
+  minSecondsPerAccess: AMOUNT,
+  maxSecondsPerAccess: AMOUNT,
+  sampleCount: AMOUNT,
+  accessCount: AMOUNT,
+  verified: FLAG,
+};
+
+/** The fields of a provenance. */
+export const PROVENANCE: FieldKinds<Provenance> = {
+  device: TEXT,
+  ordinal: maybe(AMOUNT),
+  driver: TEXT,
+  deno: TEXT,
+  vramkit: TEXT,
+  date: TEXT,
+  isModelled: maybe(FLAG),
+};
 
 /**
  * The result of a bandwidth sweep, as {@link CudaDevice.bandwidth} returns it. It prints as a
@@ -216,17 +223,23 @@ export class BandwidthResult {
    */
   constructor(found: BandwidthData) {
     found = RESULT.read(found, "new BandwidthResult");
-    for (const lines of [found.points, found.fits]) requireKind(lines, LIST, "new BandwidthResult");
-    for (const point of found.points) requireLine(point, POINT_NUMBERS);
-    for (const fit of found.fits) requireLine(fit, FIT_NUMBERS);
-    requireName(found.provenance?.device);
+    const { cases = [], latencies = [] } = found;
+    const check = new PlainDataCheck("new BandwidthResult");
+    check.record("provenance", found.provenance, PROVENANCE);
+    check.value("busName", found.busName, TEXT);
+    const roof = found.theoreticalGigabytesPerSecond;
+    check.value("theoreticalGigabytesPerSecond", roof, AMOUNT_OR_NULL);
+    check.list("points", found.points, POINT);
+    check.list("fits", found.fits, FIT);
+    check.list("cases", cases, CASE);
+    check.list("latencies", latencies, LATENCY);
     this.provenance = found.provenance;
     this.busName = found.busName;
-    this.theoreticalGigabytesPerSecond = found.theoreticalGigabytesPerSecond;
+    this.theoreticalGigabytesPerSecond = roof;
     this.points = found.points;
     this.fits = found.fits;
-    this.cases = found.cases ?? [];
-    this.latencies = found.latencies ?? [];
+    this.cases = cases;
+    this.latencies = latencies;
   }
 }
 

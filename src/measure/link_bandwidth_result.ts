@@ -1,7 +1,8 @@
 // The result of measuring the links of several devices, as plain data for JSON files and tables.
 
-import { LIST, OptionSet, RECORD } from "../words/options.ts";
-import type { CaseSpeed, Provenance } from "./bandwidth_result.ts";
+import { ANYTHING, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
+import { CASE, type CaseSpeed, PROVENANCE, type Provenance } from "./bandwidth_result.ts";
+import { AMOUNT, AMOUNT_OR_NULL, type FieldKinds, PlainDataCheck } from "./plain_data.ts";
 
 /** A copy-engine case of nvbandwidth for several GPUs, by its name. */
 export type LinkCase =
@@ -41,10 +42,24 @@ export interface MeasuredDevice {
 export type LinkBandwidthData = Pick<LinkBandwidthResult, "provenance" | "devices" | "cases">;
 
 const RESULT = new OptionSet<LinkBandwidthData>({
-  provenance: RECORD,
-  devices: LIST,
-  cases: LIST,
+  provenance: ANYTHING,
+  devices: ANYTHING,
+  cases: ANYTHING,
 });
+
+const DEVICE: FieldKinds<MeasuredDevice> = { ordinal: AMOUNT, name: TEXT };
+
+/** A matrix of so many devices. */
+function matrixOf(count: number): OptionKind {
+  const isLine = (line: unknown) =>
+    Array.isArray(line) && line.length === count && line.every(AMOUNT_OR_NULL.accepts);
+  return {
+    expected: `lists of ${count} numbers or null, one list or ${count}`,
+    accepts: (value) =>
+      Array.isArray(value) && (value.length === 1 || value.length === count) &&
+      value.every(isLine),
+  };
+}
 
 /**
  * The speeds of the links between the host and several devices, as {@link DeviceList.bandwidth} returns
@@ -65,6 +80,10 @@ export class LinkBandwidthResult {
    */
   constructor(found: LinkBandwidthData) {
     const { provenance, devices, cases } = RESULT.read(found, "new LinkBandwidthResult");
+    const check = new PlainDataCheck("new LinkBandwidthResult");
+    check.record("provenance", provenance, PROVENANCE);
+    check.list("devices", devices, DEVICE);
+    check.list<LinkSpeed>("cases", cases, { ...CASE, matrix: matrixOf(devices.length) });
     this.provenance = provenance;
     this.devices = devices;
     this.cases = cases;

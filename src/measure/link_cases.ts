@@ -128,6 +128,9 @@ export async function measureLinks(
   if (byteLength === 0) {
     throw new RangeError("Cannot measure bandwidth: the size of a case must be above 0 bytes");
   }
+  if (cases.length === 0) {
+    throw new RangeError("Cannot measure bandwidth: cases must be one or more");
+  }
   checkSampleCount(sampleCount);
   const speeds: LinkSpeed[] = [];
   for (const name of cases) {

@@ -4,7 +4,8 @@
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { releaseAll } from "../driver/release.ts";
 import { createStream, type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import { LIST, requireKind, TEXT } from "../words/options.ts";
+import { describeValue } from "../words/format.ts";
+import { listOf, RECORD, requireKind, TEXT } from "../words/options.ts";
 import { deallocateTo, type MemoryResource, requireResource } from "./memory_resource.ts";
 
 /** One row of a log; addresses and streams are text, because they belong to another process. */
@@ -40,6 +41,8 @@ const ACTIONS: ReadonlySet<string> = new Set(
   ["allocate", "allocate failure", "free"] satisfies AllocationAction[],
 );
 
+const ROWS = listOf(RECORD);
+
 /**
  * Reads the log of a LoggingResourceAdaptor, of the timeline's export or of RMM.
  *
@@ -67,7 +70,7 @@ export function replayAllocations(
   log: readonly LoggedAllocation[],
   resource: MemoryResource,
 ): ReplayResult {
-  requireKind(log, LIST, "replayAllocations");
+  requireKind(log, ROWS, "replayAllocations");
   requireResource(resource, "replay a log on");
   using stack = new DisposableStack();
   const streams = openStreams(log, resource, stack);
@@ -117,7 +120,9 @@ function parseRow(line: string, lineNumber: number): LoggedAllocation {
   const [, , action = "", pointer = "", size = "", stream = ""] = line.split(",");
   const byteLength = size === "" ? NaN : Number(size);
   if (!ACTIONS.has(action) || !isSize(byteLength) || stream === "") {
-    throw new SyntaxError(`Cannot read an allocation log: line ${lineNumber} is "${line}"`);
+    throw new SyntaxError(
+      `Cannot read an allocation log: line ${lineNumber} is ${describeValue(line)}`,
+    );
   }
   return { action: action as AllocationAction, pointer, byteLength, stream };
 }

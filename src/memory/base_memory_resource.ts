@@ -3,7 +3,7 @@
 
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { describeResource } from "./describe_resource.ts";
+import { describeResource, resourceData } from "./describe_resource.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 
 /**
@@ -39,6 +39,11 @@ export abstract class BaseMemoryResource implements MemoryResource {
 
   /** Takes memory back, in the order of a stream. */
   abstract deallocate(address: bigint, byteLength: number, stream: CudaStream): void;
+
+  /** Returns its class, its device, its counters and its upstream as plain data. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    return resourceData(this);
+  }
 
   /** Shows the resource and its upstreams on a console, with their counters. */
   [Symbol.for("Deno.customInspect")](): string {

@@ -128,8 +128,9 @@ export class CapturedMemory extends Capture implements Disposable {
    * @throws TypeError while another one runs.
    */
   constructor(origin: CudaStream) {
-    queueOf(origin).prepareCapture();
-    super(origin);
+    const queue = queueOf(origin);
+    queue.prepareCapture();
+    super(queue);
   }
 
   /** Returns whether recorded work uses a block. */

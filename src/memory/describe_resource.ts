@@ -11,6 +11,17 @@ export interface ResourceFacts {
   readonly facts: readonly (readonly [name: string, value: string])[];
 }
 
+/** Returns a resource and its upstreams as plain data; without counters that cannot be read. */
+export function resourceData(resource: MemoryResource): Readonly<Record<string, unknown>> {
+  const { upstream, context } = resource as MemoryResource & { upstream?: MemoryResource };
+  return {
+    name: resource.constructor.name,
+    device: context.ordinal,
+    ...readable(() => Object.fromEntries(countersOf(resource)), () => ({})),
+    ...(upstream === undefined ? {} : { upstream: resourceData(upstream) }),
+  };
+}
+
 /** Describes a resource in one line, and each of its upstreams in one more line. */
 export function describeResource(resource: MemoryResource): string {
   const [own = "", ...upstreams] = stackOf(resource).map(({ name, facts }) =>
@@ -33,15 +44,23 @@ export function stackOf(resource: MemoryResource): ResourceFacts[] {
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];
 }
 
+function factsOf(resource: MemoryResource): [string, string][] {
+  const facts = () =>
+    countersOf(resource).map(([key, value]): [string, string] => {
+      return [wordsOf(key), key.endsWith("Bytes") ? formatBytes(value) : String(value)];
+    });
+  return readable(facts, (error) => [["not readable:", messageOf(error)]]);
+}
+
 /**
  * A display may not throw: the counters of a disposed resource, or of a closed device, cannot be
  * read.
  */
-function factsOf(resource: MemoryResource): [string, string][] {
+function readable<T>(read: () => T, otherwise: (error: unknown) => T): T {
   try {
-    return countersOf(resource);
+    return read();
   } catch (error) {
-    return [["not readable:", messageOf(error)]];
+    return otherwise(error);
   }
 }
 
@@ -49,12 +68,10 @@ function factsOf(resource: MemoryResource): [string, string][] {
  * Reads the counters of any resource, even one that a program wrote: the properties whose names end
  * like sizes and counts.
  */
-function countersOf(resource: object): [string, string][] {
-  return counterNames(resource).flatMap((key): [string, string][] => {
+function countersOf(resource: object): [name: string, value: number][] {
+  return counterNames(resource).flatMap((key): [string, number][] => {
     const value: unknown = Reflect.get(resource, key);
-    if (typeof value !== "number" || !Number.isFinite(value)) return [];
-    const isSize = key.endsWith("Bytes");
-    return [[wordsOf(key), isSize ? formatBytes(value) : String(value)]];
+    return typeof value === "number" && Number.isFinite(value) ? [[key, value]] : [];
   });
 }
 

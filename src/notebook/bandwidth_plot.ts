@@ -2,7 +2,7 @@
 // This file combines lines, panels, traces, layout and words from the files beside it.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
-import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { bandwidthLayout } from "./bandwidth_layout.ts";
 import { bandwidthPanels, type Panel } from "./bandwidth_panels.ts";
 import { halfSpeedTrace, lineTrace } from "./bandwidth_traces.ts";
@@ -10,7 +10,12 @@ import { describeBandwidth, resultNames } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
 import { checkPlotInput } from "./plot_input.ts";
 
-const BANDWIDTH = { action: "plot bandwidth", source: "gpu.bandwidth()", key: "points" };
+const BANDWIDTH = {
+  action: "plot bandwidth",
+  source: "gpu.bandwidth()",
+  key: "points",
+  Result: BandwidthResult,
+};
 
 /**
  * Plots a bandwidth result, or several in one plot, with different dashes.

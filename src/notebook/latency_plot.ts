@@ -1,7 +1,7 @@
 // plotLatency(): the time of one copy over its size; small copies all cost the same latency.
 
 import type { Layout } from "npm:@types/plotly.js@3.0.14";
-import type { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
 import { lineTrace } from "./bandwidth_traces.ts";
@@ -10,6 +10,13 @@ import { Figure } from "./figure.ts";
 import { plainAxis, plotFrame } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
 import { sizeAxis } from "./size_axis.ts";
+
+const LATENCY = {
+  action: "plot latency",
+  source: "gpu.bandwidth()",
+  key: "points",
+  Result: BandwidthResult,
+};
 
 const PLOT_HEIGHT = 380;
 /** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */
@@ -22,7 +29,7 @@ const LARGEST_BYTES = 16 * 2 ** 20;
  * @throws TypeError when it is not a result, for example a promise of one.
  */
 export function plotLatency(result: BandwidthResult): Figure {
-  checkPlotInput(result, { action: "plot latency", source: "gpu.bandwidth()", key: "points" });
+  checkPlotInput(result, LATENCY);
   const lines = bandwidthLines(result).map(smallPart).filter(({ points }) => points.length > 0);
   const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
   if (sizes.length === 0) {

@@ -2,11 +2,18 @@
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
-import type { LinkBandwidthResult, LinkSpeed } from "../measure/link_bandwidth_result.ts";
+import { LinkBandwidthResult, type LinkSpeed } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSpeed } from "../words/format.ts";
 import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, rowAxis, RULE_COLOR } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
+
+const LINKS = {
+  action: "plot links",
+  source: "gpus.bandwidth()",
+  key: "devices",
+  Result: LinkBandwidthResult,
+};
 
 const ROW_HEIGHT = 30;
 
@@ -36,7 +43,7 @@ interface Stretch {
  * ```
  */
 export function plotLinks(result: LinkBandwidthResult): Figure {
-  checkPlotInput(result, { action: "plot links", source: "gpus.bandwidth()", key: "devices" });
+  checkPlotInput(result, LINKS);
   const { cases, devices, provenance } = result;
   if (cases.length === 0) {
     throw new RangeError("Cannot plot links: the result has no case, measure at least one");

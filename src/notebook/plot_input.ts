@@ -1,7 +1,7 @@
 // Checks of the arguments of plots: notebooks have no compiler that would notice a forgotten await.
 
 import { CudaDevice } from "../device/device.ts";
-import { type OptionKind, requireKind } from "../words/options.ts";
+import { isRecord, type OptionKind, requireKind } from "../words/options.ts";
 
 /** A device. */
 export const DEVICE: OptionKind = {
@@ -26,17 +26,21 @@ export interface PlotInput {
   readonly source: string;
   /** A property that every such result has. */
   readonly key: string;
+  /** The class of such results, if it reads them as plain data, such as parsed JSON. */
+  readonly Result?: new (data: never) => unknown;
 }
 
 /**
  * Rejects a value that is not a result of the call that the plot names.
  *
- * @throws TypeError for a promise of a result, and for anything else.
+ * @throws TypeError for a promise of a result, for damaged data, and for anything else.
  */
-export function checkPlotInput(value: unknown, { action, source, key }: PlotInput): void {
+export function checkPlotInput(value: unknown, { action, source, key, Result }: PlotInput): void {
   if (value instanceof Promise) {
     throw new TypeError(`Cannot ${action}: ${source} gave a promise, write await ${source}`);
   }
-  if (typeof value === "object" && value !== null && key in value) return;
-  throw new TypeError(`Cannot ${action}: expected what await ${source} gives`);
+  if (typeof value !== "object" || value === null || !(key in value)) {
+    throw new TypeError(`Cannot ${action}: expected what await ${source} gives`);
+  }
+  if (Result !== undefined && isRecord(value)) new Result(value as never);
 }

@@ -8,12 +8,20 @@ import { releaseAll, succeeds, tryRelease } from "../driver/release.ts";
 import { failedWith } from "../words/errors.ts";
 import { Fence } from "./fence.ts";
 
+/** A stream, by its handle. */
+interface StreamKey {
+  /** The handle. */
+  readonly key: bigint;
+}
+
 /** The part of a stream that a capture uses. */
-export interface CapturedQueue {
+export interface CapturedQueue extends StreamKey {
   /** Context that it belongs to. */
   readonly context: Context;
-  /** Its handle. */
-  readonly key: bigint;
+  /** Whether the driver's stream is destroyed: no call may have its handle. */
+  readonly isGone: boolean;
+  /** Notes that the driver did not end the capture: the next use of the stream calls `end` first. */
+  stayCaptured(end: () => void): void;
 }
 
 let active: Capture | undefined;
@@ -24,7 +32,7 @@ export function activeCapture(): Capture | undefined {
 }
 
 /** Returns whether a stream is being captured. */
-export function isCaptured(queue: CapturedQueue): boolean {
+export function isCaptured(queue: StreamKey): boolean {
   return active?.includes(queue) === true;
 }
 
@@ -34,7 +42,7 @@ export function isCaptured(queue: CapturedQueue): boolean {
  *
  * @throws TypeError with the remedy when it is.
  */
-export function requireUncaptured(queue: CapturedQueue, action: string): void {
+export function requireUncaptured(queue: StreamKey, action: string): void {
   if (isCaptured(queue)) throw refusal(queue, action);
 }
 
@@ -42,13 +50,13 @@ export function requireUncaptured(queue: CapturedQueue, action: string): void {
  * Creates the error for a call that cannot be recorded. The capture ends with it, even when it is
  * caught.
  */
-export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
+export function cannotRecord(queue: StreamKey, action: string): TypeError {
   const error = refusal(queue, action);
   active?.refuse(error);
   return error;
 }
 
-function refusal(queue: CapturedQueue, action: string): TypeError {
+function refusal(queue: StreamKey, action: string): TypeError {
   return new TypeError(
     `Cannot ${action} on ${queue} in a capture: a graph has copies between buffers of its ` +
       `device, fills, kernels and allocations; do everything else before or after the capture`,
@@ -56,7 +64,7 @@ function refusal(queue: CapturedQueue, action: string): TypeError {
 }
 
 /** Creates the error for a captured stream that would wait for work outside the capture. */
-export function waitsOutside(queue: CapturedQueue, target: string): TypeError {
+export function waitsOutside(queue: StreamKey, target: string): TypeError {
   return new TypeError(
     `Cannot make ${queue} wait for ${target} while it is being captured: a graph cannot ` +
       `wait for other work; let ${queue} wait before the capture, or before each launch`,
@@ -98,7 +106,7 @@ export abstract class Capture {
   }
 
   /** Returns whether a stream takes part. */
-  includes({ key }: CapturedQueue): boolean {
+  includes({ key }: StreamKey): boolean {
     return this.#members.has(key);
   }
 
@@ -151,31 +159,24 @@ export abstract class Capture {
     return graph;
   }
 
-  /** Ends the recording and drops it; does nothing after {@link Capture.endCapture}. */
+  /**
+   * Ends the recording and drops it; does nothing after {@link Capture.endCapture}. What is queued on a
+   * stream whose capture does not end would never run, so the call is tried again after a failure: at
+   * once, and then before each use of the streams.
+   */
   protected abandon(): void {
     if (active !== this) return;
+    const members = [...this.#members.values()];
     this.#leave();
-    const { context, key } = this.origin;
-    const { driver } = context;
-    const graph = new BigUint64Array(1);
-    const end = () => context.giveBack("cuStreamEndCapture", key, graph);
-    // A broken capture ends with an error and without a graph. A stream whose capture does not end
-    // is useless, so the call is tried again after a failure.
-    if (!succeeds(end)) {
-      const endAgain = () => {
-        try {
-          end();
-        } catch (error) {
-          const isOver = failedWith(error, "CUDA_ERROR_ILLEGAL_STATE"); // nothing is captured any more
-          if (!isOver) throw error;
-        }
-      };
-      tryRelease(driver, `${this.origin}, which is still being captured,`, endAgain);
-    }
-    const [handle = 0n] = graph;
-    if (handle === 0n) return;
-    const destroy = () => context.giveBack("cuGraphDestroy", handle);
-    tryRelease(driver, "an unfinished graph", destroy);
+    const { origin } = this;
+    let isOver = false;
+    const end = () => {
+      if (!isOver && !origin.isGone) dropRecording(origin);
+      isOver = true;
+    };
+    const what = `${origin}, which is still being captured,`;
+    if (succeeds(end) || tryRelease(origin.context.driver, what, end)) return;
+    for (const member of members) member.stayCaptured(end);
   }
 
   #leave(): void {
@@ -183,4 +184,19 @@ export abstract class Capture {
     for (const { context } of this.#members.values()) context.isCapturing = false;
     this.#members.clear(); // an event may keep the capture, which need not keep the streams
   }
+}
+
+/** Ends the capture that began on a stream, and destroys what was recorded. */
+function dropRecording({ context, key }: CapturedQueue): void {
+  const graph = new BigUint64Array(1);
+  try {
+    context.giveBack("cuStreamEndCapture", key, graph);
+  } catch (error) {
+    // A broken capture ends with an error and without a graph; afterwards nothing is captured any more.
+    if (!failedWith(error, "CUDA_ERROR_ILLEGAL_STATE")) throw error;
+  }
+  const [handle = 0n] = graph;
+  if (handle === 0n) return;
+  const destroy = () => context.giveBack("cuGraphDestroy", handle);
+  tryRelease(context.driver, "an unfinished graph", destroy);
 }

@@ -242,6 +242,11 @@ export class CudaEvent implements Disposable {
     return `CudaEvent(${this.name})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     return `${this}${this.disposed ? " disposed" : ""}`;

@@ -319,7 +319,7 @@ export class CudaStream implements Disposable {
     const wait = () => mark.hold(queue.handle);
     if (this.#joinsCapture(event, mark.isOf(activeCapture()))) {
       wait();
-      activeCapture()?.add(this);
+      activeCapture()?.add(queue);
       return;
     }
     const earlier = lastOf(queue, mark.pending);
@@ -329,7 +329,7 @@ export class CudaStream implements Disposable {
 
   #waitForStream(stream: CudaStream): void {
     if (this.#joinsCapture(stream, isCaptured(stream))) {
-      activeCapture()?.join(this, stream);
+      activeCapture()?.join(this.#queue, stream.#queue);
       return;
     }
     const queue = this.#queue;
@@ -410,6 +410,11 @@ export class CudaStream implements Disposable {
   /** Returns the stream's name for messages: `CudaStream(loader)`. */
   toString(): string {
     return `CudaStream(${this.name})`;
+  }
+
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
   }
 
   /** Returns the text that the console shows. */

@@ -3,8 +3,8 @@
 
 import { CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
-import { DisposedError } from "../words/errors.ts";
-import { isCaptured, requireUncaptured } from "./capture.ts";
+import { CudaError, DisposedError } from "../words/errors.ts";
+import { type CapturedQueue, isCaptured, requireUncaptured } from "./capture.ts";
 import { Fence } from "./fence.ts";
 import type { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork, PostponedCall } from "./pending_work.ts";
@@ -67,7 +67,7 @@ interface QueueFields {
 }
 
 /** The queue of a stream, as the kit sees it: users hold the stream. */
-export class StreamQueue {
+export class StreamQueue implements CapturedQueue {
   /** Context that it belongs to. */
   readonly context: Context;
   /** The handle as an identity, also after disposal; never queue work with it. */
@@ -89,6 +89,10 @@ export class StreamQueue {
   #end: Fence | undefined;
   /** Whether another library queues work from a thread of its own. */
   #isLent = false;
+  /** Ends a capture that the driver could not end. */
+  #endCapture: (() => void) | undefined;
+  /** Whether something comes before each use of the handle. */
+  #needsEntry: boolean;
 
   /** Makes the queue of a stream of the driver. */
   constructor({ context, handle, record }: QueueFields) {
@@ -96,17 +100,19 @@ export class StreamQueue {
     this.key = handle;
     this.#record = record;
     this.#isDefaultHandle = DEFAULT_HANDLES.includes(handle);
+    this.#needsEntry = this.#isDefaultHandle;
   }
 
   /**
    * The driver's handle, for calls whose turn has come.
    *
    * @throws DisposedError when the driver's stream is destroyed.
+   * @throws CudaError when the driver still cannot end a capture of the stream.
    */
   get handle(): bigint {
     if (this.isGone) throw new DisposedError(this.toString());
     this.#mayBeBusy = true;
-    if (this.#isDefaultHandle) this.#enter();
+    if (this.#needsEntry) this.#enter();
     return this.key;
   }
 
@@ -286,7 +292,7 @@ export class StreamQueue {
    */
   leaveMark(): void {
     const { context } = this;
-    if (this.#isDefaultHandle) this.#enter();
+    if (this.#needsEntry) this.#enter();
     const { driver } = context;
     const status = driver.status("cuStreamQuery", this.key);
     if (status === CUresult.CUDA_SUCCESS) return this.dropEnd();
@@ -317,11 +323,32 @@ export class StreamQueue {
     return `CudaStream(${this.name})`;
   }
 
+  stayCaptured(end: () => void): void {
+    this.#mayBeBusy = true;
+    this.#needsEntry = true;
+    this.#endCapture = () => {
+      try {
+        end();
+      } catch (error) {
+        if (!(error instanceof CudaError)) throw error;
+        const { code, call, message } = error;
+        const words =
+          `Cannot use ${this}: its capture, which failed, could not be ended; ${message}`;
+        throw new CudaError(words, { code, call, cause: error });
+      }
+    };
+  }
+
   /**
-   * Makes the context current, so that the handle means this stream. It stays current: what is called
-   * with the handle next is a call of its own.
+   * Ends a capture that the driver could not end before. Makes the context current where the handle
+   * means this stream only then; it stays current: what is called with the handle next is a call of its
+   * own.
    */
   #enter(): void {
+    this.#endCapture?.();
+    this.#endCapture = undefined;
+    this.#needsEntry = this.#isDefaultHandle;
+    if (!this.#isDefaultHandle) return;
     const { context } = this;
     const { driver } = context;
     driver.call("cuCtxGetCurrent", CURRENT);
@@ -350,7 +377,7 @@ export class StreamQueue {
    */
   #markEnd(): Fence | undefined {
     if (this.isGone || this.#isLent || isCaptured(this)) return this.#end;
-    if (this.#isDefaultHandle) this.#enter();
+    if (this.#needsEntry) this.#enter();
     if (this.#end === undefined) this.#end = Fence.behind(this.context, this.key);
     else this.#end.set(this.key);
     return this.#end;

@@ -112,7 +112,7 @@ async function untilNextLook({ signal, timeoutSeconds, pid, end }: Limit): Promi
     throw new TicketError(
       "unanswered",
       `Cannot open the ticket: ${sharerName(pid)} has not answered in ${timeoutSeconds} s; ` +
-        `its event loop must turn`,
+        `its event loop must turn, and under --watch its program may have failed`,
     );
   }
   await sleep(LOOK_MILLISECONDS);

@@ -67,7 +67,21 @@ class PoolServer {
 
   constructor() {
     Deno.unrefTimer(this.#timer);
+    globalThis.addEventListener("unload", this.#end);
   }
+
+  /**
+   * Stops listening, also at the end of the program: its process may go on, because `deno run --watch`
+   * starts the program anew there, and who connects to the old socket would wait.
+   */
+  readonly #end = (): void => {
+    globalThis.removeEventListener("unload", this.#end);
+    clearInterval(this.#timer);
+    for (const socket of [...this.#waiting.keys(), ...this.#leases.keys()]) socket.dispose();
+    for (const { descriptor } of this.#pools.values()) closeDescriptor(descriptor);
+    this.#socket.dispose();
+    if (server === this) server = undefined;
+  };
 
   offer(block: Block): Offer {
     const known = [...this.#offers.values()].find(({ allocation }) =>
@@ -159,11 +173,7 @@ class PoolServer {
       this.#pools.delete(shared.pool);
       closeDescriptor(shared.descriptor);
     }
-    if (used.size > 0) return;
-    clearInterval(this.#timer);
-    for (const socket of this.#waiting.keys()) socket.dispose();
-    this.#socket.dispose();
-    if (server === this) server = undefined;
+    if (used.size === 0) this.#end();
   }
 }
 

@@ -84,7 +84,8 @@ export function ownProcess(what: string, options?: ErrorOptions): TicketError {
     : "use the event itself";
   return new TicketError(
     "own-process",
-    `Cannot open the ticket: this process has made it; ${advice}`,
+    `Cannot open the ticket: this process has made it; ${advice}; after a restart by --watch, share ` +
+      "it again",
     options,
   );
 }

@@ -14,7 +14,7 @@ import { sourceOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
-import { type MemoryTicket, TICKET_VERSION } from "../words/ticket.ts";
+import { type MemoryTicket, MOST_TICKET_AXES, TICKET_VERSION } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { offerBlock } from "./pool_server.ts";
 
@@ -34,6 +34,7 @@ export interface SharedElements<D extends DType> {
  * Makes a ticket once all earlier calls on the memory are done.
  *
  * @throws TypeError for memory that other processes cannot open, with the ways to get such memory.
+ * @throws RangeError for more axes than a ticket has.
  */
 export async function shareMemory<D extends DType>(
   { span, dtype, shape, name }: SharedElements<D>,
@@ -41,6 +42,12 @@ export async function shareMemory<D extends DType>(
   requireNoCapture(`share ${name}`);
   const { allocation, address, byteLength } = span;
   if (byteLength === 0) throw new TypeError(`Cannot share ${name}: it has no bytes`);
+  if (shape.length > MOST_TICKET_AXES) {
+    throw new RangeError(
+      `Cannot share ${name}: it has ${shape.length} axes, a ticket at most ${MOST_TICKET_AXES}; ` +
+        "reshape() it first",
+    );
+  }
   const way = wayOf(allocation, name);
   await whenDone(span);
   if (allocation.released) throw new DisposedError(name);

@@ -12,7 +12,7 @@ export const TICKET_VERSION = 1 as const;
 const LONGEST_TEXT = 16_384;
 
 /** Axes of the largest shape in a ticket. */
-const MOST_AXES = 64;
+export const MOST_TICKET_AXES = 64;
 
 /**
  * A ticket for memory, which `buffer.share()` returns and `gpu.open()` takes in another process.
@@ -228,7 +228,7 @@ function sizeOf(fields: Fields, name: string): number {
 
 function shapeOf(fields: Fields): readonly number[] {
   const value = fields.read("shape");
-  const isShape = Array.isArray(value) && value.length <= MOST_AXES;
+  const isShape = Array.isArray(value) && value.length <= MOST_TICKET_AXES;
   const sizes: readonly unknown[] = isShape ? Array.from(value) : [undefined];
   if (sizes.every((size) => typeof size === "number" && Number.isSafeInteger(size) && size >= 0)) {
     return sizes as readonly number[];

@@ -6,7 +6,7 @@ export const UNCLONEABLE: symbol = Symbol(
   "memory and devices of a GPU stay in their Worker; buffer.handOver() gives memory to another",
 );
 
-/** Makes structuredClone() and postMessage() refuse an object. */
-export function refuseCloning(object: object): void {
-  (object as { uncloneable?: symbol }).uncloneable = UNCLONEABLE;
+/** Makes structuredClone() and postMessage() refuse an object; the error shows the reason. */
+export function refuseCloning(object: object, reason: symbol = UNCLONEABLE): void {
+  (object as { uncloneable?: symbol }).uncloneable = reason;
 }

@@ -27,6 +27,18 @@ for (const [name, [plot, source]] of Object.entries(PLOTS)) {
   });
 }
 
+for (
+  const [name, data, words] of [
+    ["plotBandwidth", { ...bandwidthResult(), points: [null] }, "points[0] is null"],
+    ["plotLatency", { ...bandwidthResult(), provenance: {} }, "provenance.device is undefined"],
+    ["plotLinks", { devices: [], cases: {} }, "provenance is undefined"],
+  ] as const
+) {
+  Deno.test(`${name}() names the part of parsed JSON that is damaged`, () => {
+    assertThrows(() => PLOTS[name]?.[0](data as never), TypeError, words);
+  });
+}
+
 Deno.test("plotBandwidth() of no result says what it takes", () => {
   assertThrows(
     () => plotBandwidth([] as never),

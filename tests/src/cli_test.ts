@@ -86,6 +86,14 @@ const WRONG: Record<string, [args: string[], message: string]> = {
     ["demo", "--full", "--largest", "4 KiB"],
     "--full with --largest: each names a size",
   ],
+  "the size of a sweep for cases": [
+    ["bandwidth", "--cases", "--full"],
+    "Cannot use --full with --cases: their copies have one size, --largest",
+  ],
+  "a comparison in JSON": [
+    ["bandwidth", "--compare", "/nowhere.txt", "--json"],
+    "Cannot use --compare with --json: the comparison is a table",
+  ],
 };
 
 for (const [name, [args, message]] of Object.entries(WRONG)) {

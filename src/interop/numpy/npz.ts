@@ -174,6 +174,11 @@ export class NpzArrays
     return `NpzArrays(${formatCount(arrays.length, "array")}, ${formatBytes(byteLength)})`;
   }
 
+  /** Returns the name for JSON. */
+  toJSON(): string {
+    return this.toString();
+  }
+
   /** Returns the text that the console shows: the arrays by name. */
   [Symbol.for("Deno.customInspect")](): string {
     const texts = [...this.#contents].map(([name, found]) =>

@@ -127,6 +127,20 @@ Deno.test("toDLPack() never leaves out the strides, and tells version and flags"
     assert(place !== own.ptr);
   }));
 
+Deno.test("toDLPack() takes 64 axes, and refuses more, which no library could read", () =>
+  withDevice((gpu) => {
+    using x = gpu.zeros("float32", 4);
+    using most = gpu.fromDLPack(x.reshape([...Array(63).fill(1), 4]).toDLPack());
+    assertEquals(most.shape.length, 64);
+    using deep = x.reshape([...Array(64).fill(1), 4]);
+    for (const array of [deep, deep.transpose()]) {
+      for (const copy of [false, true]) {
+        assertThrows(() => array.toDLPack({ copy }), RangeError, "65 axes, which no library takes");
+      }
+    }
+    assertEquals(gpu.live().count, 2);
+  }));
+
 Deno.test("fromDLPack() takes arrays without axes and without elements", () =>
   withDevice(async (gpu) => {
     using single = gpu.zeros("float64", []);

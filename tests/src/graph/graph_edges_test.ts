@@ -7,6 +7,7 @@ import {
   assertLess,
   assertRejects,
   assertStrictEquals,
+  assertStringIncludes,
   assertThrows,
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
@@ -402,6 +403,68 @@ Deno.test("CudaDevice.capture() ends the capture of its stream also when the dri
     output.fill(4);
     assertEquals([readBytes(output)[0], warnings.texts], [4, []]);
   }
+});
+
+Deno.test("CudaDevice.capture() that the driver does not end is ended before its streams are used", () => {
+  for (const use of ["origin", "joined", "default capture"] as const) {
+    using warnings = new CaughtWarnings();
+    const api = simulateDriver();
+    let left = 4;
+    const cuStreamEndCapture: typeof api.cuStreamEndCapture = (stream, graph) =>
+      left-- > 0 ? 999 : api.cuStreamEndCapture(stream, graph);
+    using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
+    using joined = gpu.createStream({ label: "joined" });
+    using other = gpu.createStream();
+    using output = gpu.zeros("uint8", 64);
+    gpu.synchronizeSync();
+    const record = () =>
+      gpu.capture((stream) => {
+        output.fill(3);
+        joined.wait(stream);
+        throw new TypeError("of the program");
+      });
+    assertThrows(record, TypeError, "of the program");
+    assertEquals(warnings.texts.length, 1);
+    assertStringIncludes(
+      warnings.texts[0] ?? "",
+      "CudaStream(default), which is still being captured",
+    );
+    other.synchronizeSync();
+    const stream = use === "joined" ? joined : gpu.stream;
+    const again = () => {
+      if (use !== "default capture") return void output.fill(4, { stream });
+      using graph = gpu.capture(() => void output.fill(4));
+      graph.launch();
+    };
+    const error = assertThrows(again, CudaError);
+    assertStringIncludes(error.message, `Cannot use ${stream}: its capture, which failed, could`);
+    left = 0;
+    again();
+    stream.synchronizeSync();
+    assertEquals([readBytes(output)[0], warnings.texts.length], [4, 1]);
+  }
+});
+
+Deno.test("CudaDevice.capture() that the driver did not end is left alone when its stream is gone", () => {
+  using warnings = new CaughtWarnings();
+  const api = simulateDriver();
+  let endCount = 0;
+  const cuStreamEndCapture = () => (endCount++, 999);
+  using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
+  using joined = gpu.createStream();
+  using output = gpu.zeros("uint8", 64);
+  {
+    using stream = gpu.createStream();
+    const record = () =>
+      gpu.capture(() => {
+        joined.wait(stream);
+        throw new TypeError("of the program");
+      }, { stream });
+    assertThrows(record, TypeError, "of the program");
+  }
+  const before = endCount;
+  assertThrows(() => output.fill(4, { stream: joined }), CudaError, "CAPTURE"); // nothing is lost unseen
+  assertEquals([endCount, warnings.texts.length], [before, 2]); // the capture, and the stream's disposal
 });
 
 Deno.test("CudaDevice.capture() that a call of another library broke says so, and the stream goes on", () =>

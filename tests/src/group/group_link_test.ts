@@ -4,12 +4,22 @@
 import { assert, assertEquals } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { FrameConnection, MEMBER } from "../../../src/group/frames.ts";
-import { GroupLink, Seat } from "../../../src/group/group_link.ts";
+import { GroupLink, type LinkedGroup, Seat } from "../../../src/group/group_link.ts";
 import type { Member } from "../../../src/group/handshake.ts";
 
 /** A group on a link that notes what it is told. */
-class Notes {
+class Notes implements LinkedGroup {
   readonly words: string[] = [];
+  /** Groups that calls under way make from it. */
+  readonly making = new Set<string>();
+
+  get isMaking(): boolean {
+    return this.making.size > 0;
+  }
+
+  mayOpen(made: string): boolean {
+    return this.making.has(made);
+  }
 
   onLost(rank: number): void {
     this.words.push(`${rank} lost`);
@@ -97,6 +107,42 @@ Deno.test("GroupLink keeps nothing that comes for a group that was closed", asyn
   links[1]?.open("closed", again);
   assertEquals(again.words, []);
   await links[1]?.close("closed");
+  await Promise.all(links.map((link) => link.close("g")));
+});
+
+Deno.test("GroupLink keeps messages for a group that a call may open, and no others", async () => {
+  const { links, notes: [, own] } = await connect(2);
+  const [first, second] = links as [GroupLink, GroupLink];
+  assert(own !== undefined);
+  /** What a group hears first that is opened after messages for it came. */
+  const heardBy = async (id: string): Promise<string[]> => {
+    const before = own.words.length;
+    first.send(id, { word: id });
+    first.send("g", { word: "sent" });
+    await soon(() => own.words.length > before);
+    const made = new Notes();
+    second.open(id, made);
+    await second.close(id);
+    return made.words;
+  };
+  own.making.add("split 0 1").add("split 1 1");
+  assertEquals(await heardBy("g/split 0 1"), ["0 says g/split 0 1"]);
+  assertEquals(await heardBy("g/split 0 1/split 0 1"), ["0 says g/split 0 1/split 0 1"]);
+  assertEquals(await heardBy("g/split 0 2"), [], "a group of other ranks");
+  own.making.delete("split 0 1");
+  second.settle("g");
+  assertEquals(await heardBy("g/split 0 1"), [], "a group that was closed");
+  assertEquals(await heardBy("g/split 0 1/split 0 1"), [], "a group made from one that was closed");
+  first.send("g/split 1 1", { word: "early" });
+  first.send("g", { word: "sent" });
+  const before = own.words.length;
+  await soon(() => own.words.length > before);
+  own.making.clear();
+  second.settle("g");
+  const late = new Notes();
+  second.open("g/split 1 1", late);
+  assertEquals(late.words, [], "a group whose call has failed");
+  await second.close("g/split 1 1");
   await Promise.all(links.map((link) => link.close("g")));
 });
 

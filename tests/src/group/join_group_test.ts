@@ -13,6 +13,7 @@ import {
 import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
+import type { DeviceGroup } from "../../../src/group/device_group.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";
 import { joinGroup } from "../../../src/group/join_group.ts";
@@ -20,6 +21,7 @@ import { readAppointment } from "../../../src/group/rendezvous_address.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
+import { namesIn } from "../../support/files.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -47,6 +49,12 @@ async function groupErrorOf(promise: Promise<unknown>): Promise<GroupError> {
   const error = await promise.then((value) => new Error(`it gave ${value}`), (error) => error);
   assertInstanceOf(error, GroupError, String(error));
   return error;
+}
+
+/** Ends groups together, once all of them have met. */
+async function endAll(groups: readonly Promise<DeviceGroup>[]): Promise<void> {
+  const met = await Promise.all(groups);
+  await Promise.all(met.map((group) => group[Symbol.asyncDispose]()));
 }
 
 /** Starts a rank that cannot join, and returns its error; nothing of it is left. */
@@ -595,6 +603,61 @@ Deno.test("joinGroup() says that the address is taken", async () => {
   assertEquals(error.reason, "address");
   assertStringIncludes(error.message, "cannot listen there; another process does");
   assertEquals((listener.addr as Deno.NetAddr).port, Number(port));
+});
+
+Deno.test({
+  name: "joinGroup() tells a second rank 0, and the first goes on",
+  ...linux,
+  async fn() {
+    using folder = new TemporaryFolder();
+    for (const rendezvous of [`file:${folder.path}/meeting`, freeAddress()]) {
+      const options = { rendezvous, size: 2, token: TOKEN };
+      using gpu = openRank(0);
+      const first = join({ ...options, rank: 0, device: gpu });
+      const error = await refusalOf({ ...options, rank: 0 });
+      assertEquals(error.reason, "address");
+      assertStringIncludes(error.message, "another process is rank 0 there");
+      using other = openRank(1);
+      await endAll([first, join({ ...options, rank: 1, device: other })]);
+    }
+  },
+});
+
+Deno.test({
+  name: "joinGroup() lets one of two processes take the place of a killed rank 0",
+  ...linux,
+  async fn() {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("meeting");
+    await evaluate(
+      `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
+        `Deno.kill(Deno.pid, "SIGKILL");`,
+    );
+    const options = { rendezvous: `file:${path}`, size: 2 };
+    using gpu = openRank(0);
+    const claims = [0, 0].map((rank) => join({ ...options, rank, device: gpu }));
+    const error = await Promise.any(claims.map(groupErrorOf));
+    assertEquals(error.reason, "address");
+    using other = openRank(1);
+    await endAll([Promise.any(claims), join({ ...options, rank: 1, device: other })]);
+  },
+});
+
+Deno.test({
+  name: "joinGroup() says that its socket was removed, and leaves the one that is there now",
+  ...linux,
+  async fn() {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("meeting");
+    const refusal = refusalOf({ rendezvous: `file:${path}`, rank: 0, size: 2 });
+    while (namesIn(folder).length === 0) await delay(10);
+    Deno.removeSync(path);
+    using _other = Deno.listen({ transport: "unix", path });
+    const error = await refusal;
+    assertEquals(error.reason, "address");
+    assertStringIncludes(error.message, "its socket is not there any more");
+    assert(Deno.lstatSync(path).isSocket);
+  },
 });
 
 Deno.test("joinGroup() says that rank 0 cannot listen at an address that is not its own", async () => {

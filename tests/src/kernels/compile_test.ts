@@ -12,6 +12,7 @@ import { cacheKey, findCode, forgetCode, keepCode } from "../../../src/kernels/c
 import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
 import type { ParameterType } from "../../../src/launch/parameter_type.ts";
 import { runDeno } from "../../support/child_deno.ts";
+import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -142,6 +143,22 @@ Deno.test("compiled code is found again by this process, and by others through t
     forgetCode();
     assertEquals(await findCode(key), undefined, `a change at ${at} was taken`);
   }
+});
+
+Deno.test("keepCode() removes files that killed processes left an hour ago, and no younger ones", async () => {
+  using folder = new TemporaryFolder();
+  using _cache = setVariable("VRAMKIT_CACHE", folder.path);
+  const kernels = `${folder.path}/kernels`;
+  Deno.mkdirSync(kernels);
+  const minutesAgo = { "left.part": 61, "written now.part": 59, "mine.txt": 999 };
+  for (const [name, minutes] of Object.entries(minutesAgo)) {
+    Deno.writeTextFileSync(`${kernels}/${name}`, "");
+    const then = new Date(Date.now() - minutes * 60_000);
+    Deno.utimeSync(`${kernels}/${name}`, then, then);
+  }
+  await keepCode("key", { image: new Uint8Array(1), entries: new Map(), symbol: "f", log: "" });
+  const names = [...Deno.readDirSync(kernels)].map(({ name }) => name).sort();
+  assertEquals(names, ["key.kernel", "mine.txt", "written now.part"]);
 });
 
 Deno.test("compiled code is kept in memory alone where the program may not write", async () => {
@@ -300,6 +317,21 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
     await assertRejects(() => gpu.loadModule("/dev/null"), TypeError, "module: it is a device");
   }
   assertEquals(gpu.live({ kind: "module" }).count, 0);
+});
+
+Deno.test({
+  name: "CudaDevice.loadModule() refuses a pipe, for which it would wait",
+  ignore: Deno.build.os === "windows",
+  async fn() {
+    using folder = new TemporaryFolder();
+    const pipe = await makePipe(folder, "pipe.ptx");
+    await withDevice(async (gpu) => {
+      for (const source of [pipe, [pipe], new URL(`file://${pipe}`)]) {
+        await assertRejects(() => gpu.loadModule(source), TypeError, "module: it is a pipe");
+      }
+      await assertRejects(() => gpu.loadModule(folder.path), Deno.errors.IsADirectory, "a folder");
+    });
+  },
 });
 
 Deno.test("CudaDevice.loadModule() reads a file, by path and by URL", async () => {

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertGreater, assertRejects, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { BandwidthOptions } from "../../../src/measure/bandwidth.ts";
 import { type BandwidthPoint, fitLines } from "../../../src/measure/bandwidth_result.ts";
 import { COPY_CASES } from "../../../src/measure/copy_cases.ts";
 import { LATENCY_CASES } from "../../../src/measure/latency_cases.ts";
@@ -84,6 +85,25 @@ Deno.test("CudaDevice.bandwidth() tells a case whose bytes are wrong", () => {
 Deno.test("CudaDevice.bandwidth() refuses cases of no bytes", () =>
   withDevice(async (gpu) => {
     await assertRejects(() => gpu.bandwidth({ cases: COPY_CASES, caseSize: 0 }), RangeError);
+  }));
+
+Deno.test("CudaDevice.bandwidth() refuses options that would have no effect", () =>
+  withDevice(async (gpu) => {
+    const onProgress = () => {};
+    const cases = ["device_local_copy"] as const;
+    const wrong: [BandwidthOptions, typeof TypeError | typeof RangeError, string][] = [
+      [{ caseSize: 4096 }, TypeError, 'option "caseSize" needs cases'],
+      [{ ...SMALL, sizes: [4096] }, TypeError, 'option "caseSize" needs cases'],
+      [{ cases, onProgress }, TypeError, 'option "onProgress" is for points by size'],
+      [{ cases: [] }, RangeError, "cases must be one or more"],
+      [{ directions: [] }, RangeError, "no copy is of these kinds and directions"],
+      [{ kinds: [], directions: ["host-to-device"] }, RangeError, "no copy is of these kinds"],
+    ];
+    for (const [options, kind, words] of wrong) {
+      await assertRejects(() => gpu.bandwidth(options), kind, words);
+    }
+    const { points } = await gpu.bandwidth({ sizes: [4096], kinds: [], cases: [] });
+    assertEquals(points.map(({ kind }) => kind), ["device"]);
   }));
 
 Deno.test("parseNvbandwidth() reads what nvbandwidthDocument() writes", () =>

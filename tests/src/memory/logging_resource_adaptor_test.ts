@@ -1,6 +1,12 @@
 // The log is RMM's, row for row, and a replay does to another resource what the log says.
 
-import { assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertLess,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { parseAllocationLog, replayAllocations } from "../../../src/memory/allocation_replay.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
@@ -103,7 +109,18 @@ Deno.test("parseAllocationLog() names the line that is none", () => {
   const negative = RMM_LOG.replace("allocate,0x30a000100,1000", "allocate,0x30a000100,-1000");
   assertThrows(() => parseAllocationLog(negative), SyntaxError, "line 3");
   assertThrows(() => parseAllocationLog(`${RMM_LOG}1,2,realloc,0x1,2,0x0`), SyntaxError, "line 8");
+  const binary = `\u001b[2J${"x".repeat(1e6)}`;
+  const error = assertThrows(() => parseAllocationLog(`${RMM_LOG}${binary}`), SyntaxError);
+  assertStringIncludes(error.message, 'line 8 is "\\u001b[2Jxxx');
+  assertLess(error.message.length, 200);
 });
+
+Deno.test("replayAllocations() refuses rows that are none", () =>
+  withDevice(({ memoryResource }) => {
+    for (const log of [[null], ["1,2,free,0x1,2,0x0"], {}]) {
+      assertThrows(() => replayAllocations(log as never, memoryResource), TypeError, "a list");
+    }
+  }));
 
 Deno.test("LoggingResourceAdaptor reports an async log that cannot be written", () =>
   withDevice(async (gpu) => {

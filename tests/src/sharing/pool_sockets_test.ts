@@ -99,6 +99,36 @@ for (const [habit, reason] of Object.entries(HABITS)) {
 }
 
 Deno.test({
+  name: "gpu.open() says that memory is gone when the program that shared it was started anew",
+  ...linux,
+  fn: async () => {
+    using gpu = openTestDevice();
+    await using peer = Peer.deno();
+    {
+      using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
+      const ticket = await x.share();
+      const { socket: name = "" } = ticket;
+      const before = openDescriptors();
+      using waiting = LocalSocket.connect(name) as LocalSocket;
+      while (openDescriptors() < before + 2) await delay(5); // until it is accepted
+      dispatchEvent(new Event("unload")); // as --watch does, whose process goes on
+      assertEquals(waiting.receive()?.isEnd, true);
+      await assertRejects(
+        () => peer.tell({ do: "open", ticket }),
+        Error,
+        "shares nothing any more",
+      );
+      const again = await x.share();
+      await peer.tell({ do: "open", ticket: again });
+      assertEquals(await peer.tell({ do: "last" }), 5);
+      await peer.tell({ do: "dispose" });
+    }
+    endPoolOf(gpu);
+    await untilNothingIsOffered();
+  },
+});
+
+Deno.test({
   name: "share() serves a process with a ticket, whatever others send to its socket",
   ...linux,
   fn: async () => {

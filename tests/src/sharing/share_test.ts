@@ -52,6 +52,8 @@ Deno.test("share() refuses every other kind of memory with the same ways", () =>
     }
     using empty = gpu.alloc("uint8", 0, { shareable: true });
     await assertRejects(() => empty.share(), TypeError, "it has no bytes");
+    using deep = gpu.alloc("uint8", Array(65).fill(1), { shareable: true });
+    await assertRejects(() => deep.share(), RangeError, "it has 65 axes, a ticket at most 64");
   }));
 
 Deno.test(
@@ -140,7 +142,7 @@ Deno.test(
         assertEquals([error.reason, error.message], [
           "own-process",
           "Cannot open the ticket: this process has made it; use the buffer itself, or handOver() it " +
-          "to another Worker",
+          "to another Worker; after a restart by --watch, share it again",
         ]);
       }
       using event = gpu.createEvent({ shareable: true });
