@@ -12,6 +12,7 @@ import {
   LANE_CODES,
   LANE_SYMBOLS,
   type LaneJob,
+  type LaneSystem,
   MOST_COPIES,
   OPERATION,
   runLane,
@@ -154,7 +155,8 @@ Deno.test("CopyLanes.rouse() leaves lanes that go back to sleep", {
 /** Runs a lane on this thread until it would sleep, with a C library of the test's. */
 async function runHere(
   job: Partial<LaneJob> & Pick<LaneJob, "fields" | "lists">,
-  host: Partial<Parameters<typeof runLane>[1]["host"]>,
+  host: Partial<LaneSystem["host"]>,
+  port?: LaneSystem["port"],
 ): Promise<{ words: Int32Array; started: number[] }> {
   const words = job.words ?? new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
   const started: number[] = [];
@@ -174,6 +176,7 @@ async function runHere(
     },
     {
       codes: LANE_CODES,
+      port,
       doTask,
       fileSteps,
       startLane: (lane) => started.push(lane),
@@ -183,6 +186,7 @@ async function runHere(
         pread: () => -1n,
         pwrite: () => -1n,
         madvise: () => -1,
+        mincore: () => -1,
         malloc: () => 0n,
         free: () => {},
         sched_setaffinity: () => {
@@ -254,6 +258,32 @@ for (const status of [0, -1]) {
     });
     assertEquals(asked, [[0, 3n, cores]]);
     assertEquals(words[CONTROL.queue + 4], STATUS.done);
+  });
+}
+
+const PAGE_WORK = [["makes pages where", 0, 2], ["makes no pages unless", 1, 0]] as const;
+for (const [work, state, callCount] of PAGE_WORK) {
+  Deno.test(`runLane() ${work} the heap has none for an array`, async () => {
+    const words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
+    words[CONTROL.arraySizes] = 5000;
+    words[CONTROL.arraysAsked] = 1;
+    const calls: unknown[][] = [];
+    const sent: unknown[] = [];
+    const { HEAP_BYTES, HUGEPAGE, POPULATE_WRITE } = LANE_CODES;
+    await runHere({ ...new LaneTasks(4), words }, {
+      malloc: () => 8200n,
+      mincore(address, byteLength, states) {
+        assertEquals([address, byteLength], [12_288n, 4096n]); // the last page of the array
+        (states as Uint8Array)[0] = state;
+        return 0;
+      },
+      madvise: (...parameters) => calls.push(parameters),
+    }, { postMessage: (array) => sent.push(array) });
+    const pagesOfHeap = [12_288n, HEAP_BYTES - 4096n];
+    const expected = [[...pagesOfHeap, HUGEPAGE], [...pagesOfHeap, POPULATE_WRITE]];
+    assertEquals(calls, expected.slice(0, callCount));
+    assertEquals(sent, [new ArrayBuffer(5000)]);
+    assertEquals(words[CONTROL.arraysSent], 1);
   });
 }
 
