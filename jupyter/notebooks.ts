@@ -18,7 +18,6 @@ import { findPython, jupyterEnvironment, stopWith, WORK_FOLDER } from "./python.
 /** One thing that must hold of an executed notebook. */
 interface Check {
   readonly name: string;
-  /** The faults that were found; empty when there are none. */
   readonly faults: readonly string[];
 }
 

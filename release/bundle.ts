@@ -4,7 +4,6 @@
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 
-/** An entry of the kit. */
 type Entry = keyof typeof config.exports;
 
 /** The entries in a bundle. Plots, benches and the command line stay with the sources. */

@@ -18,7 +18,6 @@ export class Names {
   readonly reference: Reference;
   readonly #members = new Map<PublicSymbol, readonly Member[]>();
 
-  /** Looks in the names of a reference. */
   constructor(reference: Reference) {
     this.reference = reference;
   }
@@ -68,7 +67,6 @@ export class Names {
     return own === undefined ? undefined : `${beside.page}#${own.anchor}`;
   }
 
-  /** The address of a place, from one page. */
   address(from: string, place: string | undefined): string | undefined {
     return place === undefined || place === from ? undefined : relativeAddress(from, place);
   }

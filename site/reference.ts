@@ -10,16 +10,13 @@ export interface Entry {
   readonly specifier: string;
   /** The folder of its pages, such as `"reference/notebook/"`. */
   readonly folder: string;
-  /** The comment at its top. */
   readonly comment: DocComment;
-  /** Its names, in their order. */
   readonly symbols: readonly PublicSymbol[];
 }
 
 /** A public name. */
 export interface PublicSymbol {
   readonly name: string;
-  /** Its page in the site. */
   readonly page: string;
   /** Specifier that programs import it from. */
   readonly specifier: string;

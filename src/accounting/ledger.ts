@@ -49,11 +49,9 @@ export const LIVE_KINDS = [
 export interface LedgerEntry {
   /** Number of the object, unique in this process. */
   readonly id: number;
-  /** The kind of object. */
   readonly kind: LiveKind;
   /** Bytes it holds; 0 for streams, events, graphs, modules and groups. */
   readonly byteLength: number;
-  /** The label that the program gave it. */
   readonly label: string | undefined;
   /**
    * Place where it was created, as `file:line:column` or `cell 7:line:column`; known for large
@@ -89,9 +87,7 @@ export type MemoryPlace = "device" | "host" | "elsewhere";
 export interface MemoryCache {
   /** Name for reports. */
   readonly name: string;
-  /** Kind of memory that it keeps. */
   readonly kind: LiveKind;
-  /** Bytes that it keeps. */
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
   readonly largestBytes?: number;
@@ -107,7 +103,6 @@ export interface MemoryCache {
 export interface LibraryMemory {
   /** Name for reports. */
   readonly name: string;
-  /** Bytes that it holds. */
   readonly byteLength: number;
 }
 
@@ -133,19 +128,14 @@ export function placeOf(kind: LiveKind): MemoryPlace {
 
 /** The two ends of a copy and its stream; an end that is left out is ordinary host memory. */
 export interface CopyEnds {
-  /** Memory that is written. */
   readonly destination?: LedgerEntry;
-  /** Memory that is read. */
   readonly source?: LedgerEntry;
-  /** Handle of the stream of the copy. */
   readonly streamHandle: bigint;
 }
 
 /** Some bytes at an address. */
 export interface AddressRange {
-  /** Address of the first byte. */
   readonly address: bigint;
-  /** Number of bytes. */
   readonly byteLength: number;
 }
 
@@ -171,7 +161,6 @@ export class Ledger {
   readonly #entries: LedgerEntry[] = [];
   readonly #tracks: TrackRecord[] = [];
 
-  /** Creates an empty ledger; in a notebook it follows cells from now on. */
   constructor() {
     followCells();
     tellUnawaited();
@@ -187,14 +176,12 @@ export class Ledger {
     return this.#entries.length;
   }
 
-  /** Adds a live object. */
   add(entry: LedgerEntry): void {
     entry.slot = this.#entries.length;
     this.#entries.push(entry);
     if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
   }
 
-  /** Removes a released object. */
   remove(entry: LedgerEntry): void {
     const { slot } = entry;
     if (this.#entries[slot] !== entry) return;
@@ -264,7 +251,6 @@ export class Ledger {
     return bytes;
   }
 
-  /** All live objects, oldest first. */
   entries(): LedgerEntry[] {
     return [...this.#entries].sort((a, b) => a.id - b.id);
   }

@@ -7,11 +7,8 @@ import type { MemoryUsage } from "./counters.ts";
 
 /** The ledger's half of a {@link MemoryTrack}. */
 export interface MemoryTrackFields {
-  /** Its name. */
   readonly label: string;
-  /** Counts so far. */
   readonly usage: MemoryUsage;
-  /** Whether the track was ended. */
   readonly released: boolean;
   /** Ends it; a second call does nothing. */
   end(): void;

@@ -15,7 +15,6 @@ interface Jupyter {
   display(value: unknown, options?: DisplayOptions): Promise<void>;
 }
 
-/** Options for showing a value. */
 interface DisplayOptions {
   /** Whether the value is a bundle already. */
   readonly raw?: boolean;

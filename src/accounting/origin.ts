@@ -60,7 +60,6 @@ export class OriginFinder {
   #left = BURST;
   #filledAt = 0;
 
-  /** Amount of detail that it finds. */
   get detail(): OriginDetail {
     return this.#detail;
   }

@@ -25,9 +25,7 @@ export interface TimelineFacts {
 
 /** An event to record. */
 export interface TimelineRecord extends TimelineFacts {
-  /** The object's address. */
   readonly address: bigint;
-  /** The stream's handle. */
   readonly stream: bigint;
 }
 

@@ -10,9 +10,7 @@ export interface LostBlock {
   readonly id: number;
   /** Its label, or its kind and number. */
   readonly name: string;
-  /** Kind of memory. */
   readonly kind: string;
-  /** Its size in bytes. */
   readonly byteLength: number;
   /** Place where it was created; undefined when unknown. */
   readonly origin: string | undefined;
@@ -26,7 +24,6 @@ export class Undisposed {
   #count = 0;
   #byteLength = 0;
 
-  /** Number of blocks so far. */
   get count(): number {
     return this.#count;
   }

@@ -8,17 +8,14 @@ import { type BenchDirection, parseBenchName } from "./bench_name.ts";
 export interface BenchSpeed {
   /** Name of the bench, without the facts behind it. */
   readonly name: string;
-  /** Bytes of one call. */
   readonly byteLength: number;
   /** Calls that were timed together. */
   readonly callCount: number;
   /** Direction, where the program named one. */
   readonly direction: BenchDirection | undefined;
-  /** The device's name. */
   readonly device: string;
   /** Average speed in GB/s: 1 GB = 10^9 bytes. */
   readonly gigabytesPerSecond: number;
-  /** Speed of the fastest measurement. */
   readonly fastest: number;
   /** Speed that three quarters of the measurements reach. */
   readonly usual: number;

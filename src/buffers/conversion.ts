@@ -20,17 +20,13 @@ export interface NamedLayout extends StridedLayout {
 
 /** Elements to convert: a layout of those in some memory. */
 export interface ConversionSource extends StridedLayout {
-  /** The memory. */
   readonly span: MemorySpan;
-  /** Element type. */
   readonly dtype: DType;
 }
 
 /** Memory for the converted elements, which are contiguous there. */
 export interface ConversionTarget {
-  /** The memory. */
   readonly span: MemorySpan;
-  /** Element type. */
   readonly dtype: DType;
 }
 

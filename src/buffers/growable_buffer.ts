@@ -50,7 +50,6 @@ export interface GrowableOptions extends PlaceOptions {
 
 /** Request for a new growable buffer. */
 export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
-  /** Element type. */
   readonly dtype: D;
   /** Resource that reserves the addresses and allocates the memory. */
   readonly resource: VirtualMemoryResource;
@@ -63,9 +62,7 @@ let resizeTo: (buffer: GrowableBuffer, shape: Shape) => void;
 
 /** The parts of a growable buffer. */
 export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
-  /** The reserved addresses. */
   readonly range: VirtualRange;
-  /** Resource that reserved them. */
   readonly resource: VirtualMemoryResource;
 }
 

@@ -18,13 +18,11 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new mapped buffer. */
 export interface MappedBufferRequest<D extends DType> extends BufferRequest<D> {
-  /** Resource that allocates the memory. */
   readonly resource: MappedHostMemoryResource;
 }
 
 /** The parts of a mapped buffer. */
 export interface MappedBufferFields<D extends DType> extends HostBufferFields<D> {
-  /** Resource that allocated the memory. */
   readonly resource: MappedHostMemoryResource;
 }
 

@@ -15,9 +15,7 @@ export type BuffersOf<A extends readonly HostArray[]> = {
 
 /** The parts of packed buffers. */
 export interface PackedFields<B> {
-  /** The block. */
   readonly block: DeviceBuffer<"uint8">;
-  /** The views of it. */
   readonly buffers: B;
 }
 

@@ -33,7 +33,6 @@ const LARGE_FROM_BYTES = 512 * 2 ** 10;
 
 /** One array and the buffer that it fills or is filled from. */
 export interface PackItem {
-  /** The buffer. */
   readonly buffer: GpuBuffer;
   /** The array, with as many elements as the buffer. */
   readonly host: HostSide;
@@ -50,7 +49,6 @@ interface PlacedItem extends Pick<PackItem, "host"> {
 
 /** Options for transferring many arrays. */
 export interface PackedTransfer extends TransferOptions {
-  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;

@@ -15,7 +15,6 @@ import { StridedView } from "./strided_view.ts";
 
 /** Request for new padded rows. */
 export interface PitchedBufferRequest<D extends DType> {
-  /** Element type. */
   readonly dtype: D;
   /** Rows and columns, preceded by any axes that count as rows too. */
   readonly shape: Shape;

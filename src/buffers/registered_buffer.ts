@@ -34,7 +34,6 @@ export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
 
 /** The parts of registered memory. */
 export interface RegisteredBufferFields<D extends DType> extends HostBufferFields<D> {
-  /** The registration of the array. */
   readonly registration: HostRegistration;
 }
 

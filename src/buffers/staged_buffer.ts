@@ -29,13 +29,11 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** Request for a new staged buffer. */
 export interface StagedBufferRequest<D extends DType> extends BufferRequest<D> {
-  /** Resource that allocates the page-locked half. */
   readonly pinnedResource: MemoryResource;
 }
 
 /** The parts of a staged buffer. */
 export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
-  /** The page-locked half. */
   readonly mirrorAllocation: Allocation;
   /** The page-locked half as the CPU sees it. */
   readonly mirrorBytes: Uint8Array<ArrayBufferLike>;

@@ -12,7 +12,6 @@ import { countOf, type Shape, toShape } from "./shape.ts";
 export interface UploadSource<D extends DType> {
   /** The elements. */
   readonly array: Uploadable<D>;
-  /** Element type. */
   readonly dtype: D;
   /** Size of each axis, outermost first. */
   readonly shape: Shape;

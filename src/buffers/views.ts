@@ -7,17 +7,12 @@ import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape 
 
 /** The properties of a buffer from which a view is computed. */
 export interface Viewed {
-  /** Element type. */
   readonly dtype: DType;
   /** Size of each axis, outermost first. */
   readonly shape: Shape;
-  /** Number of elements. */
   readonly length: number;
-  /** Size in bytes. */
   readonly byteLength: number;
-  /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Returns the name for errors. */
   toString(): string;
 }
 

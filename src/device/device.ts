@@ -209,7 +209,6 @@ const MARK: OptionKind = {
   accepts: (value) => isRecord(value) && typeof value["id"] === "number",
 };
 
-/** The parts of a device. */
 interface DeviceFields {
   readonly context: Context;
   readonly options: OpenOptions;

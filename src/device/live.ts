@@ -23,7 +23,6 @@ interface LiveRow {
   readonly entry: LedgerEntry;
 }
 
-/** The parts of a table. */
 interface LiveFields {
   readonly rows: readonly LiveRow[];
   /** Whether the device was told to find the place of every object. */

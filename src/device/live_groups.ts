@@ -38,7 +38,6 @@ const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
   scope: "scope",
 };
 
-/** Objects to group. */
 interface GroupedObjects {
   readonly key: LiveGroupKey;
   readonly objects: readonly LiveObject[];

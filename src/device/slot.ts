@@ -99,7 +99,6 @@ class Slot implements Disposable {
     else this.#value = value;
   }
 
-  /** Disposes the value. */
   dispose(): void {
     const value = this.#value;
     this.#disposed = true;
@@ -107,7 +106,6 @@ class Slot implements Disposable {
     value?.[Symbol.dispose]();
   }
 
-  /** Same as {@link Slot.dispose}. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -36,7 +36,6 @@ type Move = (
 
 /** An open file. */
 export class DiskFile implements Disposable {
-  /** Path of the file, for messages. */
   readonly path: string;
   /** The C library's descriptor, open until the file is closed. */
   readonly descriptor: number;
@@ -141,7 +140,6 @@ export class DiskFile implements Disposable {
     if (factsOf(this.descriptor, this.path).byteLength < end) this.resize(end);
   }
 
-  /** Sets the size. */
   resize(byteLength: number): void {
     const { ftruncate } = openSystem();
     if (ftruncate(this.descriptor, BigInt(byteLength)) === 0) return;

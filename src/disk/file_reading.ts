@@ -10,7 +10,6 @@ import { openByDeno } from "./system_error.ts";
 
 /** A file that is open for reading, and its size at that moment. */
 export interface OpenedFile {
-  /** The file; it belongs to the reading. */
   readonly file: DiskFile;
   /** Size in bytes that the system reports: 0 for a file that is generated as it is read. */
   readonly byteLength: number;
@@ -18,7 +17,6 @@ export interface OpenedFile {
 
 /** One reading of a file, from the call to its end. */
 export class FileReading implements Disposable {
-  /** Path of the file. */
   readonly path: string;
   readonly #turn: FileTurn;
   /** The file, or the error of opening it, once it is due. */

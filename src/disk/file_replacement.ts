@@ -23,7 +23,6 @@ const REMEDY = "pass { inPlace: true } to write into the file itself";
 
 /** Options for replacing a file. */
 export interface ReplacementOptions {
-  /** Number of bytes. */
   readonly byteLength: number;
   /** Whether the write is complete only when it is on the disk. */
   readonly sync: boolean;
@@ -43,7 +42,6 @@ export class FileReplacement implements FileWrite {
   /** The folder, open until the new name is on the disk, if that was requested. */
   #folder: DiskFile | undefined;
 
-  /** Prepares; nothing is opened yet. */
   constructor(place: WrittenPlace, options: ReplacementOptions) {
     this.#place = place;
     this.#temporaryPath = temporaryBeside(place.realPath);

@@ -22,7 +22,6 @@ export interface LockedFileOptions {
   readonly shownAs?: string | undefined;
 }
 
-/** The parts of an open file. */
 interface OpenParts {
   readonly path: string;
   readonly file: DiskFile;
@@ -43,7 +42,6 @@ function letLocksGo(): void {
 
 /** A file that this process alone writes, as far as others ask for the lock. */
 export class LockedFile implements Disposable {
-  /** The open file. */
   readonly file: DiskFile;
   /** Facts about the file when it was opened. */
   readonly facts: FileFacts;
@@ -51,7 +49,6 @@ export class LockedFile implements Disposable {
   readonly isNew: boolean;
   readonly #path: string;
 
-  /** Adopts what {@link LockedFile.tryOpen} opened. */
   private constructor({ path, file, facts, isNew }: OpenParts) {
     this.#path = path;
     this.file = file;
@@ -99,7 +96,6 @@ export class LockedFile implements Disposable {
     return factsAt(this.#path)?.identity === this.facts.identity;
   }
 
-  /** Removes it, unless its path leads to another file by now. */
   remove(): void {
     if (this.isInPlace) Deno.removeSync(this.#path);
   }

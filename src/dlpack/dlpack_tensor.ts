@@ -55,11 +55,8 @@ export interface TensorSource {
   readonly allocation: Allocation;
   /** The GPU's address of the first element. */
   readonly address: bigint;
-  /** Bytes of all elements; 0 when there are none. */
   readonly byteLength: number;
-  /** The element type. */
   readonly dtype: DType;
-  /** Size of each axis. */
   readonly shape: readonly number[];
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];
@@ -93,7 +90,6 @@ class Untaken implements Owner {
   }
 }
 
-/** The parts of a tensor. */
 interface TensorFields {
   readonly address: bigint;
   readonly versioned: boolean;

@@ -12,7 +12,6 @@ export interface HandedOut {
   readonly place: StructPlace;
   /** The context of its array. */
   readonly context: Context;
-  /** Releases the array. */
   readonly letGo: () => void;
 }
 

@@ -34,20 +34,15 @@ const DEVICE_NAMES: ReadonlyMap<number, string> = new Map(
 
 /** An array of another library, as its struct describes it. */
 export interface ForeignTensor {
-  /** The struct's address. */
   readonly struct: bigint;
   /** The function that ends its use; 0n when there is none. */
   readonly deleter: bigint;
   /** Whether it may only be read. */
   readonly isReadOnly: boolean;
-  /** The kind of device, as a number and by name. */
   readonly deviceType: number;
   readonly deviceName: string;
-  /** The number of the device. */
   readonly deviceId: number;
-  /** The element type. */
   readonly dtype: DType;
-  /** Size of each axis. */
   readonly shape: readonly number[];
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];

@@ -21,22 +21,18 @@ export class DeferredQueue {
   readonly #driver: Driver;
   readonly #works = new Set<DeferredWork>();
 
-  /** Creates an empty queue. */
   constructor(driver: Driver) {
     this.#driver = driver;
   }
 
-  /** Number of works that wait. */
   get size(): number {
     return this.#works.size;
   }
 
-  /** Adds work. */
   add(work: DeferredWork): void {
     this.#works.add(work);
   }
 
-  /** Runs all due work. */
   sweep(): void {
     for (const work of this.#works) if (work.isDue()) this.#run(work);
   }

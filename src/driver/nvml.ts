@@ -44,7 +44,6 @@ export interface NvmlAbsence {
 
 /** A device's memory in bytes. */
 export interface NvmlMemory {
-  /** All memory of the device. */
   readonly totalBytes: number;
   /**
    * Used by programs; includes the bytes that the driver reserves when `reservedBytes` is
@@ -152,7 +151,6 @@ export class NvmlDevice {
     this.#gpu = gpuAround(source.api, device.handle) ?? device.handle;
   }
 
-  /** The driver's version, such as `"580.95.05"`. */
   get driverVersion(): string | undefined {
     const text = new Uint8Array(NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE);
     const status = this.#api.nvmlSystemGetDriverVersion(text, text.length);

@@ -37,7 +37,6 @@ export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
 export interface CaptureRequest {
   /** Queues the work on the stream passed to it. */
   readonly body: (stream: CudaStream) => unknown;
-  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 
@@ -61,7 +60,6 @@ interface GraphState {
   launchCount: number;
 }
 
-/** The parts of a {@link CudaGraph}. */
 interface GraphFields {
   readonly stream: CudaStream;
   readonly handle: bigint;

@@ -43,7 +43,6 @@ export class GraphMemory implements MemoryCache {
     context.ledger.caches.add(this);
   }
 
-  /** The graph memory of a device. */
   static of(context: Context): GraphMemory {
     return known.getOrInsertComputed(context, () => new GraphMemory(context));
   }

@@ -34,11 +34,9 @@ export interface RankUse extends MemorySpan {
 
 /** One rank's part in an operation. */
 export interface RankCall {
-  /** The rank. */
   readonly rank: number;
   /** The operation, for messages. */
   readonly call: NcclFunction;
-  /** Memory that it uses. */
   readonly uses: readonly RankUse[];
   /** The other rank of a send or a receive. */
   readonly peer?: number;

@@ -22,7 +22,6 @@ const MANY = 16;
 
 /** The communicators of this process's ranks, in the form that groups use. */
 export interface RankCommunicators extends Ranks {
-  /** NCCL. */
   readonly nccl: Nccl;
   /** The failure that they were aborted for; undefined without one. */
   readonly failure: GroupError | undefined;
@@ -65,7 +64,6 @@ export interface RankCommunicators extends Ranks {
 export class Communicators implements RankCommunicators {
   /** The contexts of the devices, by rank. */
   readonly contexts: readonly Context[];
-  /** NCCL. */
   readonly nccl: Nccl;
   readonly firstRank = 0;
   readonly isSpread = false;
@@ -76,7 +74,6 @@ export class Communicators implements RankCommunicators {
   #isOpen = true;
   #failure: GroupError | undefined;
 
-  /** Adopts communicators. */
   private constructor(nccl: Nccl, contexts: readonly Context[], handles: readonly bigint[]) {
     this.nccl = nccl;
     this.contexts = contexts;
@@ -100,7 +97,6 @@ export class Communicators implements RankCommunicators {
     throw error;
   }
 
-  /** Number of ranks. */
   get size(): number {
     return this.contexts.length;
   }
@@ -185,7 +181,6 @@ export class Communicators implements RankCommunicators {
     return "";
   }
 
-  /** Destroys all communicators, whose work is done. */
   #destroy(): void {
     const handles = this.#close();
     const call = "ncclCommDestroy";

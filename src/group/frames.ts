@@ -5,9 +5,7 @@ import { isRecord } from "../words/options.ts";
 
 /** A message. */
 export interface Frame {
-  /** The record. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** The bytes; often none. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -45,7 +43,6 @@ export class FrameConnection {
   #unsentCount = 0;
   #isClosed = false;
 
-  /** Adopts a connection, which does not keep the program running. */
   constructor(connection: Deno.Conn, limits: FrameLimits) {
     this.#connection = connection;
     this.limits = limits;

@@ -38,9 +38,7 @@ export interface LinkedGroup {
 
 /** A connection to a rank, whose messages are read as they arrive. */
 export class Seat {
-  /** The connection. */
   readonly connection: FrameConnection;
-  /** The rank. */
   readonly member: Member;
   #onFrame: ((frame: Frame) => void) | undefined;
   #onEnd: (() => void) | undefined;
@@ -48,14 +46,12 @@ export class Seat {
   readonly #over = Promise.withResolvers<void>();
   #early: Frame[] = [];
 
-  /** Starts to read. */
   constructor(connection: FrameConnection, member: Member) {
     this.connection = connection;
     this.member = member;
     void this.#read();
   }
 
-  /** Whether the connection has ended. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

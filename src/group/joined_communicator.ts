@@ -46,7 +46,6 @@ const SHORT_CONFIG_BYTES = 24;
 export interface Peers {
   /** Describes the silent ones, for errors; empty when there are none. */
   describeSilent(): string;
-  /** Returns a rank's name for messages. */
   nameOf(rank: number): string;
   /** Tells them that this rank has ended the group. */
   tellFailure(failure: GroupError): void;

@@ -61,7 +61,6 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   #splitCount = 0;
   #shrinkCount = 0;
 
-  /** Begins to listen to the others. */
   constructor(fields: ProcessGroupFields) {
     this.#fields = fields;
     fields.link.open(fields.id, this);

@@ -62,7 +62,6 @@ export class GrowingBytes implements StreamTarget, Disposable {
     this.#byteLength = byteLength;
   }
 
-  /** Gives the memory back. */
   abandon(): void {
     this.#buffer?.dispose();
   }

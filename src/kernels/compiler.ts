@@ -9,7 +9,6 @@ import { CompileError } from "./compile_error.ts";
 
 /** A text to compile. */
 export interface CompileRequest {
-  /** CUDA C++. */
   readonly source: string;
   /** Its name in the compiler's messages. */
   readonly file: string;

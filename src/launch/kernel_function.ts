@@ -28,7 +28,6 @@ const MOST_PARAMETERS = 4096;
 
 /** A launch: its shape, its stream and its arguments. */
 export interface LaunchRequest {
-  /** The shape, checked. */
   readonly shape: LaunchShape;
   /** The stream that runs it. */
   readonly stream: CudaStream;
@@ -50,7 +49,6 @@ export interface KernelLimits {
   readonly maxSharedBytes: number;
 }
 
-/** Memory that a launch uses. */
 interface Use extends MemorySpan {
   readonly access: Access;
 }
@@ -68,7 +66,6 @@ export interface KernelCode extends CapturedBlock {
   readonly context: Context;
 }
 
-/** The parts of a {@link KernelFunction}. */
 interface KernelFields {
   readonly handle: bigint;
   readonly name: string;
@@ -79,9 +76,7 @@ interface KernelFields {
 export class KernelFunction {
   /** The code that it belongs to. */
   readonly code: KernelCode;
-  /** The driver's handle. */
   readonly handle: bigint;
-  /** Its name. */
   readonly name: string;
   /** Its parameters; undefined when neither its code nor the driver tells them. */
   readonly types: readonly ParameterType[] | undefined;

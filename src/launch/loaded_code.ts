@@ -23,9 +23,7 @@ const LOG_BYTES = 16384;
 
 /** A place in the memory of a module. */
 export interface GlobalPlace {
-  /** Its address. */
   readonly address: bigint;
-  /** Its size in bytes. */
   readonly byteLength: number;
 }
 
@@ -71,7 +69,6 @@ export class LoadedCode implements KernelCode {
     return this.label === undefined ? `#${this.id}` : visibleText(this.label);
   }
 
-  /** Whether it was released. */
   get released(): boolean {
     return this.#released;
   }

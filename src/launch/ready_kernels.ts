@@ -22,9 +22,7 @@ const BLOCKS_EACH = 8;
  * arguments.
  */
 export interface ReadyLaunch {
-  /** Name of the kernel. */
   readonly name: string;
-  /** Number of elements. */
   readonly count: number;
   /** One value for each parameter. */
   readonly args: readonly (KernelMemory | KernelNumber | Uint8Array)[];

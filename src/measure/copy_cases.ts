@@ -17,7 +17,6 @@ import { speedOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
 export interface BandwidthMemory {
-  /** Device memory. */
   readonly device: MemoryResource;
   /** Page-locked memory. */
   readonly pinned: MemoryResource;
@@ -158,7 +157,6 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
 /** Copies in the direction opposite to the measured one, on a stream of their own. */
 interface Load {
   readonly stream: CudaStream;
-  /** Queues copies. */
   readonly copy: (count: number) => void;
 }
 

@@ -49,11 +49,8 @@ export interface Lender {
 
 /** A request for memory. */
 export interface AllocationRequest {
-  /** The kind of memory that the resource gives. */
   readonly kind: LiveKind;
-  /** The size in bytes; 0 makes no driver call. */
   readonly byteLength: number;
-  /** The resource that gives the memory. */
   readonly resource: MemoryResource;
   /** The stream that may use the memory first, and on which it is freed. */
   readonly stream: CudaStream;
@@ -80,9 +77,7 @@ export function countPlaces(): number {
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
-  /** Its number in this process, never used again. */
   readonly id: number = nextId();
-  /** The kind of memory. */
   readonly kind: LiveKind;
   /** The name it was made with. */
   readonly label: string | undefined;
@@ -90,7 +85,6 @@ export class Allocation implements LedgerEntry, Owner {
   readonly createdAt: number;
   /** The context in which it is used and freed. */
   readonly context: Context;
-  /** The resource that gave it. */
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
@@ -184,7 +178,6 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#address;
   }
 
-  /** The bytes that it holds. */
   get byteLength(): number {
     return this.#byteLength;
   }

@@ -11,7 +11,6 @@ import { type Access, StreamUsage } from "./stream_usage.ts";
 export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"> {
   /** The address; 0n while it holds no bytes. */
   readonly address: bigint;
-  /** The bytes that it holds. */
   readonly byteLength: number;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
@@ -49,7 +48,6 @@ export interface GraphUse {
 
 /** A copy that each launch makes. */
 export interface GraphCopy {
-  /** Its size in bytes. */
   readonly byteLength: number;
   /** The blocks that it copies between. */
   readonly ends: CopyEnds;

@@ -5,7 +5,6 @@ import type { MemoryResource } from "./memory_resource.ts";
 
 /** One resource of a stack of adaptors. */
 export interface ResourceFacts {
-  /** Its class. */
   readonly name: string;
   /** Its counters and limits, each with its name. */
   readonly facts: readonly (readonly [name: string, value: string])[];

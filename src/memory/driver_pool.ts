@@ -74,7 +74,6 @@ const REUSE_ATTRIBUTES = {
 
 /** The parts of a {@link DriverPool}. */
 export interface DriverPoolFields {
-  /** The driver's handle. */
   readonly handle: bigint;
   /** Most bytes that it takes from the device; 0, the default, for no limit. */
   readonly limitBytes?: number;
@@ -99,7 +98,6 @@ export function hasEndedPool(context: Context): boolean {
 export class DriverPool implements MemoryCache {
   readonly name = "memory pool";
   readonly kind = "device";
-  /** The driver's handle. */
   readonly handle: bigint;
   readonly isUnlimited: boolean;
   /** Whether other processes can open it by a file descriptor. */

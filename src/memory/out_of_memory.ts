@@ -37,11 +37,8 @@ const FOR_LIMIT = { isForLimit: true };
 
 /** Memory that is to be allocated. */
 export interface MemoryNeed {
-  /** The context it is for. */
   readonly context: Context;
-  /** The kind of memory. */
   readonly kind: LiveKind;
-  /** Its size in bytes. */
   readonly byteLength: number;
   /**
    * Whether it lies only on the device, so that a request larger than the device can never succeed.
@@ -110,7 +107,6 @@ function makeRoom(need: MemoryNeed, step: number): boolean {
 export interface Taking<T> {
   /** Takes memory; throws when there is none. */
   readonly take: () => T;
-  /** Gives the memory back. */
   readonly giveBack: (taken: T) => void;
 }
 

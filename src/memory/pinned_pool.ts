@@ -34,7 +34,6 @@ const pools = new WeakMap<Context, PinnedPool>();
 
 /** The limits of a pool. */
 export interface KeepOptions {
-  /** Most bytes that it keeps. */
   readonly keepBytes: number;
   /** Whether the pool ends with its context, so that it must not keep the context alive. */
   readonly isContextOwned: boolean;

@@ -10,7 +10,6 @@ import { checkPlotInput } from "./plot_input.ts";
 
 const ROW_HEIGHT = 30;
 
-/** A stretch of a bar. */
 interface Stretch {
   readonly found: LinkSpeed;
   /** The device or the pair, in words. */

@@ -28,15 +28,12 @@ export class NumpyError extends Error {
 
 /** The contents of a header. */
 export interface NpyHeader {
-  /** Element type. */
   readonly dtype: DType;
   /** Whether the bytes of each element are big-endian. */
   readonly isBigEndian: boolean;
   /** Whether elements are contiguous along the first axis, as in Fortran. */
   readonly isFortran: boolean;
-  /** Size of each axis. */
   readonly shape: readonly number[];
-  /** Number of elements. */
   readonly count: number;
   /** Bytes from the start of the file to the first element. */
   readonly byteLength: number;

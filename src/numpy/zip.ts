@@ -4,9 +4,7 @@ import { NumpyError } from "./npy_header.ts";
 
 /** A file of an archive. */
 export interface ZipEntry {
-  /** Its name. */
   readonly name: string;
-  /** Whether it is deflated; otherwise it is stored uncompressed. */
   readonly isDeflated: boolean;
   /** Checksum of its contents. */
   readonly crc: number;
@@ -14,7 +12,6 @@ export interface ZipEntry {
   readonly packedBytes: number;
   /** Its own size. */
   readonly byteLength: number;
-  /** Offset of its header in the archive, in bytes. */
   readonly offset: number;
 }
 
@@ -92,7 +89,6 @@ export function contentOffset(path: string, entry: ZipEntry, read: ReadPart): nu
 
 /** A file to write, with its bytes as in the archive. */
 export interface PackedFile extends Omit<ZipEntry, "offset" | "packedBytes"> {
-  /** The bytes. */
   readonly packed: Uint8Array<ArrayBuffer>;
 }
 

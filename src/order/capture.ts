@@ -10,9 +10,7 @@ import { Fence } from "./fence.ts";
 
 /** The part of a stream that a capture uses. */
 export interface CapturedQueue {
-  /** Context that it belongs to. */
   readonly context: Context;
-  /** Its handle. */
   readonly key: bigint;
 }
 

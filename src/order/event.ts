@@ -29,7 +29,6 @@ const TIME_HINTS: ReadonlyMap<number, string> = new Map([
   [CUresult.CUDA_ERROR_INVALID_HANDLE, "stream.record() both events first"],
 ]);
 
-/** The parts of an event. */
 interface EventFields extends EventOptions {
   readonly context: Context;
   readonly handle: bigint;

@@ -14,11 +14,8 @@ import { type Owner, unwatch, watch } from "./safety_net.ts";
 export interface HandleFields {
   /** The context that is kept alive until the handle is destroyed. */
   readonly context: Context;
-  /** Kind of object. */
   readonly kind: LiveKind;
-  /** The driver's handle. */
   readonly handle: bigint;
-  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
   /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
@@ -68,7 +65,6 @@ export class HandleRecord implements LedgerEntry, Owner {
     watch(owner, this);
   }
 
-  /** Whether the handle was released. */
   get released(): boolean {
     return this.#released;
   }

@@ -58,7 +58,6 @@ export class CallFailure {
   }
 }
 
-/** The parts of a {@link StreamQueue}. */
 interface QueueFields {
   readonly context: Context;
   readonly handle: bigint;
@@ -68,7 +67,6 @@ interface QueueFields {
 
 /** The queue of a stream, as the kit sees it: users hold the stream. */
 export class StreamQueue {
-  /** Context that it belongs to. */
   readonly context: Context;
   /** The handle as an identity, also after disposal; never queue work with it. */
   readonly key: bigint;

@@ -44,9 +44,7 @@ export interface Received {
 
 /** The process at the other end of a connection. */
 export interface Peer {
-  /** Its number. */
   readonly pid: number;
-  /** Its user. */
   readonly uid: number;
 }
 
@@ -104,7 +102,6 @@ export class LocalSocket implements Disposable {
     throw systemError("open a socket", lastErrno());
   }
 
-  /** The descriptor. */
   get descriptor(): number {
     if (this.#descriptor === undefined) throw new TypeError("Cannot use a socket: it was closed");
     return this.#descriptor;

@@ -9,13 +9,11 @@ import { defaultStreamOf } from "../order/stream.ts";
 
 /** An allocation of another process, and the call that closes it. */
 export interface OpenedFields {
-  /** The context that it is open in. */
   readonly context: Context;
   /** Text that identifies this allocation. */
   readonly key: string;
   /** Its address in this process. */
   readonly address: bigint;
-  /** Bytes from there that can be used. */
   readonly byteLength: number;
   /** Closes it, when the GPU is done with it. */
   readonly close: () => void;
@@ -48,7 +46,6 @@ export class OpenedMemory implements Lender {
     return found;
   }
 
-  /** Whether it was closed. */
   get released(): boolean {
     return this.#holders === 0;
   }

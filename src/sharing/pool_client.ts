@@ -22,7 +22,6 @@ export interface OpenWaiting {
 
 /** An open connection to a process that keeps memory for this one until it is closed. */
 export interface PoolConnection extends Disposable {
-  /** Its answer. */
   readonly answer: PoolAnswer;
   /** The pool's descriptor; closed with the connection. */
   readonly descriptor: number;
@@ -77,7 +76,6 @@ function requireTrusted(socket: LocalSocket, key: string): void {
 
 /** The wait for another process. */
 interface Limit extends OpenWaiting {
-  /** The process, if it is known. */
   readonly pid: number | undefined;
   /** When it has taken too long, by the clock of `performance`. */
   readonly end: number;

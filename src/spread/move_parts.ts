@@ -16,7 +16,6 @@ import type { ElementRows } from "./split.ts";
 
 /** Memory of one device, and the rows of the whole array that belong there. */
 export interface PartMove {
-  /** The memory; it has as many elements as the rows. */
   readonly buffer: GpuBuffer;
   /** The rows; one run of elements where work follows. */
   readonly rows: ElementRows;
@@ -26,15 +25,12 @@ export interface PartMove {
 
 /** An array on the host, and its parts on devices. */
 export interface PartsTransfer extends TransferOptions {
-  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
-  /** Element type. */
   readonly dtype: DType;
   /** The whole array, bit for bit or as float32. */
   readonly memory: HostBytes;
   /** Whether the array holds float32 for 16-bit floats. */
   readonly isWide: boolean;
-  /** The parts. */
   readonly moves: readonly PartMove[];
   /**
    * Whether the devices' memory is new, and the array already has its place in the order of calls.

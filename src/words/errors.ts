@@ -73,7 +73,6 @@ export class CudaError extends Error {
   }
 }
 
-/** The parts of an {@link OutOfMemoryError}. */
 interface FailedAllocation {
   readonly amounts: MemoryAmounts;
   readonly cause?: CudaError | MemoryLimitError | undefined;

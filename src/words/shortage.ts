@@ -12,23 +12,19 @@ export interface LiveBlock {
 
 /** The amounts that explain a lack of memory, in bytes. */
 export interface MemoryAmounts {
-  /** The device's number. */
   readonly ordinal: number;
   /** Place of the requested memory; the device by default. The other amounts are of this place. */
   readonly place?: "device" | "host";
-  /** Bytes requested. */
   readonly requestedBytes: number;
   /** Bytes free on the device. */
   readonly freeBytes: number;
   /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
-  /** Bytes that `gpu.limit()`, or the resource that failed, allows; undefined without a limit. */
   readonly limitBytes?: number | undefined;
   /** Way to raise the limit of the resource that failed; undefined when none did. */
   readonly remedy?: string | undefined;
   /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;
-  /** Number of live buffers. */
   readonly liveCount: number;
   /** Bytes that caches still keep for reuse, after they were trimmed. */
   readonly cachedBytes?: number;

@@ -26,9 +26,7 @@ export const LAUNCH_LIMITS = {
 
 /** Holds the state of one device that no context owns. */
 export class Device {
-  /** Number of the device. */
   readonly ordinal: number;
-  /** Physical memory. */
   readonly memoryBytes: number;
   /** Engine that copies from the host. */
   readonly uploads: Engine = new Engine();
@@ -38,7 +36,6 @@ export class Device {
   readonly compute: Engine = new Engine();
   #usedBytes = 0;
 
-  /** Makes a device with all its memory free. */
   constructor(ordinal: number, memoryBytes: number) {
     this.ordinal = ordinal;
     this.memoryBytes = memoryBytes;
@@ -49,7 +46,6 @@ export class Device {
     return this.ordinal === CU_DEVICE_CPU;
   }
 
-  /** Returns the memory that nothing holds. */
   get freeBytes(): number {
     return this.memoryBytes - this.#usedBytes;
   }
@@ -60,7 +56,6 @@ export class Device {
     this.#usedBytes += byteLength;
   }
 
-  /** Releases physical memory. */
   discharge(byteLength: number): void {
     this.#usedBytes -= byteLength;
   }

@@ -24,7 +24,6 @@ export class HostWaits {
   /** Number of works that were queued at a count and have not named their memory yet. */
   #unnamed = new Map<number, number>();
 
-  /** Returns how often the host has waited. */
   get count(): number {
     return this.#count;
   }
@@ -36,7 +35,6 @@ export class HostWaits {
     return oldest;
   }
 
-  /** Counts a wait. */
   add(): number {
     return ++this.#count;
   }

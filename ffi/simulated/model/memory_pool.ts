@@ -25,9 +25,7 @@ export interface PendingFree {
 export class MemoryPool {
   /** Device that the memory is on; the machine's host for all memory that the host can touch. */
   readonly device: Device;
-  /** Value that callers hold. */
   readonly handle: bigint;
-  /** Kind of its memory. */
   readonly kind: PoolKind;
   /** Where managed memory should live, by the driver's number. */
   readonly preferredLocation: number;
@@ -39,7 +37,6 @@ export class MemoryPool {
   reservedHighBytes = 0;
   /** Highest number of bytes that were used. */
   usedHighBytes = 0;
-  /** The three reuse switches, by attribute number. */
   readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
   /** Whether `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
   isDestroyed = false;
@@ -78,7 +75,6 @@ export class MemoryPool {
     this.importedId = options.importedId;
   }
 
-  /** Returns whether the pool belongs to another process. */
   get isImported(): boolean {
     return this.importedId !== undefined;
   }

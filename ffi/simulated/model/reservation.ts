@@ -10,11 +10,8 @@ import type { Owner } from "./region.ts";
 
 /** Physical memory without an address; it lives until released and unmapped. */
 export class PhysicalMemory {
-  /** Device that holds it. */
   readonly device: Device;
-  /** Size in bytes. */
   readonly byteLength: number;
-  /** Its bytes. */
   readonly storage: DeviceStorage;
   #holderCount = 1;
 
@@ -42,15 +39,12 @@ export class PhysicalMemory {
 export class Mapping implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
-  /** Physical memory that is mapped. */
   readonly physical: PhysicalMemory;
-  /** Access rights by device. */
   readonly access: Map<number, number> = new Map();
   readonly label = "virtual memory";
   /** Number that no other block of the machine has. */
   readonly id: number;
 
-  /** Maps the first bytes of physical memory. */
   constructor(place: Ranged, { physical, id }: { physical: PhysicalMemory; id: number }) {
     this.address = place.address;
     this.byteLength = place.byteLength;
@@ -72,10 +66,8 @@ export class Mapping implements Ranged, Owner {
 export class Reservation implements Ranged {
   readonly address: number;
   readonly byteLength: number;
-  /** Mappings in these addresses. */
   readonly mappings: AddressMap<Mapping> = new AddressMap();
 
-  /** Describes reserved addresses. */
   constructor(place: Ranged) {
     this.address = place.address;
     this.byteLength = place.byteLength;

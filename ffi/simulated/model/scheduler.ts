@@ -27,7 +27,6 @@ export class Scheduler {
   /** Streams with work; in the order in which they got it. */
   #busy = new Set<Stream>();
 
-  /** Makes a scheduler without work. */
   constructor(site: CallSite, captures: OpenCaptures) {
     this.#site = site;
     this.#captures = captures;

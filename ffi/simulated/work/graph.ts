@@ -13,7 +13,6 @@ import { requireUnchanged } from "./submission.ts";
 export class Graph {
   /** Value that callers hold. */
   readonly handle: bigint;
-  /** The capture, which has ended. */
   readonly capture: Capture;
   /** Memory that each launch allocates. */
   readonly allocations: readonly GraphAllocation[];
@@ -22,7 +21,6 @@ export class Graph {
   /** Number of executable graphs created from it and not destroyed. */
   execCount = 0;
 
-  /** Makes a graph of a capture that has ended. */
   constructor(handle: bigint, capture: Capture) {
     this.handle = handle;
     this.capture = capture;
@@ -78,7 +76,6 @@ export class GraphExec {
     this.#freesOnLaunch = options.freesOnLaunch;
   }
 
-  /** The graph that it was last made of, which may be destroyed. */
   get graph(): Graph {
     return this.#graph;
   }

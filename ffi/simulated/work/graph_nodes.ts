@@ -8,7 +8,6 @@ import { Mapping } from "../model/reservation.ts";
 
 /** A node. */
 export interface GraphNode {
-  /** The work that it does. */
   readonly work: CapturedWork;
   /** Its kind, by the driver's number. */
   readonly type: number;

@@ -56,9 +56,7 @@ export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 
 /** The file that a header belongs to. */
 export interface HeaderSource {
-  /** Its path, for errors. */
   readonly path: string;
-  /** Number of bytes after the header. */
   readonly dataByteLength: number;
 }
 

@@ -3,7 +3,6 @@
 
 /** A text is not JSON; the message says why and where. */
 export class JsonError extends Error {
-  /** The class's name. */
   override readonly name = "JsonError";
 }
 
@@ -41,7 +40,6 @@ export class JsonScanner {
   #at = 0;
   #depth = 0;
 
-  /** Starts at the first character. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -109,7 +107,6 @@ export class JsonScanner {
     if (!this.#tryTake(code)) throw this.#wrong(`expected "${String.fromCharCode(code)}"`);
   }
 
-  /** Takes a string. */
   #string(): string {
     this.#take(CODE.quote);
     const text = this.#text;

@@ -70,7 +70,6 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#usedUnits * UNIT_BYTES;
   }
 
-  /** The number of blocks in use. */
   get usedCount(): number {
     return this.#used.count;
   }
