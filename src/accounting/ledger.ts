@@ -58,10 +58,7 @@ export interface LedgerEntry {
    * blocks, and for all objects in notebooks.
    */
   readonly origin: string | undefined;
-  /**
-   * Places on the stack where it was created, nearest first; one place unless whole stacks are
-   * kept.
-   */
+  /** Places on the stack where it was created, nearest first; one unless all are kept. */
   readonly stack: readonly string[] | undefined;
   /** The innermost track that was open when it was created. */
   readonly scope: string | undefined;
@@ -106,10 +103,7 @@ export interface LibraryMemory {
   readonly byteLength: number;
 }
 
-/**
- * A moment, for releasing what was created since: `gpu.mark()` returns one, `gpu.disposeSince()`
- * takes it.
- */
+/** A moment, for releasing what was created since: `gpu.mark()` and `gpu.disposeSince()`. */
 export interface MemoryMark {
   /** Number of the last object created before; later objects have larger numbers. */
   readonly id: number;
@@ -272,9 +266,7 @@ export class Ledger {
     return holder;
   }
 
-  /**
-   * Releases all objects created after the object with the number `id`, newest first; 0 for all.
-   */
+  /** Releases all objects created after the object with this `id`, newest first; 0 for all. */
   releaseAfter(id: number): void {
     const late = this.entries().filter((entry) => entry.id > id);
     for (const entry of late.reverse()) entry.release();

@@ -30,10 +30,7 @@ export interface ConversionTarget {
   readonly dtype: DType;
 }
 
-/**
- * The kernels' codes of element types: the kind in the upper bits, log2 of the size in the lower
- * two.
- */
+/** The kernels' codes of element types: the kind above, log2 of the size in the lower two bits. */
 const CODES: Readonly<Record<DType, number>> = {
   uint8: 0,
   uint16: 1,
@@ -74,9 +71,7 @@ interface Axis {
   readonly stride: number;
 }
 
-/**
- * Returns whether the kernels take a layout; one with more axes has to be made contiguous first.
- */
+/** Returns whether the kernels take a layout; others have to be made contiguous first. */
 export function isConvertible(layout: StridedLayout): boolean {
   return joinedAxes(layout).length <= MOST_AXES;
 }

@@ -34,15 +34,9 @@ import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
 export interface GrowableOptions extends PlaceOptions {
-  /**
-   * Largest size it can grow to; all of the device's memory by default. Reserved addresses cost no
-   * memory.
-   */
+  /** Largest size, all of the device's memory by default; reserved addresses cost none. */
   readonly reserveSize?: ByteSize | undefined;
-  /**
-   * Size in which memory is mapped and unmapped; the smallest that the device can map by default (2
-   * MiB).
-   */
+  /** Size of the steps of mapping; the smallest that the device can map by default (2 MiB). */
   readonly stepSize?: ByteSize | undefined;
   /** Shape to start with; no elements by default. */
   readonly shape?: number | Shape | undefined;

@@ -48,9 +48,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this.#resource;
   }
 
-  /**
-   * Whether the memory is write-combined: the CPU writes it fast and reads it many times slower.
-   */
+  /** Whether it is write-combined: the CPU writes it fast and reads it many times slower. */
   get isWriteCombined(): boolean {
     return this.#resource.isWriteCombined;
   }

@@ -38,9 +38,7 @@ export interface PackItem {
   readonly host: HostSide;
 }
 
-/**
- * An item that keeps the memory of its buffer, because the buffer may be disposed before it moves.
- */
+/** An item that keeps its buffer's memory: the buffer may be disposed before it moves. */
 interface PlacedItem extends Pick<PackItem, "host"> {
   readonly span: MemorySpan;
   /** The array's memory, when the GPU reaches it. */
@@ -144,9 +142,7 @@ function areApartIn(direction: "upload" | "download", packed: readonly PackedArr
   }));
 }
 
-/**
- * Returns whether an array is packed with others: a small one in ordinary memory that needs no conversion.
- */
+/** Returns whether an array is packed: a small one in ordinary memory, without conversion. */
 function isPacked({ span, host, owned }: PlacedItem): boolean {
   return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;
 }
@@ -188,10 +184,7 @@ function pack(
   return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);
 }
 
-/**
- * Returns the memory that the items use; neighbours in one block count as one part, with their
- * padding.
- */
+/** Returns the memory of the items; neighbours in one block count as one, with their padding. */
 function usesOf(items: readonly PlacedItem[], access: MemoryUse["access"]): MemoryUse[] {
   const uses: MemoryUse[] = [];
   let before: MemorySpan | undefined;

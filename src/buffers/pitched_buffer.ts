@@ -52,10 +52,7 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     this.buffer.dispose();
   }
 
-  /**
-   * Returns the buffer's name for messages: `PitchedBuffer(image, float32[480, 640] by 2560
-   * bytes)`.
-   */
+  /** Returns the name for messages: `PitchedBuffer(image, float32[480, 640] by 2560 bytes)`. */
   override toString(): string {
     const { label } = this.buffer;
     const name = label === undefined ? `#${this.id}` : visibleText(label);

@@ -39,10 +39,7 @@ export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
   readonly mirrorBytes: Uint8Array<ArrayBufferLike>;
 }
 
-/**
- * Options for {@link StagedBuffer.push} and {@link StagedBuffer.pull}: the stream, and the elements
- * to move.
- */
+/** The stream and elements of {@link StagedBuffer.push} and {@link StagedBuffer.pull}. */
 export interface StagedRange extends StreamChoice {
   /** The first element; negative counts from the end. */
   readonly start?: number | undefined;

@@ -138,9 +138,7 @@ function iterableOf(source: HostValues): HostValues {
   );
 }
 
-/**
- * Returns whether the bytes of a value arrive later, so that `from()` is the call that takes it.
- */
+/** Returns whether the bytes of a value arrive later, so that `from()` takes it. */
 function isStreamed(source: unknown): boolean {
   return [Response, Request, ReadableStream, Blob].some((Kind) => source instanceof Kind);
 }

@@ -113,9 +113,7 @@ function layOut(
   };
 }
 
-/**
- * Reads elements without the buffer's span, which counts as a use and makes a lazy buffer allocate.
- */
+/** Reads elements without the buffer's span, which counts as a use and allocates a lazy one. */
 function readElements(
   dtype: DType,
   allocation: Allocation,

@@ -52,10 +52,7 @@ export class LiveTable implements Iterable<LiveObject> {
     this.#findsAll = findsAll;
   }
 
-  /**
-   * The rows. Origins are looked up now, because a notebook cell's number is known only after it
-   * has run.
-   */
+  /** The rows. Origins are looked up now, as a cell's number is known once it has run. */
   get objects(): readonly LiveObject[] {
     return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
   }

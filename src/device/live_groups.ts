@@ -7,9 +7,7 @@ import { type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { LiveObject } from "./live_query.ts";
 
-/**
- * A property to group live objects by: the line where they were made, their kind, label or scope.
- */
+/** A property to group live objects by: the line that made them, their kind, label or scope. */
 export type LiveGroupKey = "origin" | "kind" | "label" | "scope";
 
 /** Live objects that have something in common. */

@@ -53,10 +53,7 @@ export function fillSlot<T extends Held | Promise<Held>>(
   }
 }
 
-/**
- * Rejects a value that cannot be disposed, which would otherwise fail only when the slot is filled
- * again.
- */
+/** Rejects a value that cannot be disposed, which would fail only at the next filling. */
 function requireHeld(value: unknown, name: string): Held {
   const held = value as Held;
   if (held === null || held === undefined) return held;

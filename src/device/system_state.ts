@@ -35,9 +35,7 @@ export class SystemState {
   readonly memoryUtilizationPercent: number | undefined;
   /** The device's memory in bytes (nvmlDeviceGetMemoryInfo_v2). */
   readonly memoryTotalBytes: number | undefined;
-  /**
-   * Bytes that all programs use; with old drivers, the bytes that the driver reserves are included.
-   */
+  /** Bytes that all programs use; with old drivers, those that the driver reserves as well. */
   readonly memoryUsedBytes: number | undefined;
   /** Bytes that are free for all programs. */
   readonly memoryFreeBytes: number | undefined;

@@ -15,9 +15,7 @@ const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERR
 /** The soft and the hard limit of the size of files. */
 const LIMITS = new BigUint64Array(2);
 
-/**
- * Purpose of opening a file; a held file exists until it is closed, even when its name is removed.
- */
+/** Purpose of opening a file; a held file exists until it is closed, also without its name. */
 export type DiskFileUse = "read" | "write" | "hold";
 
 const FLAGS: Readonly<Record<DiskFileUse, number>> = {

@@ -167,10 +167,7 @@ function holdOld(path: string): DiskFile | undefined {
   }
 }
 
-/**
- * Returns the path of the one temporary file of a file, in the same folder, where the next save
- * finds it.
- */
+/** Returns the path of a file's one temporary file: beside it, where the next save finds it. */
 export function temporaryBeside(path: string): string {
   const { basename, dirname, join } = builtin("node:path");
   const name = basename(path);

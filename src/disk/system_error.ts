@@ -52,10 +52,7 @@ export function openSystem(): HostApi {
   return host;
 }
 
-/**
- * Returns errno of the last failed call of {@link openSystem} on this thread; nothing may come in
- * between.
- */
+/** Returns errno of this thread's last call of {@link openSystem}, right after that call. */
 export function lastErrno(): number {
   const { copyOut, errnoLocation } = openHost();
   copyOut(LAST, errnoLocation(), 4n);

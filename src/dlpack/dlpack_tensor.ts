@@ -226,10 +226,7 @@ function nowhere({ allocation: { context } }: TensorSource): DLPlace {
   return { type: DLDeviceType.kDLCUDA, id: context.ordinal, data: 0n };
 }
 
-/**
- * Asks the driver where the memory is: an adaptor may have taken it from elsewhere than the
- * buffer's kind says.
- */
+/** Asks the driver where the memory is: an adaptor may have taken it from elsewhere. */
 function placeOf({ allocation, address }: TensorSource): DLPlace {
   const { context } = allocation;
   const { memoryType, deviceOrdinal } = pointerAttributes(context, address);

@@ -37,9 +37,7 @@ export class DeferredQueue {
     for (const work of this.#works) if (work.isDue()) this.#run(work);
   }
 
-  /**
-   * Runs due work, and stops after `mostLooks` fruitless looks, which take 1.5 microseconds each.
-   */
+  /** Runs due work; stops after `mostLooks` fruitless looks, which take 1.5 microseconds each. */
   sweepSome(mostLooks: number): void {
     let looks = 0;
     for (const work of this.#works) {

@@ -45,10 +45,7 @@ export interface NvmlAbsence {
 /** A device's memory in bytes. */
 export interface NvmlMemory {
   readonly totalBytes: number;
-  /**
-   * Used by programs; includes the bytes that the driver reserves when `reservedBytes` is
-   * undefined.
-   */
+  /** Used by programs, and by the driver itself when `reservedBytes` is undefined. */
   readonly usedBytes: number;
   /** Free for all programs. */
   readonly freeBytes: number;

@@ -48,10 +48,7 @@ function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
 /** A graph knows which blocks it uses, but not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
-/**
- * The data with which a graph's owner record releases its memory; it never refers to the graph
- * itself.
- */
+/** What a graph's owner record releases its memory with; it never refers to the graph itself. */
 interface GraphState {
   memory: GraphMemoryUse;
   /** Memory that other owners lend, which the graph cannot keep. */
@@ -337,10 +334,7 @@ export function captureGraph(stream: CudaStream, { body, label }: CaptureRequest
   return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
 }
 
-/**
- * Makes a graph ready for launches. Memory that a launch leaves allocated is freed by the next
- * launch.
- */
+/** Makes a graph ready for launches, each of which frees what the one before left allocated. */
 function instantiate(context: Context, graph: bigint): bigint {
   const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
   return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));

@@ -58,9 +58,7 @@ export class GraphMemory implements MemoryCache {
     return Number(read64(driver, "cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount]));
   }
 
-  /**
-   * Resets both peaks to the bytes that are used and reserved now (cuDeviceSetGraphMemAttribute).
-   */
+  /** Resets both peaks to what is used and reserved now (cuDeviceSetGraphMemAttribute). */
   resetPeaks(): void {
     const { driver, deviceHandle } = this.#context;
     for (const peak of [ATTRIBUTES.peakUsed, ATTRIBUTES.peakReserved]) {
@@ -82,9 +80,7 @@ export class GraphMemory implements MemoryCache {
     this.#graphCount++;
   }
 
-  /**
-   * Notes that a graph was disposed whose last launch, on `stream`, may have taken this many bytes.
-   */
+  /** Notes that a graph was disposed whose last launch, on `stream`, may have taken memory. */
   removeGraph(stream: CudaStream, byteLength: number): void {
     this.#graphCount--;
     this.trimAfter(stream, byteLength);

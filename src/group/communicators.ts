@@ -43,10 +43,7 @@ export interface RankCommunicators extends Ranks {
    * caller that waits for work, a rank that has left and will not do its part is a failure too.
    */
   findFailure(asker: { readonly isWaiting: boolean }): NcclFailure | undefined;
-  /**
-   * Describes the ranks that may be the reason why work of this process is late; empty when
-   * unknown.
-   */
+  /** Describes the ranks that may be why work of this process is late; empty when unknown. */
   describeLate(): string;
   /** Whether unread messages of other processes may say that the group has failed. */
   readonly isDoubtful: boolean;

@@ -8,9 +8,7 @@ import type { Member } from "./handshake.ts";
 /** Time between two signs of life. */
 const BEAT_MILLISECONDS = 1000;
 
-/**
- * After such a gap between its own signs of life, this process may have missed messages of others.
- */
+/** After such a gap between its signs of life, this process may have missed messages. */
 const GAP_MILLISECONDS = 2500;
 
 /** The longest wait for an answer of the others. */
@@ -258,10 +256,7 @@ export class GroupLink {
     for (const group of [...this.#groups.values()]) group.onLost(rank);
   }
 
-  /**
-   * Asks the ranks that this process is connected to: their answers come after everything else they
-   * sent.
-   */
+  /** Asks the ranks that this process is connected to, which answer after all they have sent. */
   async #ask(): Promise<void> {
     this.#answered.clear();
     for (const rank of this.#seats.keys()) this.#pass({ kind: "ask", to: rank, from: this.rank });

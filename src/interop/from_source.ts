@@ -27,10 +27,7 @@ export interface FromOptions<D extends DType> extends AllocateOptions, TransferO
   readonly dtype?: D | undefined;
   /** Size of each axis; by default one axis with all elements that arrive. */
   readonly shape?: number | Shape | undefined;
-  /**
-   * Called as bytes arrive; the total is Infinity until it is known. An error that it throws fails the
-   * call.
-   */
+  /** Called as bytes arrive; the total is Infinity while unknown. What it throws fails the call. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
@@ -114,9 +111,7 @@ async function readGrowing<D extends DType>(
   }
 }
 
-/**
- * Returns the shape to allocate before the stream is read; undefined when its length is unknown.
- */
+/** Returns the shape to allocate before the stream is read; undefined for an unknown length. */
 function expectedShape(
   { byteLength }: OpenedSource,
   { dtype, shape: given }: Reading<DType>,

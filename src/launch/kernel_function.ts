@@ -263,9 +263,7 @@ export class KernelFunction {
     return isUsual;
   }
 
-  /**
-   * Checks memory of another device's context: the kernel can access it only if it is host memory.
-   */
+  /** Checks memory of another device's context: kernels can only access the host's. */
   #checkReach(allocation: Allocation): void {
     if (allocation.context.driver !== this.code.context.driver) {
       throw new TypeError("it is memory of another driver; open both devices with one { driver }");
@@ -350,10 +348,7 @@ function sizesOf(context: Context, handle: bigint): number[] | undefined {
   return sizes;
 }
 
-/**
- * Merges the types that the code declares with the sizes that the driver reports, which take
- * precedence.
- */
+/** Merges the types that the code declares with the driver's sizes, which take precedence. */
 function sameSizes(
   types: readonly ParameterType[] | undefined,
   sizes: readonly number[] | undefined,

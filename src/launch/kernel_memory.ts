@@ -13,9 +13,7 @@ import { isStripedOver } from "../memory/striped_memory_resource.ts";
  */
 export const KERNEL_MEMORY: unique symbol = Symbol("kernelMemory");
 
-/**
- * Memory that a kernel can use: a buffer, a view, or either of them wrapped by {@link readOnly}.
- */
+/** Memory that a kernel can use: a buffer, a view, or one wrapped by {@link readOnly}. */
 export interface KernelMemory {
   /**
    * Returns the memory.
@@ -48,9 +46,7 @@ class ReadOnlyMemory implements KernelMemory {
   }
 }
 
-/**
- * Returns whether kernels of a device can access a block: the device's own memory, and host memory.
- */
+/** Returns whether a device's kernels can access a block: in its own memory, or the host's. */
 export function reaches(kernels: Context, { context, resource }: Allocation): boolean {
   return context === kernels || resource.isHostAccessible || isStripedOver(resource, kernels);
 }

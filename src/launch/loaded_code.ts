@@ -149,9 +149,7 @@ export class LoadedCode implements KernelCode {
     whenPassed(stream, unload);
   }
 
-  /**
-   * Returns the name in the image: in PTX, names of C++ kernels contain their parameters' types.
-   */
+  /** Returns the name in the image: in PTX, those of C++ contain their parameters' types. */
   #symbolOf(name: string): string {
     const { entries } = this.image;
     if (entries === undefined || entries.has(name)) return name;

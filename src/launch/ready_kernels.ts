@@ -17,10 +17,7 @@ const BLOCK_THREADS = 256;
 /** Blocks for each multiprocessor; more would only run one after another. */
 const BLOCKS_EACH = 8;
 
-/**
- * A launch of one of the kernels: the number of elements to divide among its threads, and its
- * arguments.
- */
+/** A launch: the number of elements to divide among the threads, and the arguments. */
 export interface ReadyLaunch {
   readonly name: string;
   readonly count: number;

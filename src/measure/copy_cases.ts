@@ -38,9 +38,7 @@ interface Route {
   readonly to: GpuBuffer<"uint8">;
 }
 
-/**
- * The ends of a copy: the memory that is measured, and the memory that loads the other direction.
- */
+/** The ends of a copy: the measured memory, and that which loads the other direction. */
 interface Ends {
   readonly from: "host" | "device";
   readonly to: "host" | "device";

@@ -388,10 +388,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.address;
   }
 
-  /**
-   * Cuts the block off from everything that could reach it: its buffers, the ledger and typed
-   * arrays.
-   */
+  /** Cuts the block off from what could reach it: its buffers, the ledger and typed arrays. */
   #leave(): void {
     this.#released = true;
     unwatch(this);
@@ -441,10 +438,7 @@ export class Allocation implements LedgerEntry, Owner {
     freeWhenPassed(stream, this, () => this.#giveBack(stream));
   }
 
-  /**
-   * Frees the block as a step of the graph that is being captured; the capture fails without that
-   * step.
-   */
+  /** Frees the block as a step of the graph being captured, without which the capture fails. */
   #freeInGraph(): void {
     try {
       this.deallocate(this.#afterUses(this.#freeWith ?? this.#stream));
@@ -463,10 +457,7 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /**
-   * Returns the stream, or the default one if it was disposed, after making it wait for all uses so
-   * far.
-   */
+  /** Returns the stream, or the default one when it is gone, after it waits for all uses. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? defaultStreamOf(this.context) : chosen;
     const within = capturedMemory()?.usageWithin(this);

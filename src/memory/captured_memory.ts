@@ -107,9 +107,7 @@ class CapturedUsage extends StreamUsage {
   }
 }
 
-/**
- * A capture and the memory that it uses so far; disposing it before its end drops the recording.
- */
+/** A capture and the memory that it uses so far; disposing it early drops the recording. */
 export class CapturedMemory extends Capture implements Disposable {
   /** Uses inside by the uses outside, which all records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
@@ -143,9 +141,7 @@ export class CapturedMemory extends Capture implements Disposable {
     return this.includes(stream) || (stream.context.ordersStreams && this.uses(block));
   }
 
-  /**
-   * Notes that `stream` is about to use a block in the capture, and returns the block's uses there.
-   */
+  /** Notes that `stream` will use a block in the capture, and returns its uses there. */
   use(block: CapturedBlock, stream: CudaStream, access: Access): StreamUsage | undefined {
     if (!this.records(block, stream)) return undefined;
     const usage = this.#usages.get(block.usage) ?? this.#begin(block, stream);
@@ -184,10 +180,7 @@ export class CapturedMemory extends Capture implements Disposable {
     this.#kernelNames.set(handle, name);
   }
 
-  /**
-   * Ends the capture; returns the graph, which the caller destroys, its memory, and its kernels'
-   * names.
-   */
+  /** Ends the capture; returns the graph, for the caller to destroy, its memory and kernels. */
   end(): { graph: bigint; memory: GraphMemoryUse; kernelNames: ReadonlyMap<bigint, string> } {
     const graph = this.endCapture();
     const made = [...this.#made.values()];

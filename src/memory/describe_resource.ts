@@ -32,10 +32,7 @@ export function stackOf(resource: MemoryResource): ResourceFacts[] {
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];
 }
 
-/**
- * A display may not throw: the counters of a disposed resource, or of a closed device, cannot be
- * read.
- */
+/** A display may not throw, and the counters of a disposed resource cannot be read. */
 function factsOf(resource: MemoryResource): [string, string][] {
   try {
     return countersOf(resource);

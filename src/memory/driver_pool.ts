@@ -86,10 +86,7 @@ export interface DriverPoolFields {
 /** By context, the number of the last wait before a pool ended whose frees may still be queued. */
 const endedAt = new WeakMap<Context, number>();
 
-/**
- * Returns whether a pool has ended since the last wait for the GPU: its memory comes back with its
- * last free.
- */
+/** Returns whether a pool has ended since the last wait, so that its frees may be queued. */
 export function hasEndedPool(context: Context): boolean {
   return endedAt.get(context) === context.waitCount;
 }

@@ -22,10 +22,7 @@ import { hasEndedPool } from "./driver_pool.ts";
 /** The number of live buffers that an error names, largest first. */
 const NAMED_BLOCKS = 5;
 
-/**
- * The number of fruitless garbage collections in a row, some 15 milliseconds in all, before giving
- * up.
- */
+/** Fruitless garbage collections in a row, 15 milliseconds in all, before giving up. */
 const FRUITLESS_COLLECTIONS = 3;
 
 /** The pause after fruitless collections: it starts at this value and doubles each time. */
@@ -40,9 +37,7 @@ export interface MemoryNeed {
   readonly context: Context;
   readonly kind: LiveKind;
   readonly byteLength: number;
-  /**
-   * Whether it lies only on the device, so that a request larger than the device can never succeed.
-   */
+  /** Whether it lies on the device alone: a request larger than that can never succeed. */
   readonly isDeviceOnly?: boolean;
 }
 
@@ -92,10 +87,7 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
   }
 }
 
-/**
- * Makes room, by a more costly step each time; returns false when no step is left, or it had no
- * effect.
- */
+/** Makes room, by a more costly step each time; false when no step is left or had effect. */
 function makeRoom(need: MemoryNeed, step: number): boolean {
   if (step > 1) return false;
   if (step === 1) return waitForFrees(need);
@@ -257,10 +249,7 @@ function reclaim({ context, kind }: MemoryNeed): void {
   hurryCollector();
 }
 
-/**
- * Blocks until the GPU is done with freed memory that is still in use; returns false when there is
- * none.
- */
+/** Blocks until the GPU is done with freed memory still in use; false when there is none. */
 function waitForFrees({ context, kind }: MemoryNeed): boolean {
   if (context.isCapturing) return false;
   const isQueued = context.deferredCount > 0 || hasEndedPool(context) ||

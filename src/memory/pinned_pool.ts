@@ -19,9 +19,7 @@ import { whenPassed } from "./when_passed.ts";
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
 export const PAGE_BYTES = 4096;
 
-/**
- * Page-locked memory is lost to all other programs, so a context's pool keeps at most this much.
- */
+/** Page-locked memory is lost to other programs, so a context's pool keeps at most this. */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
 /**
@@ -122,9 +120,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     else whenPassed(stream, keep);
   }
 
-  /**
-   * Gives back blocks that the GPU is done with, until at most `keepBytes` are kept; never throws.
-   */
+  /** Gives back what the GPU is done with, until at most `keepBytes` are kept; never throws. */
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
     for (const [size, addresses] of this.#free) {

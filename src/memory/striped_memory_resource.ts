@@ -142,9 +142,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
   }
 }
 
-/**
- * Returns whether a resource's memory is striped over several devices, and a context is one of theirs.
- */
+/** Returns whether a resource stripes memory over several devices, of which one is this. */
 export function isStripedOver(resource: unknown, context: Context): boolean {
   return resource instanceof StripedMemoryResource && resource.contexts.includes(context);
 }

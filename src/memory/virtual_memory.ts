@@ -16,10 +16,7 @@ export function hasVirtualMemory(context: Context): boolean {
   return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
 }
 
-/**
- * Returns a device's granularity: it maps memory in multiples of that
- * (cuMemGetAllocationGranularity).
- */
+/** Returns the size in whose multiples a device maps (cuMemGetAllocationGranularity). */
 export function granularityOf(device: Context): number {
   const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
   return Number(take64(device, "cuMemGetAllocationGranularity", memoryOn(device), flag));

@@ -19,9 +19,7 @@ import {
 export interface VirtualRangeRequest {
   /** Bytes of addresses, rounded up to steps; they cost no memory. */
   readonly reservedBytes: number;
-  /**
-   * Bytes of one step, rounded up to the smallest size that the device maps, which is the default.
-   */
+  /** Bytes of one step, rounded up to the least that the device maps, which is the default. */
   readonly stepBytes?: number | undefined;
 }
 
@@ -37,10 +35,7 @@ export class VirtualRange {
   /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
-  /**
-   * Bytes from the start that the devices may use: fewer than are mapped if a step could not be
-   * unmapped.
-   */
+  /** Bytes that the devices may use: fewer than are mapped if an unmapping failed. */
   #openBytes = 0;
 
   /** @ignore Reserves addresses without memory behind them (cuMemAddressReserve). */

@@ -79,10 +79,7 @@ export function bandwidthLayout(
   };
 }
 
-/**
- * Placed between the title and the first panel: plotly's own subtitle sometimes collides with a
- * title.
- */
+/** Placed below the title: plotly's own subtitle sometimes collides with a title. */
 function sourceNote(results: readonly BandwidthResult[]): Partial<Annotations> {
   const names = resultNames(results);
   const sources = results.map((result, index) => {

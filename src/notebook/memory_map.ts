@@ -152,10 +152,7 @@ function tileLabel({ name, byteLength, place }: Tile): Partial<Annotations>[] {
   }];
 }
 
-/**
- * Breaks a name into lines after underscores, dots and the like, and cuts off lines that have no
- * room.
- */
+/** Breaks a name into lines after underscores, dots and the like; cuts off what has no room. */
 function linesOf(
   name: string,
   { room, lineCount }: { readonly room: number; readonly lineCount: number },

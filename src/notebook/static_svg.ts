@@ -16,10 +16,7 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/**
- * A constant and not a literal in import(), for which Deno would fetch 25 MB with every import of
- * the entry.
- */
+/** No literal in import(), for which Deno would fetch 25 MB with every import of the entry. */
 const DOM_LIBRARY: string = "npm:jsdom@31.0.1";
 
 interface DomLibrary {

@@ -7,10 +7,7 @@ import { otherSort } from "../words/file_sorts.ts";
 import { visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
 
-/**
- * A file of numpy breaks the format, or holds elements of a type that the kit lacks. `path` names
- * the file.
- */
+/** A file of numpy's, named by `path`, breaks the format or has elements that the kit lacks. */
 export class NumpyError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "NumpyError";

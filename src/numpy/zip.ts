@@ -214,9 +214,7 @@ function readEntry(
   return { name, isDeflated, crc: view.getUint32(at + 16, true), ...whole };
 }
 
-/**
- * Sizes of 4 GiB and more are in a field of their own, in this order, and only those that need it.
- */
+/** Sizes of 4 GiB and more are in a field of their own, in this order, and no others. */
 function withLargeSizes(
   path: string,
   sizes: { byteLength: number; packedBytes: number; offset: number },

@@ -36,10 +36,7 @@ export function requireUncaptured(queue: CapturedQueue, action: string): void {
   if (isCaptured(queue)) throw refusal(queue, action);
 }
 
-/**
- * Creates the error for a call that cannot be recorded. The capture ends with it, even when it is
- * caught.
- */
+/** Creates the error for what cannot be recorded, with which the capture ends even if caught. */
 export function cannotRecord(queue: CapturedQueue, action: string): TypeError {
   const error = refusal(queue, action);
   active?.refuse(error);

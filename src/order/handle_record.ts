@@ -105,10 +105,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     };
   }
 
-  /**
-   * Destroys the handle once, when no postponed call needs it any more. A failure is reported and
-   * never thrown.
-   */
+  /** Destroys the handle once no postponed call needs it; reports a failure and never throws. */
   release(): void {
     if (this.#released) return;
     this.#released = true;

@@ -81,9 +81,7 @@ export class StreamQueue {
   #waitingThreads = 0;
   #lastPostponed: PendingWork | undefined;
   #failure: CallFailure | undefined;
-  /**
-   * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
-   */
+  /** A mark at the end of the queue, for other streams to wait for; made when first needed. */
   #end: Fence | undefined;
   /** Whether another library queues work from a thread of its own. */
   #isLent = false;
@@ -123,10 +121,7 @@ export class StreamQueue {
     return this.isGone && this.#end === undefined;
   }
 
-  /**
-   * Whether the queue is idle for certain: it was seen idle and nothing was queued since. Makes no
-   * driver call.
-   */
+  /** Whether it was seen idle and nothing was queued since. Makes no driver call. */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;
   }
@@ -151,10 +146,7 @@ export class StreamQueue {
     return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
   }
 
-  /**
-   * The last postponed call, which every later call on this stream comes after, whatever memory it
-   * uses.
-   */
+  /** The last postponed call, which every later call here comes after, whatever it uses. */
   get lastPostponed(): PendingWork | undefined {
     return this.#lastPostponed;
   }
@@ -343,9 +335,7 @@ export class StreamQueue {
     return { [Symbol.dispose]: () => context.release() };
   }
 
-  /**
-   * Moves the end mark to the end of the queue, unless the stream is destroyed, being captured or lent.
-   */
+  /** Moves the end mark to the end of the queue, unless the stream is gone, captured or lent. */
   #markEnd(): Fence | undefined {
     if (this.isGone || this.#isLent || isCaptured(this)) return this.#end;
     if (this.#isDefaultHandle) this.#enter();

@@ -19,9 +19,7 @@ import { malformed, TicketError } from "../words/ticket.ts";
 import { requireDevice } from "./refusals.ts";
 import { type SharedElements, whenDone } from "./share_memory.ts";
 
-/**
- * Memory on its way from one Worker to another, as `buffer.handOver()` returns it, to be posted.
- */
+/** Memory on its way between Workers, as `buffer.handOver()` returns it, to be posted. */
 export interface HandedOver<D extends DType = DType> {
   /** Kind of ticket. */
   readonly kind: "handover";

@@ -32,9 +32,7 @@ export interface PartsTransfer extends TransferOptions {
   /** Whether the array holds float32 for 16-bit floats. */
   readonly isWide: boolean;
   readonly moves: readonly PartMove[];
-  /**
-   * Whether the devices' memory is new, and the array already has its place in the order of calls.
-   */
+  /** Whether the memory is new, and the array already has its place in the order of calls. */
   readonly isPlaced?: boolean | undefined;
 }
 

@@ -59,10 +59,7 @@ export function formatHolders(amounts: MemoryAmounts): string {
   return [...free, ...limit, held, ...kept].join(", ");
 }
 
-/**
- * Returns the bytes that this program does not account for: the context, other programs, and
- * rounding.
- */
+/** Returns the bytes that this program does not know of: the context, others, and rounding. */
 export function otherBytesOf(
   amounts: Pick<MemoryAmounts, "totalBytes" | "freeBytes" | "liveBytes" | "cachedBytes">,
 ): number {

@@ -21,10 +21,7 @@ export function eventCalls(machine: Machine): EventCalls {
     return machine.find(StreamEvent, handle);
   }
 
-  /**
-   * Finds the event of a query by the host; its own mark in a capture is checked before other
-   * captures.
-   */
+  /** Finds the event of a host's query; its own mark in a capture is checked before others. */
   function askedEvent(handle: bigint): StreamEvent {
     const event = findEvent(handle);
     event.requireAwaitable();

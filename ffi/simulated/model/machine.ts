@@ -133,10 +133,7 @@ export class Machine {
     return stream;
   }
 
-  /**
-   * Returns a stream for a call that cannot be recorded; a capture that the call meets is
-   * invalidated.
-   */
+  /** Returns a stream for a call that cannot be recorded; invalidates a capture that it meets. */
   plainStream(handle: bigint): Stream {
     const stream = this.stream(handle);
     this.captures.requireUncaptured(stream);

@@ -7,10 +7,7 @@ import type { Engine } from "./engine.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 
-/**
- * Order of a stream relative to the legacy default stream: it is that stream, follows it, or
- * ignores it.
- */
+/** Whether a stream is the legacy default stream, is ordered with it, or ignores it. */
 export type StreamRole = "legacy" | "blocking" | "nonblocking";
 
 /** The work of an operation, and the memory it needs. */

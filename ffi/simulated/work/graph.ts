@@ -61,10 +61,7 @@ export class GraphExec {
   /** End of the last launch. */
   #last: Operation | undefined;
 
-  /**
-   * Makes a graph ready; with `freesOnLaunch`, a launch frees the memory that the one before has
-   * left.
-   */
+  /** Makes a graph ready; with `freesOnLaunch`, a launch frees what the one before has left. */
   constructor(machine: Machine, options: {
     handle: bigint;
     graph: Graph;

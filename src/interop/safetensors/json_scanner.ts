@@ -67,9 +67,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /**
-   * Takes a comma and the next name with its colon; at the end takes the `}` and returns undefined.
-   */
+  /** Takes a comma, the next name and its colon; at the end the `}`, and returns undefined. */
   nextName(): string | undefined {
     if (this.#tryTake(CODE.comma)) return this.#name();
     this.#take(CODE.closeObject);

@@ -91,9 +91,7 @@ export class FreeBlocks {
     return found;
   }
 
-  /**
-   * Returns the best of the first blocks of a class, some of which are smaller than the request.
-   */
+  /** Returns the best of a class's first blocks, some of which are too small. */
   #findInClass(index: number, unitCount: number): Block | undefined {
     let best: Block | undefined;
     let block = this.#heads[index];
