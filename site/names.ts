@@ -24,11 +24,7 @@ export class Names {
 
   /** The members of a name; worked out once. */
   members(symbol: PublicSymbol): readonly Member[] {
-    const members = this.#members.getOrInsertComputed(
-      symbol,
-      () => membersOf(symbol, this.reference),
-    );
-    return members;
+    return this.#members.getOrInsertComputed(symbol, () => membersOf(symbol, this.reference));
   }
 
   /** The place of `Name` or `Name.member` in the site, as `page.html#anchor`. */
