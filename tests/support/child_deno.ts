@@ -5,11 +5,8 @@ import { PROJECT_ROOT } from "./project_files.ts";
 
 /** The result of a finished process. */
 export interface ChildResult {
-  /** Its exit code. */
   readonly code: number;
-  /** The output of the process. */
   readonly stdout: string;
-  /** The error output of the process. */
   readonly stderr: string;
 }
 

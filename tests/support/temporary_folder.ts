@@ -4,10 +4,8 @@ import { join } from "node:path";
 
 /** A folder that is removed, with all that is in it, when it is disposed. */
 export class TemporaryFolder implements Disposable {
-  /** The path of the folder, without links. */
   readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "vramkit-" }));
 
-  /** The path of a file in the folder. */
   pathOf(name: string): string {
     return join(this.path, name);
   }
@@ -20,7 +18,6 @@ export class TemporaryFolder implements Disposable {
     return path;
   }
 
-  /** Removes it. */
   [Symbol.dispose](): void {
     Deno.removeSync(this.path, { recursive: true });
   }
