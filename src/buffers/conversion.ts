@@ -24,12 +24,6 @@ export interface ConversionSource extends StridedLayout {
   readonly dtype: DType;
 }
 
-/** Memory for the converted elements, which are contiguous there. */
-export interface ConversionTarget {
-  readonly span: MemorySpan;
-  readonly dtype: DType;
-}
-
 /** The kernels' codes of element types: the kind above, log2 of the size in the lower two bits. */
 const CODES: Readonly<Record<DType, number>> = {
   uint8: 0,
@@ -89,13 +83,13 @@ export function paysForKernel(context: Context, callCount: number): boolean {
 }
 
 /**
- * Queues converting elements and does not wait.
+ * Queues converting elements, which are contiguous in the target, and does not wait.
  *
  * @throws TypeError when the GPU cannot use one of the two.
  * @throws RangeError when they overlap.
  */
 export function queueConversion(
-  target: ConversionTarget,
+  target: { readonly span: MemorySpan; readonly dtype: DType },
   source: ConversionSource,
   stream: CudaStream,
 ): void {

@@ -16,13 +16,7 @@ import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
-/** Request for a new mapped buffer. */
-export interface MappedBufferRequest<D extends DType> extends BufferRequest<D> {
-  readonly resource: MappedHostMemoryResource;
-}
-
-/** The parts of a mapped buffer. */
-export interface MappedBufferFields<D extends DType> extends HostBufferFields<D> {
+interface OfMappedMemory {
   readonly resource: MappedHostMemoryResource;
 }
 
@@ -38,7 +32,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #resource: MappedHostMemoryResource;
 
   /** @ignore Adopts mapped memory. */
-  constructor(parts: Parts<MappedBufferFields<D>>) {
+  constructor(parts: Parts<HostBufferFields<D> & OfMappedMemory>) {
     super(parts);
     this.#resource = parts.value.resource;
   }
@@ -115,7 +109,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
 /** Allocates mapped memory. The elements keep whatever was there before. */
 export function allocateMappedBuffer<D extends DType>(
-  request: MappedBufferRequest<D>,
+  request: BufferRequest<D> & OfMappedMemory,
 ): MappedBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const shape = requestedShape(request);

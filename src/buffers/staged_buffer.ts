@@ -27,11 +27,6 @@ import { QueuedWork } from "./queued_work.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
-/** Request for a new staged buffer. */
-export interface StagedBufferRequest<D extends DType> extends BufferRequest<D> {
-  readonly pinnedResource: MemoryResource;
-}
-
 /** The parts of a staged buffer. */
 export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
   readonly mirrorAllocation: Allocation;
@@ -140,7 +135,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
 /** Allocates both halves, or neither. The elements keep whatever was there before. */
 export function allocateStagedBuffer<D extends DType>(
-  request: StagedBufferRequest<D>,
+  request: BufferRequest<D> & { readonly pinnedResource: MemoryResource },
 ): StagedBuffer<D> {
   const { dtype, resource, pinnedResource, stream, label } = request;
   const shape = requestedShape(request);

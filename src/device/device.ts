@@ -209,11 +209,6 @@ const MARK: OptionKind = {
   accepts: (value) => isRecord(value) && typeof value["id"] === "number",
 };
 
-interface DeviceFields {
-  readonly context: Context;
-  readonly options: OpenOptions;
-}
-
 /**
  * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
  * start with {@link CudaDevice.open} and dispose the device last, with `using`.
@@ -241,7 +236,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   #disposed = false;
 
   /** @ignore Adopts a context. */
-  constructor(parts: Parts<DeviceFields>) {
+  constructor(parts: Parts<{ readonly context: Context; readonly options: OpenOptions }>) {
     const { context, options } = partsOf(parts, new.target);
     this.#context = context;
     this.info = new DeviceInfo(new Parts(context));

@@ -90,11 +90,6 @@ class Untaken implements Owner {
   }
 }
 
-interface TensorFields {
-  readonly address: bigint;
-  readonly versioned: boolean;
-}
-
 /**
  * A DLPack struct for another library of this process, from `toDLPack()`. The memory is kept until
  * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
@@ -106,7 +101,7 @@ export class DLPackTensor implements Disposable {
   readonly #untaken: Untaken;
 
   /** @ignore Adopts a struct. */
-  constructor(parts: Parts<TensorFields>) {
+  constructor(parts: Parts<{ readonly address: bigint; readonly versioned: boolean }>) {
     const { address, versioned } = partsOf(parts, new.target);
     this.versioned = versioned;
     this.#untaken = new Untaken(address);

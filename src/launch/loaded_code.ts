@@ -4,7 +4,7 @@
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option } from "../../ffi/constants.ts";
 import { nextId } from "../accounting/ids.ts";
-import type { LiveKind } from "../accounting/ledger.ts";
+import type { AddressRange, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64, takePair } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -20,12 +20,6 @@ import { type KernelCode, KernelFunction } from "./kernel_function.ts";
 
 /** Bytes for the messages of the driver's compiler about code that it refuses. */
 const LOG_BYTES = 16384;
-
-/** A place in the memory of a module. */
-export interface GlobalPlace {
-  readonly address: bigint;
-  readonly byteLength: number;
-}
 
 /** Kernels and variables that are loaded into a context. */
 export class LoadedCode implements KernelCode {
@@ -91,7 +85,7 @@ export class LoadedCode implements KernelCode {
    *
    * @throws TypeError when there is no such variable.
    */
-  global(name: string): GlobalPlace {
+  global(name: string): AddressRange {
     const { context } = this;
     const text = cString(name);
     try {

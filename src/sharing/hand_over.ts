@@ -54,18 +54,13 @@ const CLAIM_BYTES = 4 + 16;
 /** The machine of NVIDIA's driver, which all Workers share; each simulated driver has its own. */
 const SHARED_MACHINE = "0".repeat(2 * (CLAIM_BYTES - 4));
 
-/** Elements to hand over, and whether they are a part of a larger block. */
-interface OwnedElements<D extends DType> extends SharedElements<D> {
-  readonly isView: boolean;
-}
-
 /**
  * Gives up memory, once all earlier calls on it are done.
  *
  * @throws TypeError for a view, and for memory that another Worker could not free.
  */
 export async function handOverMemory<D extends DType>(
-  { span, dtype, shape, isView, name }: OwnedElements<D>,
+  { span, dtype, shape, isView, name }: SharedElements<D> & { readonly isView: boolean },
 ): Promise<HandedOver<D>> {
   requireNoCapture(`hand over ${name}`);
   if (isView) throw new TypeError(`Cannot hand over ${name}: it is a view; hand over its buffer`);
