@@ -23,12 +23,6 @@ interface LiveRow {
   readonly entry: LedgerEntry;
 }
 
-interface LiveFields {
-  readonly rows: readonly LiveRow[];
-  /** Whether the device was told to find the place of every object. */
-  readonly findsAll: boolean;
-}
-
 /** Rows printed at most; a longer table is not readable on a console. */
 const PRINTED_ROWS = 40;
 
@@ -46,7 +40,7 @@ export class LiveTable implements Iterable<LiveObject> {
   }
 
   /** @ignore Lists rows. */
-  constructor(parts: Parts<LiveFields>) {
+  constructor(parts: Parts<{ readonly rows: readonly LiveRow[]; readonly findsAll: boolean }>) {
     const { rows, findsAll } = partsOf(parts, new.target);
     this.#rows = rows;
     this.#findsAll = findsAll;

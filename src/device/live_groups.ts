@@ -36,12 +36,6 @@ const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
   scope: "scope",
 };
 
-interface GroupedObjects {
-  readonly key: LiveGroupKey;
-  readonly objects: readonly LiveObject[];
-  readonly hint: string;
-}
-
 /** Groups of live objects, the largest first; prints as a table. */
 export class LiveGroups implements Iterable<LiveGroup> {
   /** The property that the objects of a group share. */
@@ -56,7 +50,9 @@ export class LiveGroups implements Iterable<LiveGroup> {
   }
 
   /** @ignore Groups objects. */
-  constructor(parts: Parts<GroupedObjects>) {
+  constructor(
+    parts: Parts<Pick<LiveGroups, "key" | "hint"> & { readonly objects: readonly LiveObject[] }>,
+  ) {
     const { key, objects, hint } = partsOf(parts, new.target);
     if (!KEY.accepts(key)) {
       throw new TypeError(`Cannot group by ${describeValue(key)}: expected ${KEY.expected}`);

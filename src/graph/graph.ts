@@ -33,13 +33,6 @@ export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
   label: TEXT,
 });
 
-/** The work to record, and the graph's label. */
-export interface CaptureRequest {
-  /** Queues the work on the stream passed to it. */
-  readonly body: (stream: CudaStream) => unknown;
-  readonly label?: string | undefined;
-}
-
 /** Returns the memory that a graph uses but does not own. */
 function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
   return named.filter(({ block }) => block.kind === "imported");
@@ -324,7 +317,10 @@ export class CudaGraph implements Disposable {
  * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
  *   when another capture is running.
  */
-export function captureGraph(stream: CudaStream, { body, label }: CaptureRequest): CudaGraph {
+export function captureGraph(
+  stream: CudaStream,
+  { body, label }: Pick<CaptureOptions, "label"> & { body: (stream: CudaStream) => unknown },
+): CudaGraph {
   requireKind(body, CALLBACK, "capture");
   const { context } = stream;
   using recorded = new Recording(stream, body);

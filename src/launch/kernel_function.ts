@@ -66,12 +66,6 @@ export interface KernelCode extends CapturedBlock {
   readonly context: Context;
 }
 
-interface KernelFields {
-  readonly handle: bigint;
-  readonly name: string;
-  readonly types: readonly ParameterType[] | undefined;
-}
-
 /** A kernel of loaded code. */
 export class KernelFunction {
   /** The code that it belongs to. */
@@ -87,7 +81,10 @@ export class KernelFunction {
   #allowedSharedBytes = USUAL_SHARED_BYTES;
 
   /** Reads a kernel's parameters. */
-  constructor(code: KernelCode, { handle, name, types }: KernelFields) {
+  constructor(
+    code: KernelCode,
+    { handle, name, types }: Pick<KernelFunction, "handle" | "name" | "types">,
+  ) {
     this.code = code;
     this.handle = handle;
     this.name = name;

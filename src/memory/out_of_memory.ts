@@ -95,19 +95,15 @@ function makeRoom(need: MemoryNeed, step: number): boolean {
   return true;
 }
 
-/** The two calls that take memory and give it back. */
-export interface Taking<T> {
-  /** Takes memory; throws when there is none. */
-  readonly take: () => T;
-  readonly giveBack: (taken: T) => void;
-}
-
 /**
  * Takes memory from what a cache keeps. That stays within `gpu.limit()` even if live, cached and
  * requested bytes together exceed it, so the cache need not be trimmed first. Returns undefined
  * when there is no limit, and when the memory did not come from the cache; then it was given back.
  */
-export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T | undefined {
+export function takeKept<T>(
+  need: MemoryNeed,
+  { take, giveBack }: { readonly take: () => T; readonly giveBack: (taken: T) => void },
+): T | undefined {
   const { context: { ledger }, byteLength } = need;
   const { limitBytes } = ledger;
   if (limitBytes === undefined || placeOf(need.kind) !== "device") return undefined;

@@ -34,17 +34,10 @@ const ABOVE_LEFT: Partial<Annotations> = {
   yanchor: "bottom",
 };
 
-/** The contents of a layout. */
-export interface LayoutContents {
-  readonly panels: readonly Panel[];
-  /** The names in the legend. */
-  readonly names: readonly string[];
-}
-
-/** Lays out the panels of all results. */
+/** Lays out the panels of all results; `names` are those in the legend. */
 export function bandwidthLayout(
   results: readonly BandwidthResult[],
-  { panels, names }: LayoutContents,
+  { panels, names }: { readonly panels: readonly Panel[]; readonly names: readonly string[] },
 ): Partial<Layout> {
   const margin = {
     l: 48,
