@@ -79,10 +79,7 @@ function originDifferences(
   });
 }
 
-/**
- * Puts outputs into the project's notebook, without those that were emptied and without the times
- * that tools note for each cell.
- */
+/** Puts outputs into the project's notebook, without emptied ones and the times of each cell. */
 function save(name: string, executed: Notebook): void {
   const { metadata } = readNotebook(name);
   const cells = executed.cells.map((cell) => ({

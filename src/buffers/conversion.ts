@@ -70,10 +70,7 @@ export function isConvertible(layout: StridedLayout): boolean {
   return joinedAxes(layout).length <= MOST_AXES;
 }
 
-/**
- * Returns whether a kernel is faster than a copy of so many calls: if it is not loaded yet, once copies
- * have taken long enough to load it.
- */
+/** Returns whether a kernel beats so many calls, its loading included while it is not loaded. */
 export function paysForKernel(context: Context, callCount: number): boolean {
   if (callCount <= LAUNCH_CALLS) return false;
   if (isReady(context, STRIDED_KERNEL)) return true;

@@ -328,10 +328,7 @@ function reserveFor(resource: VirtualMemoryResource, request: VirtualRangeReques
   }
 }
 
-/**
- * Returns a target that appends a stream's bytes to `buffer`. When the stream fails, the buffer has
- * its former elements.
- */
+/** Appends a stream's bytes to `buffer`, which has its former elements when the stream fails. */
 function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
   const { length: formerLength, byteLength: formerBytes } = buffer;
   const bytesEach = elementBytes(buffer.dtype);

@@ -56,10 +56,7 @@ export interface PackedTransfer extends TransferOptions {
   readonly isPlaced?: boolean;
 }
 
-/**
- * Moves all arrays, in the order of the call; resolves when all have arrived. Where arrays overlap,
- * the later one wins.
- */
+/** Moves all arrays; resolves when they are there. Where arrays overlap, the later one wins. */
 export async function transferPacked(
   items: readonly PackItem[],
   options: PackedTransfer,
@@ -100,10 +97,7 @@ export async function transferPacked(
   }).promise;
 }
 
-/**
- * Returns the parts of the transfer: small arrays first, packed; then each of the others, in the
- * way that fits its size.
- */
+/** Returns the parts: small arrays, packed; then the others, each in the way for its size. */
 function* partsOf(
   items: readonly PlacedItem[],
   options: PackedTransfer,

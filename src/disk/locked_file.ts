@@ -127,10 +127,7 @@ export class LockedFile implements Disposable {
   }
 }
 
-/**
- * Returns whether another program has just created or removed the file; its folder existed when
- * links were followed.
- */
+/** Returns whether another program has just made or removed the file, whose folder was there. */
 function isRace(error: unknown): boolean {
   return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
 }

@@ -96,10 +96,7 @@ export class GraphMemory implements MemoryCache {
     this.#heldBytes -= byteLength;
   }
 
-  /**
-   * Trims once the work queued on `stream` is done, if the memory is of no more use then;
-   * `goneBytes` are those of a disposed graph.
-   */
+  /** Trims behind the work on `stream`, if it pays then; `goneBytes` are a disposed graph's. */
   trimAfter(stream: CudaStream, goneBytes = 0): void {
     if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
     const { driver } = this.#context;
@@ -110,10 +107,7 @@ export class GraphMemory implements MemoryCache {
     });
   }
 
-  /**
-   * Whether no launch can use the memory again, or so much of it is unused that trimming is worth a
-   * delay for other graphs.
-   */
+  /** Whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
     return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
   }

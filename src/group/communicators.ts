@@ -274,10 +274,7 @@ function afterWork(
   first(contexts).defer({ isDue, wait, hold, run });
 }
 
-/**
- * Makes calls between ncclGroupStart and ncclGroupEnd; returns the first failure, and whether work goes
- * on.
- */
+/** Groups calls (ncclGroupStart); returns the first failure, and whether work goes on. */
 export function inGroup(
   { api }: Nccl,
   body: () => NcclFailure | undefined,

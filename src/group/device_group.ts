@@ -684,10 +684,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 }
 
-/**
- * Makes the reports of all devices show the memory that NCCL holds there, until the returned function is
- * called.
- */
+/** Makes reports show the memory that NCCL holds, until the returned function is called. */
 function noteLibraryMemory(
   communicators: RankCommunicators,
   { label, startBytes }: {

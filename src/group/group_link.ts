@@ -151,10 +151,7 @@ export class GroupLink {
     return all.map(([rank, milliseconds]) => ({ rank, seconds: milliseconds / 1000 }));
   }
 
-  /**
-   * Whether this process has slept, or computed without a turn of the event loop, so that messages of
-   * the others may still be unread.
-   */
+  /** Whether this process has slept, or held up the event loop, so that messages may be unread. */
   get isDoubtful(): boolean {
     return this.#question !== undefined || performance.now() - this.#beatAt > GAP_MILLISECONDS;
   }

@@ -339,10 +339,7 @@ export class JoinedCommunicator implements RankCommunicators {
     }
   }
 
-  /**
-   * Ends the communicator in agreement with the other ranks, for which NCCL waits; this rank does
-   * not wait for ever.
-   */
+  /** Ends in agreement with the other ranks, for which NCCL waits; this one not for ever. */
   async #finalize(): Promise<void> {
     this.#peers.tellEnd();
     await this.#give(async (handle) => {

@@ -225,10 +225,7 @@ export class KernelFunction {
     this.#allowedSharedBytes = sharedBytes;
   }
 
-  /**
-   * Writes all arguments into the block; returns whether the launch already comes after all other
-   * uses of their memory.
-   */
+  /** Writes all arguments; returns whether the launch already comes after other uses of them. */
   #setArguments(args: readonly unknown[], stream: CudaStream): boolean {
     const { types } = this;
     if (types === undefined) {
@@ -300,10 +297,7 @@ function usesOf(args: readonly unknown[]): Use[] {
   });
 }
 
-/**
- * Orders memory for a launch during a capture; the stream joins the capture through memory that is
- * recorded already.
- */
+/** Orders memory for a launch in a capture, which the stream joins through recorded memory. */
 function orderAll(uses: readonly Use[], stream: CudaStream): void {
   const captured = capturedMemory();
   const isRecorded = ({ allocation }: Use) => captured?.uses(allocation) === true;

@@ -7,10 +7,7 @@ import type { Allocation } from "../memory/allocation.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 
-/**
- * The name of the method that returns memory for a kernel. It is a symbol, so that editors and
- * notebooks do not list it.
- */
+/** The method that returns memory for a kernel; editors and notebooks list no symbols. */
 export const KERNEL_MEMORY: unique symbol = Symbol("kernelMemory");
 
 /** Memory that a kernel can use: a buffer, a view, or one wrapped by {@link readOnly}. */

@@ -58,19 +58,13 @@ export interface AllocationRequest {
   readonly label?: string | undefined;
   /** Whether the GPU may only read it. */
   readonly isReadOnly?: boolean | undefined;
-  /**
-   * The record that owns the same memory: uses of both are ordered together, and it is kept as long
-   * as this block is.
-   */
+  /** The record that owns the memory: uses of both are ordered together, and both keep it. */
   readonly lender?: Lender | undefined;
 }
 
 let placeCount = 0;
 
-/**
- * Returns how often a block's memory was placed late, grew or shrank so far: a program's resource may
- * have run any code meanwhile.
- */
+/** Returns how often memory was placed or moved: a program's resource may have run any code. */
 export function countPlaces(): number {
   return placeCount;
 }
@@ -341,10 +335,7 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /**
-   * Runs `work`, which never throws, once the GPU is done with the block: at once if it already is,
-   * else at a later allocation or release.
-   */
+  /** Runs `work`, which never throws, once the GPU is done: now, or at an allocation or release. */
   whenUnused(work: () => void): void {
     if (isPostponed(() => this.whenUnused(work))) return;
     whenPassed(this.#afterUses(this.#stream), work);

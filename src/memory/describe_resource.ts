@@ -41,10 +41,7 @@ function factsOf(resource: MemoryResource): [string, string][] {
   }
 }
 
-/**
- * Reads the counters of any resource, even one that a program wrote: the properties whose names end
- * like sizes and counts.
- */
+/** Reads the counters of any resource: the properties whose names end like sizes and counts. */
 function countersOf(resource: object): [string, string][] {
   return counterNames(resource).flatMap((key): [string, string][] => {
     const value: unknown = Reflect.get(resource, key);

@@ -284,10 +284,7 @@ export class DriverPool implements MemoryCache {
     return flags === ACCESS_FLAGS.read ? "read" : "none";
   }
 
-  /**
-   * Returns a file descriptor by which another process opens the pool, for the caller to close
-   * (cuMemPoolExportToShareableHandle).
-   */
+  /** Returns the pool's descriptor, for the caller to close (cuMemPoolExportToShareableHandle). */
   exportDescriptor(): number {
     const type = HANDLE_TYPES.fileDescriptor;
     return take32(this.#context, "cuMemPoolExportToShareableHandle", this.handle, type, 0n);

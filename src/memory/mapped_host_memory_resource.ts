@@ -28,10 +28,7 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
   readonly isPortable: boolean;
   /** Whether the CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
-  /**
-   * Host addresses by device address: they differ for write-combined memory, and where addresses are
-   * not unified.
-   */
+  /** By device address: they differ for write-combined memory, and without unified addresses. */
   readonly #hostAddresses = new Map<bigint, bigint>();
 
   /**

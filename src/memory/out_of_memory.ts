@@ -73,10 +73,7 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
 /** The error of a driver or a resource that has no memory, before the amounts are added. */
 type Shortage = CudaError | MemoryLimitError;
 
-/**
- * Runs something that takes memory, and runs it again as long as `makeRoom` returns true. Passes on
- * the last error.
- */
+/** Takes memory again as long as `makeRoom` returns true; passes on the last error. */
 export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage) => boolean): T {
   for (;;) {
     try {

@@ -22,10 +22,7 @@ export const PAGE_BYTES = 4096;
 /** Page-locked memory is lost to other programs, so a context's pool keeps at most this. */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
-/**
- * A kept block serves requests that it exceeds by at most this factor, so that varying sizes share a
- * few blocks.
- */
+/** A kept block may exceed a request by this factor, so that a few serve varying sizes. */
 const MOST_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();

@@ -96,10 +96,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
     return this.contexts.map(({ ordinal }) => ordinal);
   }
 
-  /**
-   * Allocates at once, without waiting for the stream; when one device has too little memory, nothing
-   * stays allocated.
-   */
+  /** Allocates at once; when one device has too little memory, nothing stays allocated. */
   allocate(byteLength: number): bigint {
     const reservedBytes = roundUp(byteLength, this.#granularity);
     const { context } = this;

@@ -33,10 +33,7 @@ export interface NamedRange extends AddressRange {
   readonly what: string;
 }
 
-/**
- * Maps memory of a device at reserved addresses (cuMemCreate, cuMemMap). The mapping keeps the
- * memory, so its handle is released at once.
- */
+/** Maps memory at reserved addresses (cuMemCreate, cuMemMap), which keep it from then on. */
 export function mapMemory(device: Context, { address, byteLength, what }: NamedRange): void {
   const size = BigInt(byteLength);
   const handle = take64(device, "cuMemCreate", size, memoryOn(device), 0n);

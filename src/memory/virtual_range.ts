@@ -97,10 +97,7 @@ export class VirtualRange {
     }
   }
 
-  /**
-   * Gives a device access to the memory, including memory that is mapped later, or ends its access
-   * (cuMemSetAccess).
-   */
+  /** Gives a device access, also to memory that is mapped later, or ends it (cuMemSetAccess). */
   setAccess(device: Context, access: DeviceAccess): void {
     const entry = describeAccess(device, access);
     if (this.#mappedBytes > 0) {

@@ -125,10 +125,7 @@ function panelHeading(panel: Panel): Partial<Annotations> {
 /** A ring can be labelled if its fit has at least this share of the fastest one's speed. */
 const NEARLY_FASTEST = 0.8;
 
-/**
- * Labels one ring in each panel, as an example for the others: among the fast fits the leftmost one,
- * where no line crosses the text.
- */
+/** Labels one ring in each panel: of the fast fits the leftmost, which no line crosses. */
 function halfSpeedNote(panel: Panel): Partial<Annotations>[] {
   const fitted: FittedLine[] = panel.runs.flat().filter(hasHalfSpeedPoint);
   const fastest = Math.max(...fitted.map(({ fit }) => fit.gigabytesPerSecond));

@@ -79,10 +79,7 @@ function layTiles(blocks: readonly LiveObject[]): Tile[] {
 
 type TileFacts = Omit<Tile, "place">;
 
-/**
- * Groups blocks: when there are many, those whose names differ only in numbers, such as a model's
- * layers, become one tile.
- */
+/** Joins blocks, when there are many, whose names differ only in numbers, as layers' do. */
 function alike(blocks: readonly LiveObject[]): TileFacts[] {
   const groups = Map.groupBy(
     blocks,

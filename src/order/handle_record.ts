@@ -19,10 +19,7 @@ export interface HandleFields {
   readonly label?: string | undefined;
   /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
-  /**
-   * Does what comes before the handle is destroyed, whoever releases it: its object, or the ledger with
-   * all that is live.
-   */
+  /** Does what comes before the handle is destroyed, whoever releases it. */
   readonly beforeEnd?: (() => void) | undefined;
   /** Does what comes before that instead, when the object was collected. */
   readonly beforeLost?: (() => void) | undefined;

@@ -4,10 +4,7 @@
 
 import { activeCapture } from "./capture.ts";
 
-/**
- * Result of advancing work that has begun: it moved, it waits for the GPU or a thread, or it needs
- * a turn of the event loop.
- */
+/** Result of advancing work: it moved, waits for the GPU or a thread, or needs the event loop. */
 export type Progress = "moved" | "waits" | "needs a turn";
 
 /** A pending call: a transfer, or a call that comes after one. */

@@ -137,10 +137,7 @@ export class StreamQueue {
     return true;
   }
 
-  /**
-   * The work that must be over so that nothing is pending: the transfers, and the last postponed
-   * call, which comes after all others.
-   */
+  /** The work after which nothing is pending: the transfers, and the last postponed call. */
   get pendingEnds(): PendingWork[] {
     const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
     return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
@@ -195,10 +192,7 @@ export class StreamQueue {
     return this.#failure?.isTold === true ? undefined : this.#failure;
   }
 
-  /**
-   * Takes over the failure of a postponed call of another stream, whose results later work uses;
-   * an earlier failure is told first.
-   */
+  /** Takes over a failure of another stream, whose results later work uses; the first is told. */
   inherit(failure: CallFailure | undefined): void {
     if (failure !== undefined && this.failure === undefined) this.#failure = failure;
   }

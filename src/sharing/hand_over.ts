@@ -37,10 +37,7 @@ export interface HandedOver<D extends DType = DType> {
   readonly label?: string | undefined;
   /** Whether it comes from a memory pool of the driver. */
   readonly isPooled: boolean;
-  /**
-   * Shared by all copies of this record: whether the memory was taken over, and the machine that it
-   * belongs to.
-   */
+  /** Shared by all copies of this record: whether it was taken over, and whose memory it is. */
   readonly claim: SharedArrayBuffer;
 }
 

@@ -21,10 +21,7 @@ export interface OpenedFields {
 
 const opened = new WeakMap<Context, Map<string, OpenedMemory>>();
 
-/**
- * One allocation of another process. Uses by all its buffers are ordered together, and each buffer
- * holds it open.
- */
+/** Memory of another process, which all its buffers hold open and order their uses by. */
 export class OpenedMemory implements Lender {
   readonly usage: StreamUsage;
   readonly isReadOnly = false;

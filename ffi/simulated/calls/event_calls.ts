@@ -48,10 +48,7 @@ export function eventCalls(machine: Machine): EventCalls {
     machine.settle(context);
   }
 
-  /**
-   * Marks the end of a stream. Other processes cannot make this stream's work run, so the work runs
-   * now if they see the mark.
-   */
+  /** Marks the end of a stream, whose work runs now when other processes see the mark. */
   function markIn(queue: Stream, shared: SharedMark | undefined): Operation {
     if (shared === undefined) return scheduler.mark(queue);
     const run = shared.record();

@@ -12,10 +12,7 @@ export const GRANULARITY_BYTES = 2 << 20;
 /** Number of multiprocessors. */
 export const MULTIPROCESSORS = 100;
 
-/**
- * The largest launch: threads of a block, its sides, those of the grid, and shared memory, at first
- * and for kernels that ask for more.
- */
+/** The largest launch: threads of a block, its sides, the grid's, and shared memory. */
 export const LAUNCH_LIMITS = {
   blockThreads: 1024,
   block: [1024, 1024, 64],

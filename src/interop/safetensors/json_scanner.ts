@@ -75,10 +75,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /**
-   * Takes any value. Numbers that are not written as whole ones become NaN; objects become empty,
-   * because their contents are not needed.
-   */
+  /** Takes any value; numbers that are not whole become NaN, and objects empty ones. */
   value(): unknown {
     const code = this.#next();
     if (code >= DIGITS.first && code <= DIGITS.last || code === MINUS) return this.#number();
