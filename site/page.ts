@@ -8,6 +8,7 @@ export interface Page {
   readonly path: string;
   /** Title in the browser's tab and in search. */
   readonly title: string;
+  /** The part of the site to which it belongs: the menu opens that part. */
   readonly section: string;
   /** Content between the menu and the list of headings. */
   readonly body: string;
@@ -33,6 +34,7 @@ export function headingsFound(
 export interface Found {
   /** Text that is compared with the words of the reader: a name, a member, a heading. */
   readonly name: string;
+  /** The class or the page it belongs to. */
   readonly where: string;
   /** Kind of entry: `"class"`, `"method"`, `"guide"`. */
   readonly kind: string;

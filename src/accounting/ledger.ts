@@ -155,6 +155,7 @@ export class Ledger {
   readonly #entries: LedgerEntry[] = [];
   readonly #tracks: TrackRecord[] = [];
 
+  /** Creates an empty ledger; in a notebook it follows cells from now on. */
   constructor() {
     followCells();
     tellUnawaited();
@@ -245,6 +246,7 @@ export class Ledger {
     return bytes;
   }
 
+  /** All live objects, oldest first. */
   entries(): LedgerEntry[] {
     return [...this.#entries].sort((a, b) => a.id - b.id);
   }

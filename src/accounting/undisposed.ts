@@ -24,6 +24,7 @@ export class Undisposed {
   #count = 0;
   #byteLength = 0;
 
+  /** Number of blocks so far. */
   get count(): number {
     return this.#count;
   }

@@ -183,6 +183,7 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
 export interface LazyBufferRequest<D extends DType> extends BufferRequest<D> {
   /** File that the elements are read from. */
   readonly file?: FilePath | undefined;
+  /** Offset of the first element in the file, in bytes. */
   readonly fileOffset?: number | undefined;
 }
 

@@ -12,6 +12,7 @@ export interface Viewed {
   readonly shape: Shape;
   readonly length: number;
   readonly byteLength: number;
+  /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
   toString(): string;
 }

@@ -10,6 +10,7 @@ import { openByDeno } from "./system_error.ts";
 
 /** A file that is open for reading, and its size at that moment. */
 export interface OpenedFile {
+  /** The file; it belongs to the reading. */
   readonly file: DiskFile;
   /** Size in bytes that the system reports: 0 for a file that is generated as it is read. */
   readonly byteLength: number;

@@ -96,6 +96,7 @@ export class LockedFile implements Disposable {
     return factsAt(this.#path)?.identity === this.facts.identity;
   }
 
+  /** Removes it, unless its path leads to another file by now. */
   remove(): void {
     if (this.isInPlace) Deno.removeSync(this.#path);
   }

@@ -55,6 +55,7 @@ export interface TensorSource {
   readonly allocation: Allocation;
   /** The GPU's address of the first element. */
   readonly address: bigint;
+  /** Bytes of all elements; 0 when there are none. */
   readonly byteLength: number;
   readonly dtype: DType;
   readonly shape: readonly number[];

@@ -39,6 +39,7 @@ export interface ForeignTensor {
   readonly deleter: bigint;
   /** Whether it may only be read. */
   readonly isReadOnly: boolean;
+  /** The kind of device, as a number and by name. */
   readonly deviceType: number;
   readonly deviceName: string;
   readonly deviceId: number;

@@ -148,6 +148,7 @@ export class NvmlDevice {
     this.#gpu = gpuAround(source.api, device.handle) ?? device.handle;
   }
 
+  /** The driver's version, such as `"580.95.05"`. */
   get driverVersion(): string | undefined {
     const text = new Uint8Array(NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE);
     const status = this.#api.nvmlSystemGetDriverVersion(text, text.length);

@@ -178,6 +178,7 @@ export class Communicators implements RankCommunicators {
     return "";
   }
 
+  /** Destroys all communicators, whose work is done. */
   #destroy(): void {
     const handles = this.#close();
     const call = "ncclCommDestroy";

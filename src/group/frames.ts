@@ -43,6 +43,7 @@ export class FrameConnection {
   #unsentCount = 0;
   #isClosed = false;
 
+  /** Adopts a connection, which does not keep the program running. */
   constructor(connection: Deno.Conn, limits: FrameLimits) {
     this.#connection = connection;
     this.limits = limits;

@@ -8,6 +8,7 @@ export type Entries = ReadonlyMap<string, readonly ParameterType[]>;
 
 /** An image that the driver can load. */
 export interface ModuleImage {
+  /** Its bytes; text ends with a zero byte. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Its kernels; undefined for code that does not tell them. */
   readonly entries: Entries | undefined;

@@ -50,6 +50,7 @@ export interface Lender {
 /** A request for memory. */
 export interface AllocationRequest {
   readonly kind: LiveKind;
+  /** The size in bytes; 0 makes no driver call. */
   readonly byteLength: number;
   readonly resource: MemoryResource;
   /** The stream that may use the memory first, and on which it is freed. */
@@ -71,6 +72,7 @@ export function countPlaces(): number {
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
+  /** Its number in this process, never used again. */
   readonly id: number = nextId();
   readonly kind: LiveKind;
   /** The name it was made with. */

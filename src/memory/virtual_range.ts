@@ -27,6 +27,7 @@ export interface VirtualRangeRequest {
 export class VirtualRange {
   /** The context whose device has the memory. */
   readonly context: Context;
+  /** The first address, which never changes. */
   readonly address: bigint;
   /** Bytes of addresses. */
   readonly reservedBytes: number;

@@ -5,6 +5,7 @@ import { NumpyError } from "./npy_header.ts";
 /** A file of an archive. */
 export interface ZipEntry {
   readonly name: string;
+  /** Whether it is deflated; otherwise it is stored uncompressed. */
   readonly isDeflated: boolean;
   /** Checksum of its contents. */
   readonly crc: number;

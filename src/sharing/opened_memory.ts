@@ -14,6 +14,7 @@ export interface OpenedFields {
   readonly key: string;
   /** Its address in this process. */
   readonly address: bigint;
+  /** Bytes from there that can be used. */
   readonly byteLength: number;
   /** Closes it, when the GPU is done with it. */
   readonly close: () => void;

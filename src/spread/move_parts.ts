@@ -16,6 +16,7 @@ import type { ElementRows } from "./split.ts";
 
 /** Memory of one device, and the rows of the whole array that belong there. */
 export interface PartMove {
+  /** The memory; it has as many elements as the rows. */
   readonly buffer: GpuBuffer;
   /** The rows; one run of elements where work follows. */
   readonly rows: ElementRows;

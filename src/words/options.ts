@@ -128,6 +128,7 @@ function describeFor(kind: OptionKind, value: unknown): string {
 export class OptionSet<T extends object> implements OptionKind {
   readonly #kinds: ReadonlyMap<string, OptionKind>;
 
+  /** Creates a set from the kind of every option; the compiler reports missing ones. */
   constructor(kinds: { readonly [K in keyof Required<T>]: OptionKind }) {
     this.#kinds = new Map(Object.entries<OptionKind>(kinds));
   }

@@ -20,6 +20,7 @@ export interface MemoryAmounts {
   readonly freeBytes: number;
   /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
+  /** Bytes that `gpu.limit()`, or the resource that failed, allows; undefined without a limit. */
   readonly limitBytes?: number | undefined;
   /** Way to raise the limit of the resource that failed; undefined when none did. */
   readonly remedy?: string | undefined;

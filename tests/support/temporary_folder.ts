@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 /** A folder that is removed, with all that is in it, when it is disposed. */
 export class TemporaryFolder implements Disposable {
+  /** The path of the folder, without links. */
   readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "vramkit-" }));
 
   pathOf(name: string): string {

@@ -83,6 +83,7 @@ export class Allocation implements Ranged, Owner {
     this.pool = options.pool;
   }
 
+  /** Returns the device that holds the bytes or made the block. */
   get device(): Device {
     return this.pool?.device ?? this.context.device;
   }

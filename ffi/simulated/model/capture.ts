@@ -29,6 +29,7 @@ export interface CapturedWork {
   readonly regions: readonly Region[];
   /** Parts of the regions that it uses, in their order. */
   readonly extents?: readonly Extent[];
+  /** The kernel, where it is one. */
   readonly kernel?: CapturedKernel;
   /** Queues the work on a stream that is not being captured. */
   queue(target: Stream): Operation;

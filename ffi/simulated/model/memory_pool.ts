@@ -37,6 +37,7 @@ export class MemoryPool {
   reservedHighBytes = 0;
   /** Highest number of bytes that were used. */
   usedHighBytes = 0;
+  /** The three reuse switches, by attribute number. */
   readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
   /** Whether `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
   isDestroyed = false;

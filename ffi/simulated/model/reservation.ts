@@ -40,11 +40,13 @@ export class Mapping implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
   readonly physical: PhysicalMemory;
+  /** Access rights by device. */
   readonly access: Map<number, number> = new Map();
   readonly label = "virtual memory";
   /** Number that no other block of the machine has. */
   readonly id: number;
 
+  /** Maps the first bytes of physical memory. */
   constructor(place: Ranged, { physical, id }: { physical: PhysicalMemory; id: number }) {
     this.address = place.address;
     this.byteLength = place.byteLength;

@@ -56,6 +56,7 @@ export interface SharedHandle {
   /** Number of the pool that memory comes from; zeros for all else. */
   readonly pool: string;
   readonly byteLength: number;
+  /** Process that handed it out. */
   readonly pid: number;
 }
 

@@ -29,6 +29,7 @@ export interface Work {
 
 /** One piece of work on a stream. */
 export class Operation {
+  /** Stream that the operation waits on. */
   readonly stream: Stream;
   /** Driver function that queued it. */
   readonly call: string;

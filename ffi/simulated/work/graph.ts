@@ -13,6 +13,7 @@ import { requireUnchanged } from "./submission.ts";
 export class Graph {
   /** Value that callers hold. */
   readonly handle: bigint;
+  /** The capture, which has ended. */
   readonly capture: Capture;
   /** Memory that each launch allocates. */
   readonly allocations: readonly GraphAllocation[];
@@ -73,6 +74,7 @@ export class GraphExec {
     this.#freesOnLaunch = options.freesOnLaunch;
   }
 
+  /** The graph that it was last made of, which may be destroyed. */
   get graph(): Graph {
     return this.#graph;
   }

@@ -57,6 +57,7 @@ export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 /** The file that a header belongs to. */
 export interface HeaderSource {
   readonly path: string;
+  /** Number of bytes after the header. */
   readonly dataByteLength: number;
 }
 

@@ -11,6 +11,7 @@ const ALIGNMENT = 256;
 
 /** Bytes that lie side by side in the file and in the block. */
 export interface FileRun {
+  /** Offset in the file's data. */
   readonly fileOffset: number;
   readonly blockOffset: number;
   readonly byteLength: number;

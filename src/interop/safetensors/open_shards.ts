@@ -14,6 +14,7 @@ export interface OpenShard {
   readonly metadata: Readonly<Record<string, string>>;
   /** Offset in the file at which the data starts. */
   readonly dataOffset: number;
+  /** The chosen tensors, in the order of the file. */
   readonly tensors: readonly TensorEntry[];
 }
 

@@ -3,6 +3,7 @@
 
 /** A step of a sequence: the function and its arguments, and in a script what is expected of it. */
 export interface Step {
+  /** The driver function, or something that the recorder itself does. */
   readonly call: string;
   readonly words: readonly string[];
   /** Whether it is made although it looks dangerous, because a script knows better. */

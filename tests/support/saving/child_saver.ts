@@ -11,6 +11,7 @@ export interface SaverOptions {
   readonly first?: number;
   /** The difference between the values of one model and the next; 1 by default. */
   readonly step?: number;
+  /** The number of models; without an end when left out. */
   readonly rounds?: number;
   /** Whether to write into the file itself. */
   readonly inPlace?: boolean;

@@ -12,6 +12,7 @@ import { openTestDevice } from "../driver.ts";
 export interface FullDiskReport {
   /** The name of the way that was tried. */
   readonly name: string;
+  /** The message; undefined when it worked. */
   readonly message: string | undefined;
   /** The files of the folder, with their sizes. */
   readonly files: Readonly<Record<string, number>>;
