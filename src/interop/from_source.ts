@@ -74,18 +74,14 @@ async function readKnown<D extends DType>(
   reading: Reading<D> & { readonly shape: Shape },
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype, shape, stream, signal, onProgress } = reading;
-  const buffer = await takeAfterCollection(gpu.context, () => {
-    return gpu.alloc(dtype, shape, allocationOf(reading));
-  });
+  using undo = new DisposableStack();
+  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
+  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
   const { byteLength } = buffer;
-  try {
-    const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
-    await drainInto(wholeOf(buffer, stream), readable, { report, signal });
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
-  }
+  const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
+  await drainInto(wholeOf(buffer, stream), readable, { report, signal });
+  undo.move();
+  return buffer;
 }
 
 async function readGrowing<D extends DType>(
@@ -98,17 +94,13 @@ async function readGrowing<D extends DType>(
   await drainInto(bytes, readable, { report, signal });
   const { byteLength, contents } = bytes;
   const shape = wholeElements(byteLength, dtype);
-  const buffer = await takeAfterCollection(gpu.context, () => {
-    return gpu.alloc(dtype, shape, allocationOf(reading));
-  });
-  try {
-    if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
-    reportProgress(onProgress, byteLength, byteLength);
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
-  }
+  using undo = new DisposableStack();
+  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
+  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
+  if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
+  reportProgress(onProgress, byteLength, byteLength);
+  undo.move();
+  return buffer;
 }
 
 /** Returns the shape to allocate before the stream is read; undefined for an unknown length. */
