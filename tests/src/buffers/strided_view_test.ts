@@ -11,6 +11,7 @@ import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { StridedView } from "../../../src/buffers/strided_view.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
+import { elementsOf } from "../../support/strided_elements.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -443,23 +444,11 @@ for (const [name, viewOf] of Object.entries(SCATTERED)) {
       assertEquals(calls.filter((call) => /^cu(Memcpy|LaunchKernel)/.test(call)), [
         "cuLaunchKernel",
       ]);
-      const expected = elementsOf(view);
+      const expected = Float32Array.from(elementsOf(view));
       assertEquals(await copy.download(), expected);
       assertEquals(await view.download(), expected);
     }, { driver });
   });
-}
-
-/** Returns the elements of a view of numbers that count from 0, by its shape and its strides. */
-function elementsOf({ shape, strides, offset }: StridedView<"float32">): Float32Array<ArrayBuffer> {
-  let indices = [offset];
-  for (const [axis, size] of shape.entries()) {
-    const step = strides[axis] ?? 0;
-    indices = indices.flatMap((index) =>
-      Array.from({ length: size }, (_, at) => index + at * step)
-    );
-  }
-  return Float32Array.from(indices);
 }
 
 Deno.test("StridedView.contiguous() leaves rows and small views to the driver", () => {
