@@ -149,9 +149,7 @@ const ELSEWHERE = {
   },
 } as const satisfies Deno.ForeignLibraryInterface;
 
-/**
- * The calls about files other than reading and writing: names, permissions, flushing to the disk.
- */
+/** Calls about files besides reading and writing: names, permissions, flushing to the disk. */
 const FILES = {
   // int getrlimit(int resource, struct rlimit *rlim)
   getrlimit: { parameters: ["i32", "buffer"], result: "i32" },
@@ -253,9 +251,7 @@ export const O = {
   CLOEXEC: 0o2000000,
 } as const;
 
-/**
- * Flags of `open` that differ between machines: asm/fcntl.h of arm64 gives them numbers of its own.
- */
+/** Flags of `open` that differ between machines: arm64's asm/fcntl.h has numbers of its own. */
 export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: number } =
   Deno.build.arch === "aarch64"
     ? { DIRECTORY: 0o40000, NOFOLLOW: 0o100000 }

@@ -43,10 +43,7 @@ export const NCCL_UNIQUE_ID_BYTES = 128;
 /** The word that tells a configuration from other bytes. */
 export const NCCL_CONFIG_MAGIC = 0xcafebeef;
 
-/**
- * Describes how a communicator works, as NCCL 2.28 has it. What a shorter `size` leaves out is not
- * read, and left to the library.
- */
+/** A communicator's configuration in NCCL 2.28; what a shorter `size` leaves out is not read. */
 export const ncclConfig_t = struct({
   size: u64,
   magic: u32,

@@ -36,7 +36,6 @@ export type DriverWithNccl = DriverApi & {
 
 /** NCCL's functions, and their origin. */
 export interface NcclSource {
-  /** The functions. */
   readonly api: NcclApi;
   /** The library's file, or the name that it was opened by; undefined for a driver's own. */
   readonly path: string | undefined;

@@ -16,7 +16,6 @@ export type DriverWithNvml = DriverApi & {
 
 /** NVML's functions, and their origin. */
 export interface NvmlSource {
-  /** The functions. */
   readonly api: NvmlApi;
   /** Whether they come with the driver instead of measuring hardware. */
   readonly isModelled: boolean;

@@ -5,13 +5,10 @@ import { roundUp } from "./alignment.ts";
 
 /** Reads and writes one value at a place in memory: a number, a block of bytes or a struct. */
 export interface Member<Value, Given = Value> {
-  /** Size in memory. */
   readonly byteLength: number;
   /** Alignment of such a member in bytes: its offset is a multiple of it. */
   readonly alignment: number;
-  /** Reads the value at an offset. */
   read(view: DataView, offset: number): Value;
-  /** Writes a value at an offset. */
   write(view: DataView, offset: number, given: Given): void;
 }
 

@@ -9,9 +9,7 @@ export interface CellOutput {
   readonly text?: string | readonly string[];
   /** Representations by MIME type. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** The error's class. */
   readonly ename?: string;
-  /** The error's message. */
   readonly evalue?: string;
 }
 

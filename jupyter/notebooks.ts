@@ -18,7 +18,6 @@ import { findPython, jupyterEnvironment, stopWith, WORK_FOLDER } from "./python.
 /** One thing that must hold of an executed notebook. */
 interface Check {
   readonly name: string;
-  /** The faults that were found; empty when there are none. */
   readonly faults: readonly string[];
 }
 
@@ -80,10 +79,7 @@ function originDifferences(
   });
 }
 
-/**
- * Puts outputs into the project's notebook, without those that were emptied and without the times
- * that tools note for each cell.
- */
+/** Puts outputs into the project's notebook, without emptied ones and the times of each cell. */
 function save(name: string, executed: Notebook): void {
   const { metadata } = readNotebook(name);
   const cells = executed.cells.map((cell) => ({

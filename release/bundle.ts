@@ -4,7 +4,6 @@
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 
-/** An entry of the kit. */
 type Entry = keyof typeof config.exports;
 
 /** The entries in a bundle. Plots, benches and the command line stay with the sources. */
@@ -21,10 +20,7 @@ export const BUNDLED_ENTRIES: readonly Entry[] = [
   "./testing",
 ];
 
-/**
- * Packages that only a release needs: constants and not literals in import(), for which Deno would
- * fetch them with this module.
- */
+/** For releases alone: constants, as Deno would fetch literals in import() with this module. */
 const TYPESCRIPT: string = "npm:typescript@5.9.3";
 const ROLLUP: string = "npm:rollup@4.67.4";
 const DECLARATIONS: string = "npm:rollup-plugin-dts@6.5.1";

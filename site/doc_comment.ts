@@ -27,7 +27,6 @@ export class CommentWriter {
     this.#symbol = symbol;
   }
 
-  /** The whole comment. */
   whole(comment: DocComment): string {
     const { doc = "", tags = [] } = comment;
     const words = (kind: string) => tags.filter((tag) => tag.kind === kind);

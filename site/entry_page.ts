@@ -1,7 +1,7 @@
 // The page of one entry: what it is for, and its names with a sentence each.
 
 import { CommentWriter } from "./doc_comment.ts";
-import { escapeHtml, relativeAddress } from "./html.ts";
+import { escapeHtml, headingMark, relativeAddress } from "./html.ts";
 import type { Names } from "./names.ts";
 import type { Page } from "./page.ts";
 import { type Entry, GROUPS } from "./reference.ts";
@@ -30,9 +30,8 @@ export function entryPage(entry: Entry, names: Names): Page {
           escapeHtml(name)
         }</code></a></td><td>${comments.summary(words)}</td></tr>`;
       });
-    return `<h2 id="${anchorOf(group)}">${group} <a class="mark" href="#${
-      anchorOf(group)
-    }" aria-label="Link to here">#</a></h2>
+    const anchor = anchorOf(group);
+    return `<h2 id="${anchor}">${group}${headingMark(anchor)}</h2>
 <div class="scroll"><table class="names">${rows.join("")}</table></div>`;
   });
   const modules = names.reference.entries.map((each) => {
@@ -49,12 +48,6 @@ export function entryPage(entry: Entry, names: Names): Page {
 <p class="modules">${modules.join(" ")}</p>
 ${comments.whole(comment)}${tables.join("\n")}`,
     contents: groups.map((group) => ({ depth: 2, text: group, anchor: anchorOf(group) })),
-    found: [{
-      name: specifier,
-      where: "Reference",
-      kind: "module",
-      text: "",
-      address: path,
-    }],
+    found: [{ name: specifier, where: "Reference", kind: "module", text: "", address: path }],
   };
 }

@@ -2,7 +2,7 @@
 
 import { renderMarkdown } from "./markdown.ts";
 import type { Names } from "./names.ts";
-import type { Page } from "./page.ts";
+import { headingsFound, type Page } from "./page.ts";
 import { readProjectFile } from "./project.ts";
 import type { TextPages } from "./text_pages.ts";
 
@@ -20,13 +20,7 @@ export function guidePage(source: string, texts: TextPages, names: Names): Page 
     section: sectionOf(source),
     body: html,
     contents: headings.filter(({ depth }) => depth === 2 || depth === 3),
-    found: headings.map(({ depth, text, anchor }) => ({
-      name: text,
-      where: depth === 1 ? "" : title,
-      kind: "guide",
-      text: "",
-      address: depth === 1 ? path : `${path}#${anchor}`,
-    })),
+    found: headingsFound({ path, title, kind: "guide" }, headings),
   };
 }
 

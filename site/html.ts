@@ -23,6 +23,11 @@ export function headingAnchor(text: string): string {
   return text.trim().toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, "").replaceAll(/\s/g, "-");
 }
 
+/** The link of a heading to itself, which appears beside it. */
+export function headingMark(anchor: string): string {
+  return ` <a class="mark" href="#${anchor}" aria-label="Link to here">#</a>`;
+}
+
 /** Text in which a long name may break between its words. */
 export function breakable(text: string): string {
   return escape(text).replaceAll(/(?<=[a-z])(?=[A-Z])/g, "<wbr>");

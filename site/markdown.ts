@@ -2,7 +2,7 @@
 
 import hljs from "npm:highlight.js@11.12.0/lib/common";
 import { Marked, type Tokens } from "npm:marked@18.2.1";
-import { escapeHtml, headingAnchor, textOf } from "./html.ts";
+import { escapeHtml, headingAnchor, headingMark, textOf } from "./html.ts";
 
 /** The addresses of things, seen from the page that is written. */
 export interface MarkdownLinks {
@@ -25,7 +25,7 @@ export interface Rendered {
   readonly headings: readonly Heading[];
 }
 
-/** Renders a text; `firstDepth` is what its largest heading becomes. */
+/** Renders a text. */
 export function renderMarkdown(text: string, links: MarkdownLinks): Rendered {
   const headings: Heading[] = [];
   const anchors = new Set<string>();
@@ -39,9 +39,7 @@ export function renderMarkdown(text: string, links: MarkdownLinks): Rendered {
         const text = textOf(html);
         const anchor = freeAnchor(headingAnchor(text), anchors);
         headings.push({ depth, text, anchor });
-        const mark = depth === 1
-          ? ""
-          : ` <a class="mark" href="#${anchor}" aria-label="Link to here">#</a>`;
+        const mark = depth === 1 ? "" : headingMark(anchor);
         return `<h${depth} id="${anchor}">${html}${mark}</h${depth}>\n`;
       },
       code({ text, lang }: Tokens.Code): string {

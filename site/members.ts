@@ -18,17 +18,17 @@ export interface Member {
   readonly from: string;
 }
 
-/** Under which heading a member stands. */
-export type MemberGroup = "Constructor" | "Static methods" | "Properties" | "Methods" | "Symbols";
-
 /** The groups in the order in which pages show them. */
-export const MEMBER_GROUPS: readonly MemberGroup[] = [
+const MEMBER_GROUPS = [
   "Constructor",
   "Static methods",
   "Properties",
   "Methods",
   "Symbols",
-];
+] as const;
+
+/** Under which heading a member stands. */
+export type MemberGroup = (typeof MEMBER_GROUPS)[number];
 
 /** Lists the members of a name, by group and then by name; nothing for what has none. */
 export function membersOf(symbol: PublicSymbol, reference: Reference): Member[] {

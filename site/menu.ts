@@ -8,7 +8,6 @@ import { readProjectFile } from "./project.ts";
 import { type Entry, GROUPS, type Reference } from "./reference.ts";
 import type { TextPages } from "./text_pages.ts";
 
-/** A line of the menu. */
 interface Line {
   readonly text: string;
   readonly place: string;
@@ -22,7 +21,6 @@ export class Menu {
   readonly #notebooks: readonly Line[];
   readonly #project: readonly Line[];
 
-  /** Lists what the site has. */
   constructor(reference: Reference, texts: TextPages, pages: readonly Page[]) {
     this.#reference = reference;
     const line = (source: string): Line => ({
@@ -44,7 +42,6 @@ export class Menu {
     ];
   }
 
-  /** The menu as a page shows it. */
   html({ path, section }: Page): string {
     const isComing = this.#coming.some(({ place }) => place === path);
     return [

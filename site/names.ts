@@ -18,18 +18,13 @@ export class Names {
   readonly reference: Reference;
   readonly #members = new Map<PublicSymbol, readonly Member[]>();
 
-  /** Looks in the names of a reference. */
   constructor(reference: Reference) {
     this.reference = reference;
   }
 
   /** The members of a name; worked out once. */
   members(symbol: PublicSymbol): readonly Member[] {
-    const members = this.#members.getOrInsertComputed(
-      symbol,
-      () => membersOf(symbol, this.reference),
-    );
-    return members;
+    return this.#members.getOrInsertComputed(symbol, () => membersOf(symbol, this.reference));
   }
 
   /** The place of `Name` or `Name.member` in the site, as `page.html#anchor`. */
@@ -68,7 +63,6 @@ export class Names {
     return own === undefined ? undefined : `${beside.page}#${own.anchor}`;
   }
 
-  /** The address of a place, from one page. */
   address(from: string, place: string | undefined): string | undefined {
     return place === undefined || place === from ? undefined : relativeAddress(from, place);
   }

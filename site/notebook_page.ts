@@ -4,7 +4,7 @@ import { type CellOutput, joined, type Notebook } from "../jupyter/notebook_file
 import { escapeHtml } from "./html.ts";
 import { type Heading, renderCode, renderMarkdown } from "./markdown.ts";
 import type { Names } from "./names.ts";
-import type { Page } from "./page.ts";
+import { headingsFound, type Page } from "./page.ts";
 import { readProjectFile } from "./project.ts";
 import type { TextPages } from "./text_pages.ts";
 
@@ -42,13 +42,7 @@ export function notebookPage(source: string, texts: TextPages, names: Names): Pa
     section: "Notebooks",
     body: note + cells.join("\n"),
     contents: headings.filter(({ depth }) => depth > 1),
-    found: headings.map(({ depth, text, anchor }) => ({
-      name: text,
-      where: depth === 1 ? "" : title,
-      kind: "notebook",
-      text: "",
-      address: depth === 1 ? path : `${path}#${anchor}`,
-    })),
+    found: headingsFound({ path, title, kind: "notebook" }, headings),
   };
 
   function show({ output_type, text, data = {}, ename = "", evalue = "" }: CellOutput): string {

@@ -18,6 +18,18 @@ export interface Page {
   readonly found: readonly Found[];
 }
 
+/** The entries for search of a text: its headings, of which the largest is the page itself. */
+export function headingsFound(
+  { path, title, kind }: Pick<Page, "path" | "title"> & Pick<Found, "kind">,
+  headings: readonly Heading[],
+): Found[] {
+  return headings.map(({ depth, text: name, anchor }) => {
+    const isPage = depth === 1;
+    const address = isPage ? path : `${path}#${anchor}`;
+    return { name, where: isPage ? "" : title, kind, text: "", address };
+  });
+}
+
 /** One thing that search finds. */
 export interface Found {
   /** Text that is compared with the words of the reader: a name, a member, a heading. */

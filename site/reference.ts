@@ -10,16 +10,13 @@ export interface Entry {
   readonly specifier: string;
   /** The folder of its pages, such as `"reference/notebook/"`. */
   readonly folder: string;
-  /** The comment at its top. */
   readonly comment: DocComment;
-  /** Its names, in their order. */
   readonly symbols: readonly PublicSymbol[];
 }
 
 /** A public name. */
 export interface PublicSymbol {
   readonly name: string;
-  /** Its page in the site. */
   readonly page: string;
   /** Specifier that programs import it from. */
   readonly specifier: string;
@@ -28,17 +25,11 @@ export interface PublicSymbol {
   readonly declarations: readonly DocDeclaration[];
 }
 
-/** Under which heading a name stands. */
-export type SymbolGroup = "Classes" | "Errors" | "Functions" | "Constants" | "Types";
+/** The groups of names in the order in which pages show them. */
+export const GROUPS = ["Classes", "Errors", "Functions", "Constants", "Types"] as const;
 
-/** The groups in the order in which pages show them. */
-export const GROUPS: readonly SymbolGroup[] = [
-  "Classes",
-  "Errors",
-  "Functions",
-  "Constants",
-  "Types",
-];
+/** Under which heading a name stands. */
+export type SymbolGroup = (typeof GROUPS)[number];
 
 /** All entries, and finding a name in them. */
 export class Reference {
@@ -85,8 +76,7 @@ export async function readReference(): Promise<Reference> {
       const place = placeOf(declarations[0]);
       const page = `${folder}${name}.html`;
       const group = groupOf(name, declarations);
-      const symbol = known.getOrInsert(place, { name, page, specifier, group, declarations });
-      return symbol;
+      return known.getOrInsert(place, { name, page, specifier, group, declarations });
     });
     return { specifier, folder, comment: module.module_doc ?? {}, symbols };
   });

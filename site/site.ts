@@ -18,7 +18,6 @@ import { findUsage } from "./usage.ts";
 export interface Site {
   readonly reference: Reference;
   readonly symbolPages: readonly SymbolPage[];
-  /** Entries for search. */
   readonly found: readonly Found[];
   /** Every file by its path in the site. */
   readonly files: ReadonlyMap<string, string | Uint8Array>;

@@ -1,10 +1,10 @@
 // The page of one public name: what it is, all its members, and where it is met.
 
 import { CommentWriter, type UnknownLink } from "./doc_comment.ts";
-import { type DocDeclaration, type DocMember, projectPath } from "./doc_json.ts";
-import { escapeHtml, textOf } from "./html.ts";
+import { type DocDeclaration, type DocMember, type DocType, projectPath } from "./doc_json.ts";
+import { escapeHtml, headingMark, textOf } from "./html.ts";
 import type { Heading } from "./markdown.ts";
-import { type Member, MEMBER_GROUPS } from "./members.ts";
+import type { Member, MemberGroup } from "./members.ts";
 import type { Names } from "./names.ts";
 import type { Found, Page } from "./page.ts";
 import type { PublicSymbol } from "./reference.ts";
@@ -35,6 +35,7 @@ export function symbolPage(
     return address === undefined ? text : `<a href="${address}">${text}</a>`;
   });
   const members = names.members(symbol);
+  const groups = Map.groupBy(members, (member) => member.group); // they come in order
   const [first] = symbol.declarations;
   const comment = symbol.declarations.find(({ jsDoc }) => jsDoc?.doc)?.jsDoc ?? {};
   const kind = kindOf(first);
@@ -50,7 +51,7 @@ export function symbolPage(
       escapeHtml(sourceOf(first))
     }</span></p>`,
     overview(),
-    ...MEMBER_GROUPS.map((group) => section(group)),
+    ...[...groups].map(([group, inGroup]) => section(group, inGroup)),
     places("How to get one", "given", usage?.givenBy),
     places("Where it is used", "taken", usage?.takenBy),
   ].join("\n");
@@ -88,39 +89,31 @@ export function symbolPage(
     return `${keyword(kind)} ${named}${parameters}${bases}`;
   }
 
-  function list(word: string, bases: readonly Parameters<TypeWriter["type"]>[0][] = []): string {
+  function list(word: string, bases: readonly DocType[] = []): string {
     if (bases.length === 0) return "";
     return ` ${keyword(word)} ${bases.map((each) => types.type(each)).join(", ")}`;
   }
 
-  function baseOf(base: string, given: readonly Parameters<TypeWriter["type"]>[0][] = []): string {
-    return types.type({
-      kind: "typeRef",
-      repr: base,
-      value: { typeName: base, typeParams: given },
-    });
+  function baseOf(base: string, typeParams: readonly DocType[] = []): string {
+    return types.type({ kind: "typeRef", repr: base, value: { typeName: base, typeParams } });
   }
 
   function overview(): string {
     if (members.length < 8) return "";
-    const groups = MEMBER_GROUPS.flatMap((group) => {
-      const inGroup = members.filter((each) => each.group === group);
-      if (inGroup.length === 0) return [];
+    const rows = [...groups].map(([group, inGroup]) => {
       const links = inGroup.map(({ name, anchor, from }) =>
         `<a href="#${anchor}"${from === symbol.name ? "" : ' class="inherited"'}>${
           escapeHtml(shortName(name))
         }</a>`
       );
-      return [`<dt>${group}</dt><dd>${links.join(" ")}</dd>`];
+      return `<dt>${group}</dt><dd>${links.join(" ")}</dd>`;
     });
-    return `<dl class="overview">${groups.join("")}</dl>`;
+    return `<dl class="overview">${rows.join("")}</dl>`;
   }
 
-  function section(group: (typeof MEMBER_GROUPS)[number]): string {
-    const inGroup = members.filter((each) => each.group === group);
-    if (inGroup.length === 0) return "";
+  function section(group: MemberGroup, inGroup: readonly Member[]): string {
     const id = groupAnchor(group);
-    return `<h2 id="${id}">${group} <a class="mark" href="#${id}" aria-label="Link to here">#</a></h2>
+    return `<h2 id="${id}">${group}${headingMark(id)}</h2>
 ${inGroup.map((member) => memberHtml(member)).join("\n")}`;
   }
 
@@ -136,9 +129,7 @@ ${inGroup.map((member) => memberHtml(member)).join("\n")}`;
       : `<a href="${place}">${escapeHtml(from)}</a>`;
     const origin = from === name ? "" : `<span class="from">from ${source}</span>`;
     return `<section class="member" id="${anchor}">
-<h3>${
-      escapeHtml(shortName(memberName))
-    } <a class="mark" href="#${anchor}" aria-label="Link to here">#</a>${origin}</h3>
+<h3>${escapeHtml(shortName(memberName))}${headingMark(anchor)}${origin}</h3>
 <pre class="signature"><code>${code}</code></pre>
 ${comments.whole(member.comment)}</section>`;
   }
@@ -182,14 +173,10 @@ ${comments.whole(member.comment)}</section>`;
   }
 
   function contents(): Heading[] {
-    return MEMBER_GROUPS.flatMap((group) => {
-      const inGroup = members.filter((each) => each.group === group);
-      if (inGroup.length === 0) return [];
-      return [
-        { depth: 2, text: group, anchor: groupAnchor(group) },
-        ...inGroup.map(({ name, anchor }) => ({ depth: 3, text: shortName(name), anchor })),
-      ];
-    });
+    return [...groups].flatMap(([group, inGroup]) => [
+      { depth: 2, text: group, anchor: groupAnchor(group) },
+      ...inGroup.map(({ name, anchor }) => ({ depth: 3, text: shortName(name), anchor })),
+    ]);
   }
 
   function foundMember({ name: memberName, anchor, group, comment }: Member): Found {

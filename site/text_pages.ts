@@ -17,7 +17,6 @@ export class TextPages {
   readonly sources: readonly string[];
   readonly #places: ReadonlyMap<string, string>;
 
-  /** Lists them. */
   constructor() {
     this.sources = [
       ...FOLDERS.filter(existsInProject).flatMap((folder) => filesIn(folder, ".md")),
@@ -26,7 +25,6 @@ export class TextPages {
     this.#places = new Map(this.sources.map((source) => [source, placeOf(source)]));
   }
 
-  /** The page of a text. */
   place(source: string): string {
     return this.#places.get(source) ?? placeOf(source);
   }

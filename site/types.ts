@@ -22,12 +22,10 @@ const LINE_LENGTH = 84;
 export class TypeWriter {
   readonly #link: LinkName;
 
-  /** Keeps where names lead. */
   constructor(link: LinkName) {
     this.#link = link;
   }
 
-  /** A type. */
   type(type: DocType | undefined): string {
     if (type === undefined) return keyword("unknown");
     const { kind, value, repr } = type;

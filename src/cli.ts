@@ -91,10 +91,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/**
- * Returns whether the system reported the error. A command reads no files, so it failed to write its
- * output.
- */
+/** Returns whether the system reported the error: a command could not write its output. */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && /\(os error \d+\)/.test(error.message);
 }

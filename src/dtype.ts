@@ -185,10 +185,7 @@ export const HALF_FLOATS: { readonly [D in DType]?: HalfFloats } = {
   },
 };
 
-/**
- * Creates a typed array over `length` elements of `dtype` in existing memory, bit for bit; over all
- * of it by default.
- */
+/** Creates a typed array over existing memory, all of it or `length` elements, bit for bit. */
 export function viewBits<D extends DType>(
   dtype: D,
   memory: { buffer: ArrayBufferLike; byteOffset?: number; length?: number },
@@ -275,10 +272,7 @@ const OTHER_NAMES: Readonly<Record<string, DType>> = {
 
 const LETTERS: Readonly<Record<string, string>> = { f: "float", i: "int", u: "uint", bf: "bfloat" };
 
-/**
- * Returns the element type that is probably meant by `"f32"`, `"Float32"`, `"<f4"`, `"torch.float32"`,
- * `"half"` or `Float32Array`.
- */
+/** Returns the type that `"f32"`, `"Float32"`, `"<f4"`, `"half"` or `Float32Array` means. */
 function meantType(given: unknown): DType | undefined {
   const called = typeof given === "function" ? given.name : given;
   if (typeof called !== "string") return undefined;
@@ -293,10 +287,7 @@ function meantType(given: unknown): DType | undefined {
   return DTYPE_NAMES.find((known) => known === name);
 }
 
-/**
- * Describes a value that is not an element type, for messages, with the type that was probably
- * meant.
- */
+/** Describes what is no element type, for messages, with the type that was probably meant. */
 export function describeType(given: unknown): string {
   const meant = meantType(given);
   return `${describeValue(given)}${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`;

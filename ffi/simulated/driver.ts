@@ -95,9 +95,7 @@ export function driverOf(machine: Machine): DriverApi {
   });
 }
 
-/**
- * Watches an array that a transfer reads, and reports a change made before the transfer is over.
- */
+/** Watches an array that a transfer reads, and reports a change before the transfer is over. */
 function watchArray(bytes: Uint8Array<ArrayBufferLike>): HostCheck {
   const { byteLength } = bytes;
   const extent = { start: 0, widthBytes: byteLength, pitchBytes: byteLength, rowCount: 1 };

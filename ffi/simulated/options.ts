@@ -34,10 +34,7 @@ export interface SimulationOptions {
   devices?: number;
   /** Memory of each device; 8 GiB unless given. */
   memoryBytes?: number;
-  /**
-   * CUDA version of the driver, as in `cuDriverGetVersion`; functions that came later are null. 13000
-   * unless given.
-   */
+  /** As `cuDriverGetVersion` tells it, 13000 unless given; later functions are null. */
   driverVersion?: number;
   /** Whether the devices have stream-ordered memory pools; true unless given. */
   poolsSupported?: boolean;

@@ -5,9 +5,7 @@
 export interface Strictness {
   /** Kind of difference: an error is thrown, a call is refused, or an answer differs. */
   readonly kind: "throws" | "refuses" | "answers";
-  /** Behaviour of the simulated driver. */
   readonly simulated: string;
-  /** Behaviour of the real driver. */
   readonly real: string;
   /** Functions whose answers differ; for errors and refusals the driver names the rule itself. */
   readonly calls?: readonly string[];

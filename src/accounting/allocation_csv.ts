@@ -10,7 +10,6 @@ export type AllocationAction = "allocate" | "allocate failure" | "free";
 
 /** One row of the log. */
 export interface AllocationRow {
-  /** Action of the row. */
   readonly action: AllocationAction;
   /** Time in milliseconds since 1970. */
   readonly time: number;

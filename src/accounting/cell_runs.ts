@@ -46,10 +46,7 @@ export class CellRuns {
     return this.#runThatEnds((end) => end.time >= time);
   }
 
-  /**
-   * Finds the first end for which `fits` is true, by binary search: it is false for all earlier
-   * ones.
-   */
+  /** Finds the first end for which `fits` is true, by halves: it is false for all before it. */
   #runThatEnds(fits: (end: CellEnd) => boolean): CellRun | undefined {
     let [low, high] = [0, this.#ends.length];
     while (low < high) {

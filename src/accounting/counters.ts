@@ -26,7 +26,6 @@ export class MemoryCounters implements MemoryUsage {
   peakCount = 0;
   totalCount = 0;
 
-  /** Counts an allocation. */
   add(byteLength: number): void {
     this.totalBytes += byteLength;
     this.totalCount++;
@@ -48,7 +47,6 @@ export class MemoryCounters implements MemoryUsage {
     this.peakCount = this.totalCount = this.currentCount;
   }
 
-  /** Returns a copy of the current numbers. */
   snapshot(): MemoryUsage {
     return { ...this };
   }

@@ -12,10 +12,7 @@ export function lastId(): number {
   return last;
 }
 
-/**
- * Calls a function after which the numbers go on from where they were: none of what it makes may be
- * left.
- */
+/** Calls a function that uses up no numbers: none of what it makes may be left. */
 export function withoutNumbers(body: (before: number) => void): void {
   const before = last;
   try {

@@ -5,9 +5,7 @@ import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.
 
 /** A block that is kept. */
 export interface KeptBlock {
-  /** Kind of memory. */
   readonly kind: LiveKind;
-  /** Bytes that it holds. */
   readonly byteLength: number;
 }
 
@@ -19,7 +17,6 @@ export class KeptMemory implements MemoryCache {
   readonly kind: LiveKind;
   /** Bytes that each block held when it was released. */
   readonly #blocks = new Map<KeptBlock, number>();
-  /** Bytes that are kept. */
   byteLength = 0;
 
   private constructor(kind: LiveKind) {
@@ -40,7 +37,6 @@ export class KeptMemory implements MemoryCache {
     this.byteLength += block.byteLength;
   }
 
-  /** Removes a block that is no longer kept. */
   delete(block: KeptBlock): void {
     this.byteLength -= this.#blocks.get(block) ?? 0;
     this.#blocks.delete(block);
@@ -56,7 +52,6 @@ const lost = new WeakMap<Ledger, Map<string, LostMemory>>();
 export class LostMemory implements MemoryCache {
   readonly name = "no one: lost";
   readonly kind: LiveKind;
-  /** Bytes that are lost. */
   byteLength = 0;
 
   private constructor(kind: LiveKind) {
@@ -71,7 +66,6 @@ export class LostMemory implements MemoryCache {
     return memory;
   }
 
-  /** Adds lost bytes. */
   add(byteLength: number): void {
     this.byteLength += byteLength;
   }

@@ -49,21 +49,16 @@ export const LIVE_KINDS = [
 export interface LedgerEntry {
   /** Number of the object, unique in this process. */
   readonly id: number;
-  /** The kind of object. */
   readonly kind: LiveKind;
   /** Bytes it holds; 0 for streams, events, graphs, modules and groups. */
   readonly byteLength: number;
-  /** The label that the program gave it. */
   readonly label: string | undefined;
   /**
    * Place where it was created, as `file:line:column` or `cell 7:line:column`; known for large
    * blocks, and for all objects in notebooks.
    */
   readonly origin: string | undefined;
-  /**
-   * Places on the stack where it was created, nearest first; one place unless whole stacks are
-   * kept.
-   */
+  /** Places on the stack where it was created, nearest first; one unless all are kept. */
   readonly stack: readonly string[] | undefined;
   /** The innermost track that was open when it was created. */
   readonly scope: string | undefined;
@@ -89,9 +84,7 @@ export type MemoryPlace = "device" | "host" | "elsewhere";
 export interface MemoryCache {
   /** Name for reports. */
   readonly name: string;
-  /** Kind of memory that it keeps. */
   readonly kind: LiveKind;
-  /** Bytes that it keeps. */
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
   readonly largestBytes?: number;
@@ -107,14 +100,10 @@ export interface MemoryCache {
 export interface LibraryMemory {
   /** Name for reports. */
   readonly name: string;
-  /** Bytes that it holds. */
   readonly byteLength: number;
 }
 
-/**
- * A moment, for releasing what was created since: `gpu.mark()` returns one, `gpu.disposeSince()`
- * takes it.
- */
+/** A moment, for releasing what was created since: `gpu.mark()` and `gpu.disposeSince()`. */
 export interface MemoryMark {
   /** Number of the last object created before; later objects have larger numbers. */
   readonly id: number;
@@ -133,19 +122,14 @@ export function placeOf(kind: LiveKind): MemoryPlace {
 
 /** The two ends of a copy and its stream; an end that is left out is ordinary host memory. */
 export interface CopyEnds {
-  /** Memory that is written. */
   readonly destination?: LedgerEntry;
-  /** Memory that is read. */
   readonly source?: LedgerEntry;
-  /** Handle of the stream of the copy. */
   readonly streamHandle: bigint;
 }
 
 /** Some bytes at an address. */
 export interface AddressRange {
-  /** Address of the first byte. */
   readonly address: bigint;
-  /** Number of bytes. */
   readonly byteLength: number;
 }
 
@@ -187,14 +171,12 @@ export class Ledger {
     return this.#entries.length;
   }
 
-  /** Adds a live object. */
   add(entry: LedgerEntry): void {
     entry.slot = this.#entries.length;
     this.#entries.push(entry);
     if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
   }
 
-  /** Removes a released object. */
   remove(entry: LedgerEntry): void {
     const { slot } = entry;
     if (this.#entries[slot] !== entry) return;
@@ -286,9 +268,7 @@ export class Ledger {
     return holder;
   }
 
-  /**
-   * Releases all objects created after the object with the number `id`, newest first; 0 for all.
-   */
+  /** Releases all objects created after the object with this `id`, newest first; 0 for all. */
   releaseAfter(id: number): void {
     const late = this.entries().filter((entry) => entry.id > id);
     for (const entry of late.reverse()) entry.release();

@@ -8,11 +8,8 @@ import type { MemoryUsage } from "./counters.ts";
 
 /** The ledger's half of a {@link MemoryTrack}. */
 export interface MemoryTrackFields {
-  /** Its name. */
   readonly label: string;
-  /** Counts so far. */
   readonly usage: MemoryUsage;
-  /** Whether the track was ended. */
   readonly released: boolean;
   /** Ends it; a second call does nothing. */
   end(): void;
@@ -82,10 +79,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     return { label: this.label, ...this.#record.usage };
   }
 
-  /**
-   * Returns the counts as text: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in
-   * all`.
-   */
+  /** Returns the counts: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in all`. */
   toString(): string {
     const { label, currentBytes, currentCount, peakBytes, totalBytes, totalCount } = this;
     return `${visibleText(label)}: ${formatBytes(currentBytes)} in ` +

@@ -15,7 +15,6 @@ interface Jupyter {
   display(value: unknown, options?: DisplayOptions): Promise<void>;
 }
 
-/** Options for showing a value. */
 interface DisplayOptions {
   /** Whether the value is a bundle already. */
   readonly raw?: boolean;
@@ -80,9 +79,7 @@ function jupyter(): Jupyter | undefined {
   return (Deno as unknown as { readonly jupyter?: Jupyter }).jupyter;
 }
 
-/**
- * Finds the function among the runtime's internals, which may change, so nothing may depend on it.
- */
+/** Finds the function among the runtime's internals; nothing may depend on its being there. */
 function resultShower(): ResultShower | undefined {
   const runtime = Deno as unknown as { readonly internal?: symbol };
   if (runtime.internal === undefined) return undefined;

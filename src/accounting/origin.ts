@@ -16,9 +16,7 @@ export const OWN_FILES: string = import.meta.url.endsWith("/accounting/origin.ts
  */
 const SMALLEST_BYTES = 16 * 2 ** 20;
 
-/**
- * Number of stacks for a burst of allocations: enough for all large blocks of an ordinary program.
- */
+/** Stacks for a burst of allocations: enough for all large blocks of an ordinary program. */
 const BURST = 256;
 
 /** After a burst one stack in this time, so that a tight loop spends less than one percent on them. */
@@ -60,7 +58,6 @@ export class OriginFinder {
   #left = BURST;
   #filledAt = 0;
 
-  /** Amount of detail that it finds. */
   get detail(): OriginDetail {
     return this.#detail;
   }
@@ -143,10 +140,7 @@ function captureSites(frameCount: number): CallSite[] {
   }
 }
 
-/**
- * Returns the place of a frame; undefined for frames of the kit, of the runtime and of built-in
- * functions.
- */
+/** Returns the place of a frame; undefined for the kit's, the runtime's and built-in ones. */
 function placeOf(site: CallSite): string | undefined {
   const script = site.getScriptNameOrSourceURL() ?? "";
   if (script.startsWith(OWN_FILES)) return undefined;

@@ -7,9 +7,7 @@ export type TimelineAction = "allocate" | "free" | "copy" | "begin" | "end";
 export interface TimelineFacts {
   /** Kind of event. */
   readonly action: TimelineAction;
-  /**
-   * Number of the object, the same for its allocation and its free; 0 for events without an object.
-   */
+  /** Number of the object, for its allocation and its free; 0 for events without an object. */
   readonly id: number;
   /** Kind of memory; for a copy that of its destination, and `"track"` for tracks. */
   readonly kind: string;
@@ -25,9 +23,7 @@ export interface TimelineFacts {
 
 /** An event to record. */
 export interface TimelineRecord extends TimelineFacts {
-  /** The object's address. */
   readonly address: bigint;
-  /** The stream's handle. */
   readonly stream: bigint;
 }
 

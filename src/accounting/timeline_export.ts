@@ -17,10 +17,7 @@ export function toAllocationCsv(rows: readonly AllocationRow[]): string {
   return `${[ALLOCATION_CSV_HEADER, ...rows.map(formatAllocationRow)].join("\n")}\n`;
 }
 
-/**
- * Returns events as trace JSON: a counter of device memory, a bar for each block's and each track's
- * life, and a mark for each copy.
- */
+/** Returns events as trace JSON: a counter, a bar for each block and track, marks for copies. */
 export function toChromeTrace(events: readonly TimelineEvent[]): string {
   const born = new Set<string>();
   const traceEvents: TraceEvent[] = [

@@ -4,9 +4,7 @@
 import { MemoryCounters } from "./counters.ts";
 import type { MemoryTrackFields } from "./memory_track.ts";
 
-/** The parts of a {@link TrackRecord}, from the ledger. */
 interface TrackRecordFields {
-  /** The track's name. */
   readonly label: string;
   /** The number of the last object made before it; older ones do not count. */
   readonly afterId: number;
@@ -22,19 +20,16 @@ export class TrackRecord implements MemoryTrackFields {
   readonly #leave: (record: TrackRecord) => void;
   #released = false;
 
-  /** Opens a track. */
   constructor({ label, afterId, leave }: TrackRecordFields) {
     this.label = label;
     this.#afterId = afterId;
     this.#leave = leave;
   }
 
-  /** Whether it was ended. */
   get released(): boolean {
     return this.#released;
   }
 
-  /** Counts an allocation. */
   add(byteLength: number): void {
     this.usage.add(byteLength);
   }

@@ -10,9 +10,7 @@ export interface LostBlock {
   readonly id: number;
   /** Its label, or its kind and number. */
   readonly name: string;
-  /** Kind of memory. */
   readonly kind: string;
-  /** Its size in bytes. */
   readonly byteLength: number;
   /** Place where it was created; undefined when unknown. */
   readonly origin: string | undefined;

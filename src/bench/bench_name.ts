@@ -6,15 +6,12 @@ export type BenchDirection = "up" | "down" | "device";
 
 /** The facts in the name of a bench. */
 export interface BenchFacts {
-  /** The name that the program gave it. */
   readonly name: string;
-  /** Bytes that one call moves. */
   readonly byteLength: number;
   /** Calls that are timed together. */
   readonly callCount: number;
   /** Direction, where the program named one. */
   readonly direction: BenchDirection | undefined;
-  /** The device's name. */
   readonly device: string;
 }
 

@@ -2,23 +2,12 @@
 // slower.
 
 import { messageOf, visibleText } from "../words/format.ts";
-import { type BenchDirection, parseBenchName } from "./bench_name.ts";
+import { type BenchFacts, parseBenchName } from "./bench_name.ts";
 
 /** Speeds of one bench at one size. */
-export interface BenchSpeed {
-  /** Name of the bench, without the facts behind it. */
-  readonly name: string;
-  /** Bytes of one call. */
-  readonly byteLength: number;
-  /** Calls that were timed together. */
-  readonly callCount: number;
-  /** Direction, where the program named one. */
-  readonly direction: BenchDirection | undefined;
-  /** The device's name. */
-  readonly device: string;
+export interface BenchSpeed extends BenchFacts {
   /** Average speed in GB/s: 1 GB = 10^9 bytes. */
   readonly gigabytesPerSecond: number;
-  /** Speed of the fastest measurement. */
   readonly fastest: number;
   /** Speed that three quarters of the measurements reach. */
   readonly usual: number;

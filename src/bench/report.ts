@@ -94,11 +94,8 @@ function describeRun(run: BenchRun): string {
         shares.length === 0 ? "" : `${(100 * Math.max(...shares)).toFixed(0)} %`,
       ];
     });
-    const table = formatTable([header, ...lines], [
-      "left",
-      ...sizes.map(() => "right" as const),
-      "right",
-    ]);
+    const align = header.map((_, column) => column === 0 ? "left" : "right");
+    const table = formatTable([header, ...lines], align);
     return device === SIMULATED
       ? `${table}\nThe device is simulated: no number means a speed.`
       : table;

@@ -2,10 +2,7 @@
 
 import { describeValue } from "../words/format.ts";
 
-/**
- * The indices that people try first; a loop begins at 0. A proxy would catch all of them, and slow
- * down every await.
- */
+/** The indices that people try first; a proxy would catch all, and slow down every await. */
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The calls to use instead, for messages. */
@@ -38,10 +35,7 @@ export function refuseIndicesOf(prototype: object, list: string): void {
   refuseIndices(prototype, { read: `use x.${list}[i]`, write: "it stays as it is" });
 }
 
-/**
- * Makes arithmetic with a buffer throw, because it would give NaN, and a comparison false. In a text a
- * buffer stands for its name.
- */
+/** Makes arithmetic with a buffer throw, which would give NaN; in a text it is its name. */
 export function textOf(buffer: object, hint: string, instead: string): string {
   if (hint !== "number") return buffer.toString();
   throw new TypeError(`Cannot compute with ${buffer}: ${instead}`);

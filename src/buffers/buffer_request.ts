@@ -8,13 +8,11 @@ import type { Shape } from "./shape.ts";
 
 /** Request for a new buffer. */
 export interface BufferRequest<D extends DType> {
-  /** Element type. */
   readonly dtype: D;
   /** Size of each axis, or one length. */
   readonly shape: number | Shape;
   /** Stream that uses the memory first. */
   readonly stream: CudaStream;
-  /** Resource that allocates the memory. */
   readonly resource: MemoryResource;
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;

@@ -18,10 +18,7 @@ const COLORS: Readonly<Record<ColorMap, readonly number[]>> = {
   balance: [0x2166ac, 0x67a9cf, 0xd8dbe0, 0xef8a62, 0xb2182b],
 };
 
-/**
- * Returns the colour of a map at a place from 0 to 1; places beyond the ends get the colour of the
- * nearest end.
- */
+/** Returns the colour of a map at a place from 0 to 1, to which other places are clamped. */
 export function colorAt(map: ColorMap, place: number): Color {
   const colors = COLORS[map];
   const at = Math.min(1, Math.max(0, place)) * (colors.length - 1);

@@ -19,24 +19,11 @@ export interface NamedLayout extends StridedLayout {
 
 /** Elements to convert: a layout of those in some memory. */
 export interface ConversionSource extends StridedLayout {
-  /** The memory. */
   readonly span: MemorySpan;
-  /** Element type. */
   readonly dtype: DType;
 }
 
-/** Memory for the converted elements, which are contiguous there. */
-export interface ConversionTarget {
-  /** The memory. */
-  readonly span: MemorySpan;
-  /** Element type. */
-  readonly dtype: DType;
-}
-
-/**
- * The kernels' codes of element types: the kind in the upper bits, log2 of the size in the lower
- * two.
- */
+/** The kernels' codes of element types: the kind above, log2 of the size in the lower two bits. */
 const CODES: Readonly<Record<DType, number>> = {
   uint8: 0,
   uint16: 1,
@@ -65,21 +52,19 @@ interface Axis {
   readonly stride: number;
 }
 
-/**
- * Returns whether the kernels take a layout; one with more axes has to be made contiguous first.
- */
+/** Returns whether the kernels take a layout; others have to be made contiguous first. */
 export function isConvertible(layout: StridedLayout): boolean {
   return joinedAxes(layout).length <= MOST_AXES;
 }
 
 /**
- * Queues converting elements and does not wait.
+ * Queues converting elements, which are contiguous in the target, and does not wait.
  *
  * @throws TypeError when the GPU cannot use one of the two.
  * @throws RangeError when they overlap.
  */
 export function queueConversion(
-  target: ConversionTarget,
+  target: { readonly span: MemorySpan; readonly dtype: DType },
   source: ConversionSource,
   stream: CudaStream,
 ): void {

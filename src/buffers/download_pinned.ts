@@ -9,10 +9,7 @@ import { GpuBuffer } from "./gpu_buffer.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "./pinned_buffer.ts";
 import { StridedView } from "./strided_view.ts";
 
-/**
- * Copies the elements of `source` into page-locked memory of the context's pool. Resolves when they
- * are there.
- */
+/** Copies the elements of `source` into page-locked memory of the context's pool. */
 export async function downloadPinned<D extends DType>(
   source: GpuBuffer<D> | StridedView<D>,
   options: AllocateOptions,

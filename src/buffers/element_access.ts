@@ -12,9 +12,7 @@ import type { HostValue } from "./host_values.ts";
 export interface ElementPlace<D extends DType> {
   /** The memory of the whole buffer. */
   readonly span: MemorySpan;
-  /** Element type. */
   readonly dtype: D;
-  /** Index of the element. */
   readonly index: number;
   /** Stream whose earlier work comes first. */
   readonly stream: CudaStream;

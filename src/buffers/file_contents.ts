@@ -18,9 +18,7 @@ const PIECE_BYTES = 16 * 2 ** 20;
 
 /** New memory, which only the caller knows. */
 export interface FileTarget {
-  /** The memory. */
   readonly block: Allocation;
-  /** The stream to fill it on. */
   readonly stream: CudaStream;
   /** The buffer's name, for errors. */
   readonly name: { toString(): string };
@@ -30,7 +28,6 @@ export interface FileTarget {
 export class FileContents {
   /** Absolute path of the file. */
   readonly path: string;
-  /** Offset of the first byte. */
   readonly fileOffset: number;
 
   /**

@@ -77,13 +77,10 @@ import {
 
 /** Parts of a buffer or a view. */
 export interface BufferFields<D extends DType> {
-  /** The block of memory. */
   readonly allocation: Allocation;
   /** For a view: the buffer that owns the block, which the view keeps alive. */
   readonly owner?: GpuBuffer | undefined;
-  /** The element type. */
   readonly dtype: D;
-  /** Sizes along each axis. */
   readonly shape: Shape;
   /** Offset of the first element in bytes, from the start of the block; 0 by default. */
   readonly byteOffset?: number | undefined;

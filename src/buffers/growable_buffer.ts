@@ -34,15 +34,9 @@ import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
 export interface GrowableOptions extends PlaceOptions {
-  /**
-   * Largest size it can grow to; all of the device's memory by default. Reserved addresses cost no
-   * memory.
-   */
+  /** Largest size, all of the device's memory by default; reserved addresses cost none. */
   readonly reserveSize?: ByteSize | undefined;
-  /**
-   * Size in which memory is mapped and unmapped; the smallest that the device can map by default (2
-   * MiB).
-   */
+  /** Size of the steps of mapping; the smallest that the device can map by default (2 MiB). */
   readonly stepSize?: ByteSize | undefined;
   /** Shape to start with; no elements by default. */
   readonly shape?: number | Shape | undefined;
@@ -50,7 +44,6 @@ export interface GrowableOptions extends PlaceOptions {
 
 /** Request for a new growable buffer. */
 export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
-  /** Element type. */
   readonly dtype: D;
   /** Resource that reserves the addresses and allocates the memory. */
   readonly resource: VirtualMemoryResource;
@@ -63,9 +56,7 @@ let resizeTo: (buffer: GrowableBuffer, shape: Shape) => void;
 
 /** The parts of a growable buffer. */
 export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
-  /** The reserved addresses. */
   readonly range: VirtualRange;
-  /** Resource that reserved them. */
   readonly resource: VirtualMemoryResource;
 }
 
@@ -337,10 +328,7 @@ function reserveFor(resource: VirtualMemoryResource, request: VirtualRangeReques
   }
 }
 
-/**
- * Returns a target that appends a stream's bytes to `buffer`. When the stream fails, the buffer has
- * its former elements.
- */
+/** Appends a stream's bytes to `buffer`, which has its former elements when the stream fails. */
 function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
   const { length: formerLength, byteLength: formerBytes } = buffer;
   const bytesEach = elementBytes(buffer.dtype);

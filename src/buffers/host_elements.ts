@@ -18,15 +18,12 @@ import type { HostSide, UnmadeArray } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */
 export interface ElementSpan {
-  /** Element type. */
   readonly dtype: DType;
-  /** Number of elements. */
   readonly length: number;
 }
 
 /** Host memory that a transfer fills, and the value that the caller gets once it is full. */
 export interface HostDestination extends HostSide {
-  /** Returns the value for the caller. */
   result(): HostMemory;
 }
 

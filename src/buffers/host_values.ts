@@ -36,7 +36,6 @@ export interface PackedValues {
   readonly rowTypes: ReadonlySet<DType>;
   /** Size of each axis, as the arrays are nested. */
   readonly shape: Shape;
-  /** The values that were given. */
   readonly values: readonly HostValue[];
 }
 

@@ -154,10 +154,7 @@ function sidesOf(source: ImageSource): [rows: number, columns: number, channels:
   return [rows, columns, channels];
 }
 
-/**
- * Both sides have the same step, so that the picture is not distorted, unless too little would be left
- * of one.
- */
+/** Both sides have the same step, not to distort the picture, unless too little would be left. */
 function thinned(size: number, commonStep: number): { count: number; step: number } {
   const step = size / commonStep < LEAST_ELEMENTS ? Math.ceil(size / MOST_ELEMENTS) : commonStep;
   return { count: Math.ceil(size / step), step };

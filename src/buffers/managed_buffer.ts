@@ -44,10 +44,7 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     );
   }
 
-  /**
-   * Queues moving the pages to a device or to the host, before they are used there
-   * (cuMemPrefetchAsync).
-   */
+  /** Queues moving the pages to a device or the host before they are used (cuMemPrefetchAsync). */
   prefetch(place: ManagedPlace, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "prefetch");
     prefetchRange(this.span, place, streamFor(this, options));

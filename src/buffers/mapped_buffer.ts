@@ -16,15 +16,7 @@ import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
-/** Request for a new mapped buffer. */
-export interface MappedBufferRequest<D extends DType> extends BufferRequest<D> {
-  /** Resource that allocates the memory. */
-  readonly resource: MappedHostMemoryResource;
-}
-
-/** The parts of a mapped buffer. */
-export interface MappedBufferFields<D extends DType> extends HostBufferFields<D> {
-  /** Resource that allocated the memory. */
+interface OfMappedMemory {
   readonly resource: MappedHostMemoryResource;
 }
 
@@ -40,7 +32,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #resource: MappedHostMemoryResource;
 
   /** @ignore Adopts mapped memory. */
-  constructor(parts: Parts<MappedBufferFields<D>>) {
+  constructor(parts: Parts<HostBufferFields<D> & OfMappedMemory>) {
     super(parts);
     this.#resource = parts.value.resource;
   }
@@ -50,9 +42,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this.#resource;
   }
 
-  /**
-   * Whether the memory is write-combined: the CPU writes it fast and reads it many times slower.
-   */
+  /** Whether it is write-combined: the CPU writes it fast and reads it many times slower. */
   get isWriteCombined(): boolean {
     return this.#resource.isWriteCombined;
   }
@@ -119,7 +109,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
 /** Allocates mapped memory. The elements keep whatever was there before. */
 export function allocateMappedBuffer<D extends DType>(
-  request: MappedBufferRequest<D>,
+  request: BufferRequest<D> & OfMappedMemory,
 ): MappedBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const shape = requestedShape(request);

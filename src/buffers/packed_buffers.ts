@@ -13,14 +13,6 @@ export type BuffersOf<A extends readonly HostArray[]> = {
   readonly [I in keyof A]: DeviceBuffer<DTypeOf<A[I]>>;
 };
 
-/** The parts of packed buffers. */
-export interface PackedFields<B> {
-  /** The block. */
-  readonly block: DeviceBuffer<"uint8">;
-  /** The views of it. */
-  readonly buffers: B;
-}
-
 /**
  * Buffers in one block of device memory, as {@link CudaDevice.uploadAll} returns them. Each buffer
  * is a view of the block; disposing this object frees them all.
@@ -35,7 +27,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
   }
 
   /** @ignore Adopts a block and the views of it. */
-  constructor(parts: Parts<PackedFields<B>>) {
+  constructor(parts: Parts<{ readonly block: DeviceBuffer<"uint8">; readonly buffers: B }>) {
     const { block, buffers } = partsOf(parts, new.target);
     refuseCloning(this);
     this.#block = block;

@@ -33,15 +33,12 @@ const LARGE_FROM_BYTES = 512 * 2 ** 10;
 
 /** One array and the buffer that it fills or is filled from. */
 export interface PackItem {
-  /** The buffer. */
   readonly buffer: GpuBuffer;
   /** The array, with as many elements as the buffer. */
   readonly host: HostSide;
 }
 
-/**
- * An item that keeps the memory of its buffer, because the buffer may be disposed before it moves.
- */
+/** An item that keeps its buffer's memory: the buffer may be disposed before it moves. */
 interface PlacedItem extends Pick<PackItem, "host"> {
   readonly span: MemorySpan;
   /** The array's memory, when the GPU reaches it. */
@@ -50,7 +47,6 @@ interface PlacedItem extends Pick<PackItem, "host"> {
 
 /** Options for transferring many arrays. */
 export interface PackedTransfer extends TransferOptions {
-  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
@@ -60,10 +56,7 @@ export interface PackedTransfer extends TransferOptions {
   readonly isPlaced?: boolean;
 }
 
-/**
- * Moves all arrays, in the order of the call; resolves when all have arrived. Where arrays overlap,
- * the later one wins.
- */
+/** Moves all arrays; resolves when they are there. Where arrays overlap, the later one wins. */
 export async function transferPacked(
   items: readonly PackItem[],
   options: PackedTransfer,
@@ -104,10 +97,7 @@ export async function transferPacked(
   }).promise;
 }
 
-/**
- * Returns the parts of the transfer: small arrays first, packed; then each of the others, in the
- * way that fits its size.
- */
+/** Returns the parts: small arrays, packed; then the others, each in the way for its size. */
 function* partsOf(
   items: readonly PlacedItem[],
   options: PackedTransfer,
@@ -146,9 +136,7 @@ function areApartIn(direction: "upload" | "download", packed: readonly PackedArr
   }));
 }
 
-/**
- * Returns whether an array is packed with others: a small one in ordinary memory that needs no conversion.
- */
+/** Returns whether an array is packed: a small one in ordinary memory, without conversion. */
 function isPacked({ span, host, owned }: PlacedItem): boolean {
   return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;
 }
@@ -190,10 +178,7 @@ function pack(
   return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);
 }
 
-/**
- * Returns the memory that the items use; neighbours in one block count as one part, with their
- * padding.
- */
+/** Returns the memory of the items; neighbours in one block count as one, with their padding. */
 function usesOf(items: readonly PlacedItem[], access: MemoryUse["access"]): MemoryUse[] {
   const uses: MemoryUse[] = [];
   let before: MemorySpan | undefined;

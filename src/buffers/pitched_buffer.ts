@@ -15,7 +15,6 @@ import { StridedView } from "./strided_view.ts";
 
 /** Request for new padded rows. */
 export interface PitchedBufferRequest<D extends DType> {
-  /** Element type. */
   readonly dtype: D;
   /** Rows and columns, preceded by any axes that count as rows too. */
   readonly shape: Shape;
@@ -53,10 +52,7 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
     this.buffer.dispose();
   }
 
-  /**
-   * Returns the buffer's name for messages: `PitchedBuffer(image, float32[480, 640] by 2560
-   * bytes)`.
-   */
+  /** Returns the name for messages: `PitchedBuffer(image, float32[480, 640] by 2560 bytes)`. */
   override toString(): string {
     const { label } = this.buffer;
     const name = label === undefined ? `#${this.id}` : visibleText(label);

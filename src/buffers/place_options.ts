@@ -6,10 +6,7 @@ import { OptionSet, TEXT } from "../words/options.ts";
 
 /** Options of calls that make memory: stream and label. */
 export interface PlaceOptions {
-  /**
-   * Stream that uses the memory first and on which it is freed; the device's default stream by
-   * default.
-   */
+  /** Stream that uses the memory first, and frees it; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
   /** Name shown in tables, errors and plots. */
   readonly label?: string | undefined;

@@ -32,12 +32,6 @@ export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   readonly stream: CudaStream;
 };
 
-/** The parts of registered memory. */
-export interface RegisteredBufferFields<D extends DType> extends HostBufferFields<D> {
-  /** The registration of the array. */
-  readonly registration: HostRegistration;
-}
-
 /**
  * An existing array that is page-locked until this object is disposed, so that the GPU copies it in
  * place. Use it for memory of the program's own that is copied many times. The array stays alive
@@ -48,7 +42,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #registration: HostRegistration;
 
   /** @ignore Adopts registered memory. */
-  constructor(parts: Parts<RegisteredBufferFields<D>>) {
+  constructor(parts: Parts<HostBufferFields<D> & { readonly registration: HostRegistration }>) {
     super(parts);
     this.#registration = parts.value.registration;
   }

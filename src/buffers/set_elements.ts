@@ -80,10 +80,7 @@ function checkedSetting(
   return { values, start: offset, end: offset + count };
 }
 
-/**
- * Writes host values into memory that the CPU can access, without reading any; throws as {@link
- * setElements} does.
- */
+/** Writes host values into memory of the CPU, reading none; throws as {@link setElements} does. */
 export function writeElements(
   buffer: Omit<Settable, "subarray"> & { readonly array: HostArray },
   setting: ElementSetting,

@@ -80,10 +80,7 @@ export function formatAxes({ length }: Shape): string {
   return length === 1 ? "1 axis" : `${length} axes`;
 }
 
-/**
- * Resolves `start` and `end` as TypedArray.subarray does: negative counts from the end, and both
- * are clamped to the length.
- */
+/** Resolves `start` and `end` as TypedArray.subarray does: from the end if negative, clamped. */
 export function resolveRange(
   length: number,
   range: { start?: number | undefined; end?: number | undefined },
@@ -93,10 +90,7 @@ export function resolveRange(
   return { start, end: Math.max(start, end) };
 }
 
-/**
- * Resolves an index along an axis; a negative one counts from the end. Returns undefined when it is
- * out of range or not a whole number.
- */
+/** Resolves an index, negative ones from the end; undefined when it is no place of the axis. */
 export function resolveStep(index: number, size: number): number | undefined {
   if (!Number.isInteger(index)) return undefined;
   const step = index < 0 ? index + size : index;

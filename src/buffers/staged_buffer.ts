@@ -27,24 +27,14 @@ import { QueuedWork } from "./queued_work.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 
-/** Request for a new staged buffer. */
-export interface StagedBufferRequest<D extends DType> extends BufferRequest<D> {
-  /** Resource that allocates the page-locked half. */
-  readonly pinnedResource: MemoryResource;
-}
-
 /** The parts of a staged buffer. */
 export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
-  /** The page-locked half. */
   readonly mirrorAllocation: Allocation;
   /** The page-locked half as the CPU sees it. */
   readonly mirrorBytes: Uint8Array<ArrayBufferLike>;
 }
 
-/**
- * Options for {@link StagedBuffer.push} and {@link StagedBuffer.pull}: the stream, and the elements
- * to move.
- */
+/** The stream and elements of {@link StagedBuffer.push} and {@link StagedBuffer.pull}. */
 export interface StagedRange extends StreamChoice {
   /** The first element; negative counts from the end. */
   readonly start?: number | undefined;
@@ -145,7 +135,7 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
 /** Allocates both halves, or neither. The elements keep whatever was there before. */
 export function allocateStagedBuffer<D extends DType>(
-  request: StagedBufferRequest<D>,
+  request: BufferRequest<D> & { readonly pinnedResource: MemoryResource },
 ): StagedBuffer<D> {
   const { dtype, resource, pinnedResource, stream, label } = request;
   const shape = requestedShape(request);

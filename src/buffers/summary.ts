@@ -133,9 +133,7 @@ function deviationFrom(mean: number, values: readonly number[]): number {
   return withinNumbers(Math.sqrt(meanOf(squares)) * unit);
 }
 
-/**
- * Returns the power of two below the largest value: in that unit neither squares nor widths overflow.
- */
+/** Returns the power of two below the largest value: in it neither squares nor widths overflow. */
 function unitOf(values: readonly number[]): number {
   const largest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   return largest === 0 ? 1 : 2 ** Math.min(Math.floor(Math.log2(largest)), 1023);
@@ -157,9 +155,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + step * part;
 }
 
-/**
- * Neighbouring elements resemble each other, so the pieces count as the sample, not their elements.
- */
+/** Neighbouring elements resemble each other, so the pieces count as the sample. */
 function errorOfMean(pieces: readonly (readonly number[])[], length: number): number {
   const means = pieces.map((piece) => piece.filter(Number.isFinite))
     .filter((piece) => piece.length > 0).map(meanOf);

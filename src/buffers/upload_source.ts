@@ -12,7 +12,6 @@ import { countOf, type Shape, toShape } from "./shape.ts";
 export interface UploadSource<D extends DType> {
   /** The elements. */
   readonly array: Uploadable<D>;
-  /** Element type. */
   readonly dtype: D;
   /** Size of each axis, outermost first. */
   readonly shape: Shape;
@@ -139,9 +138,7 @@ function iterableOf(source: HostValues): HostValues {
   );
 }
 
-/**
- * Returns whether the bytes of a value arrive later, so that `from()` is the call that takes it.
- */
+/** Returns whether the bytes of a value arrive later, so that `from()` takes it. */
 function isStreamed(source: unknown): boolean {
   return [Response, Request, ReadableStream, Blob].some((Kind) => source instanceof Kind);
 }

@@ -7,17 +7,13 @@ import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape 
 
 /** The properties of a buffer from which a view is computed. */
 export interface Viewed {
-  /** Element type. */
   readonly dtype: DType;
   /** Size of each axis, outermost first. */
   readonly shape: Shape;
-  /** Number of elements. */
   readonly length: number;
-  /** Size in bytes. */
   readonly byteLength: number;
   /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Returns the name for errors. */
   toString(): string;
 }
 
@@ -102,10 +98,7 @@ export function rowsOf(viewed: Viewed, range: ElementRange): ViewPlace {
   return { byteOffset, shape: Object.freeze([end - start, ...rest]) };
 }
 
-/**
- * Returns the place of the elements `start` to `end`, clamped to the buffer as by
- * TypedArray.subarray.
- */
+/** Returns the place of the elements `start` to `end`, clamped as by TypedArray.subarray. */
 export function rangeOf(viewed: Viewed, range: ElementRange): ViewPlace {
   const { start, end } = resolveRange(viewed.length, range);
   return { byteOffset: byteOffsetOf(viewed, start), shape: Object.freeze([end - start]) };
@@ -209,9 +202,7 @@ export function elementIndex(viewed: Viewed, index: number): number {
   );
 }
 
-/**
- * Returns whether a value is a list of several indices, which is possible only without type checks.
- */
+/** Returns whether a value is a list of several indices, which the compiler would refuse. */
 function isPair(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 1;
 }

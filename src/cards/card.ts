@@ -10,7 +10,6 @@ export const MODELLED = "modelled: no hardware was measured";
 
 /** One stretch of a bar. */
 export interface BarSegment {
-  /** Name of the stretch. */
   readonly name: string;
   /** Amount; all segments together are the whole bar. */
   readonly amount: number;
@@ -65,7 +64,6 @@ export type CardPart =
 
 /** The contents of a card. */
 export interface Card {
-  /** The object's name. */
   readonly title: string;
   /** Kind of object; empty when the title says it. */
   readonly kind: string;
@@ -73,7 +71,6 @@ export interface Card {
   readonly state?: CardState | undefined;
   /** The most important facts in one line. */
   readonly summary: string;
-  /** Parts below it, from top to bottom. */
   readonly parts: readonly CardPart[];
 }
 

@@ -144,10 +144,7 @@ function escapeLine(text: string): string {
   return escapeHtml(visibleText(text));
 }
 
-/**
- * Escapes a text whose long names may break after a dot, a slash or an underscore; the number of a cell
- * stays on the line of its word.
- */
+/** Escapes a text that may break after `.`, `/` or `_`, and not before a cell's number. */
 function breakable(text: string): string {
   return text.split(" ").map((word) =>
     /^[a-z_]/i.test(word)

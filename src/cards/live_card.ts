@@ -40,10 +40,7 @@ export function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
   };
 }
 
-/**
- * Makes one warning for groups of blocks, each created at one place of a cell by several runs of
- * it.
- */
+/** Makes one warning for groups of blocks, each of one place of a cell and several runs of it. */
 export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
   return {
     title: "Memory of an earlier run is still held",

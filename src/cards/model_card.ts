@@ -8,11 +8,7 @@ import type { ShardedModel } from "../spread/sharded_model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
-/** A tensor with its name. */
-type NamedTensor = readonly [name: string, tensor: DeviceBuffer];
-
-/** A tensor over several devices with its name. */
-type NamedParts = readonly [name: string, parts: DeviceParts];
+type Named<T> = readonly [name: string, tensor: T];
 
 const SHOWN_TENSORS = 20;
 
@@ -25,7 +21,7 @@ export function modelCard(model: SafetensorsModel): Card {
     kind: "SafetensorsModel",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} of device memory`,
-    parts: disposed ? [] : [...factsOf(metadata), tensorTable(tensors), ...smallerNote(tensors)],
+    parts: disposed ? [] : [...factsOf(metadata), ...tensorParts(tensors, "size")],
   };
 }
 
@@ -39,7 +35,9 @@ export function shardedCard(model: ShardedModel): Card {
     kind: "ShardedModel",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} on ${formatCount(deviceBytes.length, "device")}: ${each}`,
-    parts: disposed ? [] : [...factsOf(metadata), partsTable(tensors), ...smallerNote(tensors)],
+    parts: disposed
+      ? []
+      : [...factsOf(metadata), ...tensorParts(tensors, "size on all", splitWords)],
   };
 }
 
@@ -48,40 +46,28 @@ function factsOf(metadata: SafetensorsModel["metadata"]): CardPart[] {
   return facts.length === 0 ? [] : [{ type: "facts", facts }];
 }
 
-function partsTable(tensors: readonly NamedParts[]): CardPart {
-  const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
-  const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
-  return {
-    type: "table",
-    header: ["name", "type", "split", "size on all"],
-    align: ["left", "left", "left", "right"],
-    rows: sorted.slice(0, SHOWN_TENSORS).map(([name, { dtype, shape, split, byteLength }]) => ({
-      cells: [
-        name,
-        formatShape(dtype, shape),
-        split === "replicate" ? "whole on each" : `axis ${split}`,
-        formatBytes(byteLength),
-      ],
-      share: byteLength / largest,
-    })),
-  };
+function splitWords({ split }: DeviceParts): string {
+  return split === "replicate" ? "whole on each" : `axis ${split}`;
 }
 
-function tensorTable(tensors: readonly NamedTensor[]): CardPart {
+/** The largest tensors, and a note about the others; with a column for how each is split, if it is. */
+function tensorParts<T extends Pick<DeviceBuffer | DeviceParts, "dtype" | "shape" | "byteLength">>(
+  tensors: readonly Named<T>[],
+  sizeHeading: string,
+  splitOf?: (tensor: T) => string,
+): CardPart[] {
   const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
   const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
-  return {
-    type: "table",
-    header: ["name", "type", "size"],
-    align: ["left", "left", "right"],
-    rows: sorted.slice(0, SHOWN_TENSORS).map(([name, { dtype, shape, byteLength }]) => ({
-      cells: [name, formatShape(dtype, shape), formatBytes(byteLength)],
-      share: byteLength / largest,
-    })),
-  };
-}
-
-function smallerNote(tensors: readonly unknown[]): CardPart[] {
+  const rows = sorted.slice(0, SHOWN_TENSORS).map(([name, tensor]) => {
+    const { dtype, shape, byteLength } = tensor;
+    const how = splitOf === undefined ? [] : [splitOf(tensor)];
+    const cells = [name, formatShape(dtype, shape), ...how, formatBytes(byteLength)];
+    return { cells, share: byteLength / largest };
+  });
+  const split = splitOf === undefined ? [] : ["split"];
+  const header = ["name", "type", ...split, sizeHeading];
+  const align = header.map((heading) => heading === sizeHeading ? "right" : "left");
   const hiddenCount = tensors.length - SHOWN_TENSORS;
-  return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} smaller ones` }] : [];
+  const note = { type: "note", text: `and ${hiddenCount} smaller ones` } as const;
+  return [{ type: "table", header, align, rows }, ...(hiddenCount > 0 ? [note] : [])];
 }

@@ -11,7 +11,6 @@ import { messageOf } from "../words/format.ts";
 
 /** The elements to look at, in their order. */
 export interface PreviewLayout {
-  /** The element type. */
   readonly dtype: DType;
   /** Size of each axis. */
   readonly shape: readonly number[];
@@ -51,7 +50,6 @@ export function previewOf(layout: PreviewLayout, allocation: Allocation): Previe
   }
 }
 
-/** An axis of a layout. */
 interface Axis {
   readonly size: number;
   /** Elements from one step to the next. */
@@ -115,9 +113,7 @@ function layOut(
   };
 }
 
-/**
- * Reads elements without the buffer's span, which counts as a use and makes a lazy buffer allocate.
- */
+/** Reads elements without the buffer's span, which counts as a use and allocates a lazy one. */
 function readElements(
   dtype: DType,
   allocation: Allocation,

@@ -16,9 +16,7 @@ export interface DisplayBundle {
 /** Replaces an output that has nothing to show any more. */
 export const NOTHING_SHOWN: DisplayBundle = { "text/html": "", "text/plain": "" };
 
-/**
- * Makes a card and draws it. When that fails the card says why, because a display must not throw.
- */
+/** Makes a card and draws it; a card that fails says why, because a display must not throw. */
 export function showCard(makeCard: () => Card): DisplayBundle {
   const card = makeSafely(makeCard);
   return { "text/html": cardHtml(card), "text/plain": cardText(card) };

@@ -62,10 +62,7 @@ interface Shown<T> {
   readonly prototype: T;
 }
 
-/**
- * Gives the objects of a class a card in notebooks, and the card's text on consoles and as strings
- * if they have no other.
- */
+/** Gives a class's objects a card in notebooks, and its text elsewhere if they have no other. */
 function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
   showInCells({ prototype }, makeCard);
   const text = Symbol.for("Deno.customInspect");
@@ -74,10 +71,7 @@ function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) =>
   if (prototype.toString === Object.prototype.toString) define(prototype, "toString", words);
 }
 
-/**
- * Gives the objects of a class a card only in notebooks: the console shows an error best by itself, with
- * its stack, fields and cause.
- */
+/** Gives a class's objects a card in notebooks only: the console shows errors best by itself. */
 function showInCells<T extends object>(
   { prototype }: Shown<T>,
   makeCard: (shown: T) => Card,

@@ -53,9 +53,7 @@ export function systemFacts(state: SystemState): readonly SystemFact[] {
   return facts.flatMap(([name, value]) => value === undefined ? [] : [[name, value]]);
 }
 
-/**
- * Describes memory and load in one line: `"3 % busy, 1.2 GiB of 80 GiB used, 600 MiB reserved"`.
- */
+/** Describes memory and load: `"3 % busy, 1.2 GiB of 80 GiB used, 600 MiB reserved"`. */
 export function formatLoad(state: SystemState): string {
   const { gpuUtilizationPercent, memoryUsedBytes, memoryTotalBytes } = state;
   const { memoryReservedBytes = 0 } = state;
@@ -87,10 +85,7 @@ function loadBar(caption: string, percent: number | undefined): CardPart[] {
   }];
 }
 
-/**
- * Returns a bar of the memory that programs use, that the driver reserves if it tells, and that is
- * free.
- */
+/** Returns a bar of the memory that is used, reserved by the driver if it tells, and free. */
 function memoryBar(state: SystemState): CardPart[] {
   const { memoryUsedBytes, memoryFreeBytes, memoryReservedBytes = 0 } = state;
   if (memoryUsedBytes === undefined || memoryFreeBytes === undefined) return [];

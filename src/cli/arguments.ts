@@ -9,13 +9,10 @@ import { describeParseError, hintAt } from "../words/parse_error.ts";
 export interface CliOptions {
   /** Bytes of the largest copy to measure. */
   readonly largestBytes: number;
-  /** Number of the device. */
   readonly ordinal: number;
-  /** Driver to use. */
   readonly driver: "auto" | "cuda" | "simulated";
   /** Folder for files. */
   readonly out: string;
-  /** Whether to print JSON. */
   readonly json: boolean;
   /** Whether to measure nvbandwidth's cases. */
   readonly cases: boolean;
@@ -51,7 +48,6 @@ export interface CliArguments {
   readonly command: Command;
   /** The command that help is requested for; undefined for help about all of them. */
   readonly topic: Command | undefined;
-  /** Its options. */
   readonly options: CliOptions;
 }
 

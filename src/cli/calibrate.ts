@@ -17,11 +17,8 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
     return 0;
   }
   console.log(`${gpu.name}: there and back, GB/s (1 GB = 10^9 bytes)`);
-  console.log(formatTable([["size", "driver", "ring"], ...points.map(speeds)], [
-    "right",
-    "right",
-    "right",
-  ]));
+  const rows = [["size", "driver", "ring"], ...points.map(speeds)];
+  console.log(formatTable(rows, ["right", "right", "right"]));
   console.log(advice(gpu, ringFromBytes));
   return 0;
 }

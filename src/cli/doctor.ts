@@ -89,10 +89,7 @@ function tryMemory(gpu: CudaDevice): void {
   console.log("ok    4 KiB went there and back unchanged");
 }
 
-/**
- * Prints the result of `gpu.system()`. Missing NVML is not a failure, because nothing else needs
- * it.
- */
+/** Prints the result of `gpu.system()`. Missing NVML is no failure: nothing else needs it. */
 function reportSystem(gpu: CudaDevice): void {
   const state = gpu.system();
   if (state.unavailable !== undefined) {
@@ -119,9 +116,7 @@ function reportLibraries(): void {
   }
 }
 
-/**
- * Returns the reason without the advice to run this command; for a library, that is the error's cause.
- */
+/** Returns the reason without the advice to run this command: for a library, the cause. */
 function reasonOf(error: Error): string {
   return error.cause instanceof LibraryError && !isPermission(error)
     ? error.cause.message

@@ -209,12 +209,6 @@ const MARK: OptionKind = {
   accepts: (value) => isRecord(value) && typeof value["id"] === "number",
 };
 
-/** The parts of a device. */
-interface DeviceFields {
-  readonly context: Context;
-  readonly options: OpenOptions;
-}
-
 /**
  * One GPU, and the calls that create everything on it: buffers, streams, events and graphs. Programs
  * start with {@link CudaDevice.open} and dispose the device last, with `using`.
@@ -242,7 +236,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   #disposed = false;
 
   /** @ignore Adopts a context. */
-  constructor(parts: Parts<DeviceFields>) {
+  constructor(parts: Parts<{ readonly context: Context; readonly options: OpenOptions }>) {
     const { context, options } = partsOf(parts, new.target);
     this.#context = context;
     this.info = new DeviceInfo(new Parts(context));
@@ -523,9 +517,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: A,
     options?: UploadOptions<DTypeOf<A>> & { readonly dtype?: undefined },
   ): Promise<DeviceBuffer<DTypeOf<A>>>;
-  /**
-   * Allocates device memory and copies numbers, plain or in a Float32Array, into it as `"float32"`.
-   */
+  /** Allocates device memory and copies numbers or a Float32Array into it as `"float32"`. */
   upload(
     source: HostValues<number> | Float32Array,
     options?: UploadOptions<"float32">,
@@ -535,9 +527,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: HostValues<number>,
     options?: UploadOptions<"float32">,
   ): Promise<DeviceBuffer<"float32">>;
-  /**
-   * Allocates device memory and copies numbers or bytes into it. Resolves when the copy is done.
-   */
+  /** Allocates device memory and copies numbers or bytes into it; resolves when that is done. */
   upload<D extends DType>(
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
@@ -1026,10 +1016,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return await timeOnStream(streamOn(this.context, choice, "work"), work);
   }
 
-  /**
-   * Calls `body`, which queues work through `trace.run()`, and returns which pieces ran at the same
-   * time.
-   */
+  /** Calls `body`, which queues work by `trace.run()`, and returns what ran at the same time. */
   async traceOverlap(body: (trace: OverlapRecorder) => unknown): Promise<OverlapTrace> {
     return await traceOverlap(this.context, { device: this.name, body });
   }
@@ -1416,10 +1403,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return readSystemState(this.context, this.info);
   }
 
-  /**
-   * Returns a full account of the device's memory: which objects hold how much, as text and as
-   * JSON.
-   */
+  /** Returns a full account of the memory, which objects hold how much, as text and as JSON. */
   report(): MemoryReport {
     return new MemoryReport(new Parts({ context: this.context, provenance: this.provenance() }));
   }

@@ -161,9 +161,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     source: A & Uploadable<D>,
     options?: UploadPartsOptions<D>,
   ): Promise<DeviceParts<D>>;
-  /**
-   * Allocates memory on all devices and copies an array into it whose class is a type parameter.
-   */
+  /** Allocates memory on all devices and copies an array of a type parameter's class into it. */
   upload<A extends HostArray>(
     source: A,
     options?: UploadPartsOptions<DTypeOf<A>> & { readonly dtype?: undefined },

@@ -12,9 +12,7 @@ export class DeviceMemory {
   readonly totalBytes: number;
   /** Held by this program's live buffers on the device. */
   readonly liveBytes: number;
-  /**
-   * Kept on the device by caches, pools and graphs for reuse, or because queued work still uses it.
-   */
+  /** Kept for reuse by caches, pools and graphs, or because queued work still uses it. */
   readonly cachedBytes: number;
   /** Held by other programs and by the context itself, and lost to rounding up block sizes. */
   readonly otherBytes: number;

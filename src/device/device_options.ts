@@ -13,9 +13,7 @@ import { ANYTHING, CALLBACK, oneOf, OptionSet, SHAPE, TEXT } from "../words/opti
 
 /** Options for {@link CudaDevice.open}. */
 export interface OpenOptions {
-  /**
-   * Driver to use; NVIDIA's by default. `"auto"` uses the simulated one on machines without a GPU.
-   */
+  /** Driver to use; NVIDIA's by default. `"auto"` is the simulated one where there is no GPU. */
   readonly driver?: DriverChoice | undefined;
   /** Path of the driver's library, when it lies in an unusual place. */
   readonly libraryPath?: string | undefined;

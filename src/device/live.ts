@@ -24,13 +24,6 @@ interface LiveRow {
   readonly entry: LedgerEntry;
 }
 
-/** The parts of a table. */
-interface LiveFields {
-  readonly rows: readonly LiveRow[];
-  /** Whether the device was told to find the place of every object. */
-  readonly findsAll: boolean;
-}
-
 const UNCLONEABLE = Symbol("a table of live objects can dispose them; pass on its objects");
 
 /** Rows printed at most; a longer table is not readable on a console. */
@@ -50,17 +43,14 @@ export class LiveTable implements Iterable<LiveObject> {
   }
 
   /** @ignore Lists rows. */
-  constructor(parts: Parts<LiveFields>) {
+  constructor(parts: Parts<{ readonly rows: readonly LiveRow[]; readonly findsAll: boolean }>) {
     const { rows, findsAll } = partsOf(parts, new.target);
     this.#rows = rows;
     this.#findsAll = findsAll;
     refuseCloning(this, UNCLONEABLE);
   }
 
-  /**
-   * The rows. Origins are looked up now, because a notebook cell's number is known only after it
-   * has run.
-   */
+  /** The rows. Origins are looked up now, as a cell's number is known once it has run. */
   get objects(): readonly LiveObject[] {
     return this.#rows.map(({ object, entry }) => ({ ...object, origin: entry.origin }));
   }

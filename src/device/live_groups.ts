@@ -7,9 +7,7 @@ import { type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { LiveObject } from "./live_query.ts";
 
-/**
- * A property to group live objects by: the line where they were made, their kind, label or scope.
- */
+/** A property to group live objects by: the line that made them, their kind, label or scope. */
 export type LiveGroupKey = "origin" | "kind" | "label" | "scope";
 
 /** Live objects that have something in common. */
@@ -38,13 +36,6 @@ const HEADINGS: Readonly<Record<LiveGroupKey, string>> = {
   scope: "scope",
 };
 
-/** Objects to group. */
-interface GroupedObjects {
-  readonly key: LiveGroupKey;
-  readonly objects: readonly LiveObject[];
-  readonly hint: string;
-}
-
 /** Groups of live objects, the largest first; prints as a table. */
 export class LiveGroups implements Iterable<LiveGroup> {
   /** The property that the objects of a group share. */
@@ -59,7 +50,9 @@ export class LiveGroups implements Iterable<LiveGroup> {
   }
 
   /** @ignore Groups objects. */
-  constructor(parts: Parts<GroupedObjects>) {
+  constructor(
+    parts: Parts<Pick<LiveGroups, "key" | "hint"> & { readonly objects: readonly LiveObject[] }>,
+  ) {
     const { key, objects, hint } = partsOf(parts, new.target);
     if (!KEY.accepts(key)) {
       throw new TypeError(`Cannot group by ${describeValue(key)}: expected ${KEY.expected}`);

@@ -16,10 +16,7 @@ import {
 /** Order of a list of live objects: largest first, oldest first, or alphabetical. */
 export type LiveOrder = "size" | "age" | "name" | "kind";
 
-/**
- * Options for {@link CudaDevice.live}. An object is listed when it matches all options that are
- * given.
- */
+/** Options for {@link CudaDevice.live}; an object is listed when it matches all of them. */
 export interface LiveQuery {
   /** The kind of object, or several kinds. */
   readonly kind?: LiveKind | readonly LiveKind[] | undefined;
@@ -79,10 +76,7 @@ export interface LiveObject {
   readonly origin: string | undefined;
   /** The track or labelled scope that it was created in. */
   readonly scope: string | undefined;
-  /**
-   * Places on the stack where it was created, nearest first; one place unless whole stacks are
-   * kept.
-   */
+  /** Places on the stack where it was created, nearest first; one unless all are kept. */
   readonly stack: readonly string[] | undefined;
 }
 

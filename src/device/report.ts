@@ -1,6 +1,6 @@
 // A full account of a device's memory: as text to read or to attach to a bug report, and as JSON.
 
-import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
+import type { MemoryUsage } from "../accounting/counters.ts";
 import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
@@ -175,32 +175,18 @@ function formatUsage(usages: Readonly<Record<string, MemoryUsage>>): string {
 }
 
 function kindsOf(entries: readonly LedgerEntry[]): KindUsage[] {
-  const counters = countBy(entries, ({ kind }) => kind);
-  return [...counters].map(([kind, { currentCount: count, currentBytes: byteLength }]) => ({
-    kind,
-    count,
-    byteLength,
-  }));
+  const groups = Map.groupBy(entries, ({ kind }) => kind);
+  return [...groups].map(([kind, own]) => ({ kind, ...totalOf(own) }));
 }
 
 function sizesOf(entries: readonly LedgerEntry[]): SizeClass[] {
   const blocks = entries.filter(({ byteLength }) => byteLength > 0);
-  const counters = countBy(blocks, ({ byteLength }) => 2 ** Math.floor(Math.log2(byteLength)));
-  return [...counters].map(([fromBytes, { currentCount: count, currentBytes: byteLength }]) => ({
-    fromBytes,
-    count,
-    byteLength,
-  })).sort((a, b) => a.fromBytes - b.fromBytes);
+  const groups = Map.groupBy(blocks, ({ byteLength }) => 2 ** Math.floor(Math.log2(byteLength)));
+  return [...groups].map(([fromBytes, own]) => ({ fromBytes, ...totalOf(own) }))
+    .sort((a, b) => a.fromBytes - b.fromBytes);
 }
 
-function countBy<K>(
-  entries: readonly LedgerEntry[],
-  keyOf: (entry: LedgerEntry) => K,
-): Map<K, MemoryCounters> {
-  const counters = new Map<K, MemoryCounters>();
-  for (const entry of entries) {
-    const counter = counters.getOrInsertComputed(keyOf(entry), () => new MemoryCounters());
-    counter.add(entry.byteLength);
-  }
-  return counters;
+function totalOf(entries: readonly LedgerEntry[]): { count: number; byteLength: number } {
+  const byteLength = entries.reduce((sum, entry) => sum + entry.byteLength, 0);
+  return { count: entries.length, byteLength };
 }

@@ -53,10 +53,7 @@ export function fillSlot<T extends Held | Promise<Held>>(
   }
 }
 
-/**
- * Rejects a value that cannot be disposed, which would otherwise fail only when the slot is filled
- * again.
- */
+/** Rejects a value that cannot be disposed, which would fail only at the next filling. */
 function requireHeld(value: unknown, name: string): Held {
   const held = value as Held;
   if (held === null || held === undefined) return held;
@@ -99,7 +96,6 @@ class Slot implements Disposable {
     else this.#value = value;
   }
 
-  /** Disposes the value. */
   dispose(): void {
     const value = this.#value;
     this.#disposed = true;
@@ -107,7 +103,6 @@ class Slot implements Disposable {
     value?.[Symbol.dispose]();
   }
 
-  /** Same as {@link Slot.dispose}. */
   [Symbol.dispose](): void {
     this.dispose();
   }

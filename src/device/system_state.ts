@@ -1,7 +1,7 @@
 // The state of a device as nvidia-smi shows it: load, memory of all programs, temperature, power,
 // clocks, bus. Values come from NVML; their names tell the units.
 
-import { nvmlClocksEventReasons } from "../../ffi/nvml_constants.ts";
+import { nvmlClocksEventReasons as Reason } from "../../ffi/nvml_constants.ts";
 import type { Context } from "../driver/context.ts";
 import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../driver/nvml.ts";
 import type { GpuProcess } from "../driver/nvml_processes.ts";
@@ -35,9 +35,7 @@ export class SystemState {
   readonly memoryUtilizationPercent: number | undefined;
   /** The device's memory in bytes (nvmlDeviceGetMemoryInfo_v2). */
   readonly memoryTotalBytes: number | undefined;
-  /**
-   * Bytes that all programs use; with old drivers, the bytes that the driver reserves are included.
-   */
+  /** Bytes that all programs use; with old drivers, those that the driver reserves as well. */
   readonly memoryUsedBytes: number | undefined;
   /** Bytes that are free for all programs. */
   readonly memoryFreeBytes: number | undefined;
@@ -92,21 +90,15 @@ export class SystemState {
 
 /** The words of nvidia-smi for each reason. */
 const REASONS: readonly (readonly [bit: number, words: string])[] = [
-  [nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle, "idle"],
-  [
-    nvmlClocksEventReasons.nvmlClocksEventReasonApplicationsClocksSetting,
-    "applications clocks setting",
-  ],
-  [nvmlClocksEventReasons.nvmlClocksEventReasonSwPowerCap, "software power cap"],
-  [nvmlClocksEventReasons.nvmlClocksThrottleReasonHwSlowdown, "hardware slowdown"],
-  [nvmlClocksEventReasons.nvmlClocksEventReasonSyncBoost, "sync boost"],
-  [nvmlClocksEventReasons.nvmlClocksEventReasonSwThermalSlowdown, "software thermal slowdown"],
-  [nvmlClocksEventReasons.nvmlClocksThrottleReasonHwThermalSlowdown, "hardware thermal slowdown"],
-  [
-    nvmlClocksEventReasons.nvmlClocksThrottleReasonHwPowerBrakeSlowdown,
-    "hardware power brake slowdown",
-  ],
-  [nvmlClocksEventReasons.nvmlClocksEventReasonDisplayClockSetting, "display clock setting"],
+  [Reason.nvmlClocksEventReasonGpuIdle, "idle"],
+  [Reason.nvmlClocksEventReasonApplicationsClocksSetting, "applications clocks setting"],
+  [Reason.nvmlClocksEventReasonSwPowerCap, "software power cap"],
+  [Reason.nvmlClocksThrottleReasonHwSlowdown, "hardware slowdown"],
+  [Reason.nvmlClocksEventReasonSyncBoost, "sync boost"],
+  [Reason.nvmlClocksEventReasonSwThermalSlowdown, "software thermal slowdown"],
+  [Reason.nvmlClocksThrottleReasonHwThermalSlowdown, "hardware thermal slowdown"],
+  [Reason.nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "hardware power brake slowdown"],
+  [Reason.nvmlClocksEventReasonDisplayClockSetting, "display clock setting"],
 ];
 
 /** Reads the state of a device from NVML; when NVML cannot be used, the result says why. */

@@ -15,9 +15,7 @@ const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERR
 /** The soft and the hard limit of the size of files. */
 const LIMITS = new BigUint64Array(2);
 
-/**
- * Purpose of opening a file; a held file exists until it is closed, even when its name is removed.
- */
+/** Purpose of opening a file; a held file exists until it is closed, also without its name. */
 export type DiskFileUse = "read" | "write" | "hold";
 
 const FLAGS: Readonly<Record<DiskFileUse, number>> = {
@@ -36,7 +34,6 @@ type Move = (
 
 /** An open file. */
 export class DiskFile implements Disposable {
-  /** Path of the file, for messages. */
   readonly path: string;
   /** The C library's descriptor, open until the file is closed. */
   readonly descriptor: number;
@@ -141,7 +138,6 @@ export class DiskFile implements Disposable {
     if (factsOf(this.descriptor, this.path).byteLength < end) this.resize(end);
   }
 
-  /** Sets the size. */
   resize(byteLength: number): void {
     const { ftruncate } = openSystem();
     if (ftruncate(this.descriptor, BigInt(byteLength)) === 0) return;

@@ -13,7 +13,6 @@ import { LockedFile } from "./locked_file.ts";
 export interface ChangeOptions {
   /** Offset in the file; undefined when the bytes become the whole contents. */
   readonly fileOffset: number | undefined;
-  /** Number of bytes. */
   readonly byteLength: number;
   /** Whether the program accepts that others see the bytes as they are written. */
   readonly inPlace: boolean;
@@ -33,7 +32,6 @@ export class FileChange implements FileWrite {
   #isTouched = false;
   #isCommitted = false;
 
-  /** Prepares; nothing is opened yet. */
   constructor(place: WrittenPlace, options: ChangeOptions) {
     this.#place = place;
     this.#options = options;

@@ -17,9 +17,7 @@ export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device"
 
 /** One file as the system knows it. */
 export interface FileFacts {
-  /** The kind of object. */
   readonly kind: FileKind;
-  /** Its size in bytes. */
   readonly byteLength: number;
   /** Identity of the file, the same under all of its names as long as it exists. */
   readonly identity: string;

@@ -20,7 +20,6 @@ const SET_USER_BIT = 0o4000;
 export interface PermissionCopy {
   /** Path of the first file. */
   readonly realPath: string;
-  /** Facts about it. */
   readonly facts: FileFacts;
   /** The second one. */
   readonly file: DiskFile;

@@ -18,7 +18,6 @@ export interface OpenedFile {
 
 /** One reading of a file, from the call to its end. */
 export class FileReading implements Disposable {
-  /** Path of the file. */
   readonly path: string;
   readonly #turn: FileTurn;
   /** The file, or the error of opening it, once it is due. */

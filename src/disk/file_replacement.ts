@@ -23,7 +23,6 @@ const REMEDY = "pass { inPlace: true } to write into the file itself";
 
 /** Options for replacing a file. */
 export interface ReplacementOptions {
-  /** Number of bytes. */
   readonly byteLength: number;
   /** Whether the write is complete only when it is on the disk. */
   readonly sync: boolean;
@@ -43,7 +42,6 @@ export class FileReplacement implements FileWrite {
   /** The folder, open until the new name is on the disk, if that was requested. */
   #folder: DiskFile | undefined;
 
-  /** Prepares; nothing is opened yet. */
   constructor(place: WrittenPlace, options: ReplacementOptions) {
     this.#place = place;
     this.#temporaryPath = temporaryBeside(place.realPath);
@@ -169,10 +167,7 @@ function holdOld(path: string): DiskFile | undefined {
   }
 }
 
-/**
- * Returns the path of the one temporary file of a file, in the same folder, where the next save
- * finds it.
- */
+/** Returns the path of a file's one temporary file: beside it, where the next save finds it. */
 export function temporaryBeside(path: string): string {
   const { basename, dirname, join } = builtin("node:path");
   const name = basename(path);

@@ -16,7 +16,6 @@ interface FileLine {
   isMoving: boolean;
 }
 
-/** The line of each file. */
 const lines = new Map<string, FileLine>();
 
 /** One use of a file, from the call to its end. */

@@ -15,10 +15,7 @@ export interface FileWrite {
    * @throws Error when it can never begin; everything stays as it was.
    */
   tryBegin(): boolean;
-  /**
-   * Commits the write: from now on the file is the new one. Waits for the disk if that was
-   * requested.
-   */
+  /** Commits: from now on the file is the new one. Waits for the disk if that was requested. */
   commit(): Promise<void>;
   /** Commits the write and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */
   commitSync(): void;

@@ -22,7 +22,6 @@ export interface LockedFileOptions {
   readonly shownAs?: string | undefined;
 }
 
-/** The parts of an open file. */
 interface OpenParts {
   readonly path: string;
   readonly file: DiskFile;
@@ -43,7 +42,6 @@ function letLocksGo(): void {
 
 /** A file that this process alone writes, as far as others ask for the lock. */
 export class LockedFile implements Disposable {
-  /** The open file. */
   readonly file: DiskFile;
   /** Facts about the file when it was opened. */
   readonly facts: FileFacts;
@@ -51,7 +49,6 @@ export class LockedFile implements Disposable {
   readonly isNew: boolean;
   readonly #path: string;
 
-  /** Adopts what {@link LockedFile.tryOpen} opened. */
   private constructor({ path, file, facts, isNew }: OpenParts) {
     this.#path = path;
     this.file = file;
@@ -131,10 +128,7 @@ export class LockedFile implements Disposable {
   }
 }
 
-/**
- * Returns whether another program has just created or removed the file; its folder existed when
- * links were followed.
- */
+/** Returns whether another program has just made or removed the file, whose folder was there. */
 function isRace(error: unknown): boolean {
   return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
 }

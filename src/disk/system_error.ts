@@ -41,10 +41,7 @@ const LAST = new Int32Array(1);
 
 let isReady = false;
 
-/**
- * Opens the C library for calls that can fail. The function that reads errno is bound before them,
- * because binding it afterwards would change errno.
- */
+/** Opens the C library with errno bound before any call, since binding it would change errno. */
 export function openSystem(): HostApi {
   const host = openHost();
   if (!isReady) lastErrno();
@@ -52,10 +49,7 @@ export function openSystem(): HostApi {
   return host;
 }
 
-/**
- * Returns errno of the last failed call of {@link openSystem} on this thread; nothing may come in
- * between.
- */
+/** Returns errno of this thread's last call of {@link openSystem}, right after that call. */
 export function lastErrno(): number {
   const { copyOut, errnoLocation } = openHost();
   copyOut(LAST, errnoLocation(), 4n);

@@ -58,9 +58,7 @@ export interface TensorSource {
   readonly address: bigint;
   /** Bytes of all elements; 0 when there are none. */
   readonly byteLength: number;
-  /** The element type. */
   readonly dtype: DType;
-  /** Size of each axis. */
   readonly shape: readonly number[];
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];
@@ -94,12 +92,6 @@ class Untaken implements Owner {
   }
 }
 
-/** The parts of a tensor. */
-interface TensorFields {
-  readonly address: bigint;
-  readonly versioned: boolean;
-}
-
 /**
  * A DLPack struct for another library of this process, from `toDLPack()`. The memory is kept until
  * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
@@ -111,7 +103,7 @@ export class DLPackTensor implements Disposable {
   readonly #untaken: Untaken;
 
   /** @ignore Adopts a struct. */
-  constructor(parts: Parts<TensorFields>) {
+  constructor(parts: Parts<{ readonly address: bigint; readonly versioned: boolean }>) {
     const { address, versioned } = partsOf(parts, new.target);
     this.versioned = versioned;
     this.#untaken = new Untaken(address);
@@ -238,10 +230,7 @@ function nowhere({ allocation: { context } }: TensorSource): DLPlace {
   return { type: DLDeviceType.kDLCUDA, id: context.ordinal, data: 0n };
 }
 
-/**
- * Asks the driver where the memory is: an adaptor may have taken it from elsewhere than the
- * buffer's kind says.
- */
+/** Asks the driver where the memory is: an adaptor may have taken it from elsewhere. */
 function placeOf({ allocation, address }: TensorSource): DLPlace {
   const { context } = allocation;
   const { memoryType, deviceOrdinal } = pointerAttributes(context, address);

@@ -12,7 +12,6 @@ export interface HandedOut {
   readonly place: StructPlace;
   /** The context of its array. */
   readonly context: Context;
-  /** Releases the array. */
   readonly letGo: () => void;
 }
 
@@ -37,10 +36,7 @@ export function addStruct(struct: HandedOut): void {
   watch(struct.context, own);
 }
 
-/**
- * Returns the context of the array whose struct is at an address; undefined for another library's
- * struct.
- */
+/** Returns the context of the array of a struct; undefined for another library's struct. */
 export function handedOutBy(address: bigint): Context | undefined {
   return structs.get(address)?.context;
 }

@@ -34,7 +34,6 @@ const DEVICE_NAMES: ReadonlyMap<number, string> = new Map(
 
 /** An array of another library, as its struct describes it. */
 export interface ForeignTensor {
-  /** The struct's address. */
   readonly struct: bigint;
   /** The function that ends its use; 0n when there is none. */
   readonly deleter: bigint;
@@ -43,11 +42,8 @@ export interface ForeignTensor {
   /** The kind of device, as a number and by name. */
   readonly deviceType: number;
   readonly deviceName: string;
-  /** The number of the device. */
   readonly deviceId: number;
-  /** The element type. */
   readonly dtype: DType;
-  /** Size of each axis. */
   readonly shape: readonly number[];
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];

@@ -9,7 +9,6 @@ const STEP_BYTES = 256;
 
 /** Memory for one struct and the tables that it points to. */
 export interface StructPlace {
-  /** The memory. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Its first 8 bytes. */
   readonly firstWord: BigUint64Array<ArrayBuffer>;

@@ -352,10 +352,7 @@ export class Context {
     return this.toString();
   }
 
-  /**
-   * Returns the text that the console shows, short because objects that refer to the context show
-   * it too.
-   */
+  /** Returns the console's text, short because objects with the context show it too. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toString();
   }
@@ -387,9 +384,7 @@ export class Context {
     tryRelease(driver, "the context that was current before", replace);
   }
 
-  /**
-   * Keeps this context current on the thread when no other is, so that later calls need no switch.
-   */
+  /** Keeps this context current where no other is, so that later calls need no switch. */
   #adoptThread(): void {
     this.driver.call("cuCtxGetCurrent", this.#current);
     if (this.#current[0] !== 0n) return;
@@ -405,10 +400,7 @@ export class Context {
     ];
   }
 
-  /**
-   * Makes no context current when this one is; when the driver does not tell, it is the one set
-   * here.
-   */
+  /** Makes no context current when this one is, or when the driver does not tell. */
   #leaveThread(): void {
     const { driver } = this;
     const isKnown = driver.status("cuCtxGetCurrent", this.#current) === CUresult.CUDA_SUCCESS;

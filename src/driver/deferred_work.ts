@@ -21,29 +21,23 @@ export class DeferredQueue {
   readonly #driver: Driver;
   readonly #works = new Set<DeferredWork>();
 
-  /** Creates an empty queue. */
   constructor(driver: Driver) {
     this.#driver = driver;
   }
 
-  /** Number of works that wait. */
   get size(): number {
     return this.#works.size;
   }
 
-  /** Adds work. */
   add(work: DeferredWork): void {
     this.#works.add(work);
   }
 
-  /** Runs all due work. */
   sweep(): void {
     for (const work of this.#works) if (work.isDue()) this.#run(work);
   }
 
-  /**
-   * Runs due work, and stops after `mostLooks` fruitless looks, which take 1.5 microseconds each.
-   */
+  /** Runs due work; stops after `mostLooks` fruitless looks, which take 1.5 microseconds each. */
   sweepSome(mostLooks: number): void {
     let looks = 0;
     for (const work of this.#works) {

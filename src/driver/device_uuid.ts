@@ -6,7 +6,5 @@ import type { Context } from "./context.ts";
 export function deviceUuid({ driver, deviceHandle }: Context): string {
   const uuid = new Uint8Array(16);
   driver.call("cuDeviceGetUuid_v2", uuid, deviceHandle);
-  const hex = uuid.toHex();
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  return `GPU-${parts.join("-")}-${hex.slice(20)}`;
+  return `GPU-${uuid.toHex().replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}`;
 }

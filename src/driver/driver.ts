@@ -237,9 +237,7 @@ const CELL = new BigUint64Array(1);
 const SECOND_CELL = new BigUint64Array(1);
 const CELL_32 = new Int32Array(CELL.buffer, 0, 1);
 
-/**
- * Calls a function that writes a handle, an address or a size to its first argument; returns that.
- */
+/** Calls a function that writes a handle, an address or a size first; returns that. */
 export function take64<K extends DriverFunction>(
   caller: Caller,
   name: K,

@@ -44,12 +44,8 @@ export interface NvmlAbsence {
 
 /** A device's memory in bytes. */
 export interface NvmlMemory {
-  /** All memory of the device. */
   readonly totalBytes: number;
-  /**
-   * Used by programs; includes the bytes that the driver reserves when `reservedBytes` is
-   * undefined.
-   */
+  /** Used by programs, and by the driver itself when `reservedBytes` is undefined. */
   readonly usedBytes: number;
   /** Free for all programs. */
   readonly freeBytes: number;

@@ -39,10 +39,7 @@ export function succeeds(body: () => void): boolean {
   }
 }
 
-/**
- * Reports on the console that something could not be released. After an error that broke the
- * context nothing can be released, which is reported once.
- */
+/** Reports what could not be released; once, after an error that broke the context. */
 export function reportLost(driver: Driver, what: string, error: unknown): void {
   if (told.has(driver)) return;
   const isBroken = driver.firstSticky !== undefined;

@@ -117,10 +117,7 @@ export function withoutLeaks<T>(gpu: CudaDevice, body: () => T): T {
   }).finally(() => watch.end()) as T;
 }
 
-/**
- * Watches the objects made on a device from now on, with the lines that made them; also those
- * collected meanwhile.
- */
+/** Watches the objects made on a device from now on, also those collected meanwhile. */
 class LeakWatch {
   readonly #gpu: CudaDevice;
   /** Kept here, because the function may dispose the device. */

@@ -33,14 +33,6 @@ export const CAPTURE_OPTIONS: OptionSet<CaptureOptions> = new OptionSet({
   label: TEXT,
 });
 
-/** The work to record, and the graph's label. */
-export interface CaptureRequest {
-  /** Queues the work on the stream passed to it. */
-  readonly body: (stream: CudaStream) => unknown;
-  /** Name shown in tables and errors. */
-  readonly label?: string | undefined;
-}
-
 /** Returns the memory that a graph uses but does not own. */
 function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
   return named.filter(({ block }) => block.kind === "imported");
@@ -49,10 +41,7 @@ function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
 /** A graph knows which blocks it uses, but not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
-/**
- * The data with which a graph's owner record releases its memory; it never refers to the graph
- * itself.
- */
+/** What a graph's owner record releases its memory with; it never refers to the graph itself. */
 interface GraphState {
   memory: GraphMemoryUse;
   /** Memory that other owners lend, which the graph cannot keep. */
@@ -61,7 +50,6 @@ interface GraphState {
   launchCount: number;
 }
 
-/** The parts of a {@link CudaGraph}. */
 interface GraphFields {
   readonly stream: CudaStream;
   readonly handle: bigint;
@@ -334,7 +322,10 @@ export class CudaGraph implements Disposable {
  * @throws TypeError when `body` returns a promise or makes a call that cannot be recorded, or
  *   when another capture is running.
  */
-export function captureGraph(stream: CudaStream, { body, label }: CaptureRequest): CudaGraph {
+export function captureGraph(
+  stream: CudaStream,
+  { body, label }: Pick<CaptureOptions, "label"> & { body: (stream: CudaStream) => unknown },
+): CudaGraph {
   requireKind(body, CALLBACK, "capture");
   const { context } = stream;
   using recorded = new Recording(stream, body);
@@ -344,10 +335,7 @@ export function captureGraph(stream: CudaStream, { body, label }: CaptureRequest
   return new CudaGraph(new Parts({ stream, handle, nodeCount, memory: recorded.take(), label }));
 }
 
-/**
- * Makes a graph ready for launches. Memory that a launch leaves allocated is freed by the next
- * launch.
- */
+/** Makes a graph ready for launches, each of which frees what the one before left allocated. */
 function instantiate(context: Context, graph: bigint): bigint {
   const { CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH: flag } = CUgraphInstantiate_flags;
   return take64(context, "cuGraphInstantiateWithFlags", graph, BigInt(flag));

@@ -43,7 +43,6 @@ export class GraphMemory implements MemoryCache {
     context.ledger.caches.add(this);
   }
 
-  /** The graph memory of a device. */
   static of(context: Context): GraphMemory {
     return known.getOrInsertComputed(context, () => new GraphMemory(context));
   }
@@ -59,9 +58,7 @@ export class GraphMemory implements MemoryCache {
     return Number(read64(driver, "cuDeviceGetGraphMemAttribute", deviceHandle, ATTRIBUTES[amount]));
   }
 
-  /**
-   * Resets both peaks to the bytes that are used and reserved now (cuDeviceSetGraphMemAttribute).
-   */
+  /** Resets both peaks to what is used and reserved now (cuDeviceSetGraphMemAttribute). */
   resetPeaks(): void {
     const { driver, deviceHandle } = this.#context;
     for (const peak of [ATTRIBUTES.peakUsed, ATTRIBUTES.peakReserved]) {
@@ -83,9 +80,7 @@ export class GraphMemory implements MemoryCache {
     this.#graphCount++;
   }
 
-  /**
-   * Notes that a graph was disposed whose last launch, on `stream`, may have taken this many bytes.
-   */
+  /** Notes that a graph was disposed whose last launch, on `stream`, may have taken memory. */
   removeGraph(stream: CudaStream, byteLength: number): void {
     this.#graphCount--;
     this.trimAfter(stream, byteLength);
@@ -101,10 +96,7 @@ export class GraphMemory implements MemoryCache {
     this.#heldBytes -= byteLength;
   }
 
-  /**
-   * Trims once the work queued on `stream` is done, if the memory is of no more use then;
-   * `goneBytes` are those of a disposed graph.
-   */
+  /** Trims behind the work on `stream`, if it pays then; `goneBytes` are a disposed graph's. */
   trimAfter(stream: CudaStream, goneBytes = 0): void {
     if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
     const { driver } = this.#context;
@@ -115,10 +107,7 @@ export class GraphMemory implements MemoryCache {
     });
   }
 
-  /**
-   * Whether no launch can use the memory again, or so much of it is unused that trimming is worth a
-   * delay for other graphs.
-   */
+  /** Whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
     return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
   }

@@ -17,9 +17,7 @@ import { refusePromise } from "../words/options.ts";
 
 /** Recorded work; disposing it releases whatever no graph has taken. */
 export class Recording implements Disposable {
-  /** The driver's handle of the work. */
   readonly handle: bigint;
-  /** Memory that the work uses. */
   readonly memory: GraphMemoryUse;
   /** Names of its kernels by the driver's handles. */
   readonly kernelNames: ReadonlyMap<bigint, string>;
@@ -43,7 +41,6 @@ export class Recording implements Disposable {
     this.kernelNames = kernelNames;
   }
 
-  /** Number of its steps. */
   get nodeCount(): number {
     return Number(read64(this.#context, "cuGraphGetNodes", this.handle, null));
   }

@@ -14,7 +14,6 @@ import type { Recording } from "./recording.ts";
 /** The graph that is updated. */
 interface ReadyGraph {
   readonly context: Context;
-  /** The driver's handle. */
   readonly handle: bigint;
   readonly nodeCount: number;
   toString(): string;

@@ -69,9 +69,7 @@ async function introduce(
   }
 }
 
-/**
- * Introduces this process. Returns the nonces of both sides; undefined when rank 0 does not answer.
- */
+/** Introduces this process. Returns both sides' nonces; undefined without rank 0's answer. */
 async function greet(
   { connection, fields, secret, state }: Attempt,
 ): Promise<string[] | undefined> {
@@ -92,10 +90,7 @@ async function greet(
   return nonces;
 }
 
-/**
- * Waits until rank 0 says that all ranks are there; undefined when it hangs up or does not know the
- * token.
- */
+/** Waits until rank 0 has all ranks; undefined when it hangs up or does not know the token. */
 async function untilWelcome(
   attempt: Attempt,
   { nonces, patience }: { readonly nonces: readonly string[]; readonly patience: Patience },

@@ -34,11 +34,9 @@ export interface RankUse extends MemorySpan {
 
 /** One rank's part in an operation. */
 export interface RankCall {
-  /** The rank. */
   readonly rank: number;
   /** The operation, for messages. */
   readonly call: NcclFunction;
-  /** Memory that it uses. */
   readonly uses: readonly RankUse[];
   /** The other rank of a send or a receive. */
   readonly peer?: number;
@@ -396,10 +394,7 @@ export function requireApart(calls: readonly RankCall[]): void {
   }
 }
 
-/**
- * Checks that there is one buffer for each rank, of the same element type and shape, on the rank's
- * own device.
- */
+/** Checks that each rank's device has one buffer, and all the same element type and shape. */
 function placesOf(ranks: Ranks, given: Buffers, call: string): readonly Placed[] {
   const { contexts: { length: size }, firstRank } = ranks;
   const buffers = ranks.isSpread && given instanceof GpuBuffer ? [given] : given;

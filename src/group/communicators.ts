@@ -22,7 +22,6 @@ const MANY = 16;
 
 /** The communicators of this process's ranks, in the form that groups use. */
 export interface RankCommunicators extends Ranks {
-  /** NCCL. */
   readonly nccl: Nccl;
   /** The failure that they were aborted for; undefined without one. */
   readonly failure: GroupError | undefined;
@@ -44,10 +43,7 @@ export interface RankCommunicators extends Ranks {
    * caller that waits for work, a rank that has left and will not do its part is a failure too.
    */
   findFailure(asker: { readonly isWaiting: boolean }): NcclFailure | undefined;
-  /**
-   * Describes the ranks that may be the reason why work of this process is late; empty when
-   * unknown.
-   */
+  /** Describes the ranks that may be why work of this process is late; empty when unknown. */
   describeLate(): string;
   /** Whether unread messages of other processes may say that the group has failed. */
   readonly isDoubtful: boolean;
@@ -65,7 +61,6 @@ export interface RankCommunicators extends Ranks {
 export class Communicators implements RankCommunicators {
   /** The contexts of the devices, by rank. */
   readonly contexts: readonly Context[];
-  /** NCCL. */
   readonly nccl: Nccl;
   readonly firstRank = 0;
   readonly isSpread = false;
@@ -76,7 +71,6 @@ export class Communicators implements RankCommunicators {
   #isOpen = true;
   #failure: GroupError | undefined;
 
-  /** Adopts communicators. */
   private constructor(nccl: Nccl, contexts: readonly Context[], handles: readonly bigint[]) {
     this.nccl = nccl;
     this.contexts = contexts;
@@ -100,7 +94,6 @@ export class Communicators implements RankCommunicators {
     throw error;
   }
 
-  /** Number of ranks. */
   get size(): number {
     return this.contexts.length;
   }
@@ -282,10 +275,7 @@ function afterWork(
   first(contexts).defer({ isDue, wait, hold, run });
 }
 
-/**
- * Makes calls between ncclGroupStart and ncclGroupEnd; returns the first failure, and whether work goes
- * on.
- */
+/** Groups calls (ncclGroupStart); returns the first failure, and whether work goes on. */
 export function inGroup(
   { api }: Nccl,
   body: () => NcclFailure | undefined,

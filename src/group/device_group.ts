@@ -560,10 +560,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return batch.work;
   }
 
-  /**
-   * Queues calls at once when nothing that they must come after is under way, otherwise when that is
-   * over.
-   */
+  /** Queues calls at once, or when what they must come after is over. */
   #start(calls: readonly RankCall[], streams: readonly CudaStream[]): void {
     if (calls.length === 0) return;
     const { isSpread, firstRank } = this.#communicators;
@@ -692,10 +689,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 }
 
-/**
- * Makes the reports of all devices show the memory that NCCL holds there, until the returned function is
- * called.
- */
+/** Makes reports show the memory that NCCL holds, until the returned function is called. */
 function noteLibraryMemory(
   communicators: RankCommunicators,
   { label, startBytes }: {

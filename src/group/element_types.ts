@@ -45,10 +45,7 @@ export function typeForReduction(dtype: DType, call: string): number {
   throw new TypeError(`Cannot call ${call}() with ${dtype}: NCCL computes with ${known}`);
 }
 
-/**
- * Returns NCCL's number of the type by which elements are moved, and how many of those one element
- * takes.
- */
+/** Returns NCCL's type by which elements are moved, and how many of those one takes. */
 export function typeForMove(dtype: DType): { readonly type: number; readonly scale: number } {
   const type = TYPES[dtype];
   if (type !== undefined) return { type, scale: 1 };

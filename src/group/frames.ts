@@ -5,9 +5,7 @@ import { isRecord } from "../words/options.ts";
 
 /** A message. */
 export interface Frame {
-  /** The record. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** The bytes; often none. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 

@@ -8,9 +8,7 @@ import type { Member } from "./handshake.ts";
 /** Time between two signs of life. */
 const BEAT_MILLISECONDS = 1000;
 
-/**
- * After such a gap between its own signs of life, this process may have missed messages of others.
- */
+/** After such a gap between its signs of life, this process may have missed messages. */
 const GAP_MILLISECONDS = 2500;
 
 /** The longest wait for an answer of the others. */
@@ -42,9 +40,7 @@ export interface LinkedGroup {
 
 /** A connection to a rank, whose messages are read as they arrive. */
 export class Seat {
-  /** The connection. */
   readonly connection: FrameConnection;
-  /** The rank. */
   readonly member: Member;
   #onFrame: ((frame: Frame) => void) | undefined;
   #onEnd: (() => void) | undefined;
@@ -52,14 +48,12 @@ export class Seat {
   readonly #over = Promise.withResolvers<void>();
   #early: Frame[] = [];
 
-  /** Starts to read. */
   constructor(connection: FrameConnection, member: Member) {
     this.connection = connection;
     this.member = member;
     void this.#read();
   }
 
-  /** Whether the connection has ended. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -164,10 +158,7 @@ export class GroupLink {
     return all.map(([rank, milliseconds]) => ({ rank, seconds: milliseconds / 1000 }));
   }
 
-  /**
-   * Whether this process has slept, or computed without a turn of the event loop, so that messages of
-   * the others may still be unread.
-   */
+  /** Whether this process has slept, or held up the event loop, so that messages may be unread. */
   get isDoubtful(): boolean {
     return this.#question !== undefined || performance.now() - this.#beatAt > GAP_MILLISECONDS;
   }
@@ -288,10 +279,7 @@ export class GroupLink {
     for (const group of [...this.#groups.values()]) group.onLost(rank);
   }
 
-  /**
-   * Asks the ranks that this process is connected to: their answers come after everything else they
-   * sent.
-   */
+  /** Asks the ranks that this process is connected to, which answer after all they have sent. */
   async #ask(): Promise<void> {
     this.#answered.clear();
     for (const rank of this.#seats.keys()) this.#pass({ kind: "ask", to: rank, from: this.rank });

@@ -61,9 +61,7 @@ export interface SplitOptions extends GroupOptions {
 
 /** Options for {@link DeviceGroup.shrink}. */
 export interface ShrinkOptions extends GroupOptions {
-  /**
-   * Ranks to leave out, the same list on all other ranks; by default those whose process has ended.
-   */
+  /** Ranks to leave out, the same on all others; by default those whose process has ended. */
   readonly exclude?: readonly number[] | undefined;
   /** Ends the start of the new group. */
   readonly signal?: AbortSignal | undefined;

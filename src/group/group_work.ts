@@ -20,7 +20,6 @@ export interface WorkFields {
   readonly call: string;
   /** The group, for messages. */
   readonly group: string;
-  /** The group's communicators. */
   readonly communicators: RankCommunicators;
   /** Streams that the work is queued on. */
   readonly streams: readonly CudaStream[];

@@ -8,9 +8,7 @@ export const PROTOCOL = 1;
 
 /** A rank, as the others know it. */
 export interface Member {
-  /** The rank. */
   readonly rank: number;
-  /** Number of its process. */
   readonly pid: number;
   /** Address of its machine, as rank 0 sees it; undefined for a process of rank 0's machine. */
   readonly address?: string | undefined;

@@ -46,7 +46,6 @@ const SHORT_CONFIG_BYTES = 24;
 export interface Peers {
   /** Describes the silent ones, for errors; empty when there are none. */
   describeSilent(): string;
-  /** Returns a rank's name for messages. */
   nameOf(rank: number): string;
   /** Tells them that this rank has ended the group. */
   tellFailure(failure: GroupError): void;
@@ -84,10 +83,7 @@ export class JoinedCommunicator implements RankCommunicators {
   readonly #timeoutSeconds: number;
   /** NCCL writes the handle here, once more when the start is done. */
   readonly #cell = new BigUint64Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
-  /**
-   * NCCL writes the communicator's state here, so that thousands of looks in a row leave no
-   * garbage.
-   */
+  /** NCCL writes the communicator's state here: thousands of looks leave no garbage. */
   readonly #asyncError = new Int32Array(new ArrayBuffer(FIXED_BYTES), 0, 1);
   readonly #streams = new Set<CudaStream>();
   /** Times at which other ranks left. */
@@ -166,10 +162,7 @@ export class JoinedCommunicator implements RankCommunicators {
     }
   }
 
-  /**
-   * Returns the error of a start that is still going on when its time is over or its signal
-   * aborted.
-   */
+  /** Returns the error of a start whose time is over or whose signal was aborted. */
   #endOfStart(
     group: string,
     { signal, endsAt }: { readonly signal: AbortSignal | undefined; readonly endsAt: number },
@@ -346,10 +339,7 @@ export class JoinedCommunicator implements RankCommunicators {
     }
   }
 
-  /**
-   * Ends the communicator in agreement with the other ranks, for which NCCL waits; this rank does
-   * not wait for ever.
-   */
+  /** Ends in agreement with the other ranks, for which NCCL waits; this one not for ever. */
   async #finalize(): Promise<void> {
     this.#peers.tellEnd();
     await this.#give(async (handle) => {

@@ -60,7 +60,6 @@ export class Limit {
     signal?.addEventListener("abort", this.#stop);
   }
 
-  /** The reason, once it is over. */
   get reason(): "timeout" | "signal" | undefined {
     if (this.#signal?.aborted === true) return "signal";
     return performance.now() >= this.#endsAt ? "timeout" : undefined;

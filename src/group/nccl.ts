@@ -35,7 +35,6 @@ export class Nccl {
   /** Its version, such as `"2.28.9"`. */
   readonly version: string;
 
-  /** Reads the version of an open library. */
   private constructor(api: NcclApi) {
     this.api = api;
     const code = new Int32Array(1);

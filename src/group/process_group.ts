@@ -63,7 +63,6 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   /** Those that are under way. */
   readonly #making = new Set<string>();
 
-  /** Begins to listen to the others. */
   constructor(fields: ProcessGroupFields) {
     this.#fields = fields;
     fields.link.open(fields.id, this);

@@ -20,7 +20,6 @@ export class QueuedCall extends PendingWork {
   #progress: CallInProgress | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  /** Makes the call after `earlier`. */
   constructor(call: () => CallInProgress | undefined, earlier: Iterable<PendingWork>) {
     super();
     this.#call = call;

@@ -42,7 +42,6 @@ export class Reception {
   readonly #fields: MeetingFields;
   readonly #secret: Secret;
   readonly #limit: Limit;
-  /** The ranks that are there. */
   readonly #seats = new Map<number, Seat>();
   /** Nonces of the ranks that are there, for the proof that they get. */
   readonly #nonces = new Map<Seat, readonly string[]>();
@@ -50,7 +49,6 @@ export class Reception {
   readonly #refusals: string[] = [];
   #whole = Promise.withResolvers<void>();
 
-  /** Starts without any rank. */
   constructor(fields: MeetingFields, secret: Secret, limit: Limit) {
     this.#fields = fields;
     this.#secret = secret;

@@ -10,11 +10,8 @@ export type MeetingPlace =
 
 /** A meeting place, and the ranks that meet there. */
 export interface Appointment {
-  /** The place. */
   readonly place: MeetingPlace;
-  /** This process's rank. */
   readonly rank: number;
-  /** Number of ranks. */
   readonly size: number;
   /** The secret that admits a process; undefined for none. */
   readonly token: string | undefined;

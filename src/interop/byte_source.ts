@@ -11,9 +11,7 @@ export type ByteSource = Response | Request | ReadableStream<HostMemory> | Blob;
 export interface OpenedSource {
   /** The bytes; read once. */
   readonly readable: ReadableStream<HostMemory>;
-  /**
-   * Number of bytes that will come; undefined when the source does not tell or cannot be trusted.
-   */
+  /** Number of bytes that will come; undefined when the source does not tell, or may be wrong. */
   readonly byteLength: number | undefined;
 }
 
@@ -69,10 +67,7 @@ function fixFor(value: unknown): string {
   return Symbol.asyncIterator in Object(value) ? "; ReadableStream.from() makes one of it" : "";
 }
 
-/**
- * Returns the body's length; unknown with a content encoding, whose header tells the encoded
- * length.
- */
+/** Returns the body's length; unknown with a content encoding, whose length is another one. */
 function contentLength(headers: Headers): number | undefined {
   const encoding = headers.get("content-encoding") ?? "identity";
   const text = headers.get("content-length");

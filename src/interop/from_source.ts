@@ -27,10 +27,7 @@ export interface FromOptions<D extends DType> extends AllocateOptions, TransferO
   readonly dtype?: D | undefined;
   /** Size of each axis; by default one axis with all elements that arrive. */
   readonly shape?: number | Shape | undefined;
-  /**
-   * Called as bytes arrive; the total is Infinity until it is known. An error that it throws fails the
-   * call.
-   */
+  /** Called as bytes arrive; the total is Infinity while unknown. What it throws fails the call. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
@@ -77,18 +74,14 @@ async function readKnown<D extends DType>(
   reading: Reading<D> & { readonly shape: Shape },
 ): Promise<DeviceBuffer<D>> {
   const { gpu, dtype, shape, stream, signal, onProgress } = reading;
-  const buffer = await takeAfterCollection(gpu.context, () => {
-    return gpu.alloc(dtype, shape, allocationOf(reading));
-  });
+  using undo = new DisposableStack();
+  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
+  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
   const { byteLength } = buffer;
-  try {
-    const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
-    await drainInto(wholeOf(buffer, stream), readable, { report, signal });
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
-  }
+  const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
+  await drainInto(wholeOf(buffer, stream), readable, { report, signal });
+  undo.move();
+  return buffer;
 }
 
 async function readGrowing<D extends DType>(
@@ -101,22 +94,16 @@ async function readGrowing<D extends DType>(
   await drainInto(bytes, readable, { report, signal });
   const { byteLength, contents } = bytes;
   const shape = wholeElements(byteLength, dtype);
-  const buffer = await takeAfterCollection(gpu.context, () => {
-    return gpu.alloc(dtype, shape, allocationOf(reading));
-  });
-  try {
-    if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
-    reportProgress(onProgress, byteLength, byteLength);
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
-  }
+  using undo = new DisposableStack();
+  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
+  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
+  if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
+  reportProgress(onProgress, byteLength, byteLength);
+  undo.move();
+  return buffer;
 }
 
-/**
- * Returns the shape to allocate before the stream is read; undefined when its length is unknown.
- */
+/** Returns the shape to allocate before the stream is read; undefined for an unknown length. */
 function expectedShape(
   { byteLength }: OpenedSource,
   { dtype, shape: given }: Reading<DType>,

@@ -38,10 +38,7 @@ export class GrowingBytes implements StreamTarget, Disposable {
     return this.#byteLength;
   }
 
-  /**
-   * Makes room for `endBytes` bytes, and moves the first `queuedBytes`, which have arrived, into
-   * it.
-   */
+  /** Makes room for `endBytes` bytes, and moves the first `queuedBytes`, which are there. */
   spanFor(endBytes: number, queuedBytes: number): MemorySpan {
     const former = this.#buffer;
     if (former !== undefined && endBytes <= former.byteLength) return former.span;
@@ -62,7 +59,6 @@ export class GrowingBytes implements StreamTarget, Disposable {
     this.#byteLength = byteLength;
   }
 
-  /** Gives the memory back. */
   abandon(): void {
     this.#buffer?.dispose();
   }

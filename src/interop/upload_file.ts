@@ -71,21 +71,18 @@ export async function uploadFile<D extends DType = "uint8">(
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
   const label = options.label ?? fileNameOf(file.path);
   const allocate = () => gpu.alloc(dtype, shape, { ...allocationOf(options), label });
-  const buffer = await takeAfterCollection(gpu.context, allocate);
-  try {
-    const { span } = buffer;
-    if (contents === undefined) {
-      await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
-    } else {
-      const memory = contents.subarray(fileOffset, fileOffset + buffer.byteLength);
-      const task = { direction: "upload", host: { memory }, isPlaced: true } as const;
-      await transfer({ ...task, span, stream, onProgress, signal });
-    }
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
+  using undo = new DisposableStack();
+  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
+  const { span } = buffer;
+  if (contents === undefined) {
+    await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
+  } else {
+    const memory = contents.subarray(fileOffset, fileOffset + buffer.byteLength);
+    const task = { direction: "upload", host: { memory }, isPlaced: true } as const;
+    await transfer({ ...task, span, stream, onProgress, signal });
   }
+  undo.move();
+  return buffer;
 }
 
 /**

@@ -90,9 +90,7 @@ async function compiledCode(
   return code;
 }
 
-/**
- * Opens the compiler; when it is missing, throws the same class of error as for a missing driver.
- */
+/** Opens the compiler; throws for a missing one as for a missing driver. */
 function openCompiler(nvrtc: NvrtcSource): NvrtcSource["api"] {
   try {
     return nvrtc.api;

@@ -30,10 +30,7 @@ export interface CompileReport {
 
 const COMPILE_REPORT = new OptionSet<CompileReport>({ file: TEXT, source: TEXT, log: TEXT });
 
-/**
- * CUDA C++ did not compile. The message shows the lines with mistakes; `log` is the compiler's whole
- * output.
- */
+/** CUDA C++ did not compile. The message shows the mistakes; `log` is the whole output. */
 export class CompileError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "CompileError";

@@ -9,7 +9,6 @@ import { CompileError } from "./compile_error.ts";
 
 /** A text to compile. */
 export interface CompileRequest {
-  /** CUDA C++. */
   readonly source: string;
   /** Its name in the compiler's messages. */
   readonly file: string;
@@ -33,10 +32,7 @@ export interface CompiledCode {
   readonly log: string;
 }
 
-/**
- * Chooses the architecture for a device: its own, or the newest one before it, which the driver compiles
- * further.
- */
+/** Chooses a device's architecture, or the newest before it, which the driver compiles further. */
 export function architectureFor(api: NvrtcApi, capability: number): string {
   const known = supportedArchitectures(api);
   if (known.includes(capability)) return `sm_${capability}`;
@@ -98,10 +94,7 @@ function supportedArchitectures(api: NvrtcApi): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/**
- * Writes a list of C strings and the table of their addresses into one array, which must stay alive
- * during the call.
- */
+/** Writes C strings and a table of their addresses, which must stay alive during the call. */
 function stringList(texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const encoded = texts.map(cString);
   const tableBytes = texts.length * 8;

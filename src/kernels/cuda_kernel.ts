@@ -66,9 +66,7 @@ const LAUNCH_OPTIONS = new OptionSet<LaunchOptions>({
 
 /** The parts of a {@link CudaKernel}. */
 export interface KernelParts {
-  /** Module that it belongs to. */
   readonly module: KernelModule;
-  /** The kernel itself. */
   readonly kernel: KernelFunction;
   /** Whether the module is disposed with it. */
   readonly ownsModule?: boolean | undefined;

@@ -26,12 +26,6 @@ export const MODULE_OPTIONS: OptionSet<ModuleOptions> = new OptionSet({ label: T
  */
 export type ModuleSource = string | URL | Uint8Array;
 
-/** Code that was read, with the name of its file, if any. */
-interface ReadCode {
-  readonly image: ModuleImage;
-  readonly file: string | undefined;
-}
-
 /**
  * Loads a module from one piece of code, or from several that are linked.
  *
@@ -55,7 +49,10 @@ export async function loadModule(
   return loadImage(context, linkImages(context, pieces, name ?? "a module"), name);
 }
 
-async function readCode(source: ModuleSource): Promise<ReadCode> {
+/** Reads code, and tells the name of its file, if any. */
+async function readCode(
+  source: ModuleSource,
+): Promise<{ image: ModuleImage; file: string | undefined }> {
   if (source instanceof Uint8Array || (typeof source === "string" && isText(source))) {
     return { image: readImage(source), file: undefined };
   }

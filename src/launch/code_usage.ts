@@ -13,7 +13,6 @@ export class CodeUsage extends StreamUsage {
   #streams: CudaStream[] = [];
   #last: CudaStream | undefined;
 
-  /** Starts with no stream. */
   constructor(context: Context) {
     super(defaultStreamOf(context));
   }

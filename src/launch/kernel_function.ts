@@ -28,7 +28,6 @@ const MOST_PARAMETERS = 4096;
 
 /** A launch: its shape, its stream and its arguments. */
 export interface LaunchRequest {
-  /** The shape, checked. */
   readonly shape: LaunchShape;
   /** The stream that runs it. */
   readonly stream: CudaStream;
@@ -50,7 +49,6 @@ export interface KernelLimits {
   readonly maxSharedBytes: number;
 }
 
-/** Memory that a launch uses. */
 interface Use extends MemorySpan {
   readonly access: Access;
 }
@@ -68,20 +66,11 @@ export interface KernelCode extends CapturedBlock {
   readonly context: Context;
 }
 
-/** The parts of a {@link KernelFunction}. */
-interface KernelFields {
-  readonly handle: bigint;
-  readonly name: string;
-  readonly types: readonly ParameterType[] | undefined;
-}
-
 /** A kernel of loaded code. */
 export class KernelFunction {
   /** The code that it belongs to. */
   readonly code: KernelCode;
-  /** The driver's handle. */
   readonly handle: bigint;
-  /** Its name. */
   readonly name: string;
   /** Its parameters; undefined when neither its code nor the driver tells them. */
   readonly types: readonly ParameterType[] | undefined;
@@ -92,7 +81,10 @@ export class KernelFunction {
   #allowedSharedBytes = USUAL_SHARED_BYTES;
 
   /** Reads a kernel's parameters. */
-  constructor(code: KernelCode, { handle, name, types }: KernelFields) {
+  constructor(
+    code: KernelCode,
+    { handle, name, types }: Pick<KernelFunction, "handle" | "name" | "types">,
+  ) {
     this.code = code;
     this.handle = handle;
     this.name = name;
@@ -241,10 +233,7 @@ export class KernelFunction {
     this.#allowedSharedBytes = sharedBytes;
   }
 
-  /**
-   * Writes all arguments into the block; returns whether the launch already comes after all other
-   * uses of their memory.
-   */
+  /** Writes all arguments; returns whether the launch already comes after other uses of them. */
   #setArguments(args: readonly unknown[], stream: CudaStream): boolean {
     const { types } = this;
     if (types === undefined) {
@@ -276,9 +265,7 @@ export class KernelFunction {
     return isUsual;
   }
 
-  /**
-   * Checks memory of another device's context: the kernel can access it only if it is host memory.
-   */
+  /** Checks memory of another device's context: kernels can only access the host's. */
   #checkReach(allocation: Allocation): void {
     if (allocation.context.driver !== this.code.context.driver) {
       throw new TypeError("it is memory of another driver; open both devices with one { driver }");
@@ -318,10 +305,7 @@ function usesOf(args: readonly unknown[]): Use[] {
   });
 }
 
-/**
- * Orders memory for a launch during a capture; the stream joins the capture through memory that is
- * recorded already.
- */
+/** Orders memory for a launch in a capture, which the stream joins through recorded memory. */
 function orderAll(uses: readonly Use[], stream: CudaStream): void {
   const captured = capturedMemory();
   const isRecorded = ({ allocation }: Use) => captured?.uses(allocation) === true;
@@ -363,10 +347,7 @@ function sizesOf(context: Context, handle: bigint): number[] | undefined {
   return sizes;
 }
 
-/**
- * Merges the types that the code declares with the sizes that the driver reports, which take
- * precedence.
- */
+/** Merges the types that the code declares with the driver's sizes, which take precedence. */
 function sameSizes(
   types: readonly ParameterType[] | undefined,
   sizes: readonly number[] | undefined,

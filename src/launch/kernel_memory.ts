@@ -7,15 +7,10 @@ import type { Allocation } from "../memory/allocation.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 
-/**
- * The name of the method that returns memory for a kernel. It is a symbol, so that editors and
- * notebooks do not list it.
- */
+/** The method that returns memory for a kernel; editors and notebooks list no symbols. */
 export const KERNEL_MEMORY: unique symbol = Symbol("kernelMemory");
 
-/**
- * Memory that a kernel can use: a buffer, a view, or either of them wrapped by {@link readOnly}.
- */
+/** Memory that a kernel can use: a buffer, a view, or one wrapped by {@link readOnly}. */
 export interface KernelMemory {
   /**
    * Returns the memory.
@@ -48,9 +43,7 @@ class ReadOnlyMemory implements KernelMemory {
   }
 }
 
-/**
- * Returns whether kernels of a device can access a block: the device's own memory, and host memory.
- */
+/** Returns whether a device's kernels can access a block: in its own memory, or the host's. */
 export function reaches(kernels: Context, { context, resource }: Allocation): boolean {
   return context === kernels || resource.isHostAccessible || isStripedOver(resource, kernels);
 }

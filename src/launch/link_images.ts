@@ -15,9 +15,7 @@ const EM_CUDA = 190;
 
 /** One piece, with a name for the linker's messages. */
 export interface ImagePiece {
-  /** Its code. */
   readonly image: ModuleImage;
-  /** Its name. */
   readonly name: string;
 }
 

@@ -4,7 +4,7 @@
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option } from "../../ffi/constants.ts";
 import { nextId } from "../accounting/ids.ts";
-import type { LiveKind } from "../accounting/ledger.ts";
+import type { AddressRange, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64, takePair } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -20,14 +20,6 @@ import { type KernelCode, KernelFunction } from "./kernel_function.ts";
 
 /** Bytes for the messages of the driver's compiler about code that it refuses. */
 const LOG_BYTES = 16384;
-
-/** A place in the memory of a module. */
-export interface GlobalPlace {
-  /** Its address. */
-  readonly address: bigint;
-  /** Its size in bytes. */
-  readonly byteLength: number;
-}
 
 /** Kernels and variables that are loaded into a context. */
 export class LoadedCode implements KernelCode {
@@ -71,7 +63,6 @@ export class LoadedCode implements KernelCode {
     return this.label === undefined ? `#${this.id}` : visibleText(this.label);
   }
 
-  /** Whether it was released. */
   get released(): boolean {
     return this.#released;
   }
@@ -94,7 +85,7 @@ export class LoadedCode implements KernelCode {
    *
    * @throws TypeError when there is no such variable.
    */
-  global(name: string): GlobalPlace {
+  global(name: string): AddressRange {
     const { context } = this;
     const text = cString(name);
     try {
@@ -152,9 +143,7 @@ export class LoadedCode implements KernelCode {
     whenPassed(stream, unload);
   }
 
-  /**
-   * Returns the name in the image: in PTX, names of C++ kernels contain their parameters' types.
-   */
+  /** Returns the name in the image: in PTX, those of C++ contain their parameters' types. */
   #symbolOf(name: string): string {
     const { entries } = this.image;
     if (entries === undefined || entries.has(name)) return name;

@@ -20,14 +20,9 @@ const BLOCK_THREADS = 256;
 /** Blocks for each multiprocessor; more would only run one after another. */
 const BLOCKS_EACH = 8;
 
-/**
- * A launch of one of the kernels: the number of elements to divide among its threads, and its
- * arguments.
- */
+/** A launch: the number of elements to divide among the threads, and the arguments. */
 export interface ReadyLaunch {
-  /** Name of the kernel. */
   readonly name: string;
-  /** Number of elements. */
   readonly count: number;
   /** One value for each parameter. */
   readonly args: readonly (KernelMemory | KernelNumber | Uint8Array)[];

@@ -194,10 +194,7 @@ class Sweep {
     ];
   }
 
-  /**
-   * Starts the threads that move large pageable memory, because a sweep measures the speed of a
-   * running program.
-   */
+  /** Starts the threads for large pageable memory: a sweep measures a running program. */
   async runThreads(): Promise<void> {
     if (this.#pageable.byteLength < SMALLEST_RING_BYTES) return;
     await engineOf(this.#stream.context).runLanes();
@@ -227,9 +224,7 @@ class Sweep {
     };
   }
 
-  /**
-   * Returns the number of copies that fit into a sample, from the host time of one after a warm-up.
-   */
+  /** Returns how many copies fit into a sample, by the host time of one after a warm-up. */
   #copiesFor(way: CopyWay, byteLength: number): number {
     way.copy(byteLength);
     this.#stream.synchronizeSync();

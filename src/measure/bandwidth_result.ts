@@ -276,10 +276,7 @@ export function fitLine(points: readonly BandwidthPoint[]): BandwidthFit | undef
 /** The largest deviation of a point's time from the line, as a fraction of it. */
 const LARGEST_MISFIT = 0.3;
 
-/**
- * Fits one line for each direction and kind among `points`. Copies that are moved differently by
- * size lie on no line, and get no fit.
- */
+/** Fits a line for each direction and kind whose `points` lie on one. */
 export function fitLines(points: readonly BandwidthPoint[]): BandwidthFit[] {
   const groups = Map.groupBy(points, (point) => `${point.direction} ${point.kind}`);
   return [...groups.values()].flatMap((group) => {

@@ -17,7 +17,6 @@ import { speedOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
 export interface BandwidthMemory {
-  /** Device memory. */
   readonly device: MemoryResource;
   /** Page-locked memory. */
   readonly pinned: MemoryResource;
@@ -39,9 +38,7 @@ interface Route {
   readonly to: GpuBuffer<"uint8">;
 }
 
-/**
- * The ends of a copy: the memory that is measured, and the memory that loads the other direction.
- */
+/** The ends of a copy: the measured memory, and that which loads the other direction. */
 interface Ends {
   readonly from: "host" | "device";
   readonly to: "host" | "device";
@@ -158,7 +155,6 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
 /** Copies in the direction opposite to the measured one, on a stream of their own. */
 interface Load {
   readonly stream: CudaStream;
-  /** Queues copies. */
   readonly copy: (count: number) => void;
 }
 

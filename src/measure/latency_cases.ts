@@ -38,13 +38,11 @@ interface LatencyPlan {
 }
 
 /** Measures cases one after another. */
-export async function measureLatencies(
+export function measureLatencies(
   memory: BandwidthMemory,
-  { cases, sampleCount, signal }: LatencyPlan,
+  { cases, ...plan }: LatencyPlan,
 ): Promise<CaseLatency[]> {
-  const found: CaseLatency[] = [];
-  for (const name of cases) found.push(await measureHost(name, memory, { sampleCount, signal }));
-  return found;
+  return Array.fromAsync(cases, (name) => measureHost(name, memory, plan));
 }
 
 /** Measures accesses to page-locked memory. */

@@ -41,10 +41,7 @@ interface Run {
   readonly counts: "first" | "together" | "each";
 }
 
-/**
- * A case: the number of rows of its matrix, and the run for each field; undefined for an empty
- * field.
- */
+/** A case: its matrix's number of rows, and the run of each field; undefined for empty ones. */
 interface CasePlan {
   readonly isSquare: boolean;
   run(row: number, column: number, count: number): Run | undefined;

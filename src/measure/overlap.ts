@@ -23,10 +23,7 @@ export interface OverlapSpan {
   readonly copiedBytes: number;
 }
 
-/**
- * The result of {@link CudaDevice.traceOverlap}: the times of all pieces, and how much they
- * overlapped.
- */
+/** The result of {@link CudaDevice.traceOverlap}: when all pieces ran, and how they overlapped. */
 export class OverlapTrace {
   /** The device's name. */
   readonly device: string;
@@ -36,9 +33,7 @@ export class OverlapTrace {
   readonly activeSeconds: number;
   /** Seconds in which two or more pieces ran at once. */
   readonly overlappedSeconds: number;
-  /**
-   * Sum of all pieces' times, divided by the time in which any ran: 2 when two always ran at once.
-   */
+  /** All pieces' times, divided by the time in which any ran: 2 when two ran all the time. */
   readonly parallelism: number;
   /** Bytes of all pieces, divided by the time in which any ran, in GB/s. */
   readonly gigabytesPerSecond: number;
@@ -131,10 +126,7 @@ export class OverlapRecorder implements Disposable {
   }
 }
 
-/**
- * Calls `body`, which queues work through the recorder, and returns which pieces ran at the same
- * time.
- */
+/** Calls `body`, which queues work through the recorder, and returns what ran at once. */
 export async function traceOverlap(
   context: Context,
   { device, body }: {

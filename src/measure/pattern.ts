@@ -16,10 +16,7 @@ export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): v
   }
 }
 
-/**
- * Returns the index of the first byte that differs from the pattern of `seed`; -1 when there is
- * none.
- */
+/** Returns the index of the first byte that is not in the pattern of `seed`, or -1. */
 export function findMismatch(bytes: Uint8Array<ArrayBufferLike>, seed: number): number {
   const { Buffer } = builtin("node:buffer");
   const period = patternOf(seed);

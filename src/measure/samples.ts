@@ -4,9 +4,7 @@
 export interface Spread {
   /** The median; of an even number of samples the larger of the two in the middle. */
   readonly middle: number;
-  /** The smallest. */
   readonly least: number;
-  /** The largest. */
   readonly most: number;
 }
 

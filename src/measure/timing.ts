@@ -7,9 +7,7 @@ import { CALLBACK, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { speedOf } from "./samples.ts";
 
-/**
- * The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of a piece of work.
- */
+/** The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of some work. */
 export class Timing {
   /** Seconds between the two events, on the GPU's clock. */
   readonly gpuSeconds: number;

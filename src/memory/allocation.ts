@@ -49,11 +49,9 @@ export interface Lender {
 
 /** A request for memory. */
 export interface AllocationRequest {
-  /** The kind of memory that the resource gives. */
   readonly kind: LiveKind;
   /** The size in bytes; 0 makes no driver call. */
   readonly byteLength: number;
-  /** The resource that gives the memory. */
   readonly resource: MemoryResource;
   /** The stream that may use the memory first, and on which it is freed. */
   readonly stream: CudaStream;
@@ -61,19 +59,13 @@ export interface AllocationRequest {
   readonly label?: string | undefined;
   /** Whether the GPU may only read it. */
   readonly isReadOnly?: boolean | undefined;
-  /**
-   * The record that owns the same memory: uses of both are ordered together, and it is kept as long
-   * as this block is.
-   */
+  /** The record that owns the memory: uses of both are ordered together, and both keep it. */
   readonly lender?: Lender | undefined;
 }
 
 let placeCount = 0;
 
-/**
- * Returns how often a block's memory was placed late, grew or shrank so far: a program's resource may
- * have run any code meanwhile.
- */
+/** Returns how often memory was placed or moved: a program's resource may have run any code. */
 export function countPlaces(): number {
   return placeCount;
 }
@@ -82,7 +74,6 @@ export function countPlaces(): number {
 export class Allocation implements LedgerEntry, Owner {
   /** Its number in this process, never used again. */
   readonly id: number = nextId();
-  /** The kind of memory. */
   readonly kind: LiveKind;
   /** The name it was made with. */
   readonly label: string | undefined;
@@ -90,7 +81,6 @@ export class Allocation implements LedgerEntry, Owner {
   readonly createdAt: number;
   /** The context in which it is used and freed. */
   readonly context: Context;
-  /** The resource that gave it. */
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
@@ -184,7 +174,6 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#address;
   }
 
-  /** The bytes that it holds. */
   get byteLength(): number {
     return this.#byteLength;
   }
@@ -348,10 +337,7 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /**
-   * Runs `work`, which never throws, once the GPU is done with the block: at once if it already is,
-   * else at a later allocation or release.
-   */
+  /** Runs `work`, which never throws, once the GPU is done: now, or at an allocation or release. */
   whenUnused(work: () => void): void {
     if (isPostponed(() => this.whenUnused(work))) return;
     whenPassed(this.#afterUses(this.#stream), work);
@@ -395,10 +381,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.address;
   }
 
-  /**
-   * Cuts the block off from everything that could reach it: its buffers, the ledger and typed
-   * arrays.
-   */
+  /** Cuts the block off from what could reach it: its buffers, the ledger and typed arrays. */
   #leave(): void {
     this.#released = true;
     unwatch(this);
@@ -448,10 +431,7 @@ export class Allocation implements LedgerEntry, Owner {
     freeWhenPassed(stream, this, () => this.#giveBack(stream));
   }
 
-  /**
-   * Frees the block as a step of the graph that is being captured; the capture fails without that
-   * step.
-   */
+  /** Frees the block as a step of the graph being captured, without which the capture fails. */
   #freeInGraph(): void {
     try {
       this.deallocate(this.#afterUses(this.#freeWith ?? this.#stream));
@@ -470,10 +450,7 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /**
-   * Returns the stream, or the default one if it was disposed, after making it wait for all uses so
-   * far.
-   */
+  /** Returns the stream, or the default one when it is gone, after it waits for all uses. */
   #afterUses(chosen: CudaStream): CudaStream {
     const stream = chosen.disposed ? defaultStreamOf(this.context) : chosen;
     const within = capturedMemory()?.usageWithin(this);

@@ -11,7 +11,6 @@ import { type Access, StreamUsage } from "./stream_usage.ts";
 export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"> {
   /** The address; 0n while it holds no bytes. */
   readonly address: bigint;
-  /** The bytes that it holds. */
   readonly byteLength: number;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
@@ -49,7 +48,6 @@ export interface GraphUse {
 
 /** A copy that each launch makes. */
 export interface GraphCopy {
-  /** Its size in bytes. */
   readonly byteLength: number;
   /** The blocks that it copies between. */
   readonly ends: CopyEnds;
@@ -109,9 +107,7 @@ class CapturedUsage extends StreamUsage {
   }
 }
 
-/**
- * A capture and the memory that it uses so far; disposing it before its end drops the recording.
- */
+/** A capture and the memory that it uses so far; disposing it early drops the recording. */
 export class CapturedMemory extends Capture implements Disposable {
   /** Uses inside by the uses outside, which all records of the same memory share. */
   readonly #usages = new Map<StreamUsage, CapturedUsage>();
@@ -146,9 +142,7 @@ export class CapturedMemory extends Capture implements Disposable {
     return this.includes(stream) || (stream.context.ordersStreams && this.uses(block));
   }
 
-  /**
-   * Notes that `stream` is about to use a block in the capture, and returns the block's uses there.
-   */
+  /** Notes that `stream` will use a block in the capture, and returns its uses there. */
   use(block: CapturedBlock, stream: CudaStream, access: Access): StreamUsage | undefined {
     if (!this.records(block, stream)) return undefined;
     const usage = this.#usages.get(block.usage) ?? this.#begin(block, stream);
@@ -187,10 +181,7 @@ export class CapturedMemory extends Capture implements Disposable {
     this.#kernelNames.set(handle, name);
   }
 
-  /**
-   * Ends the capture; returns the graph, which the caller destroys, its memory, and its kernels'
-   * names.
-   */
+  /** Ends the capture; returns the graph, for the caller to destroy, its memory and kernels. */
   end(): { graph: bigint; memory: GraphMemoryUse; kernelNames: ReadonlyMap<bigint, string> } {
     const graph = this.endCapture();
     const made = [...this.#made.values()];

@@ -94,9 +94,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     this.#pool.noteFreed(byteLength);
   }
 
-  /**
-   * Bytes that the pool's allocations hold, including those of other libraries in the default pool.
-   */
+  /** Bytes that the pool's allocations hold, other libraries' in the default pool included. */
   get usedBytes(): number {
     return this.#open.usedBytes;
   }

@@ -5,7 +5,6 @@ import type { MemoryResource } from "./memory_resource.ts";
 
 /** One resource of a stack of adaptors. */
 export interface ResourceFacts {
-  /** Its class. */
   readonly name: string;
   /** Its counters and limits, each with its name. */
   readonly facts: readonly (readonly [name: string, value: string])[];
@@ -52,10 +51,7 @@ function factsOf(resource: MemoryResource): [string, string][] {
   return readable(facts, (error) => [["not readable:", messageOf(error)]]);
 }
 
-/**
- * A display may not throw: the counters of a disposed resource, or of a closed device, cannot be
- * read.
- */
+/** A display may not throw, and the counters of a disposed resource cannot be read. */
 function readable<T>(read: () => T, otherwise: (error: unknown) => T): T {
   try {
     return read();
@@ -64,10 +60,7 @@ function readable<T>(read: () => T, otherwise: (error: unknown) => T): T {
   }
 }
 
-/**
- * Reads the counters of any resource, even one that a program wrote: the properties whose names end
- * like sizes and counts.
- */
+/** Reads the counters of any resource: the properties whose names end like sizes and counts. */
 function countersOf(resource: object): [name: string, value: number][] {
   return counterNames(resource).flatMap((key): [string, number][] => {
     const value: unknown = Reflect.get(resource, key);

@@ -74,7 +74,6 @@ const REUSE_ATTRIBUTES = {
 
 /** The parts of a {@link DriverPool}. */
 export interface DriverPoolFields {
-  /** The driver's handle. */
   readonly handle: bigint;
   /** Most bytes that it takes from the device; 0, the default, for no limit. */
   readonly limitBytes?: number;
@@ -87,10 +86,7 @@ export interface DriverPoolFields {
 /** By context, the number of the last wait before a pool ended whose frees may still be queued. */
 const endedAt = new WeakMap<Context, number>();
 
-/**
- * Returns whether a pool has ended since the last wait for the GPU: its memory comes back with its
- * last free.
- */
+/** Returns whether a pool has ended since the last wait, so that its frees may be queued. */
 export function hasEndedPool(context: Context): boolean {
   return endedAt.get(context) === context.waitCount;
 }
@@ -99,7 +95,6 @@ export function hasEndedPool(context: Context): boolean {
 export class DriverPool implements MemoryCache {
   readonly name = "memory pool";
   readonly kind = "device";
-  /** The driver's handle. */
   readonly handle: bigint;
   readonly isUnlimited: boolean;
   /** Whether other processes can open it by a file descriptor. */
@@ -289,10 +284,7 @@ export class DriverPool implements MemoryCache {
     return flags === ACCESS_FLAGS.read ? "read" : "none";
   }
 
-  /**
-   * Returns a file descriptor by which another process opens the pool, for the caller to close
-   * (cuMemPoolExportToShareableHandle).
-   */
+  /** Returns the pool's descriptor, for the caller to close (cuMemPoolExportToShareableHandle). */
   exportDescriptor(): number {
     const type = HANDLE_TYPES.fileDescriptor;
     return take32(this.#context, "cuMemPoolExportToShareableHandle", this.handle, type, 0n);

@@ -22,7 +22,6 @@ export interface ForeignRelease {
 export class ForeignMemoryResource extends BaseMemoryResource {
   #release: ForeignRelease | undefined;
 
-  /** Describes a block of foreign memory. */
   constructor(
     context: Context,
     options: ForeignRelease & {

@@ -17,11 +17,9 @@ const blocks = new WeakMap<object, readonly ShownBlock[]>();
 
 /** A part of a block of host memory. */
 export interface OwnedHostSpan {
-  /** The block. */
   readonly allocation: Allocation;
   /** The GPU's address of its first byte. */
   readonly address: bigint;
-  /** Its size in bytes. */
   readonly byteLength: number;
 }
 

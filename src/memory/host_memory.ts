@@ -31,10 +31,7 @@ export class Moving implements Action {
   }
 }
 
-/**
- * The bytes of host memory: an address and a size. The size becomes 0 when the array is transferred
- * away.
- */
+/** The bytes of host memory: an address and a size, 0 once the array is transferred away. */
 export type HostBytes = Uint8Array<ArrayBufferLike>;
 
 /** The words of errors about an array that has lost its memory: the likely causes. */

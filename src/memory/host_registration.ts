@@ -111,9 +111,7 @@ export class HostRegistration extends BaseMemoryResource {
     return former.map(({ allocation }) => allocation.context);
   }
 
-  /**
-   * Blocks until the GPU is done with disposed registrations; returns false when there are none.
-   */
+  /** Blocks until the GPU is done with disposed registrations; false when there are none. */
   #waitForFormer(): boolean {
     const contexts = new Set([this.context, ...this.#formerContexts]);
     const waiting = [...contexts].filter(({ deferredCount }) => deferredCount > 0);
@@ -121,10 +119,7 @@ export class HostRegistration extends BaseMemoryResource {
     return waiting.length > 0;
   }
 
-  /**
-   * Registers the bytes themselves, or all of their pages where the driver accepts only whole
-   * pages.
-   */
+  /** Registers the bytes themselves, or all of their pages where the driver demands it. */
   #register(byteLength: number): number {
     const address = this.#hostAddress;
     const exact = { start: address, end: address + BigInt(byteLength) };

@@ -11,7 +11,6 @@ import type { PartUse } from "./stream_usage.ts";
 
 /** A call's use of a part of a block. */
 export interface MemoryUse extends PartUse {
-  /** The block. */
   readonly allocation: Allocation;
 }
 

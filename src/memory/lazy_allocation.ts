@@ -70,10 +70,7 @@ export class LazyAllocation extends Allocation {
     this.usage.order(stream, "write");
   }
 
-  /**
-   * Allocates the memory and fills it without blocking, unless it was allocated meanwhile. A block
-   * that was released meanwhile keeps none.
-   */
+  /** Allocates and fills the memory without blocking, unless it is there, or released meanwhile. */
   async fill(fill: Filling<Promise<void>>): Promise<void> {
     if (this.isAllocated || this.released) return;
     const stream = this.#stream;

@@ -22,19 +22,13 @@ export interface MappedMemoryOptions {
 
 const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writeCombined: FLAG });
 
-/**
- * Host memory mapped into the device's addresses (cuMemHostAlloc). Blocks are named by their device
- * address.
- */
+/** Host memory at the device addresses that name its blocks (cuMemHostAlloc). */
 export class MappedHostMemoryResource extends BaseMemoryResource {
   /** Whether all devices can use it. */
   readonly isPortable: boolean;
   /** Whether the CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
-  /**
-   * Host addresses by device address: they differ for write-combined memory, and where addresses are
-   * not unified.
-   */
+  /** By device address: they differ for write-combined memory, and without unified addresses. */
   readonly #hostAddresses = new Map<bigint, bigint>();
 
   /**
@@ -56,9 +50,7 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
     );
   }
 
-  /**
-   * Allocates at once and returns the device's address (cuMemHostAlloc, cuMemHostGetDevicePointer).
-   */
+  /** Allocates at once; returns the address (cuMemHostAlloc, cuMemHostGetDevicePointer). */
   allocate(byteLength: number): bigint {
     const { context } = this;
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;

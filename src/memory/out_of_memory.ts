@@ -22,10 +22,7 @@ import { hasEndedPool } from "./driver_pool.ts";
 /** The number of live buffers that an error names, largest first. */
 const NAMED_BLOCKS = 5;
 
-/**
- * The number of fruitless garbage collections in a row, some 15 milliseconds in all, before giving
- * up.
- */
+/** Fruitless garbage collections in a row, 15 milliseconds in all, before giving up. */
 const FRUITLESS_COLLECTIONS = 3;
 
 /** The pause after fruitless collections: it starts at this value and doubles each time. */
@@ -37,15 +34,10 @@ const FOR_LIMIT = { isForLimit: true };
 
 /** Memory that is to be allocated. */
 export interface MemoryNeed {
-  /** The context it is for. */
   readonly context: Context;
-  /** The kind of memory. */
   readonly kind: LiveKind;
-  /** Its size in bytes. */
   readonly byteLength: number;
-  /**
-   * Whether it lies only on the device, so that a request larger than the device can never succeed.
-   */
+  /** Whether it lies on the device alone: a request larger than that can never succeed. */
   readonly isDeviceOnly?: boolean;
 }
 
@@ -81,10 +73,7 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
 /** The error of a driver or a resource that has no memory, before the amounts are added. */
 type Shortage = CudaError | MemoryLimitError;
 
-/**
- * Runs something that takes memory, and runs it again as long as `makeRoom` returns true. Passes on
- * the last error.
- */
+/** Takes memory again as long as `makeRoom` returns true; passes on the last error. */
 export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage) => boolean): T {
   for (;;) {
     try {
@@ -95,10 +84,7 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
   }
 }
 
-/**
- * Makes room, by a more costly step each time; returns false when no step is left, or it had no
- * effect.
- */
+/** Makes room, by a more costly step each time; false when no step is left or had effect. */
 function makeRoom(need: MemoryNeed, step: number): boolean {
   if (step > 1) return false;
   if (step === 1) return waitForFrees(need);
@@ -106,20 +92,15 @@ function makeRoom(need: MemoryNeed, step: number): boolean {
   return true;
 }
 
-/** The two calls that take memory and give it back. */
-export interface Taking<T> {
-  /** Takes memory; throws when there is none. */
-  readonly take: () => T;
-  /** Gives the memory back. */
-  readonly giveBack: (taken: T) => void;
-}
-
 /**
  * Takes memory from what a cache keeps. That stays within `gpu.limit()` even if live, cached and
  * requested bytes together exceed it, so the cache need not be trimmed first. Returns undefined
  * when there is no limit, and when the memory did not come from the cache; then it was given back.
  */
-export function takeKept<T>(need: MemoryNeed, { take, giveBack }: Taking<T>): T | undefined {
+export function takeKept<T>(
+  need: MemoryNeed,
+  { take, giveBack }: { readonly take: () => T; readonly giveBack: (taken: T) => void },
+): T | undefined {
   const { context: { ledger }, byteLength } = need;
   const { limitBytes } = ledger;
   if (limitBytes === undefined || placeOf(need.kind) !== "device") return undefined;
@@ -261,10 +242,7 @@ function reclaim({ context, kind }: MemoryNeed): void {
   hurryCollector();
 }
 
-/**
- * Blocks until the GPU is done with freed memory that is still in use; returns false when there is
- * none.
- */
+/** Blocks until the GPU is done with freed memory still in use; false when there is none. */
 function waitForFrees({ context, kind }: MemoryNeed): boolean {
   if (context.isCapturing) return false;
   const isQueued = context.deferredCount > 0 || hasEndedPool(context) ||

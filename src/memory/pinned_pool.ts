@@ -19,22 +19,16 @@ import { whenPassed } from "./when_passed.ts";
 /** The driver pins whole pages, so rounding up to one takes no more memory. */
 export const PAGE_BYTES = 4096;
 
-/**
- * Page-locked memory is lost to all other programs, so a context's pool keeps at most this much.
- */
+/** Page-locked memory is lost to other programs, so a context's pool keeps at most this. */
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
-/**
- * A kept block serves requests that it exceeds by at most this factor, so that varying sizes share a
- * few blocks.
- */
+/** A kept block may exceed a request by this factor, so that a few serve varying sizes. */
 const MOST_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();
 
 /** The limits of a pool. */
 export interface KeepOptions {
-  /** Most bytes that it keeps. */
   readonly keepBytes: number;
   /** Whether the pool ends with its context, so that it must not keep the context alive. */
   readonly isContextOwned: boolean;
@@ -123,9 +117,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     else whenPassed(stream, keep);
   }
 
-  /**
-   * Gives back blocks that the GPU is done with, until at most `keepBytes` are kept; never throws.
-   */
+  /** Gives back what the GPU is done with, until at most `keepBytes` are kept; never throws. */
   trim(keepBytes = 0): void {
     checkSize(keepBytes, "bytes to keep");
     for (const [size, addresses] of this.#free) {

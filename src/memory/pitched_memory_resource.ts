@@ -8,7 +8,6 @@ import type { ContextOwner } from "./memory_resource.ts";
 export interface PitchedRequest {
   /** Bytes of a row that are used. */
   readonly widthBytes: number;
-  /** The number of rows. */
   readonly rowCount: number;
   /** Bytes that one thread of a kernel reads at once. */
   readonly elementBytes: number;

@@ -23,9 +23,7 @@ interface StackedResource extends MemoryResource, Partial<Disposable> {
 export class ResourceChoice implements Disposable {
   readonly #default: MemoryResource;
   readonly #needsHost: boolean;
-  /**
-   * Created when a function first runs with another resource; until then a choice costs nothing.
-   */
+  /** Created when a function first runs with another resource; before, a choice costs nothing. */
   #scopes: AsyncLocalStorage<MemoryResource> | undefined;
 
   /**

@@ -10,10 +10,7 @@ import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
-/**
- * The driver puts small blocks of cuMemAlloc into one block of this size, and a process that opens
- * one of them maps all of it.
- */
+/** The driver puts small blocks into one of this size, all of which whoever opens one maps. */
 const WHOLE_BYTES = 2 * 2 ** 20;
 
 /**

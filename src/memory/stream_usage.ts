@@ -12,7 +12,6 @@ export type Access = "read" | "write";
 
 /** A part of a block, and what is done with it. */
 export interface PartUse extends AddressRange {
-  /** The use: a read or a write. */
   readonly access: Access;
 }
 

@@ -96,10 +96,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
     return this.contexts.map(({ ordinal }) => ordinal);
   }
 
-  /**
-   * Allocates at once, without waiting for the stream; when one device has too little memory, nothing
-   * stays allocated.
-   */
+  /** Allocates at once; when one device has too little memory, nothing stays allocated. */
   allocate(byteLength: number): bigint {
     const reservedBytes = roundUp(byteLength, this.#granularity);
     const { context } = this;
@@ -142,9 +139,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
   }
 }
 
-/**
- * Returns whether a resource's memory is striped over several devices, and a context is one of theirs.
- */
+/** Returns whether a resource stripes memory over several devices, of which one is this. */
 export function isStripedOver(resource: unknown, context: Context): boolean {
   return resource instanceof StripedMemoryResource && resource.contexts.includes(context);
 }

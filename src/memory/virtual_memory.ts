@@ -16,10 +16,7 @@ export function hasVirtualMemory(context: Context): boolean {
   return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
 }
 
-/**
- * Returns a device's granularity: it maps memory in multiples of that
- * (cuMemGetAllocationGranularity).
- */
+/** Returns the size in whose multiples a device maps (cuMemGetAllocationGranularity). */
 export function granularityOf(device: Context): number {
   const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;
   return Number(take64(device, "cuMemGetAllocationGranularity", memoryOn(device), flag));
@@ -36,10 +33,7 @@ export interface NamedRange extends AddressRange {
   readonly what: string;
 }
 
-/**
- * Maps memory of a device at reserved addresses (cuMemCreate, cuMemMap). The mapping keeps the
- * memory, so its handle is released at once.
- */
+/** Maps memory at reserved addresses (cuMemCreate, cuMemMap), which keep it from then on. */
 export function mapMemory(device: Context, { address, byteLength, what }: NamedRange): void {
   const size = BigInt(byteLength);
   const handle = take64(device, "cuMemCreate", size, memoryOn(device), 0n);

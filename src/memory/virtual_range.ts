@@ -19,9 +19,7 @@ import {
 export interface VirtualRangeRequest {
   /** Bytes of addresses, rounded up to steps; they cost no memory. */
   readonly reservedBytes: number;
-  /**
-   * Bytes of one step, rounded up to the smallest size that the device maps, which is the default.
-   */
+  /** Bytes of one step, rounded up to the least that the device maps, which is the default. */
   readonly stepBytes?: number | undefined;
 }
 
@@ -38,10 +36,7 @@ export class VirtualRange {
   /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
   #mappedBytes = 0;
-  /**
-   * Bytes from the start that the devices may use: fewer than are mapped if a step could not be
-   * unmapped.
-   */
+  /** Bytes that the devices may use: fewer than are mapped if an unmapping failed. */
   #openBytes = 0;
 
   /** @ignore Reserves addresses without memory behind them (cuMemAddressReserve). */
@@ -103,10 +98,7 @@ export class VirtualRange {
     }
   }
 
-  /**
-   * Gives a device access to the memory, including memory that is mapped later, or ends its access
-   * (cuMemSetAccess).
-   */
+  /** Gives a device access, also to memory that is mapped later, or ends it (cuMemSetAccess). */
   setAccess(device: Context, access: DeviceAccess): void {
     const entry = describeAccess(device, access);
     if (this.#mappedBytes > 0) {

@@ -31,9 +31,7 @@ export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () =>
   defer(context, { fence, work });
 }
 
-/**
- * Returns a stream that comes after a stream's work: itself or, if it is gone, the default stream.
- */
+/** Returns a stream behind a stream's work: itself or, if it is gone, the default stream. */
 export function orderedAfter(stream: CudaStream): CudaStream {
   const { context } = stream;
   try {
@@ -67,9 +65,7 @@ function defer(context: Context, { fence, work }: { fence: Fence; work: () => vo
   });
 }
 
-/**
- * Blocks instead, where the driver sets no mark; failed work was reported to whoever waited for it.
- */
+/** Blocks instead, where the driver sets no mark; failed work was reported by others. */
 function waitInstead(context: Context): void {
   tryRelease(context.driver, "what the GPU still uses", () => context.waitForAll());
 }

@@ -34,17 +34,10 @@ const ABOVE_LEFT: Partial<Annotations> = {
   yanchor: "bottom",
 };
 
-/** The contents of a layout. */
-export interface LayoutContents {
-  readonly panels: readonly Panel[];
-  /** The names in the legend. */
-  readonly names: readonly string[];
-}
-
-/** Lays out the panels of all results. */
+/** Lays out the panels of all results; `names` are those in the legend. */
 export function bandwidthLayout(
   results: readonly BandwidthResult[],
-  { panels, names }: LayoutContents,
+  { panels, names }: { readonly panels: readonly Panel[]; readonly names: readonly string[] },
 ): Partial<Layout> {
   const margin = {
     l: 48,
@@ -79,10 +72,7 @@ export function bandwidthLayout(
   };
 }
 
-/**
- * Placed between the title and the first panel: plotly's own subtitle sometimes collides with a
- * title.
- */
+/** Placed below the title: plotly's own subtitle sometimes collides with a title. */
 function sourceNote(results: readonly BandwidthResult[]): Partial<Annotations> {
   const names = resultNames(results);
   const sources = results.map((result, index) => {
@@ -135,10 +125,7 @@ function panelHeading(panel: Panel): Partial<Annotations> {
 /** A ring can be labelled if its fit has at least this share of the fastest one's speed. */
 const NEARLY_FASTEST = 0.8;
 
-/**
- * Labels one ring in each panel, as an example for the others: among the fast fits the leftmost one,
- * where no line crosses the text.
- */
+/** Labels one ring in each panel: of the fast fits the leftmost, which no line crosses. */
 function halfSpeedNote(panel: Panel): Partial<Annotations>[] {
   const fitted: FittedLine[] = panel.runs.flat().filter(hasHalfSpeedPoint);
   const fastest = Math.max(...fitted.map(({ fit }) => fit.gigabytesPerSecond));

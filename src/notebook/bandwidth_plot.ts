@@ -34,7 +34,7 @@ const BANDWIDTH = {
  * ```
  */
 export function plotBandwidth(measured: BandwidthResult | readonly BandwidthResult[]): Figure {
-  const results = isList(measured) ? measured : [measured];
+  const results = [measured].flat();
   if (results.length === 0) checkPlotInput(undefined, BANDWIDTH);
   for (const result of results) checkPlotInput(result, BANDWIDTH);
   if (results.some((result) => result.points.length === 0)) {
@@ -54,12 +54,6 @@ export function plotBandwidth(measured: BandwidthResult | readonly BandwidthResu
     }),
     description: describeBandwidth(results),
   });
-}
-
-function isList(
-  measured: BandwidthResult | readonly BandwidthResult[],
-): measured is readonly BandwidthResult[] {
-  return Array.isArray(measured);
 }
 
 function panelLines(panel: Panel, runNames: readonly string[]): Partial<PlotData>[] {

@@ -19,10 +19,7 @@ const CLEAR = "rgba(0,0,0,0)";
 /** The colours of axes that a figure does not set; plotly's defaults glare on a dark page. */
 const AXIS = { gridcolor: GRID_COLOR, zerolinecolor: GRID_COLOR };
 
-/**
- * Buttons to leave out: one would send the data to a foreign server; the others select points, which
- * nothing uses.
- */
+/** Buttons to leave out: one sends the data to a foreign server, the others select points. */
 const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
 
 /** The parts of a {@link Figure}. */
@@ -62,10 +59,7 @@ export class Figure {
   config: PlotConfig;
   readonly #description: string;
 
-  /**
-   * Creates a figure; completes layout and config with colours that are readable on light and dark
-   * pages.
-   */
+  /** Creates a figure, whose missing colours are readable on light and dark pages. */
   constructor(options: FigureOptions) {
     options = FIGURE_OPTIONS.read(options, "new Figure");
     FIGURE_OPTIONS.requireThese(["data"], options, "new Figure");
@@ -94,10 +88,7 @@ export class Figure {
     return this.#description;
   }
 
-  /**
-   * Returns an HTML fragment for a page that has plotly.js; without plotly.js the description is
-   * shown.
-   */
+  /** Returns HTML for a page that has plotly.js; without it the description is shown. */
   toHTML(): string {
     return figureFragment(this.#parts());
   }

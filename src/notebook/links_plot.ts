@@ -17,7 +17,6 @@ const LINKS = {
 
 const ROW_HEIGHT = 30;
 
-/** A stretch of a bar. */
 interface Stretch {
   readonly found: LinkSpeed;
   /** The device or the pair, in words. */

@@ -14,10 +14,7 @@ export interface KindAmounts {
   readonly peakBytes: number;
 }
 
-/**
- * Adds allocations and subtracts frees. The amounts before the first event still kept follow from
- * the current amounts.
- */
+/** Adds allocations and subtracts frees; the amounts before them follow from those of now. */
 export function amountsByKind(
   timeline: readonly TimelineEvent[],
   live: readonly { readonly kind: string; readonly byteLength: number }[],

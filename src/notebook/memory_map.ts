@@ -79,10 +79,7 @@ function layTiles(blocks: readonly LiveObject[]): Tile[] {
 
 type TileFacts = Omit<Tile, "place">;
 
-/**
- * Groups blocks: when there are many, those whose names differ only in numbers, such as a model's
- * layers, become one tile.
- */
+/** Joins blocks, when there are many, whose names differ only in numbers, as layers' do. */
 function alike(blocks: readonly LiveObject[]): TileFacts[] {
   const groups = Map.groupBy(
     blocks,
@@ -152,10 +149,7 @@ function tileLabel({ name, byteLength, place }: Tile): Partial<Annotations>[] {
   }];
 }
 
-/**
- * Breaks a name into lines after underscores, dots and the like, and cuts off lines that have no
- * room.
- */
+/** Breaks a name into lines after underscores, dots and the like; cuts off what has no room. */
 function linesOf(
   name: string,
   { room, lineCount }: { readonly room: number; readonly lineCount: number },

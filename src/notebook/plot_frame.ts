@@ -15,10 +15,7 @@ const HUES = ["#2f81c7", "#d55e00", "#009e73", "#b07cc6", "#c98a1b", "#7f8790"] 
 /** Fill patterns that stay apart without colour, in the order of the hues. */
 const PATTERNS = ["", "/", "x", ".", "\\", "-"] as const;
 
-/**
- * Aligns words at their left edge in every font: by default plotly centres them in the box that it
- * measures, and adds a border to it.
- */
+/** Aligns words at their left edge; by default plotly centres them, and adds a border. */
 export const LEFT_ALIGNED = {
   showarrow: false,
   xanchor: "left",

@@ -71,9 +71,7 @@ export interface ProgressOptions {
   readonly unit?: string | undefined;
   /** Surface to draw on; chosen by the program's output by default. */
   readonly surface?: ProgressSurface | undefined;
-  /**
-   * The signal that the job was given: when it is aborted, the bar says that the job was stopped.
-   */
+  /** The job's signal: when it is aborted, the bar says that the job was stopped. */
   readonly signal?: AbortSignal | undefined;
   /**
    * Seconds without progress after which the bar says so, which is how a failed job looks; 10 by

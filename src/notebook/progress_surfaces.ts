@@ -28,10 +28,7 @@ export interface ProgressSurface {
   draw(state: ProgressState): void;
   /** Draws the last state. */
   finish(state: ProgressState): void;
-  /**
-   * Draws the state of a job that has stopped, and leaves it there; `draw()` is used when this is
-   * left out.
-   */
+  /** Draws a job that has stopped, and leaves it there; by default as `draw()` does. */
   stop?(state: ProgressState): void;
 }
 

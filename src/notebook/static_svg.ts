@@ -16,15 +16,8 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/**
- * A constant and not a literal in import(), for which Deno would fetch 25 MB with every import of
- * the entry.
- */
+/** No literal in import(), for which Deno would fetch 25 MB with every import of the entry. */
 const DOM_LIBRARY: string = "npm:jsdom@31.0.1";
-
-interface DomLibrary {
-  readonly JSDOM: new (html: string, options: object) => { readonly window: PlotWindow };
-}
 
 /** Names the part of jsdom's window that is used here, because jsdom ships no types. */
 interface PlotWindow {
@@ -85,14 +78,12 @@ function requirePixels(size: unknown): void {
 }
 
 async function openPlotWindow(): Promise<PlotWindow> {
-  const [{ JSDOM }, source]: [DomLibrary, string] = await Promise.all([
+  const [{ JSDOM }, source] = await Promise.all([
     loadPackage("jsdom", import(DOM_LIBRARY)),
     plotlySource(),
   ]);
-  const { window } = new JSDOM(`<div id="host"></div>`, {
-    runScripts: "outside-only",
-    pretendToBeVisual: true,
-  });
+  const options = { runScripts: "outside-only", pretendToBeVisual: true };
+  const window: PlotWindow = new JSDOM(`<div id="host"></div>`, options).window;
   addMissingBrowserParts(window);
   window.eval(source);
   return window;

@@ -7,10 +7,7 @@ import { otherSort } from "../words/file_sorts.ts";
 import { visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
 
-/**
- * A file of numpy breaks the format, or holds elements of a type that the kit lacks. `path` names
- * the file.
- */
+/** A file of numpy's, named by `path`, breaks the format or has elements that the kit lacks. */
 export class NumpyError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "NumpyError";
@@ -28,15 +25,12 @@ export class NumpyError extends Error {
 
 /** The contents of a header. */
 export interface NpyHeader {
-  /** Element type. */
   readonly dtype: DType;
   /** Whether the bytes of each element are big-endian. */
   readonly isBigEndian: boolean;
   /** Whether elements are contiguous along the first axis, as in Fortran. */
   readonly isFortran: boolean;
-  /** Size of each axis. */
   readonly shape: readonly number[];
-  /** Number of elements. */
   readonly count: number;
   /** Bytes from the start of the file to the first element. */
   readonly byteLength: number;

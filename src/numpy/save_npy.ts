@@ -12,13 +12,9 @@ import { encodeNpyHeader } from "./npy_header.ts";
 
 /** An array to save, and its file. */
 export interface NpyRequest extends TransferOptions, WritingOptions {
-  /** The file. */
   readonly path: FilePath;
-  /** The elements. */
   readonly span: MemorySpan;
-  /** Element type. */
   readonly dtype: DType;
-  /** Size of each axis. */
   readonly shape: readonly number[];
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;

@@ -4,7 +4,6 @@ import { NumpyError } from "./npy_header.ts";
 
 /** A file of an archive. */
 export interface ZipEntry {
-  /** Its name. */
   readonly name: string;
   /** Whether it is deflated; otherwise it is stored uncompressed. */
   readonly isDeflated: boolean;
@@ -14,7 +13,6 @@ export interface ZipEntry {
   readonly packedBytes: number;
   /** Its own size. */
   readonly byteLength: number;
-  /** Offset of its header in the archive, in bytes. */
   readonly offset: number;
 }
 
@@ -92,7 +90,6 @@ export function contentOffset(path: string, entry: ZipEntry, read: ReadPart): nu
 
 /** A file to write, with its bytes as in the archive. */
 export interface PackedFile extends Omit<ZipEntry, "offset" | "packedBytes"> {
-  /** The bytes. */
   readonly packed: Uint8Array<ArrayBuffer>;
 }
 
@@ -218,9 +215,7 @@ function readEntry(
   return { name, isDeflated, crc: view.getUint32(at + 16, true), ...whole };
 }
 
-/**
- * Sizes of 4 GiB and more are in a field of their own, in this order, and only those that need it.
- */
+/** Sizes of 4 GiB and more are in a field of their own, in this order, and no others. */
 function withLargeSizes(
   path: string,
   sizes: { byteLength: number; packedBytes: number; offset: number },

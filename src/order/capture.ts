@@ -16,7 +16,6 @@ interface StreamKey {
 
 /** The part of a stream that a capture uses. */
 export interface CapturedQueue extends StreamKey {
-  /** Context that it belongs to. */
   readonly context: Context;
   /** Whether the driver's stream is destroyed: no call may have its handle. */
   readonly isGone: boolean;
@@ -46,10 +45,7 @@ export function requireUncaptured(queue: StreamKey, action: string): void {
   if (isCaptured(queue)) throw refusal(queue, action);
 }
 
-/**
- * Creates the error for a call that cannot be recorded. The capture ends with it, even when it is
- * caught.
- */
+/** Creates the error for what cannot be recorded, with which the capture ends even if caught. */
 export function cannotRecord(queue: StreamKey, action: string): TypeError {
   const error = refusal(queue, action);
   active?.refuse(error);

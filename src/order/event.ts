@@ -29,12 +29,6 @@ const TIME_HINTS: ReadonlyMap<number, string> = new Map([
   [CUresult.CUDA_ERROR_INVALID_HANDLE, "stream.record() both events first"],
 ]);
 
-/** The parts of an event. */
-interface EventFields extends EventOptions {
-  readonly context: Context;
-  readonly handle: bigint;
-}
-
 /** Checks the options above. */
 export const EVENT_OPTIONS: OptionSet<EventOptions> = new OptionSet({
   timing: FLAG,
@@ -79,7 +73,7 @@ export class CudaEvent implements Disposable {
   }
 
   /** @ignore Adopts an event of the driver. */
-  constructor(parts: Parts<EventFields>) {
+  constructor(parts: Parts<EventOptions & { readonly context: Context; readonly handle: bigint }>) {
     const { context, handle, shareable = false, label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.shareable = shareable;

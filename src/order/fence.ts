@@ -61,10 +61,7 @@ export class Fence {
     return true;
   }
 
-  /**
-   * Returns whether the GPU has passed the fence; throws the error of failed work before it
-   * (cuEventQuery).
-   */
+  /** Returns whether the GPU has passed the fence; throws earlier work's error (cuEventQuery). */
   poll(): boolean {
     const status = this.#context.driver.status("cuEventQuery", this.#handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;

@@ -14,18 +14,12 @@ import { type Owner, unwatch, watch } from "./safety_net.ts";
 export interface HandleFields {
   /** The context that is kept alive until the handle is destroyed. */
   readonly context: Context;
-  /** Kind of object. */
   readonly kind: LiveKind;
-  /** The driver's handle. */
   readonly handle: bigint;
-  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
   /** Destroys the handle; throws on failure. */
   readonly destroy: (handle: bigint) => void;
-  /**
-   * Does what comes before the handle is destroyed, whoever releases it: its object, or the ledger with
-   * all that is live.
-   */
+  /** Does what comes before the handle is destroyed, whoever releases it. */
   readonly beforeEnd?: (() => void) | undefined;
   /** Does what comes before that instead, when the object was collected. */
   readonly beforeLost?: (() => void) | undefined;
@@ -68,7 +62,6 @@ export class HandleRecord implements LedgerEntry, Owner {
     watch(owner, this);
   }
 
-  /** Whether the handle was released. */
   get released(): boolean {
     return this.#released;
   }
@@ -109,10 +102,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     };
   }
 
-  /**
-   * Destroys the handle once, when no postponed call needs it any more. A failure is reported and
-   * never thrown.
-   */
+  /** Destroys the handle once no postponed call needs it; reports a failure and never throws. */
   release(): void {
     if (this.#released) return;
     this.#released = true;

@@ -4,10 +4,7 @@
 
 import { activeCapture } from "./capture.ts";
 
-/**
- * Result of advancing work that has begun: it moved, it waits for the GPU or a thread, or it needs
- * a turn of the event loop.
- */
+/** Result of advancing work: it moved, waits for the GPU or a thread, or needs the event loop. */
 export type Progress = "moved" | "waits" | "needs a turn";
 
 /** A pending call: a transfer, or a call that comes after one. */
@@ -30,10 +27,7 @@ export abstract class PendingWork {
     return this.#hasBegun;
   }
 
-  /**
-   * Whether it is a single postponed call, made in the order of a stream after all its earlier
-   * calls.
-   */
+  /** Whether it is one postponed call, made after all earlier calls of its stream. */
   get isPostponed(): boolean {
     return false;
   }
@@ -54,9 +48,7 @@ export abstract class PendingWork {
     return "needs a turn";
   }
 
-  /**
-   * Prepares for the program to run, after {@link PendingWork.advance} and before the work is over.
-   */
+  /** Prepares for the program to run between two calls of {@link PendingWork.advance}. */
   beforeProgram(): void {}
 
   /** Begins once all of `earlier` is over; at once when it is. Call it once. */
@@ -86,10 +78,7 @@ export abstract class PendingWork {
     beginReady();
   }
 
-  /**
-   * Begins the work that became ready first; returns false when there is none. Begins none while a
-   * capture runs.
-   */
+  /** Begins the work that became ready first; false when there is none, or a capture runs. */
   static beginNext(): boolean {
     if (activeCapture() !== undefined) return false;
     const work = ready.shift();
@@ -172,10 +161,7 @@ function reasonToWait(): string {
       `before the capture or after it`;
 }
 
-/**
- * Advances all work that can move without the event loop; returns false when only the event loop
- * can help.
- */
+/** Advances all work that can move; false when only the event loop can help. */
 function advanceAll(): boolean {
   let canMove = false;
   while (PendingWork.beginNext()) canMove = true;

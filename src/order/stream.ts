@@ -25,7 +25,6 @@ export interface StreamOptions {
   readonly label?: string | undefined;
 }
 
-/** The parts of a stream. */
 interface StreamFields extends StreamOptions {
   readonly context: Context;
   readonly handle: bigint;

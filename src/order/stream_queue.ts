@@ -58,7 +58,6 @@ export class CallFailure {
   }
 }
 
-/** The parts of a {@link StreamQueue}. */
 interface QueueFields {
   readonly context: Context;
   readonly handle: bigint;
@@ -68,7 +67,6 @@ interface QueueFields {
 
 /** The queue of a stream, as the kit sees it: users hold the stream. */
 export class StreamQueue implements CapturedQueue {
-  /** Context that it belongs to. */
   readonly context: Context;
   /** The handle as an identity, also after disposal; never queue work with it. */
   readonly key: bigint;
@@ -83,9 +81,7 @@ export class StreamQueue implements CapturedQueue {
   #waitingThreads = 0;
   #lastPostponed: PendingWork | undefined;
   #failure: CallFailure | undefined;
-  /**
-   * A mark at the end of the queue, for other streams to wait for; created when it is first needed.
-   */
+  /** A mark at the end of the queue, for other streams to wait for; made when first needed. */
   #end: Fence | undefined;
   /** Whether another library queues work from a thread of its own. */
   #isLent = false;
@@ -131,10 +127,7 @@ export class StreamQueue implements CapturedQueue {
     return this.isGone && this.#end === undefined;
   }
 
-  /**
-   * Whether the queue is idle for certain: it was seen idle and nothing was queued since. Makes no
-   * driver call.
-   */
+  /** Whether it was seen idle and nothing was queued since. Makes no driver call. */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;
   }
@@ -150,19 +143,13 @@ export class StreamQueue implements CapturedQueue {
     return true;
   }
 
-  /**
-   * The work that must be over so that nothing is pending: the transfers, and the last postponed
-   * call, which comes after all others.
-   */
+  /** The work after which nothing is pending: the transfers, and the last postponed call. */
   get pendingEnds(): PendingWork[] {
     const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
     return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
   }
 
-  /**
-   * The last postponed call, which every later call on this stream comes after, whatever memory it
-   * uses.
-   */
+  /** The last postponed call, which every later call here comes after, whatever it uses. */
   get lastPostponed(): PendingWork | undefined {
     return this.#lastPostponed;
   }
@@ -211,10 +198,7 @@ export class StreamQueue implements CapturedQueue {
     return this.#failure?.isTold === true ? undefined : this.#failure;
   }
 
-  /**
-   * Takes over the failure of a postponed call of another stream, whose results later work uses;
-   * an earlier failure is told first.
-   */
+  /** Takes over a failure of another stream, whose results later work uses; the first is told. */
   inherit(failure: CallFailure | undefined): void {
     if (failure !== undefined && this.failure === undefined) this.#failure = failure;
   }
@@ -372,9 +356,7 @@ export class StreamQueue implements CapturedQueue {
     return { [Symbol.dispose]: () => context.release() };
   }
 
-  /**
-   * Moves the end mark to the end of the queue, unless the stream is destroyed, being captured or lent.
-   */
+  /** Moves the end mark to the end of the queue, unless the stream is gone, captured or lent. */
   #markEnd(): Fence | undefined {
     if (this.isGone || this.#isLent || isCaptured(this)) return this.#end;
     if (this.#needsEntry) this.#enter();

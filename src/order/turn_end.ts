@@ -18,10 +18,7 @@ export class TurnEnd {
     };
   }
 
-  /**
-   * Asks for the call. Returns whether this is the turn's first time; `now` is a time of any one clock, in
-   * milliseconds.
-   */
+  /** Asks for the call; returns whether first in this turn, by `now` in milliseconds of a clock. */
   ask(now: number): boolean {
     if (now < this.#askedAt + LONGEST_TURN_MILLISECONDS) return false;
     this.#askedAt = now;

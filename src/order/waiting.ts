@@ -31,9 +31,7 @@ const FIRST_LOOKS = 8;
 /** Turns of polling, about 1 to 3 microseconds each, before a wait moves to another thread. */
 const POLL_TURNS = 64;
 
-/**
- * Looks of a blocking call, before the driver's own wait, which notices the end of brief work later.
- */
+/** Looks of a blocking call before the driver's own wait, which notices brief work's end late. */
 const LOOKS = 48;
 
 /** Blocks until a stream has done all that the driver was given (cuStreamSynchronize). */

@@ -14,7 +14,6 @@ const KEPT: Uint32Array<ArrayBuffer>[] = [];
 
 /** A Python that runs in this process. */
 export class Interpreter {
-  /** The file of its library. */
   readonly libraryPath: string;
   readonly #api: PythonApi;
   /** Python's function that handles requests. */

@@ -81,7 +81,6 @@ interface Reply {
   readonly released: readonly number[];
 }
 
-/** The parts of a Python. */
 interface PythonFields {
   readonly interpreter: Interpreter;
   readonly onPrint: ((text: string) => void) | undefined;

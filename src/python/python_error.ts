@@ -2,9 +2,7 @@
 
 /** A Python error, as the Python side describes it. */
 export interface PythonFailure {
-  /** The class. */
   readonly type: string;
-  /** The text. */
   readonly message: string;
   /** The text that Python would print. */
   readonly traceback: string;

@@ -45,7 +45,6 @@ export class SharedArrays {
     this.#drain = drain;
   }
 
-  /** Number of arrays that Python has. */
   get givenCount(): number {
     return this.#given.size;
   }
@@ -62,7 +61,6 @@ export class SharedArrays {
     return { number, ...facts, read_only: block.isReadOnly, gpu: buffer.isDeviceAccessible };
   }
 
-  /** Finds an array that Python has. */
   find(number: number): Shareable | undefined {
     return this.#given.get(number)?.source;
   }

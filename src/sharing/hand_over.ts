@@ -19,9 +19,7 @@ import { malformed, TicketError } from "../words/ticket.ts";
 import { requireDevice } from "./refusals.ts";
 import { type SharedElements, whenDone } from "./share_memory.ts";
 
-/**
- * Memory on its way from one Worker to another, as `buffer.handOver()` returns it, to be posted.
- */
+/** Memory on its way between Workers, as `buffer.handOver()` returns it, to be posted. */
 export interface HandedOver<D extends DType = DType> {
   /** Kind of ticket. */
   readonly kind: "handover";
@@ -39,10 +37,7 @@ export interface HandedOver<D extends DType = DType> {
   readonly label?: string | undefined;
   /** Whether it comes from a memory pool of the driver. */
   readonly isPooled: boolean;
-  /**
-   * Shared by all copies of this record: whether the memory was taken over, and the machine that it
-   * belongs to.
-   */
+  /** Shared by all copies of this record: whether it was taken over, and whose memory it is. */
   readonly claim: SharedArrayBuffer;
 }
 
@@ -56,18 +51,13 @@ const CLAIM_BYTES = 4 + 16;
 /** The machine of NVIDIA's driver, which all Workers share; each simulated driver has its own. */
 const SHARED_MACHINE = "0".repeat(2 * (CLAIM_BYTES - 4));
 
-/** Elements to hand over, and whether they are a part of a larger block. */
-interface OwnedElements<D extends DType> extends SharedElements<D> {
-  readonly isView: boolean;
-}
-
 /**
  * Gives up memory, once all earlier calls on it are done.
  *
  * @throws TypeError for a view, and for memory that another Worker could not free.
  */
 export async function handOverMemory<D extends DType>(
-  { span, dtype, shape, isView, name }: OwnedElements<D>,
+  { span, dtype, shape, isView, name }: SharedElements<D> & { readonly isView: boolean },
 ): Promise<HandedOver<D>> {
   requireNoCapture(`hand over ${name}`);
   if (isView) throw new TypeError(`Cannot hand over ${name}: it is a view; hand over its buffer`);

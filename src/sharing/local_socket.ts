@@ -42,14 +42,6 @@ export interface Received {
   readonly isEnd: boolean;
 }
 
-/** The process at the other end of a connection. */
-export interface Peer {
-  /** Its number. */
-  readonly pid: number;
-  /** Its user. */
-  readonly uid: number;
-}
-
 /** One end of a connection, or a listening socket. No call here waits. */
 export class LocalSocket implements Disposable {
   #descriptor: number | undefined;
@@ -104,7 +96,6 @@ export class LocalSocket implements Disposable {
     throw systemError("open a socket", lastErrno());
   }
 
-  /** The descriptor. */
   get descriptor(): number {
     if (this.#descriptor === undefined) throw new TypeError("Cannot use a socket: it was closed");
     return this.#descriptor;
@@ -118,7 +109,7 @@ export class LocalSocket implements Disposable {
   }
 
   /** The process at the other end; undefined when the system does not tell. */
-  get peer(): Peer | undefined {
+  get peer(): { readonly pid: number; readonly uid: number } | undefined {
     const credentials = new Uint8Array(UCRED.byteLength);
     const size = new Uint32Array([credentials.byteLength]);
     const { getsockopt } = openSystem();

@@ -8,10 +8,10 @@ import { take64 } from "../driver/driver.ts";
 import { releaseAll, tryRelease } from "../driver/release.ts";
 import { DriverPool } from "../memory/driver_pool.ts";
 import { pointerAttributes } from "../memory/pointer_attributes.ts";
-import { isPoolTicket, type MemoryTicket, type PoolTicket, TicketError } from "../words/ticket.ts";
+import { isPoolTicket, type MemoryTicket, type PoolTicket } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { askForPool, type OpenWaiting, type PoolConnection } from "./pool_client.ts";
-import { refusedHandle, refusedPool, requireDevice } from "./refusals.ts";
+import { cannotOpen, refusedHandle, refusedPool, requireDevice } from "./refusals.ts";
 
 /**
  * Opens the memory of a ticket, or finds it open already; the caller must release it.
@@ -30,10 +30,9 @@ export async function openMemory(
   const { byteLength } = memory.fields;
   if (ticket.offset + ticket.byteLength <= byteLength) return memory;
   memory.letGo();
-  throw new TicketError(
+  throw cannotOpen(
     "length",
-    `Cannot open the ticket: it names ${ticket.byteLength} bytes at ${ticket.offset}, the ` +
-      `allocation has ${byteLength}`,
+    `it names ${ticket.byteLength} bytes at ${ticket.offset}, the allocation has ${byteLength}`,
   );
 }
 
@@ -100,10 +99,7 @@ function adopt(
     if (byteLength !== undefined && byteLength !== Infinity) {
       return new OpenedMemory({ ...fields, context, byteLength });
     }
-    throw new TicketError(
-      "length",
-      "Cannot open the ticket: the driver does not tell how large its memory is",
-    );
+    throw cannotOpen("length", "the driver does not tell how large its memory is");
   } catch (error) {
     tryRelease(context.driver, "memory of another process", fields.close);
     throw error;
@@ -113,14 +109,11 @@ function adopt(
 /** A pool of another process, imported once, and destroyed with the last of its memory here. */
 interface ImportedPool {
   readonly handle: bigint;
+  keep(): void;
   letGo(): void;
 }
 
-interface PoolRecord extends ImportedPool {
-  keep(): void;
-}
-
-const imported = new WeakMap<Context, Map<string, PoolRecord>>();
+const imported = new WeakMap<Context, Map<string, ImportedPool>>();
 
 function importPool(
   context: Context,
@@ -141,9 +134,7 @@ function importPool(
     throw refusedPool(error);
   }
   try {
-    if (!pool.openTo(context)) {
-      throw new TicketError("gone", "Cannot open the ticket: its pool gives this device no access");
-    }
+    if (!pool.openTo(context)) throw cannotOpen("gone", "its pool gives this device no access");
   } catch (error) {
     tryRelease(context.driver, "a pool of another process", () => pool.destroy());
     throw error;

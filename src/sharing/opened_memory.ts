@@ -9,7 +9,6 @@ import { defaultStreamOf } from "../order/stream.ts";
 
 /** An allocation of another process, and the call that closes it. */
 export interface OpenedFields {
-  /** The context that it is open in. */
   readonly context: Context;
   /** Text that identifies this allocation. */
   readonly key: string;
@@ -23,10 +22,7 @@ export interface OpenedFields {
 
 const opened = new WeakMap<Context, Map<string, OpenedMemory>>();
 
-/**
- * One allocation of another process. Uses by all its buffers are ordered together, and each buffer
- * holds it open.
- */
+/** Memory of another process, which all its buffers hold open and order their uses by. */
 export class OpenedMemory implements Lender {
   readonly usage: StreamUsage;
   readonly isReadOnly = false;
@@ -48,7 +44,6 @@ export class OpenedMemory implements Lender {
     return found;
   }
 
-  /** Whether it was closed. */
   get released(): boolean {
     return this.#holders === 0;
   }

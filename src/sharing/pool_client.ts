@@ -2,12 +2,12 @@
 // descriptor.
 
 import type { Context } from "../driver/context.ts";
-import { type PoolTicket, TicketError } from "../words/ticket.ts";
+import type { PoolTicket, TicketError } from "../words/ticket.ts";
 import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";
 import { decodeAnswer, encodeRequest, type PoolAnswer } from "./pool_words.ts";
-import { noPool, ownProcess, sharerName } from "./refusals.ts";
+import { cannotOpen, noPool, ownProcess, sharerName } from "./refusals.ts";
 
 /** Time between two looks at the socket. */
 const LOOK_MILLISECONDS = 2;
@@ -22,7 +22,6 @@ export interface OpenWaiting {
 
 /** An open connection to a process that keeps memory for this one until it is closed. */
 export interface PoolConnection extends Disposable {
-  /** Its answer. */
   readonly answer: PoolAnswer;
   /** The pool's descriptor; closed with the connection. */
   readonly descriptor: number;
@@ -53,10 +52,7 @@ export async function askForPool(
   const answer = decodeAnswer(received.bytes);
   const [descriptor] = received.descriptors;
   if (answer?.isThere === false) {
-    throw new TicketError(
-      "gone",
-      "Cannot open the ticket: its memory was disposed, or the ticket was changed",
-    );
+    throw cannotOpen("gone", "its memory was disposed, or the ticket was changed");
   }
   if (answer === undefined || descriptor === undefined || received.descriptors.length > 1) {
     throw received.isEnd ? gone(pid) : noPool();
@@ -69,15 +65,11 @@ export async function askForPool(
 function requireTrusted(socket: LocalSocket, key: string): void {
   if (socket.peer?.pid === Deno.pid && !isOfferedInThread(key)) throw ownProcess("memory");
   if (socket.isOfSameUser) return;
-  throw new TicketError(
-    "unanswered",
-    "Cannot open the ticket: the process at its socket belongs to another user",
-  );
+  throw cannotOpen("unanswered", "the process at its socket belongs to another user");
 }
 
 /** The wait for another process. */
 interface Limit extends OpenWaiting {
-  /** The process, if it is known. */
   readonly pid: number | undefined;
   /** When it has taken too long, by the clock of `performance`. */
   readonly end: number;
@@ -109,10 +101,10 @@ async function receive(socket: LocalSocket, limit: Limit): Promise<Received> {
  */
 async function untilNextLook({ signal, timeoutSeconds, pid, end }: Limit): Promise<void> {
   if (performance.now() > end) {
-    throw new TicketError(
+    throw cannotOpen(
       "unanswered",
-      `Cannot open the ticket: ${sharerName(pid)} has not answered in ${timeoutSeconds} s; ` +
-        `its event loop must turn, and under --watch its program may have failed`,
+      `${sharerName(pid)} has not answered in ${timeoutSeconds} s; its event loop must turn, ` +
+        `and under --watch its program may have failed`,
     );
   }
   await sleep(LOOK_MILLISECONDS);
@@ -120,8 +112,5 @@ async function untilNextLook({ signal, timeoutSeconds, pid, end }: Limit): Promi
 }
 
 function gone(pid: number | undefined): TicketError {
-  return new TicketError(
-    "gone",
-    `Cannot open the ticket: ${sharerName(pid)} has ended, or shares nothing any more`,
-  );
+  return cannotOpen("gone", `${sharerName(pid)} has ended, or shares nothing any more`);
 }

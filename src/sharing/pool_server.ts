@@ -179,10 +179,7 @@ class PoolServer {
 
 let server: PoolServer | undefined;
 
-/**
- * Offers a block of a pool to processes that know its key, until it is released. A block that is
- * offered twice has the same key.
- */
+/** Offers a block of a pool to processes that know its key, the same each time. */
 export function offerBlock(block: Block): Offer {
   server ??= new PoolServer();
   try {

@@ -16,10 +16,7 @@ const REQUEST_BYTES = KEY_BYTES + CU_IPC_HANDLE_SIZE;
 export interface PoolRequest {
   /** The secret that opens it. */
   readonly key: string;
-  /**
-   * The driver's description of it, which is compared, so that the driver never gets one that was
-   * changed.
-   */
+  /** The driver's description of it, compared so that the driver gets none that was changed. */
   readonly handle: string;
 }
 

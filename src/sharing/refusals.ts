@@ -4,7 +4,7 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { CudaError } from "../words/errors.ts";
-import { TicketError } from "../words/ticket.ts";
+import { TicketError, type TicketProblem } from "../words/ticket.ts";
 
 /** Statuses by which the driver says that a handle is not valid any more. */
 const UNKNOWN_HANDLE: ReadonlySet<number> = new Set([
@@ -36,6 +36,15 @@ export function requireDevice(
   );
 }
 
+/** Creates the error for a ticket that cannot be opened. */
+export function cannotOpen(
+  problem: TicketProblem,
+  reason: string,
+  options?: ErrorOptions,
+): TicketError {
+  return new TicketError(problem, `Cannot open the ticket: ${reason}`, options);
+}
+
 /** Names the process that made a ticket, if it is known. */
 export function sharerName(pid: number | undefined): string {
   return pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
@@ -49,13 +58,8 @@ export function refusedHandle(
   if (!(error instanceof CudaError)) return error;
   if (error.code === CUresult.CUDA_ERROR_INVALID_CONTEXT) return ownProcess(what, { cause: error });
   if (!UNKNOWN_HANDLE.has(error.code)) return error;
-  return new TicketError(
-    "gone",
-    `Cannot open the ticket: its ${what} is not there; it was disposed, or ${
-      sharerName(pid)
-    } has ended`,
-    { cause: error },
-  );
+  const reason = `its ${what} is not there; it was disposed, or ${sharerName(pid)} has ended`;
+  return cannotOpen("gone", reason, { cause: error });
 }
 
 /**
@@ -70,11 +74,7 @@ export function refusedPool(error: unknown): unknown {
 
 /** Creates the error for an answer that is not a pool. */
 export function noPool(options?: ErrorOptions): TicketError {
-  return new TicketError(
-    "unanswered",
-    "Cannot open the ticket: the process at its socket gives no pool",
-    options,
-  );
+  return cannotOpen("unanswered", "the process at its socket gives no pool", options);
 }
 
 /** Creates the error for a ticket of this very process. */
@@ -82,10 +82,9 @@ export function ownProcess(what: string, options?: ErrorOptions): TicketError {
   const advice = what === "memory"
     ? "use the buffer itself, or handOver() it to another Worker"
     : "use the event itself";
-  return new TicketError(
+  return cannotOpen(
     "own-process",
-    `Cannot open the ticket: this process has made it; ${advice}; after a restart by --watch, share ` +
-      "it again",
+    `this process has made it; ${advice}; after a restart by --watch, share it again`,
     options,
   );
 }

@@ -20,11 +20,8 @@ import { offerBlock } from "./pool_server.ts";
 
 /** Memory to share. */
 export interface SharedElements<D extends DType> {
-  /** The bytes. */
   readonly span: MemorySpan;
-  /** Their element type. */
   readonly dtype: D;
-  /** Size of each axis. */
   readonly shape: readonly number[];
   /** Their buffer's name. */
   readonly name: string;

@@ -13,7 +13,6 @@ export interface Share {
   readonly rank: number;
   /** Bytes before it in the whole. */
   readonly offset: number;
-  /** Its size in bytes. */
   readonly byteLength: number;
 }
 

@@ -202,10 +202,7 @@ interface SharedSection {
   readonly buffers: readonly DeviceBuffer[];
 }
 
-/**
- * Adds the reads of bytes for every device: one device reads a few bytes, for many each reads a
- * share.
- */
+/** Adds the reads of bytes for every device: one device reads few, each a share of many. */
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
   const { byteLength, buffers } = section;
   if (byteLength === 0) return;

@@ -26,19 +26,14 @@ export interface PartMove {
 
 /** An array on the host, and its parts on devices. */
 export interface PartsTransfer extends TransferOptions {
-  /** Direction of the transfer. */
   readonly direction: "upload" | "download";
-  /** Element type. */
   readonly dtype: DType;
   /** The whole array, bit for bit or as float32. */
   readonly memory: HostBytes;
   /** Whether the array holds float32 for 16-bit floats. */
   readonly isWide: boolean;
-  /** The parts. */
   readonly moves: readonly PartMove[];
-  /**
-   * Whether the devices' memory is new, and the array already has its place in the order of calls.
-   */
+  /** Whether the memory is new, and the array already has its place in the order of calls. */
   readonly isPlaced?: boolean | undefined;
 }
 

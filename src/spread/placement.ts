@@ -69,9 +69,7 @@ function axisOf(placement: Placement, entry: TensorEntry): Split {
   throw new RangeError(`${what} along an axis: its elements are parts of bytes; replicate it`);
 }
 
-/**
- * search() and not test(), because a pattern with the flag "g" would remember its last position.
- */
+/** search() and not test(): a pattern with the flag "g" would remember its last position. */
 function hasName(pattern: RegExp | string, name: string): boolean {
   return typeof pattern === "string" ? pattern === name : name.search(pattern) >= 0;
 }

@@ -21,7 +21,6 @@ export interface ShardedTensor {
 export interface ShardedFields {
   /** The memory, by device: one block for each file. */
   readonly blocks: readonly (readonly DeviceBuffer[])[];
-  /** The tensors by name. */
   readonly tensors: ReadonlyMap<string, ShardedTensor>;
   /** Metadata: strings about the model as a whole. */
   readonly metadata: Readonly<Record<string, string>>;

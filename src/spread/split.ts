@@ -45,7 +45,6 @@ export interface ElementRows {
 
 /** The part of one device. */
 export interface PartLayout {
-  /** Its shape. */
   readonly shape: Shape;
   /** The rows of the whole that it consists of. */
   readonly rows: ElementRows;
@@ -65,7 +64,6 @@ export interface SplitLayout {
 export interface SplitSubject {
   /** Name of its element type, for messages. */
   readonly dtype: string;
-  /** Its shape. */
   readonly shape: Shape;
   /** Number of parts. */
   readonly count: number;

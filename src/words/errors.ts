@@ -73,7 +73,6 @@ export class CudaError extends Error {
   }
 }
 
-/** The parts of an {@link OutOfMemoryError}. */
 interface FailedAllocation {
   readonly amounts: MemoryAmounts;
   readonly cause?: CudaError | MemoryLimitError | undefined;
@@ -230,10 +229,7 @@ export type UnavailableReason =
   | "driver-too-old"
   | "not-supported";
 
-/**
- * The driver, a device, a permission or a function of the driver is missing; the message names the
- * fix.
- */
+/** The driver, a device, a permission or a function is missing; the message names the fix. */
 export class CudaUnavailableError extends Error {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "CudaUnavailableError";

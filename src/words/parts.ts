@@ -51,10 +51,8 @@ const MAKERS: Readonly<Record<string, string>> = {
 
 /** The parts from which the kit makes an object. */
 export class Parts<T> {
-  /** The parts. */
   readonly value: T;
 
-  /** Holds parts. */
   constructor(value: T) {
     this.value = value;
   }

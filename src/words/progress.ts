@@ -2,10 +2,7 @@
 
 import { warnOfFailure } from "./options.ts";
 
-/**
- * Calls a progress callback when there is one. A promise that it returns is not awaited; its failure is
- * printed on the console.
- */
+/** Calls a progress callback, if any; a promise is not awaited, and its failure printed. */
 export function reportProgress<A extends readonly unknown[]>(
   onProgress: ((...progress: A) => void) | undefined,
   ...progress: A

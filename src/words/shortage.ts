@@ -12,11 +12,9 @@ export interface LiveBlock {
 
 /** The amounts that explain a lack of memory, in bytes. */
 export interface MemoryAmounts {
-  /** The device's number. */
   readonly ordinal: number;
   /** Place of the requested memory; the device by default. The other amounts are of this place. */
   readonly place?: "device" | "host";
-  /** Bytes requested. */
   readonly requestedBytes: number;
   /** Bytes free on the device. */
   readonly freeBytes: number;
@@ -28,7 +26,6 @@ export interface MemoryAmounts {
   readonly remedy?: string | undefined;
   /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;
-  /** Number of live buffers. */
   readonly liveCount: number;
   /** Bytes that caches still keep for reuse, after they were trimmed. */
   readonly cachedBytes?: number;
@@ -63,10 +60,7 @@ export function formatHolders(amounts: MemoryAmounts): string {
   return [...free, ...limit, held, ...kept].join(", ");
 }
 
-/**
- * Returns the bytes that this program does not account for: the context, other programs, and
- * rounding.
- */
+/** Returns the bytes that this program does not know of: the context, others, and rounding. */
 export function otherBytesOf(
   amounts: Pick<MemoryAmounts, "totalBytes" | "freeBytes" | "liveBytes" | "cachedBytes">,
 ): number {

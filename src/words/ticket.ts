@@ -14,9 +14,7 @@ const LONGEST_TEXT = 16_384;
 /** Axes of the largest shape in a ticket. */
 export const MOST_TICKET_AXES = 64;
 
-/**
- * A ticket for memory, which `buffer.share()` returns and `gpu.open()` takes in another process.
- */
+/** A ticket for memory: `buffer.share()` returns it, `gpu.open()` takes it elsewhere. */
 export interface MemoryTicket<D extends DType = DType> {
   /** Version of the ticket's form. */
   readonly vramkit: 1;
@@ -45,10 +43,7 @@ export interface MemoryTicket<D extends DType = DType> {
   readonly key?: string | undefined;
 }
 
-/**
- * A ticket for an event, which `event.share()` returns and `gpu.openEvent()` takes in another
- * process.
- */
+/** A ticket for an event: `event.share()` returns it, `gpu.openEvent()` takes it elsewhere. */
 export interface EventTicket {
   /** Version of the ticket's form. */
   readonly vramkit: 1;

@@ -1,9 +1,6 @@
 // Timers for any length of time, and waits with a limit.
 
-/**
- * The runtime's timers, taken at the start: tests of programs may replace the global ones by timers
- * that stand still.
- */
+/** The runtime's timers, taken before tests of programs may replace the global ones. */
 export const TIMERS: Pick<typeof globalThis, "clearTimeout" | "setTimeout"> = {
   clearTimeout,
   setTimeout,

@@ -1,9 +1,6 @@
 // Warnings, for failures that must not make anything else fail, such as those of a release.
 
-/**
- * Prints a warning. Where the console cannot be written, as with a log on a full disk, the warning is
- * lost and the program goes on.
- */
+/** Prints a warning; on a console that cannot be written, as on a full disk, it is lost. */
 export function warn(text: string): void {
   printOrLose(() => console.warn(`vramkit: ${text}`));
 }

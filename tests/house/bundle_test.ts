@@ -4,7 +4,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
 import { BUNDLED_ENTRIES, bundleProgram } from "../../release/bundle.ts";
-import { type ChildResult, runDeno } from "../support/child_deno.ts";
+import { type ChildResult, runDeno, runElsewhere } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
@@ -32,7 +32,11 @@ Deno.test("bundleProgram() gives one file that runs by URL with --allow-ffi alon
   );
   const host = `127.0.0.1:${server.addr.port}`;
   const program = `import { CudaDevice } from "http://${host}/vramkit.js";\n${PROGRAM}`;
-  const result = await runElsewhere(program, ["--allow-ffi", `--allow-import=${host}`]);
+  const result = await runElsewhere(program, [
+    "--no-check",
+    "--allow-ffi",
+    `--allow-import=${host}`,
+  ]);
   assertPrinted(result, "program.ts:4:15");
 });
 
@@ -68,14 +72,4 @@ function assertPrinted({ stdout, stderr }: ChildResult, origin: string): void {
   assertStringIncludes(card ?? "", "DeviceBuffer x: uint8[");
   assertStringIncludes(card ?? "", "true");
   assertEquals(place, origin);
-}
-
-async function runElsewhere(program: string, flags: readonly string[]): Promise<ChildResult> {
-  using folder = new TemporaryFolder();
-  const path = folder.write("program.ts", program);
-  const env = { DENO_DIR: `${folder.path}/cache`, NO_PROXY: "127.0.0.1" };
-  return await runDeno(["run", "--quiet", "--no-lock", "--no-check", ...flags, path], {
-    cwd: folder.path,
-    env,
-  });
 }

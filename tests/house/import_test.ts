@@ -3,9 +3,8 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { type ChildResult, denoJson, runDeno } from "../support/child_deno.ts";
+import { denoJson, runElsewhere } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
-import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 const ROUND_TRIP = `
 using gpu = CudaDevice.open(0, { driver: "simulated" });
@@ -126,16 +125,4 @@ async function readProjectFile(pathname: string, type: string): Promise<Response
     if (error instanceof Deno.errors.NotFound) return new Response(null, { status: 404 });
     throw error;
   }
-}
-
-async function runElsewhere(
-  program: string,
-  flags: readonly string[],
-  command: "run" | "check" = "run",
-): Promise<ChildResult> {
-  using folder = new TemporaryFolder();
-  const path = folder.write("program.ts", program);
-  const env = { DENO_DIR: `${folder.path}/cache`, NO_PROXY: "127.0.0.1" };
-  const quiet = ["--quiet", "--no-lock", "--no-npm"];
-  return await runDeno([command, ...quiet, ...flags, path], { cwd: folder.path, env });
 }

@@ -11,6 +11,7 @@ import { loadSafetensors } from "../../src/interop/safetensors/load.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { ProgressBar, type ProgressState } from "../../src/notebook/mod.ts";
 import { visibleText } from "../../src/words/format.ts";
+import { cardOf } from "../support/display.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { withDevice } from "../support/with_device.ts";
 
@@ -27,7 +28,7 @@ Deno.test("visibleText() shows what a terminal would obey, and leaves all else",
 });
 
 Deno.test("Labels reach a console as text, whatever they hold", () =>
-  withDevice((gpu) => {
+  withDevice(async (gpu) => {
     const label = HOSTILE;
     using buffer = gpu.alloc("uint8", 4, { label });
     using view = buffer.strided();
@@ -43,11 +44,7 @@ Deno.test("Labels reach a console as text, whatever they hold", () =>
     texts.push(`${gpu.live()}`, `${gpu.report()}`, Deno.inspect(gpu.live()));
     for (const text of texts) assertSafe(text);
     for (const thing of [buffer, stream, track, gpu.live(), gpu.report()]) {
-      const { [Symbol.for("Jupyter.display")]: show } = thing as unknown as Record<
-        symbol,
-        (() => Record<string, string>) | undefined
-      >;
-      assertSafe(show?.call(thing)["text/plain"] ?? "");
+      assertSafe((await cardOf(thing)).text);
     }
     assertEquals(buffer.label, HOSTILE, "the program's own text is its own");
   }));

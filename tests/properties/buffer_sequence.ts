@@ -14,7 +14,6 @@ interface Tracked {
   readonly buffer: GpuBuffer<"uint8">;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly place: Place;
-  /** Number of its block. */
   readonly block: number;
   readonly isOwner: boolean;
   /** Whether it knows its block by the address only. */
@@ -49,7 +48,6 @@ export class BufferSequence {
   #tracked: Tracked[] = [];
   #blockCount = 0;
 
-  /** Starts with nothing allocated. */
   constructor(random: Random, places: readonly Place[]) {
     this.#random = random;
     this.#places = places;

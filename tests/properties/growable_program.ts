@@ -27,7 +27,6 @@ export class GrowableProgram {
   /** The bytes that must be there. */
   readonly #bytes = new Uint8Array(MOST_STEPS * STEP_BYTES);
 
-  /** Starts with no elements. */
   constructor(gpu: CudaDevice, run: RandomRun) {
     this.#gpu = gpu;
     this.#run = run;

@@ -38,7 +38,6 @@ export class SpreadProgram {
   readonly #pending: Promise<unknown>[] = [];
   #next = 1;
 
-  /** Starts with nothing. */
   constructor(gpus: DeviceList<CudaDevice>, run: RandomRun) {
     this.#gpus = gpus;
     this.#run = run;

@@ -4,6 +4,7 @@ import { assertEquals } from "@std/assert";
 import type { StridedLayout } from "../../src/buffers/strides.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { Random } from "../support/random.ts";
+import { elementsOf } from "../support/strided_elements.ts";
 
 /** Element types of each width. */
 const DTYPES = ["uint8", "uint16", "uint32", "float64"] as const;
@@ -90,15 +91,4 @@ function apart(shape: readonly number[], random: Random): number[] {
     covered = stride * Math.max(1, shape[axis] ?? 0);
   }
   return strides;
-}
-
-/** Lists the elements of a layout in the order of its axes. */
-function elementsOf({ shape, strides, offset }: StridedLayout): number[] {
-  return shape.reduce(
-    (starts, size, axis) =>
-      starts.flatMap((start) =>
-        Array.from({ length: size }, (_, step) => start + step * (strides[axis] ?? 0))
-      ),
-    [offset],
-  );
 }

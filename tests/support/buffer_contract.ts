@@ -15,21 +15,16 @@ import { liveNames, withDevice } from "./with_device.ts";
 
 /** The options of a buffer that is made. */
 export interface MakeOptions<D extends DType> {
-  /** Its element type. */
   readonly dtype: D;
-  /** Its shape. */
   readonly shape: number | Shape;
-  /** Its label. */
   readonly label?: string;
 }
 
 /** A kind of buffer under test. */
 export interface BufferSubject {
-  /** Its class. */
   readonly name: string;
   /** The name in the tests, where that is not its class. */
   readonly title?: string;
-  /** Makes one. */
   readonly make: <D extends DType>(gpu: CudaDevice, options: MakeOptions<D>) => GpuBuffer<D>;
 }
 

@@ -93,7 +93,6 @@ export class CaptureScene implements Disposable {
     return [nameOf(status), Number(count)];
   }
 
-  /** Gives everything back. */
   [Symbol.dispose](): void {
     this.#things.dispose();
   }

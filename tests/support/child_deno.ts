@@ -2,14 +2,12 @@
 // what a program may do, what an import sets off, what the compiler's tools report.
 
 import { PROJECT_ROOT } from "./project_files.ts";
+import { TemporaryFolder } from "./temporary_folder.ts";
 
 /** The result of a finished process. */
 export interface ChildResult {
-  /** Its exit code. */
   readonly code: number;
-  /** The output of the process. */
   readonly stdout: string;
-  /** The error output of the process. */
   readonly stderr: string;
 }
 
@@ -48,6 +46,19 @@ export function runWith(
   const alone = ["--quiet", "--no-check", "--no-lock", "--no-config", "--no-prompt"];
   const address = `data:text/typescript,${encodeURIComponent(program)}`;
   return runDeno(["run", ...alone, ...flags, address], { env });
+}
+
+/** Runs or checks `program.ts` in a folder of its own with an empty cache, without this project. */
+export async function runElsewhere(
+  program: string,
+  flags: readonly string[],
+  command: "run" | "check" = "run",
+): Promise<ChildResult> {
+  using folder = new TemporaryFolder();
+  const path = folder.write("program.ts", program);
+  const env = { DENO_DIR: `${folder.path}/cache`, NO_PROXY: "127.0.0.1" };
+  const quiet = ["--quiet", "--no-lock", "--no-npm"];
+  return await runDeno([command, ...quiet, ...flags, path], { cwd: folder.path, env });
 }
 
 /** Runs `deno` and returns its output as JSON; throws with its errors when it fails. */

@@ -34,7 +34,6 @@ const DELETER = { parameters: ["u64"], result: "void" } as const;
 export class ForeignStruct implements Disposable {
   /** The number of times its deleter was called. */
   deletedCount = 0;
-  /** The struct's bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly #tables: readonly BigInt64Array[];
   readonly #deleter: Deno.UnsafeCallback<typeof DELETER>;
@@ -70,7 +69,6 @@ export class ForeignStruct implements Disposable {
       : DLManagedTensor.encode({ dl_tensor, deleter });
   }
 
-  /** The struct's address. */
   get address(): bigint {
     return addressOf(this.bytes);
   }

@@ -45,7 +45,6 @@ import { Parts } from "../../src/words/parts.ts";
 
 /** The objects on which the calls are made. */
 export interface DoorScene {
-  /** The device. */
   readonly gpu: CudaDevice;
   /** Four numbers that no refused call may change. */
   readonly buffer: DeviceBuffer<"float32">;
@@ -55,7 +54,6 @@ export interface DoorScene {
   readonly view: StridedView<"float32", DeviceBuffer<"float32">>;
   /** A device buffer with a mirror. */
   readonly staged: StagedBuffer<"float32">;
-  /** A managed buffer. */
   readonly managed: ManagedBuffer<"float32">;
   /** A recorded fill. */
   readonly graph: CudaGraph;
@@ -63,7 +61,6 @@ export interface DoorScene {
   readonly module: CudaModule;
   /** That kernel. */
   readonly kernel: CudaKernel;
-  /** The folder in which files may be written. */
   readonly folder: string;
   /** A group of simulated devices: its options are read before NCCL is called. */
   readonly group: GroupScene;
@@ -102,9 +99,7 @@ export type OptionSort =
 export interface Door {
   /** The name of the call in messages, without parentheses. */
   readonly name: string;
-  /** The options it knows. */
   readonly takes: Readonly<Record<string, OptionSort>>;
-  /** Makes the call. */
   readonly call: (scene: DoorScene, options: never) => unknown;
 }
 

@@ -7,7 +7,6 @@ import { testDriver } from "./driver.ts";
 
 /** The call that fails, and its status. */
 export interface Fault {
-  /** The function. */
   readonly name: DriverFunction;
   /** The status it returns instead of doing anything; CUDA_ERROR_UNKNOWN by default. */
   readonly status?: number;
@@ -19,7 +18,6 @@ export interface Fault {
 
 /** A driver and the switch that makes one of its functions fail. */
 export interface FaultyDriver {
-  /** The driver's functions. */
   readonly driver: DriverApi;
   /** Makes calls from the next one on follow `fault`; undefined mends the driver. */
   setFault(fault: Fault | undefined): void;

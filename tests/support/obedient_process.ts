@@ -26,7 +26,6 @@ export class ToldError extends Error {
   /** The rank that it names, where it does. */
   readonly rank: number | undefined;
 
-  /** Repeats an error. */
   constructor({ name, message, reason, rank }: ErrorWords) {
     super(message);
     this.kind = name;
@@ -54,7 +53,6 @@ export abstract class ObedientProcess<C extends { readonly do: string }>
   readonly #patienceMilliseconds: number;
   #hasEnded = false;
 
-  /** Starts a process. */
   constructor({ command, args, env, patienceMilliseconds }: ObedientCommand) {
     this.#patienceMilliseconds = patienceMilliseconds;
     this.#process = new Deno.Command(command, {
@@ -68,7 +66,6 @@ export abstract class ObedientProcess<C extends { readonly do: string }>
     this.#input = this.#process.stdin.getWriter();
   }
 
-  /** The process's number. */
   get pid(): number {
     return this.#process.pid;
   }
@@ -78,7 +75,6 @@ export abstract class ObedientProcess<C extends { readonly do: string }>
     this.#process.kill(name);
   }
 
-  /** Ends the process at once. */
   async kill(): Promise<void> {
     this.#hasEnded = true;
     this.#process.kill("SIGKILL");

@@ -8,7 +8,6 @@ export const PROJECT_ROOT = new URL("../../", import.meta.url);
 export interface ProjectFile {
   /** Path from the root, such as `"src/device.ts"`. */
   readonly path: string;
-  /** The text of the file. */
   readonly text: string;
 }
 

@@ -4,7 +4,6 @@
 export class Random {
   #state: number;
 
-  /** Starts a sequence. */
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
@@ -33,7 +32,6 @@ export class Random {
 
 /** One run of a test that makes many. */
 export interface RandomRun {
-  /** Its numbers. */
   readonly random: Random;
   /** The calls that it made so far, which it notes for the message of a failure. */
   readonly log: string[];

@@ -16,9 +16,7 @@ export const EMPTY_PTX: Uint8Array<ArrayBuffer> = new TextEncoder().encode(
 
 /** Opens a simulated driver and makes the context of a device current. */
 export class SimulatedGpu {
-  /** The driver's functions. */
   readonly api: CompleteApi;
-  /** The current context. */
   readonly context: bigint;
 
   /** Retains the primary context of device 0. */
@@ -31,12 +29,10 @@ export class SimulatedGpu {
     assertEquals(this.api.cuCtxSetCurrent(this.context), 0);
   }
 
-  /** Retains the primary context of a device. */
   retain(ordinal: number): bigint {
     return out((cell) => this.api.cuDevicePrimaryCtxRetain(cell, ordinal));
   }
 
-  /** Allocates device memory. */
   alloc(byteLength: number): bigint {
     return out((cell) => this.api.cuMemAlloc_v2(cell, BigInt(byteLength)));
   }
@@ -57,7 +53,6 @@ export class SimulatedGpu {
     return out((cell) => this.api.cuStreamCreateWithPriority(cell, flags, 0));
   }
 
-  /** Creates an event. */
   event(flags = 0): bigint {
     return out((cell) => this.api.cuEventCreate(cell, flags));
   }

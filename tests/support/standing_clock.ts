@@ -9,7 +9,6 @@ export class StandingClock implements Disposable {
     Object.assign(globalThis, { setTimeout: () => 0, setInterval: () => 0 });
   }
 
-  /** Gives the place back. */
   [Symbol.dispose](): void {
     Object.assign(globalThis, REAL);
   }

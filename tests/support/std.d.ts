@@ -13,8 +13,6 @@ declare module "@std/assert" {
   /** Passes when the value is falsy. */
   export function assertFalse(expr: unknown, message?: string): asserts expr is Falsy;
   type Falsy = false | 0 | 0n | "" | null | undefined;
-  /** Passes when the value is neither null nor undefined, and narrows it. */
-  export function assertExists<T>(actual: T, message?: string): asserts actual is NonNullable<T>;
 
   /** Passes when both values are deeply equal. */
   export function assertEquals<T>(actual: T, expected: T, message?: string): void;
@@ -47,12 +45,6 @@ declare module "@std/assert" {
   /** Passes when actual <= expected. */
   export function assertLessOrEqual<T>(actual: T, expected: T, message?: string): void;
 
-  /** Passes when every expected element is found. */
-  export function assertArrayIncludes<T>(
-    actual: ArrayLike<T>,
-    expected: ArrayLike<T>,
-    message?: string,
-  ): void;
   /** Passes when the object has at least the expected members. */
   export function assertObjectMatch(
     actual: object,
@@ -72,12 +64,6 @@ declare module "@std/assert" {
     expectedType: Constructor<T>,
     message?: string,
   ): asserts actual is T;
-  /** Passes when the value is no instance of the class. */
-  export function assertNotInstanceOf<A, T>(
-    actual: A,
-    unexpectedType: Constructor<T>,
-    message?: string,
-  ): asserts actual is Exclude<A, T>;
   /** Passes when the value is an error of the class whose message contains the text. */
   export function assertIsError<E extends Error = Error>(
     error: unknown,
@@ -110,10 +96,6 @@ declare module "@std/assert" {
 
   /** Fails. */
   export function fail(message?: string): never;
-  /** Fails, saying that the code is not written. */
-  export function unimplemented(message?: string): never;
-  /** Fails, saying that the line was expected never to run. */
-  export function unreachable(message?: string): never;
 }
 
 declare module "@std/html" {

@@ -7,7 +7,6 @@ export class TemporaryFolder implements Disposable {
   /** The path of the folder, without links. */
   readonly path: string = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "vramkit-" }));
 
-  /** The path of a file in the folder. */
   pathOf(name: string): string {
     return join(this.path, name);
   }
@@ -20,7 +19,6 @@ export class TemporaryFolder implements Disposable {
     return path;
   }
 
-  /** Removes it. */
   [Symbol.dispose](): void {
     Deno.removeSync(this.path, { recursive: true });
   }

@@ -46,7 +46,6 @@ export class TinyEngine implements Disposable {
     if (hasLanes) this.#engine.startLanes();
   }
 
-  /** Uploads bytes into a buffer. */
   async upload(
     buffer: DeviceBuffer<"uint8">,
     bytes: Uint8Array<ArrayBuffer>,
@@ -55,7 +54,6 @@ export class TinyEngine implements Disposable {
     await this.#move("upload", buffer, { bytes, ...options });
   }
 
-  /** Downloads a buffer. */
   async download(
     buffer: DeviceBuffer<"uint8">,
     options: TinyOptions = {},
@@ -65,7 +63,6 @@ export class TinyEngine implements Disposable {
     return bytes;
   }
 
-  /** Uploads, blocking. */
   uploadSync(
     buffer: DeviceBuffer<"uint8">,
     bytes: Uint8Array<ArrayBuffer>,
@@ -74,7 +71,6 @@ export class TinyEngine implements Disposable {
     this.#moveSync("upload", buffer, { bytes, ...options });
   }
 
-  /** Downloads, blocking. */
   downloadSync(
     buffer: DeviceBuffer<"uint8">,
     options: TinyOptions = {},

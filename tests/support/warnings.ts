@@ -6,7 +6,6 @@ export class CaughtWarnings implements Disposable {
   readonly texts: string[] = [];
   readonly #warn = console.warn;
 
-  /** Starts to collect. */
   constructor() {
     console.warn = (...words: unknown[]) => void this.texts.push(words.join(" "));
   }

@@ -7,10 +7,7 @@ import { CudaDevice } from "../../src/device/device.ts";
 import { ON_GPU, testDriver } from "./driver.ts";
 import { CaughtWarnings } from "./warnings.ts";
 
-/**
- * The memory a real driver takes on the first use of a call and keeps, such as for the kernels behind a
- * fill or for managed memory.
- */
+/** The memory that a driver takes at the first use of a call and keeps, as for a fill's kernel. */
 const DRIVER_OWN_BYTES = ON_GPU ? 256 * 2 ** 20 : 0;
 
 /** The memory a real driver takes now and then over many rounds: less than two of their buffers. */

@@ -139,9 +139,7 @@ export function copyCalls(machine: Machine): CopyCalls {
   };
 }
 
-/**
- * Rejects memory of a pool, or mapped memory, that the context named by the call may not access.
- */
+/** Rejects memory of a pool, or mapped memory, that the call's context may not access. */
 function requireNamed(
   context: Context,
   { region, write }: { region: Region; write: boolean },

@@ -21,10 +21,7 @@ export function eventCalls(machine: Machine): EventCalls {
     return machine.find(StreamEvent, handle);
   }
 
-  /**
-   * Finds the event of a query by the host; its own mark in a capture is checked before other
-   * captures.
-   */
+  /** Finds the event of a host's query; its own mark in a capture is checked before others. */
   function askedEvent(handle: bigint): StreamEvent {
     const event = findEvent(handle);
     event.requireAwaitable();
@@ -51,10 +48,7 @@ export function eventCalls(machine: Machine): EventCalls {
     machine.settle(context);
   }
 
-  /**
-   * Marks the end of a stream. Other processes cannot make this stream's work run, so the work runs
-   * now if they see the mark.
-   */
+  /** Marks the end of a stream, whose work runs now when other processes see the mark. */
   function markIn(queue: Stream, shared: SharedMark | undefined): Operation {
     if (shared === undefined) return scheduler.mark(queue);
     const run = shared.record();

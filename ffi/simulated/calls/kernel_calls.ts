@@ -21,7 +21,6 @@ import { type ImageFault, imageFault, inputFault, linkedImage } from "./image.ts
 
 /** A loaded image: a module of one context, or a library for all of them. */
 class Module {
-  /** Undefined for a library. */
   readonly context: Context | undefined;
   /** Handles of the kernels that were requested, by name. */
   readonly kernels: Map<string, bigint> = new Map();
@@ -42,7 +41,6 @@ class Library extends Module {
   }
 }
 
-/** A kernel of a library. */
 class LibraryKernel {
   readonly library: Library;
   readonly kernel: SimulatedKernel;
@@ -77,7 +75,6 @@ class KernelFunction {
   }
 }
 
-/** The arguments of a launch. */
 interface LaunchRequest {
   readonly grid: Dimensions;
   readonly block: Dimensions;

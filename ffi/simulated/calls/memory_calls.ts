@@ -42,10 +42,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
     return place.address;
   }
 
-  /**
-   * Rejects a query for the address that kernels use, when kernels of the current context may not
-   * read it.
-   */
+  /** Rejects a query for kernels' address, when the current context's may not read it. */
   function requireReach(attribute: number, owner: Owner): void {
     if (attribute !== P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER) return;
     const { current } = contexts;

@@ -35,7 +35,6 @@ interface GivenSide {
   height?: bigint | undefined;
 }
 
-/** Both sides of a copy. */
 interface GivenSides {
   source: GivenSide;
   destination: GivenSide;

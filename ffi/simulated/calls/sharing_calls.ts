@@ -48,10 +48,7 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
     return allocation.shared = shared;
   }
 
-  /**
-   * Opens the object of a handle; the driver has one status for invalid handles and for objects that
-   * are gone.
-   */
+  /** Opens the object of a handle; invalid handles and objects that are gone share a status. */
   function open(handle: Cell, kind: SharedKind, otherwise: Status): SharedBytes {
     const bytes = bytesOf(handle).slice(0, CU_IPC_HANDLE_SIZE);
     const facts = read(bytes);

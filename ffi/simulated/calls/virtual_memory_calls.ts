@@ -186,10 +186,7 @@ function requireUnused(machine: Machine, mapping: Mapping): void {
   );
 }
 
-/**
- * Rejects handle types of other systems, and that of a fabric between machines, which is not set
- * up.
- */
+/** Rejects handle types of other systems, and that of a fabric, which is not set up. */
 function requireHandleType(type: number): void {
   if (type === HandleType.CU_MEM_HANDLE_TYPE_FABRIC) refuse("CUDA_ERROR_NOT_PERMITTED");
   requireValue(

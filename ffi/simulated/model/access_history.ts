@@ -11,21 +11,17 @@ import {
 
 /** Bytes at regular distances: `rowCount` rows of `widthBytes`, each `pitchBytes` after the one before. */
 export interface Extent {
-  /** First byte. */
   readonly start: number;
   /** Bytes of one row. */
   readonly widthBytes: number;
   /** Distance between the starts of two rows. */
   readonly pitchBytes: number;
-  /** Number of rows. */
   readonly rowCount: number;
 }
 
 /** One use of some bytes. */
 export interface Access {
-  /** Bytes used. */
   readonly extent: Extent;
-  /** Whether the bytes are written. */
   readonly write: boolean;
   /** Place of the operation in the order. */
   readonly moment: Moment;
@@ -47,7 +43,6 @@ export class AccessHistory {
     return undefined;
   }
 
-  /** Adds a use. */
   add(access: Access): void {
     const { timeline } = access.moment;
     for (const [other, track] of this.#tracks) {

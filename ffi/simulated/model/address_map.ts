@@ -3,9 +3,7 @@
 
 /** Something that occupies addresses. */
 export interface Ranged {
-  /** First address. */
   readonly address: number;
-  /** Number of addresses. */
   readonly byteLength: number;
 }
 
@@ -15,7 +13,6 @@ export class AddressMap<T extends Ranged> implements Iterable<T> {
   #entries: (T | undefined)[] = [];
   #holeCount = 0;
 
-  /** Returns how many ranges there are. */
   get size(): number {
     return this.#entries.length - this.#holeCount;
   }
@@ -36,7 +33,6 @@ export class AddressMap<T extends Ranged> implements Iterable<T> {
     this.#holeCount -= end - first;
   }
 
-  /** Removes a range that was added. */
   delete(entry: T): void {
     const index = this.#indexOf(entry.address);
     if (this.#entries[index] !== entry) return;
@@ -51,7 +47,6 @@ export class AddressMap<T extends Ranged> implements Iterable<T> {
     return entry !== undefined && address < entry.address + entry.byteLength ? entry : undefined;
   }
 
-  /** Tells whether any range overlaps the given one. */
   overlaps(address: number, byteLength: number): boolean {
     return !this.within(address, byteLength).next().done;
   }
@@ -65,7 +60,6 @@ export class AddressMap<T extends Ranged> implements Iterable<T> {
     }
   }
 
-  /** Lists the ranges in ascending order. */
   *[Symbol.iterator](): Iterator<T> {
     for (const entry of [...this.#entries]) {
       if (entry !== undefined) yield entry;

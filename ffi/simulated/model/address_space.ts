@@ -24,7 +24,6 @@ export class AddressSpace {
   #host = new AddressMap<Allocation>();
   #arenas: { device: Device; next: number; entries: AddressMap<Allocation | Reservation> }[];
 
-  /** Makes an address space in which nothing is allocated. */
   constructor(site: CallSite, devices: readonly Device[]) {
     this.#site = site;
     this.#arenas = devices.map((device) => ({
@@ -49,13 +48,11 @@ export class AddressSpace {
     return { address, byteLength };
   }
 
-  /** Adds a block. */
   add(entry: Allocation | Reservation): void {
     if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.add(entry);
     else if (entry instanceof Allocation) this.#host.add(entry);
   }
 
-  /** Removes a block. */
   remove(entry: Allocation | Reservation): void {
     if (entry instanceof Allocation) entry.endSharing();
     if (entry.address >= HOST_END) this.#arenaOf(entry.address)?.entries.delete(entry);
@@ -86,7 +83,6 @@ export class AddressSpace {
     return [...this.#host.within(address, byteLength)];
   }
 
-  /** Lists all blocks. */
   *allocations(): Generator<Allocation> {
     yield* this.#host;
     for (const { entries } of this.#arenas) {

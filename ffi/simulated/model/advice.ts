@@ -30,7 +30,6 @@ export class Advice {
   #pages = new Map<number, PageAdvice>();
   #unadvised: PageAdvice;
 
-  /** Starts without hints, but for where the block should live. */
   constructor(preferredLocation = NO_LOCATION) {
     this.#unadvised = { ...UNADVISED, preferredLocation };
   }

@@ -47,15 +47,11 @@ export class Allocation implements Ranged, Owner {
   readonly byteLength: number;
   /** Origin of the block. */
   readonly kind: AllocationKind;
-  /** Context that made it. */
   readonly context: Context;
   /** Number that no other block of the machine has. */
   readonly id: number;
-  /** Its bytes. */
   readonly storage: Storage;
-  /** Flags it was made with. */
   readonly flags: number;
-  /** Pool that it came from. */
   readonly pool: MemoryPool | undefined;
   /** Whether a free is queued: no later call can use the address. */
   isFreed = false;
@@ -66,7 +62,6 @@ export class Allocation implements Ranged, Owner {
   /** Number of times that memory of another process was opened. */
   openCount = 1;
 
-  /** Describes a block. */
   constructor(
     place: Ranged,
     options: {
@@ -108,7 +103,6 @@ export class Allocation implements Ranged, Owner {
     return this.isFreed && asker !== "kernel" ? FREED : undefined;
   }
 
-  /** Returns whether the memory belongs to another process. */
   get isForeign(): boolean {
     return this.kind === "imported" || this.pool?.isImported === true;
   }

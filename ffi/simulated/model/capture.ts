@@ -13,7 +13,6 @@ import type { Operation, Stream } from "./stream.ts";
 export interface CapturedKernel {
   /** Handle of its function. */
   readonly handle: bigint;
-  /** Context that it runs in. */
   readonly context: Context;
   /** Whether all of its blocks run at the same time. */
   readonly isCooperative: boolean;
@@ -43,14 +42,12 @@ export type Step =
 
 /** The work of one stream in a capture. */
 export class Branch {
-  /** Context of the stream. */
   readonly context: Context;
   /** Order of the stream's steps against those of others in the capture. */
   readonly timeline: Timeline;
   /** Place of the last work. */
   lastWork: Moment | undefined;
 
-  /** Starts the part of a stream. */
   constructor(stream: Stream) {
     this.context = stream.context;
     this.timeline = new Timeline(stream.timeline.label, stream.timeline.waits);
@@ -61,10 +58,8 @@ export class Branch {
 export class CapturedMark {
   /** Capture that the event was recorded in. */
   readonly capture: Capture;
-  /** Its place in the order of the capture. */
   readonly moment: Moment;
 
-  /** Notes a place. */
   constructor(capture: Capture, moment: Moment) {
     this.capture = capture;
     this.moment = moment;
@@ -77,7 +72,6 @@ export class Capture {
   readonly origin: Stream;
   /** Restrictions on other calls meanwhile, by the driver's number. */
   readonly mode: number;
-  /** The recorded steps, in the order of the calls. */
   readonly steps: Step[] = [];
   /** Whether a free was refused because no graph had allocated the memory. */
   hasRefusedFree = false;
@@ -92,7 +86,6 @@ export class Capture {
     this.#join(origin);
   }
 
-  /** Returns whether the capture has not ended. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -107,17 +100,14 @@ export class Capture {
     return [...this.#branches.values()];
   }
 
-  /** Returns how many nodes the graph has. */
   get nodeCount(): number {
     return this.works().length;
   }
 
-  /** Lists the work that was recorded. */
   works(): CapturedWork[] {
     return this.steps.flatMap((step) => step.kind === "work" ? [step.work] : []);
   }
 
-  /** Throws when a call has invalidated the capture. */
   requireValid(): void {
     if (this.#isInvalid) refuse("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED");
   }
@@ -133,7 +123,6 @@ export class Capture {
     return refuse(status);
   }
 
-  /** Tells whether a stream takes part. */
   has(stream: Stream): boolean {
     return this.#branches.has(stream);
   }

@@ -11,7 +11,6 @@ const COMMUNICATOR_BYTES = 8 << 20;
 export class Clique {
   /** Number of ranks. */
   readonly size: number;
-  /** The ranks that are there, in order. */
   readonly members: Communicator[] = [];
   /** Whether a rank was aborted: work that waits for others ends, and moves no bytes. */
   isAborted = false;
@@ -40,11 +39,8 @@ export class Clique {
 export class Communicator {
   /** Value that callers hold. */
   readonly handle: bigint;
-  /** The ranks that it belongs to. */
   readonly clique: Clique;
-  /** Its place among them. */
   readonly rank: number;
-  /** Context of its device. */
   readonly context: Context;
   /** Status that a question for an error returns. */
   asyncStatus = 0;
@@ -90,7 +86,6 @@ export class Communicator {
     return this.#queued.size > 0;
   }
 
-  /** Ends it. */
   close(): void {
     this.isOpen = false;
     this.clique.settle();

@@ -36,7 +36,6 @@ export class Context {
 export class ContextStack {
   #contexts: Context[] = [];
 
-  /** Returns the context on top. */
   get top(): Context | undefined {
     return this.#contexts.at(-1);
   }
@@ -54,12 +53,10 @@ export class ContextStack {
     void this.current;
   }
 
-  /** Puts a context on top. */
   push(context: Context): void {
     this.#contexts.push(context);
   }
 
-  /** Takes the top context off. */
   pop(): Context {
     return this.#contexts.pop() ?? refuse("CUDA_ERROR_INVALID_CONTEXT");
   }

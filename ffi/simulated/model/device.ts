@@ -12,10 +12,7 @@ export const GRANULARITY_BYTES = 2 << 20;
 /** Number of multiprocessors. */
 export const MULTIPROCESSORS = 100;
 
-/**
- * The largest launch: threads of a block, its sides, those of the grid, and shared memory, at first
- * and for kernels that ask for more.
- */
+/** The largest launch: threads of a block, its sides, the grid's, and shared memory. */
 export const LAUNCH_LIMITS = {
   blockThreads: 1024,
   block: [1024, 1024, 64],
@@ -26,9 +23,7 @@ export const LAUNCH_LIMITS = {
 
 /** Holds the state of one device that no context owns. */
 export class Device {
-  /** Number of the device. */
   readonly ordinal: number;
-  /** Physical memory. */
   readonly memoryBytes: number;
   /** Engine that copies from the host. */
   readonly uploads: Engine = new Engine();
@@ -38,7 +33,6 @@ export class Device {
   readonly compute: Engine = new Engine();
   #usedBytes = 0;
 
-  /** Makes a device with all its memory free. */
   constructor(ordinal: number, memoryBytes: number) {
     this.ordinal = ordinal;
     this.memoryBytes = memoryBytes;
@@ -49,7 +43,6 @@ export class Device {
     return this.ordinal === CU_DEVICE_CPU;
   }
 
-  /** Returns the memory that nothing holds. */
   get freeBytes(): number {
     return this.memoryBytes - this.#usedBytes;
   }
@@ -60,7 +53,6 @@ export class Device {
     this.#usedBytes += byteLength;
   }
 
-  /** Releases physical memory. */
   discharge(byteLength: number): void {
     this.#usedBytes -= byteLength;
   }

@@ -20,7 +20,6 @@ export class DeviceStorage implements Storage {
   /** The bytes, once another process can reach them. */
   #shared: Uint8Array | undefined;
 
-  /** Makes storage without bytes. */
   constructor(byteLength: number) {
     this.byteLength = byteLength;
   }
@@ -73,7 +72,6 @@ export class DeviceStorage implements Storage {
     else if (first !== undefined) this.#written.add(first.start, first.end);
   }
 
-  /** Makes all bytes unwritten. */
   clear(): void {
     this.#written = undefined;
     this.#chunks = undefined;

@@ -8,11 +8,9 @@ import type { Operation } from "./stream.ts";
 
 /** A mark in a stream. */
 export class StreamEvent {
-  /** Context that the event belongs to. */
   readonly context: Context;
   /** Value that callers hold. */
   readonly handle: bigint;
-  /** Flags it was made with. */
   readonly flags: number;
   /** The mark; undefined until the event is recorded, and when that was in a capture. */
   record: Operation | undefined;
@@ -21,7 +19,6 @@ export class StreamEvent {
   /** The mark as other processes see it; undefined until one of them can. */
   shared: SharedMark | undefined;
 
-  /** Makes an event that was never recorded. */
   constructor(context: Context, handle: bigint, flags: number) {
     this.context = context;
     this.handle = handle;

@@ -36,7 +36,6 @@ export class GraphAllocation extends Allocation {
   #wasLaunched = false;
   #isOpen = false;
 
-  /** Describes a block. */
   constructor(
     place: Ranged,
     options: {
@@ -113,13 +112,11 @@ export class GraphAllocation extends Allocation {
 
 /** The memory that the launches of one graph need on one device. */
 export class GraphReserve {
-  /** Blocks that the graph allocates there. */
   readonly allocations: GraphAllocation[] = [];
   #memory: GraphMemory;
   #pending: Operation[] = [];
   #places: Place[] = [];
 
-  /** Starts with no memory. */
   constructor(memory: GraphMemory) {
     this.#memory = memory;
   }
@@ -198,14 +195,12 @@ interface Share {
 
 /** The memory that all graphs hold on one device, and its counters. */
 export class GraphMemory {
-  /** Device that the memory is on. */
   readonly device: Device;
   /** Highest number of bytes that were held since the mark was set back: used, and reserved. */
   readonly highBytes: { used: number; reserved: number } = { used: 0, reserved: 0 };
   #shares = new Set<Share>();
   #reserves = new WeakMap<Capture, GraphReserve>();
 
-  /** Starts with no memory. */
   constructor(device: Device) {
     this.device = device;
   }
@@ -215,7 +210,6 @@ export class GraphMemory {
     return this.#reserves.getOrInsertComputed(capture, () => new GraphReserve(this));
   }
 
-  /** Returns the bytes that graphs hold. */
   get heldBytes(): number {
     return [...this.#shares].reduce((bytes, { byteLength }) => bytes + byteLength, 0);
   }

@@ -24,7 +24,6 @@ export class HostWaits {
   /** Number of works that were queued at a count and have not named their memory yet. */
   #unnamed = new Map<number, number>();
 
-  /** Returns how often the host has waited. */
   get count(): number {
     return this.#count;
   }
@@ -36,7 +35,6 @@ export class HostWaits {
     return oldest;
   }
 
-  /** Counts a wait. */
   add(): number {
     return ++this.#count;
   }
@@ -65,10 +63,7 @@ export class Timeline {
   /** Number of the operations that only begin or end the life of memory. */
   lifeCount = 0;
   #clock: Clock = new Map();
-  /**
-   * Epochs that the host had waited for, ascending; only the last is kept while no kernel needs
-   * more.
-   */
+  /** Epochs that the host had waited for, ascending; the last, and those that kernels need. */
   #observations = [{ waitCount: 0, epoch: 0 }];
 
   /** Starts a timeline. */

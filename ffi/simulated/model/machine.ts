@@ -24,7 +24,6 @@ type HandleClass<T> = abstract new (...values: never[]) => T;
 
 /** Holds everything that a simulated driver knows. */
 export class Machine {
-  /** Settings of the caller. */
   readonly settings: SimulationSettings;
   /** Number that no other machine has, in this process or another. */
   readonly id: string = crypto.getRandomValues(new Uint8Array(16)).toHex();
@@ -32,19 +31,15 @@ export class Machine {
   readonly site: CallSite = new CallSite();
   /** Whether `cuInit` was called. */
   isInitialized = false;
-  /** Devices by ordinal. */
   readonly devices: readonly Device[];
   /** The host's memory, as the home of a pool. */
   readonly host: Device = new Device(CU_DEVICE_CPU, 2 ** 40);
-  /** Memory by address. */
   readonly memory: AddressSpace;
   /** Queued work. */
   readonly scheduler: Scheduler;
-  /** The waits of the host. */
   readonly waits: HostWaits = new HostWaits();
   /** Captures that have not ended. */
   readonly captures: OpenCaptures = new OpenCaptures();
-  /** Current contexts. */
   readonly contexts: ContextStack = new ContextStack();
   /** Default pools by device. */
   readonly defaultPools: readonly MemoryPool[];
@@ -57,7 +52,6 @@ export class Machine {
   #nextHandle = FIRST_HANDLE;
   #nextId = 1;
 
-  /** Makes a machine that is not initialised. */
   constructor(settings: SimulationSettings) {
     this.settings = settings;
     this.devices = Array.from(
@@ -120,7 +114,6 @@ export class Machine {
     return context.isDestroyed ? refuse("CUDA_ERROR_INVALID_CONTEXT") : context;
   }
 
-  /** Returns the streams of a context. */
   streamsOf(context: Context): StreamGroup {
     return this.#streams.getOrInsertComputed(context, () => new StreamGroup(context));
   }
@@ -140,10 +133,7 @@ export class Machine {
     return stream;
   }
 
-  /**
-   * Returns a stream for a call that cannot be recorded; a capture that the call meets is
-   * invalidated.
-   */
+  /** Returns a stream for a call that cannot be recorded; invalidates a capture that it meets. */
   plainStream(handle: bigint): Stream {
     const stream = this.stream(handle);
     this.captures.requireUncaptured(stream);
@@ -208,7 +198,6 @@ export class Machine {
     }
   }
 
-  /** Gives a block's memory back. */
   free(allocation: Allocation): void {
     // The next launch of its graph allocates graph memory again, at the same address.
     if (allocation.kind !== "graph") this.memory.remove(allocation);

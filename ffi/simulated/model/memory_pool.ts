@@ -25,9 +25,7 @@ export interface PendingFree {
 export class MemoryPool {
   /** Device that the memory is on; the machine's host for all memory that the host can touch. */
   readonly device: Device;
-  /** Value that callers hold. */
   readonly handle: bigint;
-  /** Kind of its memory. */
   readonly kind: PoolKind;
   /** Where managed memory should live, by the driver's number. */
   readonly preferredLocation: number;
@@ -78,7 +76,6 @@ export class MemoryPool {
     this.importedId = options.importedId;
   }
 
-  /** Returns whether the pool belongs to another process. */
   get isImported(): boolean {
     return this.importedId !== undefined;
   }

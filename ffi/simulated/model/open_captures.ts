@@ -33,12 +33,10 @@ export type CallingThread = "capturing" | "other";
 export class OpenCaptures {
   #captures = new Set<Capture>();
 
-  /** Adds a capture that begins. */
   add(capture: Capture): void {
     this.#captures.add(capture);
   }
 
-  /** Removes a capture that has ended. */
   delete(capture: Capture): void {
     this.#captures.delete(capture);
   }

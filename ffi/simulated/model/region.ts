@@ -16,13 +16,9 @@ export interface Owner {
 
 /** A part of a region that lies in one storage. */
 export interface Segment {
-  /** Storage that holds the bytes. */
   readonly storage: Storage;
-  /** Offset in the storage. */
   readonly offset: number;
-  /** Number of bytes. */
   readonly byteLength: number;
-  /** Owner of the bytes. */
   readonly owner: Owner;
 }
 
@@ -31,9 +27,7 @@ export type RegionKind = "device" | "host" | "pageable";
 
 /** Names bytes by address. */
 export class Region {
-  /** First address. */
   readonly address: number;
-  /** Number of bytes. */
   readonly byteLength: number;
   /** Kind of memory, as copies distinguish it. */
   readonly kind: RegionKind;
@@ -42,7 +36,6 @@ export class Region {
   /** Parts in order. */
   readonly segments: readonly Segment[];
 
-  /** Describes a region. */
   constructor(address: number, options: {
     kind: RegionKind;
     device: Device | undefined;

@@ -7,7 +7,6 @@ import type { NcclWire } from "../../nccl_library.ts";
 export interface Arrival {
   /** The call in words, which must be the same on all ranks. */
   readonly words: string;
-  /** Its bytes. */
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -18,7 +17,6 @@ export class RemoteRanks {
   readonly #wire: NcclWire;
   readonly #arrivals = new Map<string, Arrival>();
 
-  /** Uses a connection to other processes. */
   constructor(wire: NcclWire) {
     this.#wire = wire;
   }
@@ -44,7 +42,6 @@ export class RemoteRanks {
     this.#arrivals.set(`${rank} ${call}`, arrival);
   }
 
-  /** Returns whether a rank has come to a call. */
   has(rank: number, call: string): boolean {
     return this.#arrivals.has(`${rank} ${call}`);
   }

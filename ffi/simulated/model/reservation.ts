@@ -10,11 +10,8 @@ import type { Owner } from "./region.ts";
 
 /** Physical memory without an address; it lives until released and unmapped. */
 export class PhysicalMemory {
-  /** Device that holds it. */
   readonly device: Device;
-  /** Size in bytes. */
   readonly byteLength: number;
-  /** Its bytes. */
   readonly storage: DeviceStorage;
   #holderCount = 1;
 
@@ -42,7 +39,6 @@ export class PhysicalMemory {
 export class Mapping implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
-  /** Physical memory that is mapped. */
   readonly physical: PhysicalMemory;
   /** Access rights by device. */
   readonly access: Map<number, number> = new Map();
@@ -72,10 +68,8 @@ export class Mapping implements Ranged, Owner {
 export class Reservation implements Ranged {
   readonly address: number;
   readonly byteLength: number;
-  /** Mappings in these addresses. */
   readonly mappings: AddressMap<Mapping> = new AddressMap();
 
-  /** Describes reserved addresses. */
   constructor(place: Ranged) {
     this.address = place.address;
     this.byteLength = place.byteLength;

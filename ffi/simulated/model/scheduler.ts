@@ -8,9 +8,7 @@ import type { OpenCaptures } from "./open_captures.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 import { Operation, type Stream, type Work } from "./stream.ts";
 
-/**
- * A queue of this length makes the caller wait for its oldest operation, as the driver's queues do.
- */
+/** From this length on a queue's caller waits for its oldest operation, as in the driver. */
 const QUEUE_LENGTH = 1024;
 
 /** The words of an error about a wait that nothing can end. */
@@ -27,16 +25,12 @@ export class Scheduler {
   /** Streams with work; in the order in which they got it. */
   #busy = new Set<Stream>();
 
-  /** Makes a scheduler without work. */
   constructor(site: CallSite, captures: OpenCaptures) {
     this.#site = site;
     this.#captures = captures;
   }
 
-  /**
-   * Takes a stream's next place in the order, after the work that the default stream's rules
-   * demand.
-   */
+  /** Takes a stream's next place in the order, after what the default stream's rules demand. */
   nextMoment(stream: Stream): Moment {
     this.#captures.requireUncaptured(stream);
     this.#captures.requireNoneBefore(stream);

@@ -48,7 +48,6 @@ export const WORD = { isThere: 0, recorded: 1, done: 2 } as const;
 
 /** The contents of a handle. */
 export interface SharedHandle {
-  /** Kind of thing. */
   readonly kind: SharedKind;
   /** Number that no other thing has. */
   readonly id: string;
@@ -56,7 +55,6 @@ export interface SharedHandle {
   readonly machine: string;
   /** Number of the pool that memory comes from; zeros for all else. */
   readonly pool: string;
-  /** Bytes of memory. */
   readonly byteLength: number;
   /** Process that handed it out. */
   readonly pid: number;
@@ -64,11 +62,9 @@ export interface SharedHandle {
 
 /** Bytes that this machine and others map. */
 export class SharedBytes {
-  /** The contents of its handle. */
   readonly facts: SharedHandle;
   /** The 64 bytes of the handle. */
   readonly handle: Uint8Array<ArrayBuffer>;
-  /** The memory. */
   readonly bytes: Uint8Array;
   /** Words for both sides. */
   readonly words: Int32Array;
@@ -154,7 +150,6 @@ export class SharedBytes {
     return !this.#isClosed && this.words[WORD.isThere] === 1;
   }
 
-  /** Returns whether the process that handed it out is alive. */
   get isAlive(): boolean {
     const { pid, descriptor } = HANDLE.decode(this.handle);
     return isOurs(this.#host, cString(`/proc/${pid}/fd/${descriptor}`));

@@ -19,7 +19,6 @@ export class SharedMark {
   /** The last record by this process. */
   #own = 0;
 
-  /** Uses the words of all processes. */
   constructor(shared: SharedBytes) {
     this.shared = shared;
   }

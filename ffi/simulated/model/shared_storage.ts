@@ -13,7 +13,6 @@ export class SharedStorage implements Storage {
   readonly history: AccessHistory = new AccessHistory();
   #bytes: Uint8Array;
 
-  /** Uses the bytes of both processes. */
   constructor({ bytes }: SharedBytes) {
     this.#bytes = bytes;
     this.byteLength = bytes.byteLength;

@@ -11,7 +11,6 @@ export type Intent = "read" | "write";
 export interface HostWatch {
   /** Returns whether the bytes are unchanged since the operation was queued. */
   isIntact(): boolean;
-  /** Ends the watch. */
   release(): void;
 }
 
@@ -23,7 +22,6 @@ export interface Storage {
   readonly onHost: boolean;
   /** Returns bytes at an offset: at most `maxBytes`, and at least one. */
   span(offset: number, maxBytes: number, intent: Intent): Uint8Array;
-  /** Fills bytes with zero. */
   zero(offset: number, byteLength: number): void;
   /** Returns the first unwritten byte of a range. */
   firstUnwritten(start: number, end: number): number | undefined;

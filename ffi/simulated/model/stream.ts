@@ -7,10 +7,7 @@ import type { Engine } from "./engine.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 
-/**
- * Order of a stream relative to the legacy default stream: it is that stream, follows it, or
- * ignores it.
- */
+/** Whether a stream is the legacy default stream, is ordered with it, or ignores it. */
 export type StreamRole = "legacy" | "blocking" | "nonblocking";
 
 /** The work of an operation, and the memory it needs. */
@@ -27,7 +24,6 @@ export interface Work {
   outside?: OutsideMark | undefined;
   /** Whether what blocks it may end by itself, so that a waiting thread continues to wait. */
   mayWake?: boolean;
-  /** Does the work. */
   run?: () => void;
 }
 
@@ -37,7 +33,6 @@ export class Operation {
   readonly stream: Stream;
   /** Driver function that queued it. */
   readonly call: string;
-  /** Its place in the order. */
   readonly moment: Moment;
   /** Virtual time at which it was queued. */
   readonly queuedAtSeconds: number;
@@ -46,7 +41,6 @@ export class Operation {
   /** Virtual time at which it ended. */
   finishedAtSeconds = 0;
 
-  /** Describes an operation that is not done yet. */
   constructor(stream: Stream, options: {
     call: string;
     moment: Moment;
@@ -60,7 +54,6 @@ export class Operation {
     this.work = options.work;
   }
 
-  /** Returns whether the operation has run. */
   get isDone(): boolean {
     return this.work === undefined;
   }
@@ -68,7 +61,6 @@ export class Operation {
 
 /** A queue of operations that run in order. */
 export class Stream {
-  /** The streams of its context. */
   readonly group: StreamGroup;
   /** Value that callers hold. */
   readonly handle: bigint;
@@ -92,7 +84,6 @@ export class Stream {
     this.timeline = new Timeline(`${name} of device ${device.ordinal}`, waits);
   }
 
-  /** Returns the context that the stream belongs to. */
   get context(): Context {
     return this.group.context;
   }
@@ -119,7 +110,6 @@ export class Stream {
     return this.length > 0 ? this.#operations.at(-1) : undefined;
   }
 
-  /** Adds an operation. */
   push(operation: Operation): void {
     this.#operations.push(operation);
   }
@@ -136,7 +126,6 @@ export class Stream {
 
 /** The streams of a context, and destroyed ones until their work is done. */
 export class StreamGroup implements Iterable<Stream> {
-  /** The context. */
   readonly context: Context;
   /** The default stream, which waits for all blocking streams and they for it. */
   readonly legacy: Stream;
@@ -144,7 +133,6 @@ export class StreamGroup implements Iterable<Stream> {
   readonly thread: Stream;
   #streams: Set<Stream>;
 
-  /** Makes the default streams of a context. */
   constructor(context: Context) {
     this.context = context;
     this.legacy = new Stream(this, 1n, "legacy");
@@ -152,12 +140,10 @@ export class StreamGroup implements Iterable<Stream> {
     this.#streams = new Set([this.legacy, this.thread]);
   }
 
-  /** Adds a stream. */
   add(stream: Stream): void {
     this.#streams.add(stream);
   }
 
-  /** Drops a stream. */
   delete(stream: Stream): void {
     this.#streams.delete(stream);
   }

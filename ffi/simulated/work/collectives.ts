@@ -17,15 +17,11 @@ const LAUNCH_SECONDS = 10e-6;
 
 /** One call of one rank. */
 export interface RankCall {
-  /** The function. */
   readonly name: NcclFunction;
-  /** The rank. */
   readonly communicator: Communicator;
-  /** Stream that the work is queued on. */
   readonly stream: Stream;
   /** Elements, as the function counts them. */
   readonly count: number;
-  /** Number of the element type. */
   readonly datatype: number;
   /** Number of the operation; undefined for calls that compute nothing. */
   readonly operation?: number | undefined;

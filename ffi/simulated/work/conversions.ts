@@ -11,7 +11,6 @@ interface ElementType {
   readonly bytes: number;
   /** Whether it holds whole numbers of 64 bits. */
   readonly isWide: boolean;
-  /** Reads elements as numbers. */
   readonly read: (bytes: Uint8Array<ArrayBuffer>) => Numbers;
   /** Writes numbers as elements, each rounded once. */
   readonly write: (values: Float64Array) => Uint8Array;

@@ -132,10 +132,7 @@ function requireOneHome(machine: Machine, { address, segments }: Region): void {
   );
 }
 
-/**
- * Throws when a copy is between a device's plain memory and another's that is mapped or a pool's,
- * and no context is current.
- */
+/** Throws when a copy of plain memory and another device's pool or mapping lacks a context. */
 function requireContextBetween(machine: Machine, { destination, source }: Plane): void {
   const [to, from] = [destination.region, source.region];
   const isBetween = to.kind === "device" && from.kind === "device" && to.device !== from.device;

@@ -11,13 +11,11 @@ import { queueMemoryWork } from "./memory_work.ts";
 
 /** A pattern that fills memory. */
 export interface Fill {
-  /** First address. */
   readonly address: bigint;
   /** Value of one element. */
   readonly value: number;
   /** Bytes of one element: 1, 2 or 4. */
   readonly elementBytes: number;
-  /** Elements of one row. */
   readonly elementCount: number;
   /** Number of rows; 1 unless given. */
   readonly rowCount?: number;

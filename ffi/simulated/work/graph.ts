@@ -22,7 +22,6 @@ export class Graph {
   /** Number of executable graphs created from it and not destroyed. */
   execCount = 0;
 
-  /** Makes a graph of a capture that has ended. */
   constructor(handle: bigint, capture: Capture) {
     this.handle = handle;
     this.capture = capture;
@@ -63,10 +62,7 @@ export class GraphExec {
   /** End of the last launch. */
   #last: Operation | undefined;
 
-  /**
-   * Makes a graph ready; with `freesOnLaunch`, a launch frees the memory that the one before has
-   * left.
-   */
+  /** Makes a graph ready; with `freesOnLaunch`, a launch frees what the one before has left. */
   constructor(machine: Machine, options: {
     handle: bigint;
     graph: Graph;

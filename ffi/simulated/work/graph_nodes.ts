@@ -8,7 +8,6 @@ import { Mapping } from "../model/reservation.ts";
 
 /** A node. */
 export interface GraphNode {
-  /** The work that it does. */
   readonly work: CapturedWork;
   /** Its kind, by the driver's number. */
   readonly type: number;
@@ -59,10 +58,9 @@ export function misfitOf(
   const pairs = other.map((node, place) => ({ node, place, former: ready[place] ?? node }));
   const moved = pairs.findLast(({ node, former }) => !isSame(former.before, node.before));
   if (moved !== undefined) return { result: topology, place: moved.place };
-  const found = pairs
+  return pairs
     .map(({ node, place, former }) => ({ result: reasonOf(former, node), place }))
     .findLast(({ result }) => result !== Result.CU_GRAPH_EXEC_UPDATE_SUCCESS);
-  return found;
 }
 
 function reasonOf(former: GraphNode, node: GraphNode): number {

@@ -23,7 +23,6 @@ export class Launch implements SimulatedLaunch {
   #stream: Stream;
   #moment: Moment;
 
-  /** Describes a launch on a stream. */
   constructor(machine: Machine, stream: Stream, fields: {
     grid: Dimensions;
     block: Dimensions;

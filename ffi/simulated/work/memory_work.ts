@@ -13,17 +13,13 @@ import { submit } from "./submission.ts";
 
 /** Bytes that an operation uses. */
 export interface Use {
-  /** Region of the bytes. */
   readonly region: Region;
-  /** Extent within the region. */
   readonly extent: Extent;
-  /** Whether they are written. */
   readonly write: boolean;
 }
 
 /** Work and the memory that it uses. */
 export interface MemoryWork extends Work {
-  /** Memory that it reads and writes. */
   readonly uses: readonly Use[];
 }
 

@@ -13,13 +13,10 @@ export interface Side {
 
 /** Rows to copy. */
 export interface Plane {
-  /** Side that is written. */
   readonly destination: Side;
-  /** Side that is read. */
   readonly source: Side;
   /** Bytes of one row. */
   readonly widthBytes: number;
-  /** Number of rows. */
   readonly rowCount: number;
 }
 

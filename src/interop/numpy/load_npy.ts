@@ -169,23 +169,18 @@ async function filled(
   const allocate = (sizes: readonly number[]): DeviceBuffer => {
     return gpu.alloc<DType>(dtype, sizes, allocationOf(options));
   };
-  const buffer = await takeAfterCollection(gpu.context, () => allocate(lying));
-  try {
-    await fill(buffer);
-    if (!isReversed) return buffer;
-    const straight = allocate(shape);
-    try {
-      buffer.transpose().copyTo(straight, { stream });
-    } catch (error) {
-      straight.dispose();
-      throw error;
-    }
-    buffer.dispose();
-    return straight;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
+  using undo = new DisposableStack();
+  const buffer = undo.use(await takeAfterCollection(gpu.context, () => allocate(lying)));
+  await fill(buffer);
+  if (!isReversed) {
+    undo.move();
+    return buffer;
   }
+  const straight = undo.use(allocate(shape));
+  buffer.transpose().copyTo(straight, { stream });
+  undo.move();
+  buffer.dispose();
+  return straight;
 }
 
 function swapBytes(bytes: Uint8Array, width: number): void {

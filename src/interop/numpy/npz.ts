@@ -76,9 +76,7 @@ const SAVE_NPZ_OPTIONS = new OptionSet<SaveNpzOptions>({
   compress: FLAG,
 });
 
-/**
- * Contents of an archive by name: an array on the GPU, or the error that says why it was not loaded.
- */
+/** An archive's contents by name: an array on the GPU, or the error of one not loaded. */
 type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
 
 /**
@@ -229,9 +227,7 @@ export async function loadNpz(
   return new NpzArrays(new Parts(found));
 }
 
-/**
- * Returns the header of an array, or the error about it; the checksum has shown that nothing is damaged.
- */
+/** Returns the header of an array, or its error; the checksum has shown that it is whole. */
 function headerIn(contents: Uint8Array, path: string): NpyHeader | NumpyError {
   try {
     const header = readNpyHeader(path, contents);

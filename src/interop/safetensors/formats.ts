@@ -30,7 +30,6 @@ export type SafetensorsFormat =
 
 /** The form in which a device buffer holds elements of one of the format's types. */
 interface Format {
-  /** Bits of one element. */
   readonly bits: number;
   /** The buffer's element type. */
   readonly dtype: DType;

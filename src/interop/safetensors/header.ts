@@ -56,7 +56,6 @@ export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 
 /** The file that a header belongs to. */
 export interface HeaderSource {
-  /** Its path, for errors. */
   readonly path: string;
   /** Number of bytes after the header. */
   readonly dataByteLength: number;

@@ -3,7 +3,6 @@
 
 /** A text is not JSON; the message says why and where. */
 export class JsonError extends Error {
-  /** The class's name. */
   override readonly name = "JsonError";
 }
 
@@ -41,7 +40,6 @@ export class JsonScanner {
   #at = 0;
   #depth = 0;
 
-  /** Starts at the first character. */
   constructor(text: string) {
     this.#text = text;
   }
@@ -69,9 +67,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /**
-   * Takes a comma and the next name with its colon; at the end takes the `}` and returns undefined.
-   */
+  /** Takes a comma, the next name and its colon; at the end the `}`, and returns undefined. */
   nextName(): string | undefined {
     if (this.#tryTake(CODE.comma)) return this.#name();
     this.#take(CODE.closeObject);
@@ -79,10 +75,7 @@ export class JsonScanner {
     return undefined;
   }
 
-  /**
-   * Takes any value. Numbers that are not written as whole ones become NaN; objects become empty,
-   * because their contents are not needed.
-   */
+  /** Takes any value; numbers that are not whole become NaN, and objects empty ones. */
   value(): unknown {
     const code = this.#next();
     if (code >= DIGITS.first && code <= DIGITS.last || code === MINUS) return this.#number();
@@ -109,7 +102,6 @@ export class JsonScanner {
     if (!this.#tryTake(code)) throw this.#wrong(`expected "${String.fromCharCode(code)}"`);
   }
 
-  /** Takes a string. */
   #string(): string {
     this.#take(CODE.quote);
     const text = this.#text;

@@ -13,9 +13,7 @@ const ALIGNMENT = 256;
 export interface FileRun {
   /** Offset in the file's data. */
   readonly fileOffset: number;
-  /** Offset in the block. */
   readonly blockOffset: number;
-  /** Number of bytes. */
   readonly byteLength: number;
 }
 
@@ -23,13 +21,11 @@ export interface FileRun {
 export interface PlacedTensor {
   /** The tensor as the file describes it. */
   readonly entry: TensorEntry;
-  /** Offset in the block. */
   readonly blockOffset: number;
 }
 
 /** The layout of a block that holds tensors of a file. */
 export interface BlockLayout {
-  /** Bytes of the block. */
   readonly byteLength: number;
   /** Runs of bytes to read, in the order of the file. */
   readonly runs: readonly FileRun[];

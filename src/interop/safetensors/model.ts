@@ -20,7 +20,6 @@ export interface LoadedTensor {
 export interface ModelFields {
   /** The memory, one block for each file. */
   readonly blocks: readonly DeviceBuffer[];
-  /** The tensors by name. */
   readonly tensors: ReadonlyMap<string, LoadedTensor>;
   /** Metadata: strings about the model as a whole. */
   readonly metadata: Readonly<Record<string, string>>;

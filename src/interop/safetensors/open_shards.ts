@@ -9,7 +9,6 @@ import { findShards, type SafetensorsSource, type Shard } from "./shards.ts";
 
 /** One file, opened, with its header. */
 export interface OpenShard {
-  /** The file. */
   readonly file: DiskFile;
   /** Metadata: strings about the file as a whole. */
   readonly metadata: Readonly<Record<string, string>>;
@@ -25,7 +24,6 @@ export interface OpenShardsOptions {
   readonly resources: DisposableStack;
   /** Chooses tensors; all by default. */
   readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
-  /** Ends the search early. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -50,10 +50,7 @@ export async function findShards(source: SafetensorsSource, finding: Finding): P
   return shards;
 }
 
-/**
- * Returns a file's own path; for a folder, the path of its index or else of all its files, also of those
- * that earlier calls still write.
- */
+/** Returns a file's path; a folder's index, or all its files, those being written included. */
 function filesAt(source: FilePath): FilePath[] {
   const path = pathOf(source);
   requireAccess(path, "read");

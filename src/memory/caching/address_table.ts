@@ -14,12 +14,10 @@ export class AddressTable {
   #shift = 32 - Math.log2(SMALLEST_SLOTS);
   #count = 0;
 
-  /** The number of blocks. */
   get count(): number {
     return this.#count;
   }
 
-  /** Adds a block. */
   add(block: Block): void {
     if (this.#count * 2 >= this.#slots.length) this.#grow();
     this.#place(block);

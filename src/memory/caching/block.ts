@@ -45,13 +45,11 @@ export function segmentBytesFor(unitCount: number): number {
 export interface BlockHome {
   /** The stream in whose order they are free. */
   readonly stream: CudaStream;
-  /** Takes a block out. */
   remove(block: Block): void;
 }
 
 /** A run of units of one segment. */
 export class Block {
-  /** The segment it is part of. */
   readonly segment: Segment;
   /** The address of its first byte. */
   readonly address: bigint;
@@ -78,7 +76,6 @@ export class Block {
     this.unitCount = fields.unitCount;
   }
 
-  /** Its size in bytes. */
   get byteLength(): number {
     return this.unitCount * UNIT_BYTES;
   }

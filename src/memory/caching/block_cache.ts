@@ -70,7 +70,6 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#usedUnits * UNIT_BYTES;
   }
 
-  /** The number of blocks in use. */
   get usedCount(): number {
     return this.#used.count;
   }
@@ -192,10 +191,7 @@ export class BlockCache implements MemoryCache, Owner {
     return blocks;
   }
 
-  /**
-   * Finds memory elsewhere: first from idle streams, then from the upstream, then from busy
-   * streams.
-   */
+  /** Finds memory elsewhere: of idle streams, then of the upstream, then of busy streams. */
   #obtain(unitCount: number, home: FreeBlocks): Block {
     this.#adoptDisposed(this.#blocksOf(home.stream));
     const idle = home.find(unitCount) ??
@@ -229,9 +225,7 @@ export class BlockCache implements MemoryCache, Owner {
     return undefined;
   }
 
-  /**
-   * Gets a segment; first gives back the stream's free segments if the peak would rise otherwise.
-   */
+  /** Gets a segment; first gives back free ones of the stream if the peak would rise. */
   #reserve(byteLength: number, home: FreeBlocks): Block {
     const risingBytes = this.#reservedBytes + byteLength - this.#peakReservedBytes;
     this.#giveBackFree(risingBytes, [this.#blocksOf(home.stream)]);
@@ -250,10 +244,7 @@ export class BlockCache implements MemoryCache, Owner {
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
 
-  /**
-   * Gives back whole segments that are free on some streams, until `byteLength` bytes were given
-   * back.
-   */
+  /** Gives back whole segments that are free on some streams, `byteLength` bytes in all. */
   #giveBackFree(byteLength: number, streams: readonly StreamBlocks[]): void {
     let left = byteLength;
     if (left <= 0) return;

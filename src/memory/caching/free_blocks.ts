@@ -27,18 +27,15 @@ export class FreeBlocks {
   readonly #steps = new Int32Array(OCTAVE_COUNT);
   readonly #heads: (Block | undefined)[] = new Array(OCTAVE_COUNT * STEP_COUNT).fill(undefined);
 
-  /** Starts empty. */
   constructor(stream: CudaStream, options: { readonly isSmall: boolean }) {
     this.stream = stream;
     this.isSmall = options.isSmall;
   }
 
-  /** Bytes of all its blocks. */
   get byteLength(): number {
     return this.#unitCount * UNIT_BYTES;
   }
 
-  /** Adds a block. */
   add(block: Block): void {
     const index = classOf(block.unitCount);
     const head = this.#heads[index];
@@ -64,7 +61,6 @@ export class FreeBlocks {
     this.add(previous);
   }
 
-  /** Takes a block out. */
   remove(block: Block): void {
     const { before, after } = block;
     if (after !== undefined) after.before = before;
@@ -95,9 +91,7 @@ export class FreeBlocks {
     return found;
   }
 
-  /**
-   * Returns the best of the first blocks of a class, some of which are smaller than the request.
-   */
+  /** Returns the best of a class's first blocks, some of which are too small. */
   #findInClass(index: number, unitCount: number): Block | undefined {
     let best: Block | undefined;
     let block = this.#heads[index];

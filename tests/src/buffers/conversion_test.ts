@@ -6,6 +6,7 @@ import { type CudaDevice, DTYPE_NAMES, type GpuBuffer } from "../../../mod.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { bitsOf, bytesOf, patterns, reference } from "../../support/exact_conversion.ts";
 import { Random } from "../../support/random.ts";
+import { elementsOf } from "../../support/strided_elements.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -72,12 +73,12 @@ Deno.test("StridedView.astype() converts views of any strides in their order", (
     const values = Float64Array.from({ length }, (_, index) => index * 1.25 - 200);
     using x = await gpu.upload(values);
     for (let round = 0; round < 60; round++) {
-      const { shape, strides, offset } = randomLayout(random, length);
-      const view = x.strided({ shape, strides, offset });
+      const layout = randomLayout(random, length);
+      const view = x.strided(layout);
       using y = view.astype("int32");
-      const expected = gathered(values, { shape, strides, offset });
-      assertEquals(await y.download(), Int32Array.from(expected), `${view} from ${offset}`);
-      assertEquals(y.shape, shape);
+      const expected = elementsOf(layout).map((place) => values[place] ?? NaN);
+      assertEquals(await y.download(), Int32Array.from(expected), `${view} from ${layout.offset}`);
+      assertEquals(y.shape, layout.shape);
       using same = view.astype("float64");
       assertEquals(await same.download(), Float64Array.from(expected));
     }
@@ -89,8 +90,7 @@ Deno.test("StridedView.astype() takes more axes than its kernel, and disposes wh
     using x = gpu.iota("int32", shape);
     const view = x.transpose();
     using y = view.astype("float32");
-    const expected = gathered(Float64Array.from({ length: 1024 }, (_, index) => index), view);
-    assertEquals(await y.download(), Float32Array.from(expected));
+    assertEquals(await y.download(), Float32Array.from(elementsOf(view)));
     assertEquals(gpu.live({ kind: "device" }).count, 2);
   }));
 
@@ -105,18 +105,6 @@ function randomLayout(random: Random, length: number) {
     else highest += distance;
   }
   return { shape, strides, offset: -lowest + random.below(length - (highest - lowest)) };
-}
-
-function gathered(
-  values: Float64Array,
-  layout: { shape: readonly number[]; strides: readonly number[]; offset: number },
-): number[] {
-  const walk = (axis: number, place: number): number[] => {
-    const [size, stride = 0] = [layout.shape[axis], layout.strides[axis]];
-    if (size === undefined) return [values[place] ?? NaN];
-    return Array.from({ length: size }, (_, step) => walk(axis + 1, place + step * stride)).flat();
-  };
-  return walk(0, layout.offset);
 }
 
 Deno.test("GpuBuffer.astype() gives a buffer of the same kind and shape, with its label", () =>

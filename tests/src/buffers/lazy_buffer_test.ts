@@ -13,7 +13,6 @@ import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import type { CudaDevice } from "../../../mod.ts";
 import type { LazyBuffer } from "../../../src/buffers/lazy_buffer.ts";
-import "../../../src/cards/shown.ts";
 import {
   CudaMemoryResource,
   FailureCallbackResourceAdaptor,
@@ -22,13 +21,14 @@ import {
 } from "../../../src/entries/memory.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
+import { cardOf } from "../../support/display.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
 
 Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", () => {
   const { driver, calls } = watchedDriver();
-  return withDevice((gpu) => {
+  return withDevice(async (gpu) => {
     using lazy = gpu.lazy("float32", [8, 8], { label: "x" });
     calls.length = 0;
     assertEquals([lazy.length, lazy.byteLength, lazy.totalByteLength], [64, 256, 256]);
@@ -39,8 +39,7 @@ Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", (
       Deno.inspect(lazy),
       "LazyBuffer(x, float32[8, 8]) 256 B on device 0, not allocated yet",
     );
-    showInNotebook(lazy);
-    showInNotebook(lazy.transpose());
+    for (const shown of [lazy, lazy.view(0), lazy.transpose()]) await cardOf(shown);
     assertFalse(lazy.isAllocated);
     assertEquals(calls.filter((name) => name.startsWith("cuMem")), []);
     assertEquals(gpu.live().byteLength, 0);
@@ -167,12 +166,6 @@ Deno.test("LazyBuffer.release() gives an address that exists", () =>
     assertEquals(gpu.live().count, 0);
     memoryResource.deallocate(address, 64, stream);
   }));
-
-function showInNotebook(value: object): void {
-  const display = Reflect.get(value, Symbol.for("Jupyter.display"));
-  assert(typeof display === "function");
-  display.call(value);
-}
 
 Deno.test("LazyBuffer reads its file at first use, the part that it was given", () =>
   withFolder((gpu, folder) => {

@@ -4,15 +4,7 @@ import { assertEquals } from "@std/assert";
 import { sharesElement } from "../../../src/buffers/overlap.ts";
 import { isDistinct, type StridedLayout } from "../../../src/buffers/strides.ts";
 import { type Random, testRandom } from "../../support/random.ts";
-
-function elementsOf({ shape, strides, offset }: StridedLayout): number[] {
-  let elements = [offset];
-  for (const [axis, size] of shape.entries()) {
-    const steps = Array.from({ length: size }, (_, step) => step * (strides[axis] ?? 0));
-    elements = elements.flatMap((element) => steps.map((step) => element + step));
-  }
-  return elements;
-}
+import { elementsOf } from "../../support/strided_elements.ts";
 
 function randomLayout(random: Random): StridedLayout {
   const axes = Array.from({ length: random.below(4) });

@@ -6,6 +6,7 @@ import type { StridedView } from "../../../src/buffers/strided_view.ts";
 import type { StridedLayout } from "../../../src/buffers/strides.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { elementsOf } from "../../support/strided_elements.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -35,18 +36,6 @@ function withKernels(body: (scene: LoadedScene) => unknown): Promise<void> {
     };
     await body({ gpu, copiesOf });
   }, { driver });
-}
-
-/** Returns the elements of a view, by its shape and its strides. */
-function elementsOf({ shape, strides, offset }: View): number[] {
-  let elements = [offset];
-  for (const [axis, size] of shape.entries()) {
-    const stride = strides[axis] ?? 0;
-    elements = elements.flatMap((element) =>
-      Array.from({ length: size }, (_, step) => element + step * stride)
-    );
-  }
-  return elements;
 }
 
 const VIEWS: Readonly<Record<string, (x: DeviceBuffer<"float32">) => View>> = {

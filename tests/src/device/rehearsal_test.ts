@@ -17,10 +17,7 @@ import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes } from "../../support/with_device.ts";
 
-/**
- * All that a program can read about what was done before, except the time of the report and the
- * memory of transfers, which it makes ahead.
- */
+/** All that a program can read of what was done, but the report's time and transfers' memory. */
 function traceOf(gpu: CudaDevice): unknown {
   engineOf(gpu.context).trim();
   forgetDownloads(gpu.context);

@@ -158,24 +158,6 @@ Deno.test("a transfer that fails lets what comes after it go on", async () => {
   }, { driver });
 });
 
-Deno.test("a call that was postponed and fails is told by the next wait, once", async () => {
-  const { driver, setFault } = faultyDriver();
-  await withSlowTransfers(async (gpu) => {
-    using x = gpu.zeros("uint8", LENGTH);
-    using y = gpu.zeros("uint8", LENGTH);
-    const uploading = x.upload(patternBytes(LENGTH));
-    setFault({ name: "cuMemcpyAsync" });
-    y.copyFrom(x);
-    await uploading;
-    setFault(undefined);
-    const error = await assertRejects(() => gpu.synchronize(), CudaError);
-    assertEquals(error.call, "cuMemcpyAsync");
-    await gpu.synchronize();
-    y.copyFrom(x);
-    assertSameBytes(await y.download(), patternBytes(LENGTH));
-  }, { driver });
-});
-
 Deno.test("what cannot be done is refused at the call, also behind a transfer", () =>
   withSlowTransfers(async (gpu) => {
     using x = gpu.zeros("uint8", LENGTH);

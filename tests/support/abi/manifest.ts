@@ -24,8 +24,6 @@ export interface AbiManifest {
   readonly headerVersion: number;
   /** Functions by their symbol. */
   readonly functions: Readonly<Record<string, AbiFunction>>;
-  /** Structs by name. */
   readonly structs: Readonly<Record<string, StructPlaces>>;
-  /** Enumerators and macros by name. */
   readonly constants: Readonly<Record<string, number>>;
 }

@@ -5,7 +5,6 @@ import { type AbiSubjects, symbolOf } from "./subjects.ts";
 
 /** A header, as the program includes it. */
 export interface ProbedHeader {
-  /** Its file. */
   readonly file: string;
   /** A macro that keeps it from renaming old functions to new versions. */
   readonly plainNames: string;

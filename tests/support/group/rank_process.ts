@@ -10,7 +10,6 @@ const PROGRAM = new URL("./rank_program.ts", import.meta.url).pathname;
 
 /** The process of a rank; ends with `await using`. */
 export class RankProcess extends ObedientProcess<RankCommand> {
-  /** Starts a process. */
   constructor(env: Readonly<Record<string, string>> = {}) {
     super({
       command: Deno.execPath(),

@@ -37,7 +37,6 @@ const INTERRUPT = `(async () => {
 export class LabPage {
   readonly #page: Page;
 
-  /** Adopts a page that shows JupyterLab. */
   constructor(page: Page) {
     this.#page = page;
   }

@@ -3,9 +3,7 @@
 
 /** The selectors of a front end's parts. */
 export interface NotebookView {
-  /** The notebook. */
   readonly notebook: string;
-  /** A code cell. */
   readonly cell: string;
   /** The number beside a code cell, in it. */
   readonly prompt: string;

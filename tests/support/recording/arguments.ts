@@ -22,7 +22,6 @@ export class Impossible extends Error {
 
 /** The arguments of a driver function. */
 export interface CallArguments {
-  /** The arguments in order. */
   readonly values: readonly unknown[];
   /** The cells among them, by place. */
   readonly cells: ReadonlyMap<number, Uint8Array<ArrayBuffer>>;

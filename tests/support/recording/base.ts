@@ -13,7 +13,6 @@ const MOST_PUSHED = 1000;
 
 /** Things that outlive sequences. */
 export class Base {
-  /** The number of devices. */
   readonly deviceCount: number;
   readonly #api: DriverApi;
   readonly #things: Omit<Thing, "isAlive">[] = [];

@@ -22,13 +22,11 @@ export interface Verdict {
 
 /** A step to compare. */
 export interface ComparedStep {
-  /** The driver function. */
   readonly call: string;
   /** The outcome on the real driver. */
   readonly real: string;
   /** The outcome on the simulated one. */
   readonly simulated: Played;
-  /** The number of blocks of managed memory. */
   readonly managedCount: number;
   /** Whether frees were queued, and the host has not waited for all work since. */
   readonly isFreeing: boolean;

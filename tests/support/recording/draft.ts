@@ -38,9 +38,7 @@ export interface Place {
 export class Draft {
   /** Chooses. */
   readonly random: Random;
-  /** The number of devices. */
   readonly deviceCount: number;
-  /** The steps so far. */
   readonly lines: string[] = [];
   /** Whether no step can follow. */
   isOver = false;
@@ -53,7 +51,6 @@ export class Draft {
   readonly #hasOneStream: boolean;
   #nameCount = 0;
 
-  /** Starts without steps. */
   constructor(player: Player, options: { random: Random; deviceCount: number }) {
     this.#player = player;
     this.random = options.random;

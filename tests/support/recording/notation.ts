@@ -5,7 +5,6 @@
 export interface Step {
   /** The driver function, or something that the recorder itself does. */
   readonly call: string;
-  /** Its arguments. */
   readonly words: readonly string[];
   /** Whether it is made although it looks dangerous, because a script knows better. */
   readonly isForced: boolean;
@@ -54,7 +53,6 @@ export function splitList(text: string): string[] {
 export interface Reference {
   /** Name of the thing. */
   readonly name: string;
-  /** Bytes from its start. */
   readonly offset: number;
   /** Whether it must be gone. */
   readonly isGone: boolean;

@@ -84,7 +84,6 @@ export class ProcessPool implements AsyncDisposable {
     }
   }
 
-  /** Ends all processes. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const worker of this.#idle.splice(0)) await worker.end();
   }

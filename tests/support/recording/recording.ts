@@ -6,19 +6,16 @@ import type { MachineFacts } from "./simulation.ts";
 
 /** The driver that was recorded, and the time. */
 export interface RecordingFacts extends MachineFacts {
-  /** Name of the devices. */
   readonly device: string;
   /** The driver's own version, such as `580.159.04`; empty when it could not be found. */
   readonly driverRelease: string;
   /** The day of the recording. */
   readonly date: string;
-  /** Seed of the random sequences. */
   readonly seed: number;
 }
 
 /** A sequence and what came of its steps. */
 export interface RecordedSequence extends Sequence {
-  /** The outcome of each step. */
   readonly outcomes: readonly string[];
 }
 
@@ -26,7 +23,6 @@ export interface RecordedSequence extends Sequence {
 export interface Recording {
   /** The driver that was recorded. */
   readonly facts: RecordingFacts;
-  /** The sequences. */
   readonly sequences: readonly RecordedSequence[];
 }
 

@@ -9,7 +9,6 @@ import { type MachineFacts, simulate } from "./simulation.ts";
 
 /** A step that the two drivers make something else of. */
 export interface Difference {
-  /** Name of the sequence. */
   readonly id: string;
   /** Whether the sequence starts without contexts. */
   readonly isFresh: boolean;
@@ -17,9 +16,7 @@ export interface Difference {
   readonly lines: readonly string[];
   /** The function that differs. */
   readonly call: string;
-  /** The outcome of the step on the real driver. */
   readonly real: string;
-  /** The outcome on the simulated one. */
   readonly simulated: string;
 }
 

@@ -6,11 +6,8 @@ import type { Difference, Replay } from "./replay.ts";
 
 /** Differences of one kind. */
 export interface DifferenceGroup {
-  /** The function. */
   readonly call: string;
-  /** The outcome on the real driver. */
   readonly real: string;
-  /** The outcome on the simulated one. */
   readonly simulated: string;
   /** The differences, those of the shortest sequences first. */
   readonly differences: readonly Difference[];

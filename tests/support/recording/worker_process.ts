@@ -8,7 +8,6 @@ import type { RecordedSequence, RecordingFacts } from "./recording.ts";
 
 /** The options of the processes. */
 export interface ProcessOptions {
-  /** The driver to record. */
   readonly driver: "cuda" | "simulated";
   /** Most devices to use. */
   readonly mostDevices: number;
@@ -105,7 +104,6 @@ export class WorkerProcess {
     }
   }
 
-  /** Ends the process. */
   async end(): Promise<void> {
     await within(END_SECONDS, this.#input.close()).catch(() => {});
     this.#kill();

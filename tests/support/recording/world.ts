@@ -7,9 +7,7 @@ import type { ThingKind } from "./functions.ts";
 export interface Thing {
   /** Its name in the sequence. */
   readonly name: string;
-  /** The kind of the thing. */
   readonly kind: ThingKind;
-  /** Its address or handle. */
   readonly value: bigint;
   /** Bytes from its address on; 0 for handles. */
   readonly byteLength: number;
@@ -33,7 +31,6 @@ export interface CaptureNotes {
   readonly streams: Set<string>;
   /** Names of all that its work may use. */
   readonly uses: Set<string>;
-  /** Whether it has not ended. */
   isOpen: boolean;
   /** Whether its graph was launched. */
   isLaunched: boolean;
@@ -72,7 +69,6 @@ export class World {
   /** Keeps what calls were given, as a driver may use it later. */
   readonly kept: unknown[] = [];
 
-  /** Adds something. */
   add(thing: Thing): void {
     this.things.set(thing.name, thing);
   }

@@ -41,7 +41,6 @@ const LEFT_OUT = [
 
 /** The findings of a run. */
 interface MemcheckRun extends MemcheckLog {
-  /** The tool's version. */
   readonly tool: string;
   /** The time of the run. */
   readonly seconds: number;

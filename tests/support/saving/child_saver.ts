@@ -4,7 +4,6 @@ import { PROJECT_ROOT } from "../project_files.ts";
 
 /** The models a program saves, and their number. */
 export interface SaverOptions {
-  /** The file. */
   readonly path: string;
   /** Bytes of a model. */
   readonly byteLength: number;
@@ -23,7 +22,6 @@ export class ChildSaver {
   readonly #process: Deno.ChildProcess;
   readonly #output: ReadableStreamDefaultReader<Uint8Array>;
 
-  /** Starts it. */
   constructor({ path, byteLength, first = 1, step = 1, rounds = 0, inPlace }: SaverOptions) {
     const program = new URL("tests/support/saving/saving_program.ts", PROJECT_ROOT).pathname;
     const numbers = [byteLength, first, step, rounds].map(String);

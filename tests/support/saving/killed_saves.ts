@@ -24,7 +24,6 @@ const TEMPORARY = `.${MODEL}.vramkit-saving`;
 
 /** The result of saves whose program was killed. */
 export interface KilledSaves {
-  /** The number of programs that were killed. */
   readonly killCount: number;
   /** The number of them that left a temporary file. */
   readonly leftCount: number;

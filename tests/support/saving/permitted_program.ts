@@ -13,7 +13,6 @@ export const WAYS = ["replace", "sync", "model", "inPlace", "offset", "new", "li
 export interface Outcome {
   /** The class; undefined when nothing was thrown. */
   readonly errorName?: string;
-  /** The message. */
   readonly message?: string;
 }
 

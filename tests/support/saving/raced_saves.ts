@@ -10,7 +10,6 @@ import { judgeFile } from "./whole_model.ts";
 export interface RaceOptions {
   /** The number of programs; 2 by default. */
   readonly writerCount?: number;
-  /** The number of models each of them saves. */
   readonly rounds: number;
   /** Bytes of a model; 1 MiB by default. The smaller, the more often they meet. */
   readonly byteLength?: number;
@@ -26,7 +25,6 @@ export interface RacedSaves {
   readonly problems: readonly string[];
   /** The names of the files that the programs left. */
   readonly names: readonly string[];
-  /** The exit codes of the programs. */
   readonly codes: readonly number[];
 }
 

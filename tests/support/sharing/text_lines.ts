@@ -2,7 +2,6 @@
 
 /** Cuts bytes into lines of text. */
 export class TextLineStream extends TransformStream<Uint8Array, string> {
-  /** Starts with nothing. */
   constructor() {
     const decoder = new TextDecoder();
     let rest = "";

@@ -9,7 +9,6 @@ export class CaughtRejections implements Disposable {
     this.reasons.push(event.reason);
   };
 
-  /** Starts to collect. */
   constructor() {
     addEventListener("unhandledrejection", this.#listen);
   }

@@ -102,7 +102,6 @@ export class Held {
     if (pool !== undefined) this.#pools.set(nameOf(made, args), nameOf(pool, args));
   }
 
-  /** Whether a thing is held. */
   has(name: string): boolean {
     return this.#counts.has(name);
   }

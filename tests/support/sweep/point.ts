@@ -20,7 +20,6 @@ export type Phase = "run" | "close";
 
 /** The call that fails, and the time. */
 export interface Point {
-  /** The step. */
   readonly step: Step;
   /** The phase in which it fails. */
   readonly phase: Phase;
@@ -30,11 +29,9 @@ export interface Point {
 
 /** The outcome of a point. */
 export interface Outcome {
-  /** The defects that were found. */
   readonly defects: string[];
   /** Calls by function, of the phase. */
   readonly counts: ReadonlyMap<DriverFunction, number>;
-  /** The warnings on the console. */
   readonly warnings: readonly string[];
   /** Whether the fault struck. */
   readonly hasFired: boolean;

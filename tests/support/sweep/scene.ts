@@ -5,7 +5,6 @@ import { CudaDevice } from "../../../src/device/device.ts";
 
 /** A small part of a program, which leaves nothing live. */
 export interface Step {
-  /** The name of the step. */
   readonly name: string;
   /** Whether it opens the devices itself. */
   readonly opens?: boolean;
@@ -18,13 +17,11 @@ const TRANSFERS = { ringSize: "8 MiB", laneCount: 3, ringFromSize: "4 MiB" } as 
 
 /** The devices of one run of a step, opened when it asks for them. */
 export class Scene {
-  /** The driver's functions. */
   readonly driver: DriverApi;
   /** A folder for the step's files. */
   readonly folder: string;
   readonly #devices: CudaDevice[] = [];
 
-  /** Starts with nothing open. */
   constructor(driver: DriverApi, folder: string) {
     this.driver = driver;
     this.folder = folder;
@@ -50,7 +47,6 @@ export class Scene {
     return this.#devices.filter((device) => device !== undefined);
   }
 
-  /** Disposes the devices. */
   close(): void {
     for (const device of this.devices) device.dispose();
   }

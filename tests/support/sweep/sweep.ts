@@ -10,9 +10,7 @@ const FIRST_CALLS = 3;
 
 /** A defect, and where. */
 export interface Finding {
-  /** The point. */
   readonly point: Point;
-  /** The defects that were found. */
   readonly defects: readonly string[];
 }
 

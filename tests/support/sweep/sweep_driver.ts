@@ -6,7 +6,6 @@ import { type CallArguments, givesBack, Held, nameOfGivenBack } from "./held.ts"
 
 /** The call that fails, and its status. */
 export interface SweepFault {
-  /** The function. */
   readonly name: DriverFunction;
   /** The number of the call, counted from 1 on. */
   readonly nth: number;
@@ -29,7 +28,6 @@ const NONBLOCKING = /Nonblocking$/;
 
 /** A driver whose calls are counted, noted, and made to fail. */
 export class SweepDriver {
-  /** The driver's functions. */
   readonly api: DriverApi;
   /** The things that the program holds. */
   readonly held: Held = new Held();
@@ -45,7 +43,6 @@ export class SweepDriver {
   #hasFired = false;
   #isBroken = false;
 
-  /** Watches a driver. */
   constructor(api: DriverApi) {
     type Call = (...args: unknown[]) => unknown;
     const copy: Record<string, unknown> = { ...api };
@@ -56,7 +53,6 @@ export class SweepDriver {
     this.api = copy as unknown as DriverApi;
   }
 
-  /** Whether the fault has struck. */
   get hasFired(): boolean {
     return this.#hasFired;
   }
