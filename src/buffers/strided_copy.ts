@@ -85,6 +85,8 @@ export function queueStridedCopyNow(copy: ShapedCopy): void {
 /** Returns the launch of a kernel that copies faster than the driver; undefined for other copies. */
 function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
   const { destination, source, stream, plan } = copy;
+  const byteLength = bytesOf(copy);
+  if (byteLength === 0) return undefined;
   for (const { context, resource } of [destination, source]) {
     if (context !== stream.context || resource.isHostAccessible) return undefined;
   }
@@ -103,7 +105,7 @@ function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
   const axes = axesOf(plan, wordBytes);
   if (axes.length > MOST_AXES) return undefined;
   const squares = squaresOf(axes);
-  const count = squares?.count ?? bytesOf(copy) / wordBytes;
+  const count = squares?.count ?? byteLength / wordBytes;
   const layout = layoutBytes(squares?.axes ?? axes, [
     starts.to / wordBytes,
     starts.from / wordBytes,

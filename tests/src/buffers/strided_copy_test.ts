@@ -206,6 +206,19 @@ Deno.test("StridedView.contiguous() leaves rows, a few elements and nine axes to
     assertEquals(firsts, [101, 3, 256]);
   }));
 
+Deno.test("StridedView.copyFrom() of no elements writes none, whichever axis is empty", () =>
+  withKernels(async ({ gpu, copiesOf }) => {
+    using x = gpu.iota("float32", 64);
+    using y = gpu.zeros("float32", 64);
+    for (let empty = 0; empty < 4; empty++) {
+      const shape = [4, 2, 3, 2].with(empty, 0);
+      const from = x.strided({ shape, strides: [-8, -4, 1, -2], offset: 40 });
+      const to = y.strided({ shape, strides: [8, 2, 1, 4], offset: 8 });
+      assertEquals(copiesOf(() => to.copyFrom(from)), []);
+    }
+    assertEquals(await y.download(), new Float32Array(64));
+  }));
+
 Deno.test("StridedView.contiguous() loads kernels once copies have taken as long", () => {
   const { driver, calls } = watchedDriver();
   return withDevice((gpu) => {
