@@ -1,8 +1,8 @@
 // Copies between strided layouts, by the driver's calls or by a kernel: the driver copies single elements
 // one by one.
 
-import { callsOf, type CopyPlan } from "../copies/copy_plan.ts";
 import { checkRoute, noteCopy } from "../copies/copy.ts";
+import { callsOf, type CopyPlan } from "../copies/copy_plan.ts";
 import {
   bytesOf,
   queueShapedCopy,
