@@ -39,7 +39,6 @@ export class ShardedModel
   readonly deviceBytes: readonly number[];
   readonly #blocks: readonly (readonly DeviceBuffer[])[];
   readonly #tensors: ReadonlyMap<string, ShardedTensor>;
-  #disposed = false;
 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ShardedFields>) {
@@ -66,9 +65,9 @@ export class ShardedModel
     return this.deviceBytes.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Whether it was disposed. */
+  /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#disposed;
+    return this.#blocks.every((own) => own.every((block) => block.disposed));
   }
 
   /** Returns whether there is a tensor of that name. */
@@ -116,7 +115,6 @@ export class ShardedModel
 
   /** Frees the memory and disposes every tensor. A second call does nothing. */
   dispose(): void {
-    this.#disposed = true;
     for (const { parts } of this.#tensors.values()) parts.dispose();
     for (const block of this.#blocks.flat()) block.dispose();
   }

@@ -38,7 +38,6 @@ export class SafetensorsModel
   readonly byteLength: number;
   readonly #blocks: readonly DeviceBuffer[];
   readonly #tensors: ReadonlyMap<string, LoadedTensor>;
-  #disposed = false;
 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ModelFields>) {
@@ -60,9 +59,9 @@ export class SafetensorsModel
     return this.#tensors.size;
   }
 
-  /** Whether it was disposed. */
+  /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#disposed;
+    return this.#blocks.every((block) => block.disposed);
   }
 
   /** Returns whether there is a tensor of that name. */
@@ -110,7 +109,6 @@ export class SafetensorsModel
 
   /** Frees the memory and disposes every tensor. A second call does nothing. */
   dispose(): void {
-    this.#disposed = true;
     for (const block of this.#blocks) block.dispose();
   }
 
