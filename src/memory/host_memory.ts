@@ -4,6 +4,7 @@
 import { findHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
 import { describeValue } from "../words/format.ts";
+import { isIterable } from "../words/options.ts";
 
 /** JavaScript memory that a transfer can read or write. */
 export type HostMemory = HostArray | DataView | ArrayBuffer | SharedArrayBuffer;
@@ -55,6 +56,11 @@ const isGrowable = getterOf<boolean>(SharedArrayBuffer.prototype, "growable");
 /** Returns whether a value given as host memory is one of the kit's buffers, for a hint in errors. */
 export function looksLikeBuffer(value: unknown): boolean {
   return typeof Object(value).copyFrom === "function";
+}
+
+/** Returns whether a value is memory of the host, of this realm or another, and not plain numbers. */
+export function isHostMemory(value: unknown): value is HostMemory {
+  return ArrayBuffer.isView(value) || (!isIterable(value) && kindOf(value) !== undefined);
 }
 
 /** Returns whether a value may be the options of a transfer, given in place of an array. */
