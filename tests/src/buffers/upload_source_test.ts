@@ -238,6 +238,10 @@ Deno.test("CudaDevice.upload() and set() take memory of other realms", () =>
       await zeros.set(memory);
       assertEquals(await zeros.download(), new Uint8Array([1, 2, 3, 4]));
     }
+    using flags = await gpu.upload(runInNewContext("new DataView(new ArrayBuffer(2))"), {
+      dtype: "bool",
+    });
+    assertEquals(await flags.download(), new Uint8Array(2));
   }));
 
 Deno.test("CudaDevice.upload() and uploadAll() believe no subclass about its length", () =>
