@@ -485,6 +485,21 @@ Deno.test("joinGroup() names the ranks that never came, on all others", async ()
   assertEquals([liveNames(first), liveNames(third)], [[], []]);
 });
 
+Deno.test("joinGroup() names the missing ranks on a rank whose time ends before rank 0's", async () => {
+  const rendezvous = freeAddress();
+  const end = new AbortController();
+  using first = openRank(0);
+  const waiting = groupErrorOf(
+    join({ rendezvous, rank: 0, size: 3, device: first, signal: end.signal }),
+  );
+  const base = { rendezvous, size: 3, token: TOKEN } as const;
+  const { message, reason, rank } = await refusalOf({ ...base, rank: 2, timeoutSeconds: 1.5 });
+  assertEquals([reason, rank], ["timeout", 1]);
+  assertStringIncludes(message, "as rank 2: rank 1 of 3 has not come, after 1.5 seconds");
+  end.abort();
+  await waiting;
+});
+
 Deno.test("joinGroup() says that rank 0 is not there, or is somebody else", async () => {
   const rendezvous = freeAddress();
   const late = await refusalOf({ rendezvous, rank: 1, size: 2, token: TOKEN, timeoutSeconds: 0.5 });
