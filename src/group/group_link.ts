@@ -34,6 +34,8 @@ export interface LinkedGroup {
   onLost(rank: number): void;
   /** Called with each message of a rank for this group. */
   onMessage(rank: number, frame: Frame): void;
+  /** Returns whether a rank says nothing more in this group. */
+  hasLeft(rank: number): boolean;
 }
 
 /** A connection to a rank, whose messages are read as they arrive. */
@@ -179,14 +181,26 @@ export class GroupLink {
   }
 
   /**
-   * Ends a group's messages. After the last group this process says goodbye; resolves when that is sent,
-   * and on rank 0 when the others have left as well.
+   * Ends a group's messages; resolves when this process's are sent, and on rank 0 when the others have
+   * left the group as well: it passes on what they say, and the program may end next. After the last
+   * group this process says goodbye.
    */
   async close(id: string): Promise<void> {
-    if (!this.#groups.delete(id)) return;
+    const group = this.#groups.get(id);
+    if (group === undefined) return;
     this.#closed.add(id);
-    if (this.#groups.size > 0 || !this.#isOpen) return;
+    if (this.rank === 0 && this.#groups.size > 1) {
+      await this.#until(
+        ({ member, hasEnded }) => hasEnded || group.hasLeft(member.rank),
+        PARTING_MILLISECONDS,
+      );
+    }
+    if (!this.#groups.delete(id)) return;
     const seats = [...this.#seats.values()];
+    if (this.#groups.size > 0 || !this.#isOpen) {
+      const sent = Promise.all(seats.map(({ connection }) => connection.sent()));
+      return await within(SENDING_MILLISECONDS, sent);
+    }
     this.#pass({ kind: "bye", to: OTHERS, from: this.rank });
     if (this.rank === 0) {
       await this.#until(
@@ -239,7 +253,10 @@ export class GroupLink {
       this.#answered.add(from);
       this.#change();
     } else if (kind === "lost" && typeof head["rank"] === "number") this.#lose(head["rank"]);
-    else if (typeof group === "string") this.#deliver(group, from, frame);
+    else if (typeof group === "string") {
+      this.#deliver(group, from, frame);
+      this.#change();
+    }
   }
 
   #deliver(id: string, rank: number, frame: Frame): void {
