@@ -315,7 +315,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /**
    * Sends a buffer's elements from its rank to another (ncclSend), in a {@link DeviceGroup.batch} that
-   * also has the receive. When the other rank is in another process, no batch is needed.
+   * also has the receive. It waits for that: when the other rank is in another process, no batch is
+   * needed unless both send first.
    */
   send(buffer: GpuBuffer, options: SendOptions): GroupWork {
     const { to } = SEND_OPTIONS.read(options, "send");

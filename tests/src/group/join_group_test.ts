@@ -138,6 +138,18 @@ Deno.test("DeviceGroup of several processes sends and receives outside a batch",
     assertEquals([...await x.download()], [5, 5, 5, 5]);
   }));
 
+Deno.test("DeviceGroup.send() of a simulated rank waits for its receive, as on a GPU", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    await using part = await group.split({ color: 0, timeoutSeconds: 1 });
+    assert(part !== undefined);
+    using x = gpu.alloc("int32", 4).fill(rank);
+    using y = gpu.zeros("int32", 4);
+    const sent = part.send(x, { to: 1 - rank }); // both ranks send first, outside a batch
+    part.recv(y, { from: 1 - rank });
+    const { reason } = await groupErrorOf(Promise.resolve(sent));
+    assert(["timeout", "ended"].includes(reason), reason);
+  }));
+
 Deno.test("DeviceGroup of several processes falls back on sends below NCCL 2.28", () =>
   withRanks(3, async ({ rank, gpu, group }) => {
     assertEquals(group.ncclVersion, "2.20.5");
