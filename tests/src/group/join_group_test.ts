@@ -242,6 +242,13 @@ Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
       [() => group.scatter(undefined, { into: x }), TypeError, "pass a buffer with the parts"],
       [() => group.scatter(x, { into: x, root: 1 - rank }), RangeError, `is on rank ${rank}`],
       [() => group.send(x, { to: 2 }), RangeError, "rank 2"],
+      [() => group.send(x, { to: rank }), TypeError, "send() outside a batch: it waits"],
+      [() => group.recv(x, { from: rank }), TypeError, "recv() outside a batch: it waits"],
+      [
+        () => group.batch(() => group.send(x, { to: rank })),
+        RangeError,
+        `rank ${rank} has no recv() from it`,
+      ],
       [() => group.reduceScatter(x.subarray(0, 7)), RangeError, "cannot be divided among 2 ranks"],
       [() => group.split({ color: 0.5 }), RangeError, "expected a whole number"],
       [() => group.shrink({ exclude: [5] }), RangeError, "the group has ranks 0 to 1"],
