@@ -715,6 +715,10 @@ Deno.test({
       "cannot listen there; something else than a socket is there",
     );
     assertEquals(Deno.readTextFileSync(path), "not a socket");
+    const nowhere = `file:${folder.path}/none/socket`;
+    const missing = await refusalOf({ rendezvous: nowhere, rank: 0, size: 2, token: TOKEN });
+    assertEquals(missing.reason, "address");
+    assertStringIncludes(missing.message, "cannot listen there; its folder does not exist");
   },
 });
 
