@@ -3,7 +3,7 @@
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
-import { findTensor } from "../interop/safetensors/model.ts";
+import { areDisposed, findTensor } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -39,6 +39,7 @@ export class ShardedModel
   readonly deviceBytes: readonly number[];
   readonly #blocks: readonly (readonly DeviceBuffer[])[];
   readonly #tensors: ReadonlyMap<string, ShardedTensor>;
+  #disposed = false;
 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ShardedFields>) {
@@ -67,7 +68,7 @@ export class ShardedModel
 
   /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#blocks.every((own) => own.every((block) => block.disposed));
+    return this.#disposed || areDisposed(this.#blocks.flat());
   }
 
   /** Returns whether there is a tensor of that name. */
@@ -115,6 +116,7 @@ export class ShardedModel
 
   /** Frees the memory and disposes every tensor. A second call does nothing. */
   dispose(): void {
+    this.#disposed = true;
     for (const { parts } of this.#tensors.values()) parts.dispose();
     for (const block of this.#blocks.flat()) block.dispose();
   }

@@ -38,6 +38,7 @@ export class SafetensorsModel
   readonly byteLength: number;
   readonly #blocks: readonly DeviceBuffer[];
   readonly #tensors: ReadonlyMap<string, LoadedTensor>;
+  #disposed = false;
 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ModelFields>) {
@@ -61,7 +62,7 @@ export class SafetensorsModel
 
   /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#blocks.every((block) => block.disposed);
+    return this.#disposed || areDisposed(this.#blocks);
   }
 
   /** Returns whether there is a tensor of that name. */
@@ -109,6 +110,7 @@ export class SafetensorsModel
 
   /** Frees the memory and disposes every tensor. A second call does nothing. */
   dispose(): void {
+    this.#disposed = true;
     for (const block of this.#blocks) block.dispose();
   }
 
@@ -136,6 +138,11 @@ export class SafetensorsModel
   #find(name: string): LoadedTensor {
     return findTensor(this, this.#tensors, name);
   }
+}
+
+/** Returns whether the blocks of a model were disposed; a model without any is there until it is. */
+export function areDisposed(blocks: readonly { readonly disposed: boolean }[]): boolean {
+  return blocks.length > 0 && blocks.every((block) => block.disposed);
 }
 
 /**
