@@ -157,7 +157,9 @@ async function writeFile(path: string, page: Promise<string>): Promise<void> {
   try {
     await Deno.writeTextFile(path, await page);
   } catch (error) {
-    throw new TypeError(`Cannot write ${path}: ${reasonOf(error)}`);
+    const isNowhere = error instanceof Deno.errors.NotFound;
+    const reason = isNowhere ? "its folder does not exist" : reasonOf(error);
+    throw new TypeError(`Cannot write ${path}: ${reason}`);
   }
 }
 

@@ -1,5 +1,6 @@
 // Help for programs that use a buffer or a list as if it were an array: `x[0]`, `[...x]`.
 
+import { isHostMemory } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 
 /** The indices that people try first; a proxy would catch all, and slow down every await. */
@@ -51,7 +52,7 @@ const ARRAY_CALLS = { source: "upload()", destination: "download()" };
 /** Says why a value cannot be a side of a queued copy, for messages: `the source is a promise, …`. */
 export function notOnGpu(side: "source" | "destination", value: unknown): string {
   const is = `the ${side} is ${describeValue(value)}`;
-  const isArray = ArrayBuffer.isView(value) || value instanceof ArrayBuffer || Array.isArray(value);
+  const isArray = isHostMemory(value) || Array.isArray(value);
   if (!isArray) return `${is}, expected a buffer or a view of one`;
   const instead = `await ${ARRAY_CALLS[side]}, or use a pinned buffer`;
   return `${is}, whose memory could move on before the GPU is done; ${instead}`;

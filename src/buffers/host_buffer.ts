@@ -6,7 +6,7 @@ import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
-import { type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
+import { blockOf, type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 
@@ -61,7 +61,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * that uses the elements before.
    *
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type.
+   * @throws TypeError for an array of another type, and when the memory was registered as read-only.
    *
    * @example
    * ```ts
@@ -74,6 +74,9 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
    * ```
    */
   set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
+    if (blockOf(this).isReadOnly && !this.disposed) {
+      throw new TypeError(`Cannot set elements of ${this}: it is read-only memory`);
+    }
     writeElements(this, { source, offset });
     return this;
   }

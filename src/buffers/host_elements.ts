@@ -155,9 +155,9 @@ function bytesIn({ buffer, byteOffset, byteLength }: HostArray): HostBytes {
 }
 
 function checkType(dtype: DType, memory: HostMemory, action: Action): void {
-  if (!ArrayBuffer.isView(memory) || memory instanceof DataView) return;
-  const held = dtypeOf(memory);
-  if (held === dtype || held === SAME_BITS[dtype]) return;
+  if (!ArrayBuffer.isView(memory)) return;
+  const held = dtypeOf(memory); // undefined for a DataView
+  if (held === undefined || held === dtype || held === SAME_BITS[dtype]) return;
   const isPart = memory.byteLength < memory.buffer.byteLength;
   throw new TypeError(
     `Cannot ${action}: ${memory.constructor.name} does not hold ${dtype}; convert it, astype() ` +

@@ -39,14 +39,6 @@ export interface PackedValues {
   readonly values: readonly HostValue[];
 }
 
-/** Returns whether values are a typed array or raw bytes, and not plain numbers. */
-export function isHostMemory<M extends ArrayBufferView | ArrayBuffer | SharedArrayBuffer>(
-  values: M | HostValues,
-): values is M {
-  return ArrayBuffer.isView(values) || values instanceof ArrayBuffer ||
-    values instanceof SharedArrayBuffer;
-}
-
 /**
  * Packs values into a typed array.
  *

@@ -9,7 +9,7 @@ import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
 import { alignPacked } from "../transfer/pack.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
-import { describeValue } from "../words/format.ts";
+import { describeValue, formatCount } from "../words/format.ts";
 import { isIterable, isRecord, type OptionKind, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import {
@@ -205,5 +205,6 @@ function listOf<T>(values: Iterable<T>, verb: string, what: string): T[] {
 
 function checkCount(arrayCount: number, bufferCount: number, verb: string): void {
   if (arrayCount === bufferCount) return;
-  throw new RangeError(`Cannot ${verb} ${arrayCount} arrays with ${bufferCount} buffers`);
+  const [arrays, buffers] = [formatCount(arrayCount, "array"), formatCount(bufferCount, "buffer")];
+  throw new RangeError(`Cannot ${verb} ${arrays} with ${buffers}: expected as many of each`);
 }

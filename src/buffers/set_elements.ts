@@ -2,13 +2,13 @@
 
 import { type DType, elementBytes, type HostArray } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
-import { type HostMemory, Moving } from "../memory/host_memory.ts";
+import { type HostMemory, isHostMemory, Moving } from "../memory/host_memory.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber, describeValue } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
 import { elementCountOf, hostSource } from "./host_elements.ts";
-import { type HostValues, isHostMemory, packValues } from "./host_values.ts";
+import { type HostValues, packValues } from "./host_values.ts";
 
 /** The parts of a buffer that are used here. */
 interface Settable {

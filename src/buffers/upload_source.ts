@@ -1,7 +1,7 @@
 // The contents of a new buffer: a typed array or bytes as they are, or plain numbers, packed.
 
 import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
-import { bytesOf, type HostMemory, looksLikeBuffer } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, isHostMemory, looksLikeBuffer } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
@@ -113,15 +113,14 @@ function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements
 }
 
 function isTyped(source: HostMemory | HostValues): source is HostArray {
-  return ArrayBuffer.isView(source) && !(source instanceof DataView);
+  return ArrayBuffer.isView(source) && dtypeOf(source) !== undefined;
 }
 
 /** Returns whether a source is raw bytes, without an element type. */
 function isBytes(
   source: HostMemory | HostValues,
 ): source is DataView | ArrayBuffer | SharedArrayBuffer {
-  return source instanceof DataView || source instanceof ArrayBuffer ||
-    source instanceof SharedArrayBuffer;
+  return isHostMemory(source) && !isTyped(source);
 }
 
 function iterableOf(source: HostValues): HostValues {

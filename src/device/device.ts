@@ -756,12 +756,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Returns how copies between this device and `other` go: directly (`"peer"`), or staged through
-   * the host. Enables peer access for the default memory of both devices (cuCtxEnablePeerAccess,
+   * Returns how copies between this device and `other` go: directly (`"peer"`, also when both are one
+   * device), or staged through the host. Enables peer access for the default memory of both devices (cuCtxEnablePeerAccess,
    * cuMemPoolSetAccess), as the first copy between them does.
    */
   routeTo(other: CudaDevice): PeerRoute {
     requireKind(other, DEVICE, "routeTo");
+    if (other.context === this.context) return "peer";
     const isOpen = peerRoute(this.context, other.context) === "peer" &&
       openToPeer(this.memoryResource, other.context) &&
       openToPeer(other.memoryResource, this.context);

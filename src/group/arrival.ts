@@ -22,7 +22,7 @@ import { connectTo } from "./rendezvous_sockets.ts";
 /** Meets the other ranks; tries until rank 0 can be reached. */
 export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit): Promise<Met> {
   const { appointment: { place, rank }, timeoutSeconds, signal } = fields;
-  const state = { words: "rank 0 does not listen there" };
+  const state: State = { words: "rank 0 does not listen there" };
   for (;;) {
     const { reason } = limit;
     if (reason === "signal") throw stopped(place, signal);
@@ -30,7 +30,7 @@ export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit
       throw new GroupError(
         `Cannot join the group at ${formatPlace(place)} as rank ${rank}: ${state.words}, after ` +
           formatCount(timeoutSeconds, "second"),
-        { reason: "timeout", call: CALL },
+        { reason: "timeout", call: CALL, rank: state.missing },
       );
     }
     const connection = await connectTo(place, limit, state);
@@ -40,21 +40,29 @@ export async function arrive(fields: MeetingFields, secret: Secret, limit: Limit
   }
 }
 
+/** The reason why it got no further, for the error when the time is over. */
+interface State {
+  words: string;
+  /** The first rank that is known to be missing. */
+  missing?: number | undefined;
+}
+
 /** An attempt over one connection. */
 interface Attempt {
   readonly connection: FrameConnection;
   readonly fields: MeetingFields;
   readonly secret: Secret;
-  /** The reason why it got no further, for the error when the time is over. */
-  readonly state: { words: string };
+  readonly limit: Limit;
+  readonly state: State;
 }
 
 /** Introduces this process, and waits for all others; undefined when the connection breaks. */
 async function introduce(
   connection: FrameConnection,
-  { limit, ...parts }: Omit<Attempt, "connection"> & { readonly limit: Limit },
+  parts: Omit<Attempt, "connection">,
 ): Promise<Met | undefined> {
   const attempt = { ...parts, connection };
+  const { limit } = parts;
   let isOver = false;
   void limit.over.then(() => isOver || connection.close());
   using patience = new Patience(connection, Math.min(PATIENCE_MILLISECONDS, limit.left));
@@ -95,11 +103,13 @@ async function untilWelcome(
   attempt: Attempt,
   { nonces, patience }: { readonly nonces: readonly string[]; readonly patience: Patience },
 ): Promise<Met | undefined> {
-  const { connection, fields: { appointment }, state } = attempt;
+  const { connection, fields: { appointment }, limit, state } = attempt;
   for (;;) {
     const frame = await connection.next();
     if (frame === undefined) {
+      if (limit.reason !== undefined) return undefined; // this side has hung up
       state.words = "rank 0 has hung up";
+      state.missing = undefined;
       return undefined;
     }
     patience.renew(); // from here on rank 0 says something every second
@@ -107,6 +117,7 @@ async function untilWelcome(
     const refusal = refusalIn(frame.head, appointment);
     if (Array.isArray(waits)) {
       const missing = waits.filter((each): each is number => Number.isSafeInteger(each));
+      [state.missing] = missing;
       state.words = missing.length === 0
         ? "rank 0 does not go on"
         : `${absent(missing, appointment.size)} not come`;

@@ -315,12 +315,13 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /**
    * Sends a buffer's elements from its rank to another (ncclSend), in a {@link DeviceGroup.batch} that
-   * also has the receive. When the other rank is in another process, no batch is needed.
+   * also has the receive. It waits for that: when the other rank is in another process, no batch is
+   * needed unless both send first.
    */
   send(buffer: GpuBuffer, options: SendOptions): GroupWork {
     const { to } = SEND_OPTIONS.read(options, "send");
     if (to === undefined) throw new TypeError("Cannot call send(): pass { to }, the rank");
-    this.#requireBatch("send");
+    this.#requireBatch("send", to);
     return this.#queue("send", {}, () => exchange(this.#ranks, buffer, { call: "send", peer: to }));
   }
 
@@ -331,7 +332,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   recv(buffer: GpuBuffer, options: ReceiveOptions): GroupWork {
     const { from } = RECEIVE_OPTIONS.read(options, "recv");
     if (from === undefined) throw new TypeError("Cannot call recv(): pass { from }, the rank");
-    this.#requireBatch("recv");
+    this.#requireBatch("recv", from);
     return this.#queue(
       "recv",
       {},
@@ -388,7 +389,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     }
     this.#requireUsable("batch");
     requireApart(batch.calls);
-    if (!this.#communicators.isSpread) requirePaired(batch.calls);
+    // The other side of a call with another process is made there.
+    requirePaired(batch.calls.filter(({ peer }) => !this.#isElsewhere(peer)));
     this.#start(batch.calls, streams);
     return batch.work;
   }
@@ -680,8 +682,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     if (failure !== undefined) throw endedError(call, `${this}`, failure);
   }
 
-  #requireBatch(call: string): void {
-    if (this.#batch !== undefined || this.disposed || this.#communicators.isSpread) return;
+  #isElsewhere(rank: number | undefined): boolean {
+    return this.#communicators.isSpread && rank !== this.rank;
+  }
+
+  #requireBatch(call: string, peer: number): void {
+    if (this.#batch !== undefined || this.disposed || this.#isElsewhere(peer)) return;
     throw new TypeError(
       `Cannot call ${call}() outside a batch: it waits for its other side; use group.batch(() => { ` +
         `group.send(...); group.recv(...) })`,

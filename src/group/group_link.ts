@@ -36,6 +36,8 @@ export interface LinkedGroup {
   mayOpen(made: string): boolean;
   /** Whether such a call is under way. */
   readonly isMaking: boolean;
+  /** Returns whether a rank says nothing more in this group. */
+  hasLeft(rank: number): boolean;
 }
 
 /** A connection to a rank, whose messages are read as they arrive. */
@@ -181,15 +183,27 @@ export class GroupLink {
   }
 
   /**
-   * Ends a group's messages. After the last group this process says goodbye; resolves when that is sent,
-   * and on rank 0 when the others have left as well.
+   * Ends a group's messages; resolves when this process's are sent, and on rank 0 when the others have
+   * left the group as well: it passes on what they say, and the program may end next. After the last
+   * group this process says goodbye.
    */
   async close(id: string): Promise<void> {
-    if (!this.#groups.delete(id)) return;
+    const group = this.#groups.get(id);
+    if (group === undefined) return;
     if (makerOf(id) === undefined) this.#closed.add(id);
+    if (this.rank === 0 && this.#groups.size > 1) {
+      await this.#until(
+        ({ member, hasEnded }) => hasEnded || group.hasLeft(member.rank),
+        PARTING_MILLISECONDS,
+      );
+    }
+    if (!this.#groups.delete(id)) return;
     this.settle(id);
-    if (this.#groups.size > 0 || !this.#isOpen) return;
     const seats = [...this.#seats.values()];
+    if (this.#groups.size > 0 || !this.#isOpen) {
+      const sent = Promise.all(seats.map(({ connection }) => connection.sent()));
+      return await within(SENDING_MILLISECONDS, sent);
+    }
     this.#pass({ kind: "bye", to: OTHERS, from: this.rank });
     if (this.rank === 0) {
       await this.#until(
@@ -248,7 +262,10 @@ export class GroupLink {
       this.#answered.add(from);
       this.#change();
     } else if (kind === "lost" && typeof head["rank"] === "number") this.#lose(head["rank"]);
-    else if (typeof group === "string") this.#deliver(group, from, frame);
+    else if (typeof group === "string") {
+      this.#deliver(group, from, frame);
+      this.#change();
+    }
   }
 
   #deliver(id: string, rank: number, frame: Frame): void {

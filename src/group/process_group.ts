@@ -109,7 +109,9 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
 
   onLost(linkRank: number): void {
     const rank = this.#fields.ranks.indexOf(linkRank);
-    if (rank >= 0) this.#fail(`${this.nameOf(rank)} has ended`, { reason: "lost", rank });
+    if (rank >= 0 && !this.#left.has(rank)) {
+      this.#fail(`${this.nameOf(rank)} has ended`, { reason: "lost", rank });
+    }
   }
 
   onMessage(linkRank: number, { head, bytes }: Frame): void {
@@ -137,6 +139,12 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
 
   get isMaking(): boolean {
     return this.#making.size > 0;
+  }
+
+  hasLeft(linkRank: number): boolean {
+    const rank = this.#fields.ranks.indexOf(linkRank);
+    const isWorking = this.#communicator !== undefined && this.#communicator.failure === undefined;
+    return !isWorking || rank < 0 || this.#left.has(rank);
   }
 
   #fail(words: string, fields: { readonly reason: "lost" | "ended"; readonly rank: number }): void {

@@ -65,13 +65,18 @@ export async function listenAt(
       if (!isTaken || isMeeting || performance.now() >= patience || limit.reason !== undefined) {
         throw new GroupError(
           `Cannot join the group at ${formatPlace(place)} as rank 0: cannot listen there; ` +
-            (isTaken ? holderOf(place, isMeeting) : messageOf(error)),
+            (isTaken ? holderOf(place, isMeeting) : reasonOf(error)),
           { reason: "address", call: CALL, cause: error },
         );
       }
     }
     await limit.pause();
   }
+}
+
+function reasonOf(error: unknown): string {
+  const isNowhere = error instanceof Deno.errors.NotFound;
+  return isNowhere ? "its folder does not exist" : messageOf(error);
 }
 
 function holderOf(place: MeetingPlace, isMeeting: boolean): string {

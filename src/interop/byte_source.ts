@@ -1,6 +1,6 @@
 // Sources of streamed bytes, and their length, if they tell it.
 
-import type { HostMemory } from "../memory/host_memory.ts";
+import { type HostMemory, isHostMemory } from "../memory/host_memory.ts";
 import { letGo } from "../transfer/web_streams.ts";
 import { describeValue } from "../words/format.ts";
 
@@ -59,7 +59,7 @@ function openBody({ body, bodyUsed, headers }: Response | Request, name: string)
 
 /** Names the call for a value of another kind: an array, an address, an open file, a Node stream. */
 function fixFor(value: unknown): string {
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return "; upload() takes arrays";
+  if (isHostMemory(value)) return "; upload() takes arrays";
   if (value instanceof URL || (typeof value === "string" && URL.canParse(value))) {
     return "; await fetch(url) returns one";
   }

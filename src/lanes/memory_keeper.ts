@@ -2,7 +2,7 @@
 // arrays away: calls that sleep on threads of the runtime's have them as arguments.
 
 import { findHost, FUTEX, KEPT_ARRAYS, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { addressOf, type HostBytes, isShared } from "../memory/host_memory.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
 /** Most threads that one keeper takes. */
@@ -29,7 +29,7 @@ export function keepMemory(
   userCount: number,
 ): MemoryKeeper | undefined {
   const byBuffer = new Map(arrays.map((bytes) => [bytes.buffer, bytes]));
-  const movable = [...byBuffer.values()].filter(({ buffer }) => buffer instanceof ArrayBuffer);
+  const movable = [...byBuffer.values()].filter(({ buffer }) => !isShared(buffer));
   const threadCount = Math.ceil(movable.length / KEPT_ARRAYS);
   if (threadCount === 0) return { letGo: () => undefined };
   if (threadCount > MOST_THREADS || findHost() === undefined) return undefined;

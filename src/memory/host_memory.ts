@@ -4,6 +4,7 @@
 import { findHost } from "../../ffi/host.ts";
 import type { HostArray } from "../dtype.ts";
 import { describeValue } from "../words/format.ts";
+import { isIterable } from "../words/options.ts";
 
 /** JavaScript memory that a transfer can read or write. */
 export type HostMemory = HostArray | DataView | ArrayBuffer | SharedArrayBuffer;
@@ -54,6 +55,11 @@ export function looksLikeBuffer(value: unknown): boolean {
   return typeof Object(value).copyFrom === "function";
 }
 
+/** Returns whether a value is memory of the host, of this realm or another, and not plain numbers. */
+export function isHostMemory(value: unknown): value is HostMemory {
+  return ArrayBuffer.isView(value) || (!isIterable(value) && kindOf(value) !== undefined);
+}
+
 /** Returns whether a value may be the options of a transfer, given in place of an array. */
 function looksLikeOptions(value: object): boolean {
   return ["stream", "signal", "onProgress"].some((name) => Object.hasOwn(Object(value), name));
@@ -88,6 +94,11 @@ export function bytesOf(memory: HostMemory, action: Action): HostBytes {
   return new Uint8Array(memory);
 }
 
+/** Returns whether memory is shared between threads, of this realm or another; it never moves. */
+export function isShared(buffer: ArrayBufferLike): boolean {
+  return kindOf(buffer) === "shared";
+}
+
 /** The position of an array's bytes in memory. */
 export interface BytePosition {
   /** The memory: the same for all arrays over it. */
@@ -103,7 +114,7 @@ export interface BytePosition {
  */
 export function positionOf(bytes: HostBytes): BytePosition {
   const { buffer, byteOffset } = bytes;
-  return buffer instanceof SharedArrayBuffer
+  return isShared(buffer)
     ? { memory: SharedArrayBuffer, start: Number(addressOf(bytes)) }
     : { memory: buffer, start: byteOffset };
 }

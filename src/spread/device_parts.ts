@@ -73,7 +73,6 @@ export class DeviceParts<D extends DType = DType>
   readonly #layout: SplitLayout;
   readonly #buffers: readonly DeviceBuffer<D>[];
   #way: ReplicateWay | undefined;
-  #disposed = false;
 
   static {
     refuseIndicesOf(DeviceParts.prototype, "buffers");
@@ -119,9 +118,9 @@ export class DeviceParts<D extends DType = DType>
     return this.#way;
   }
 
-  /** Whether it was disposed. */
+  /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#disposed;
+    return this.#buffers.every((buffer) => buffer.disposed);
   }
 
   /** Iterates over the buffers, in the order of the devices. */
@@ -177,7 +176,6 @@ export class DeviceParts<D extends DType = DType>
 
   /** Frees all buffers, once the devices are done with them. A second call does nothing. */
   dispose(): void {
-    this.#disposed = true;
     for (const buffer of this.#buffers) buffer.dispose();
   }
 
@@ -278,6 +276,6 @@ export class DeviceParts<D extends DType = DType>
   }
 
   #requireUsable(): void {
-    if (this.#disposed) throw new DisposedError(this.toString());
+    if (this.disposed) throw new DisposedError(this.toString());
   }
 }

@@ -3,7 +3,7 @@
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
-import { findTensor } from "../interop/safetensors/model.ts";
+import { areDisposed, findTensor } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -65,9 +65,9 @@ export class ShardedModel
     return this.deviceBytes.reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** Whether it was disposed. */
+  /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#disposed;
+    return this.#disposed || areDisposed(this.#blocks.flat());
   }
 
   /** Returns whether there is a tensor of that name. */

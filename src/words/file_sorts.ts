@@ -10,6 +10,7 @@ const BEGINNINGS: readonly (readonly [begins: RegExp, sort: string])[] = [
   [/^\x89HDF/, "HDF5"],
   [/^version /, "a pointer of Git LFS, which `git lfs pull` replaces"],
   [/^\s*<(!doct|html)/i, "a web page"],
+  [/^\{\s*"/, "JSON"],
 ];
 
 /** Returns the kind of a file by its first bytes; undefined when they do not tell. */

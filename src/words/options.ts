@@ -140,11 +140,7 @@ export class OptionSet<T extends object> implements OptionKind {
 
   /** Returns whether a value is a record with these options. */
   accepts(value: unknown): boolean {
-    if (!isRecord(value)) return false;
-    for (const name in value) {
-      if (!this.#takes(name, value[name]) && !this.#isEverywhere(name)) return false;
-    }
-    return true;
+    return isRecord(value) && this.#wrongIn(value) === undefined;
   }
 
   /**
@@ -181,12 +177,17 @@ export class OptionSet<T extends object> implements OptionKind {
     if (missing !== undefined) throw this.#refusal(missing, undefined, call);
   }
 
-  /** Creates the error for a value of the wrong kind, or an unknown name. */
-  #refusal(name: string, value: unknown, call: string): TypeError {
+  /** Creates the error for a value of the wrong kind, or an unknown name; `within` names a record. */
+  #refusal(name: string, value: unknown, call: string, within = ""): TypeError {
     const kind = this.#kinds.get(name);
+    const path = `${within}${name}`;
+    if (kind instanceof OptionSet && isRecord(value)) {
+      const wrong = kind.#wrongIn(value) ?? "";
+      return kind.#refusal(wrong, value[wrong], call, `${path}.`);
+    }
     if (kind !== undefined) {
       return new TypeError(
-        `Cannot call ${call}(): option "${name}" is ${describeFor(kind, value)}, expected ` +
+        `Cannot call ${call}(): option "${path}" is ${describeFor(kind, value)}, expected ` +
           kind.expected,
       );
     }
@@ -194,7 +195,7 @@ export class OptionSet<T extends object> implements OptionKind {
     const hint = nearest === undefined ? "" : ` (did you mean "${nearest}"?)`;
     const all = listWords(this.#names, "and");
     return new TypeError(
-      `Cannot call ${call}(): it has no option ${JSON.stringify(name)}${hint}, only ${all}`,
+      `Cannot call ${call}(): it has no option ${JSON.stringify(path)}${hint}, only ${all}`,
     );
   }
 
@@ -202,6 +203,14 @@ export class OptionSet<T extends object> implements OptionKind {
   #isEverywhere(name: string): boolean {
     return !this.#kinds.has(name) &&
       Object.prototype.propertyIsEnumerable.call(Object.prototype, name);
+  }
+
+  /** Finds the first option that is unknown or of the wrong kind. */
+  #wrongIn(given: Readonly<Record<string, unknown>>): string | undefined {
+    for (const name in given) {
+      if (!this.#takes(name, given[name]) && !this.#isEverywhere(name)) return name;
+    }
+    return undefined;
   }
 
   #takes(name: string, value: unknown): boolean {

@@ -1,6 +1,7 @@
 // Collective operations of a simulated NCCL whose ranks are in several processes. Each rank sends its
-// bytes to the others when its stream comes to the call, and goes on when it has theirs. The stream comes
-// there by itself, because the others may wait for nothing else.
+// bytes to the others when its stream comes to the call, and goes on when it has theirs; a receive sends
+// none, but its send waits for it. The stream comes there by itself, because the others may wait for
+// nothing else.
 
 import type { Machine } from "../model/machine.ts";
 import type { RemoteRanks } from "../model/remote_ranks.ts";
@@ -37,9 +38,10 @@ export function queueRemoteCollectives(
       exchange.own = bytes;
       clearInterval(exchange.timer);
       const words = call.peer === undefined ? describe(call) : sizeOf(call);
-      for (const rank of receiversOf(call)) {
-        if (rank === call.communicator.rank) remote.keep(rank, name, { words, bytes });
-        else remote.send(rank, name, { words, bytes });
+      const told = partOf(name, call.name === "ncclRecv");
+      for (const rank of peersOf(call)) {
+        if (rank === call.communicator.rank) remote.keep(rank, told, { words, bytes });
+        else remote.send(rank, told, { words, bytes });
       }
     });
     return { call, name, exchange, arrival };
@@ -47,9 +49,10 @@ export function queueRemoteCollectives(
   for (const { call, arrival, exchange } of started) exchange.timer = goOn(machine, call, arrival);
   for (const { call, name, exchange, arrival } of started) {
     const { clique, rank: own } = call.communicator;
-    const senders = sendersOf(call);
+    const peers = peersOf(call);
+    const heard = partOf(name, call.name === "ncclSend");
     const findMissing = () =>
-      clique.isAborted ? undefined : senders.find((rank) => !remote.has(rank, name));
+      clique.isAborted ? undefined : peers.find((rank) => !remote.has(rank, heard));
     queueEnd(machine, call, {
       after: [arrival],
       blocked() {
@@ -65,8 +68,8 @@ export function queueRemoteCollectives(
       },
       output() {
         const inputs = Array.from({ length: clique.size }, () => exchange.own);
-        for (const rank of senders) {
-          const { words = "", bytes = NOTHING } = remote.take(rank, name) ?? {};
+        for (const rank of peers) {
+          const { words = "", bytes = NOTHING } = remote.take(rank, heard) ?? {};
           const expected = call.peer === undefined ? describe(call) : sizeOf(call);
           inputs[rank] = bytes;
           if (words === expected) continue;
@@ -111,16 +114,13 @@ function nameOf(call: RankCall): string {
   return `${kind} ${number}`;
 }
 
-function receiversOf(call: RankCall): number[] {
-  if (call.name === "ncclRecv") return [];
-  return call.peer === undefined ? othersOf(call) : [call.peer];
+/** Names the part of a call that a receive sends, or another rank's call. */
+function partOf(name: string, isReceive: boolean): string {
+  return isReceive ? `${name} received` : name;
 }
 
-function sendersOf(call: RankCall): number[] {
-  if (call.name === "ncclSend") return [];
-  return call.peer === undefined ? othersOf(call) : [call.peer];
-}
-
-function othersOf({ communicator: { rank, clique: { size } } }: RankCall): number[] {
+/** The ranks that a call sends to and hears of. */
+function peersOf({ peer, communicator: { rank, clique: { size } } }: RankCall): number[] {
+  if (peer !== undefined) return [peer];
   return Array.from({ length: size }, (_, other) => other).filter((other) => other !== rank);
 }

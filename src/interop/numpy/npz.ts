@@ -94,9 +94,10 @@ export class NpzArrays
     refuseCloning(this);
   }
 
-  /** Whether it was disposed. */
+  /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#disposed;
+    const arrays = [...this];
+    return this.#disposed || (arrays.length > 0 && arrays.every(([, array]) => array.disposed));
   }
 
   /** All names, in the order of the archive. */
@@ -127,7 +128,7 @@ export class NpzArrays
    */
   array<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   array(name: string, dtype?: DType): DeviceBuffer {
-    if (this.#disposed) throw new DisposedError(this.toString());
+    if (this.disposed) throw new DisposedError(this.toString());
     const found = this.#contents.get(name);
     if (found === undefined) {
       const some = this.names.slice(0, SOME_NAMES).map(describeValue).join(", ");
@@ -182,7 +183,7 @@ export class NpzArrays
     const texts = [...this.#contents].map(([name, found]) =>
       `${name}: ${found instanceof NumpyError ? "unreadable" : found}`
     );
-    return `NpzArrays(${texts.join(", ")})${this.#disposed ? " disposed" : ""}`;
+    return `NpzArrays(${texts.join(", ")})${this.disposed ? " disposed" : ""}`;
   }
 }
 

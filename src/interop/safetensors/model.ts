@@ -59,9 +59,9 @@ export class SafetensorsModel
     return this.#tensors.size;
   }
 
-  /** Whether it was disposed. */
+  /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    return this.#disposed;
+    return this.#disposed || areDisposed(this.#blocks);
   }
 
   /** Returns whether there is a tensor of that name. */
@@ -137,6 +137,11 @@ export class SafetensorsModel
   #find(name: string): LoadedTensor {
     return findTensor(this, this.#tensors, name);
   }
+}
+
+/** Returns whether the blocks of a model were disposed; a model without any is there until it is. */
+export function areDisposed(blocks: readonly { readonly disposed: boolean }[]): boolean {
+  return blocks.length > 0 && blocks.every((block) => block.disposed);
 }
 
 /**

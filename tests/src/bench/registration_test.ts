@@ -152,6 +152,16 @@ Deno.test("report.ts says which permission it lacks, and has no column for a cei
   assertEquals(unwritten.code, 2);
   assertStringIncludes(unwritten.stderr, "page.html: Requires write access");
   assertEquals(unwritten.stdout.includes("of page-locked"), false);
+  const nowhere = await runDeno([
+    "run",
+    "-A",
+    "--no-check",
+    REPORT,
+    run,
+    "--html",
+    "none/page.html",
+  ]);
+  assertStringIncludes(nowhere.stderr, "Cannot write none/page.html: its folder does not exist");
   const env = { DENO_DIR: folder.pathOf("empty") };
   const offline = await runDeno(["run", "-A", "--no-check", "--cached-only", ...args], { env });
   assertEquals(offline.code, 2);

@@ -102,7 +102,11 @@ Deno.test("CudaDevice.uploadAll() refuses what it cannot pair, before anything i
   using gpu = openTestDevice();
   using buffer = gpu.zeros("uint8", 2);
   const two = new Uint8Array([1, 2]);
-  await assertRejects(() => gpu.uploadAll([two, two], { into: [buffer] }), RangeError);
+  await assertRejects(
+    () => gpu.uploadAll([two, two], { into: [buffer] }),
+    RangeError,
+    "Cannot upload 2 arrays with 1 buffer: expected as many",
+  );
   const into = [buffer, buffer];
   await assertRejects(() => gpu.uploadAll([two, new Uint8Array(3)], { into }), RangeError);
   await assertRejects(() => gpu.uploadAll([two, new Float32Array(1)], { into }), TypeError);

@@ -159,6 +159,20 @@ Deno.test("RegisteredBuffer.readOnly refuses every write by the GPU", () =>
     assertEquals(await registered.download(), patternBytes(64));
   }));
 
+Deno.test("RegisteredBuffer.readOnly refuses set(), also of a view", () =>
+  withDevice((gpu) => {
+    const bytes = ownPages(64);
+    using registered = gpu.register(bytes, { readOnly: true, label: "input" });
+    for (const part of [registered, registered.subarray(8), registered.as("int8")]) {
+      assertThrows(
+        () => part.set([1]),
+        TypeError,
+        `set elements of ${part}: it is read-only memory`,
+      );
+    }
+    assertEquals(bytes, new Uint8Array(64));
+  }));
+
 Deno.test("RegisteredBuffer.readOnly tells the driver where that is supported", async () => {
   for (const supported of [0, 1]) {
     const flags: number[] = [];

@@ -1,5 +1,6 @@
 // What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays, bytes.
 
+import { runInNewContext } from "node:vm";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { describeValue } from "../../../src/words/format.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -225,6 +226,23 @@ function shared(values: readonly number[]): SharedArrayBuffer {
   new Float64Array(memory).set(values);
   return memory;
 }
+
+Deno.test("CudaDevice.upload() and set() take memory of other realms", () =>
+  withDevice(async (gpu) => {
+    for (const name of ["ArrayBuffer", "SharedArrayBuffer"]) {
+      const memory: ArrayBuffer = runInNewContext(`new ${name}(4)`);
+      new Uint8Array(memory).set([1, 2, 3, 4]);
+      using buffer = await gpu.upload(memory, { dtype: "uint8" });
+      assertEquals(await buffer.download(), new Uint8Array([1, 2, 3, 4]));
+      using zeros = gpu.zeros("uint8", 4);
+      await zeros.set(memory);
+      assertEquals(await zeros.download(), new Uint8Array([1, 2, 3, 4]));
+    }
+    using flags = await gpu.upload(runInNewContext("new DataView(new ArrayBuffer(2))"), {
+      dtype: "bool",
+    });
+    assertEquals(await flags.download(), new Uint8Array(2));
+  }));
 
 Deno.test("CudaDevice.upload() and uploadAll() believe no subclass about its length", () =>
   withDevice(async (gpu) => {

@@ -152,6 +152,13 @@ Deno.test("CudaDevice.routeTo() asks no driver about a device of another", () =>
   assertEquals([first.routeTo(second), foreign], ["staged", []]);
 });
 
+Deno.test("CudaDevice.routeTo() says that copies within a device pass through no host", () => {
+  const driver = simulateDriver({ peerAccess: false });
+  using first = CudaDevice.open(0, { driver });
+  using again = CudaDevice.open(0, { driver });
+  assertEquals([first.routeTo(first), first.routeTo(again)], ["peer", "peer"]);
+});
+
 Deno.test("CudaDevice.routeTo() asks again after a failure, which it tells", () => {
   for (const name of ["cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"] as const) {
     for (const after of [0, 1]) {

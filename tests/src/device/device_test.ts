@@ -15,10 +15,13 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import type { DType } from "../../../src/dtype.ts";
 import { CachingResourceAdaptor, CudaMemoryResource } from "../../../src/entries/memory.ts";
+import { loadNpz, saveNpz } from "../../../src/entries/numpy.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { assertSameBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { deviceAt } from "../../support/parts_scene.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
 
 const GIB = 2 ** 30;
@@ -275,6 +278,27 @@ Deno.test("CudaDevice.disposeAll() gives back all that is live, whoever holds it
     );
     assertEquals(gpu.live().count, 0);
   }));
+
+Deno.test("CudaDevice.disposeAll() is seen by what holds several buffers", async () => {
+  using folder = new TemporaryFolder();
+  using gpus = CudaDevice.openMany([0], { driver: testDriver() });
+  const gpu = deviceAt(gpus, 0);
+  const model = folder.pathOf("model.safetensors");
+  const arrays = folder.pathOf("arrays.npz");
+  using x = gpu.zeros("float32", 4);
+  await gpu.saveSafetensors(model, { x });
+  await saveNpz(arrays, { x });
+  const holders = [
+    await gpu.uploadAll([new Float32Array(4)]),
+    await gpu.loadSafetensors(model),
+    await loadNpz(arrays, gpu),
+    await gpus.upload(new Float32Array(4)),
+    await gpus.loadSafetensors(model),
+  ];
+  assertEquals(holders.map(({ disposed }) => disposed), holders.map(() => false));
+  gpu.disposeAll();
+  assertEquals(holders.map(({ disposed }) => disposed), holders.map(() => true));
+});
 
 Deno.test("CudaDevice.time() tells GPU time and the bytes that were copied", () =>
   withDevice(async (gpu) => {

@@ -21,6 +21,13 @@ class Notes implements LinkedGroup {
     return this.making.has(made);
   }
 
+  /** Ranks that have left, as far as the test says. */
+  readonly left = new Set<number>();
+
+  hasLeft(rank: number): boolean {
+    return this.left.has(rank);
+  }
+
   onLost(rank: number): void {
     this.words.push(`${rank} lost`);
   }
@@ -152,6 +159,25 @@ Deno.test("GroupLink tells nobody of a rank that leaves in peace", async () => {
   await delay(50);
   assertEquals(notes.map(({ words }) => words), [[], [], []]);
   await Promise.all([links[0]?.close("g"), links[2]?.close("g")]);
+  assertEquals(notes.flatMap(({ words }) => words), []);
+});
+
+Deno.test("GroupLink.close() keeps rank 0 for a group's other ranks, also when another group goes on", async () => {
+  const { links, notes } = await connect(2);
+  const [first, second] = links as [GroupLink, GroupLink];
+  const parts = links.map((link) => {
+    const part = new Notes();
+    link.open("part", part);
+    return part;
+  });
+  const closing = first.close("part").then(() => "closed");
+  assertEquals(await Promise.race([closing, delay(100).then(() => "waits")]), "waits");
+  second.send("part", { word: "the last one" });
+  parts[0]?.left.add(1);
+  assertEquals(await closing, "closed");
+  assertEquals(parts[0]?.words, ["1 says the last one"]);
+  await second.close("part");
+  await Promise.all(links.map((link) => link.close("g")));
   assertEquals(notes.flatMap(({ words }) => words), []);
 });
 

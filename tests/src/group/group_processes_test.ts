@@ -250,6 +250,25 @@ testWithGroup("DeviceGroup.split() makes groups of processes that live on alone"
   for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
 });
 
+testWithGroup(
+  "a group lives on when a rank ends that had left it, and not another",
+  async (ranks) => {
+    const leaver = ranks.at(-1);
+    const others = ranks.slice(0, -1);
+    const split = { do: "split", color: 0, as: "part" } as const;
+    await Promise.all(ranks.map((process) => process.tell(split)));
+    await leaver?.tell({ do: "dispose" });
+    await leaver?.kill();
+    for (const process of others) {
+      const work = { do: "reduce", group: "part", length: 8, value: 1 } as const;
+      assertStringIncludes((await errorOf(process.tell(work))).message, "has ended");
+      assertEquals(await process.tell({ do: "failure" }) ?? "none", "none");
+    }
+    await Promise.all(others.map((process) => process.tell({ do: "dispose", group: "part" })));
+    await endAll(others);
+  },
+);
+
 testWithGroup("DeviceGroup.shrink() goes on without a rank that was killed", async (ranks) => {
   const victim = ranks.at(-1);
   const others = ranks.slice(0, -1);

@@ -146,6 +146,18 @@ Deno.test("DeviceGroup of several processes sends and receives outside a batch",
     assertEquals([...await x.download()], [5, 5, 5, 5]);
   }));
 
+Deno.test("DeviceGroup.send() of a simulated rank waits for its receive, as on a GPU", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    await using part = await group.split({ color: 0, timeoutSeconds: 1 });
+    assert(part !== undefined);
+    using x = gpu.alloc("int32", 4).fill(rank);
+    using y = gpu.zeros("int32", 4);
+    const sent = part.send(x, { to: 1 - rank }); // both ranks send first, outside a batch
+    part.recv(y, { from: 1 - rank });
+    const { reason } = await groupErrorOf(Promise.resolve(sent));
+    assert(["timeout", "ended"].includes(reason), reason);
+  }));
+
 Deno.test("DeviceGroup of several processes falls back on sends below NCCL 2.28", () =>
   withRanks(3, async ({ rank, gpu, group }) => {
     assertEquals(group.ncclVersion, "2.20.5");
@@ -238,6 +250,13 @@ Deno.test("DeviceGroup of several processes goes on after each refusal", () =>
       [() => group.scatter(undefined, { into: x }), TypeError, "pass a buffer with the parts"],
       [() => group.scatter(x, { into: x, root: 1 - rank }), RangeError, `is on rank ${rank}`],
       [() => group.send(x, { to: 2 }), RangeError, "rank 2"],
+      [() => group.send(x, { to: rank }), TypeError, "send() outside a batch: it waits"],
+      [() => group.recv(x, { from: rank }), TypeError, "recv() outside a batch: it waits"],
+      [
+        () => group.batch(() => group.send(x, { to: rank })),
+        RangeError,
+        `rank ${rank} has no recv() from it`,
+      ],
       [() => group.reduceScatter(x.subarray(0, 7)), RangeError, "cannot be divided among 2 ranks"],
       [() => group.split({ color: 0.5 }), RangeError, "expected a whole number"],
       [() => group.shrink({ exclude: [5] }), RangeError, "the group has ranks 0 to 1"],
@@ -493,6 +512,21 @@ Deno.test("joinGroup() names the ranks that never came, on all others", async ()
   assertEquals([liveNames(first), liveNames(third)], [[], []]);
 });
 
+Deno.test("joinGroup() names the missing ranks on a rank whose time ends before rank 0's", async () => {
+  const rendezvous = freeAddress();
+  const end = new AbortController();
+  using first = openRank(0);
+  const waiting = groupErrorOf(
+    join({ rendezvous, rank: 0, size: 3, device: first, signal: end.signal }),
+  );
+  const base = { rendezvous, size: 3, token: TOKEN } as const;
+  const { message, reason, rank } = await refusalOf({ ...base, rank: 2, timeoutSeconds: 1.5 });
+  assertEquals([reason, rank], ["timeout", 1]);
+  assertStringIncludes(message, "as rank 2: rank 1 of 3 has not come, after 1.5 seconds");
+  end.abort();
+  await waiting;
+});
+
 Deno.test("joinGroup() says that rank 0 is not there, or is somebody else", async () => {
   const rendezvous = freeAddress();
   const late = await refusalOf({ rendezvous, rank: 1, size: 2, token: TOKEN, timeoutSeconds: 0.5 });
@@ -744,6 +778,10 @@ Deno.test({
       "cannot listen there; something else than a socket is there",
     );
     assertEquals(Deno.readTextFileSync(path), "not a socket");
+    const nowhere = `file:${folder.path}/none/socket`;
+    const missing = await refusalOf({ rendezvous: nowhere, rank: 0, size: 2, token: TOKEN });
+    assertEquals(missing.reason, "address");
+    assertStringIncludes(missing.message, "cannot listen there; its folder does not exist");
   },
 });
 

@@ -65,10 +65,12 @@ Deno.test("OptionSet.read() names the call, the option, what was given and what 
       { onProgress: async function* () {} },
       'option "onProgress" is generator function onProgress, whose call runs nothing, expected',
     ],
+    [{ nested: 5 }, 'option "nested" is the number 5, expected an object such as { isOn }'],
     [
-      { nested: { isOff: true } },
-      'option "nested" is an object, expected an object such as { isOn',
+      { nested: { isOf: true } },
+      'it has no option "nested.isOf" (did you mean "isOn"?), only isOn',
     ],
+    [{ nested: { isOn: "yes" } }, 'option "nested.isOn" is "yes", expected true or false'],
   ];
   for (const [options, words] of cases) {
     assertThrows(

@@ -196,6 +196,8 @@ Deno.test("readHeaderLength() names files of other sorts", () => {
       ["\x89HDF\r\n\x1a\n\x00", "HDF5"],
       ["\x93NUMPY\x01\x00v\x00", "a .npy file of numpy's"],
       ["<!doctype html>", "a web page"],
+      ['{"weight_map": {', "JSON"],
+      ['{\n  "metadata"', "JSON"],
     ] as const
   ) {
     const start = Uint8Array.from(text, (letter) => letter.charCodeAt(0)).subarray(0, 8);

@@ -1,13 +1,16 @@
 // Models on the device: files of the format's own library, shards, filters, and loads that fail.
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { CudaDevice } from "../../../../src/device/device.ts";
 import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";
 import { patternBytes } from "../../../support/contents.ts";
+import { testDriver } from "../../../support/driver.ts";
 import { faultyDriver } from "../../../support/faulty_driver.ts";
 import { makePipe, openPathsIn } from "../../../support/files.ts";
+import { deviceAt } from "../../../support/parts_scene.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
@@ -323,6 +326,19 @@ function shard(values: Record<string, number>): Uint8Array {
   ]));
   return fileOf({ header, data: Uint8Array.from(Object.values(values)) });
 }
+
+Deno.test("a model of an index without tensors is empty, and not disposed before its dispose()", async () => {
+  using folder = new TemporaryFolder();
+  const index = writeIndex(folder, { weight_map: {} });
+  using gpus = CudaDevice.openMany([0], { driver: testDriver() });
+  for (const list of [deviceAt(gpus, 0), gpus]) {
+    const model = await list.loadSafetensors(index);
+    assertEquals([model.size, model.disposed], [0, false]);
+    assertThrows(() => model.tensor("a"), RangeError, "the model has 0");
+    model.dispose();
+    assertThrows(() => model.tensor("a"), DisposedError);
+  }
+});
 
 function writeIndex(folder: TemporaryFolder, index: unknown): string {
   const bytes = new TextEncoder().encode(JSON.stringify(index));
