@@ -130,7 +130,7 @@ function paysForKernel(context: Context, callCount: number): boolean {
 
 function hasLoaded(context: Context): boolean {
   try {
-    loadReady(context, COPY);
+    for (const name of [COPY, TRANSPOSE]) loadReady(context, name);
     return true;
   } catch {
     refusing.add(context);

@@ -30,6 +30,8 @@ const OTHERS = "others";
 export interface LinkedGroup {
   /** Called when a rank's process has ended or cannot be reached. */
   onLost(rank: number): void;
+  /** Called when the connection to rank 0, which passes on all messages, has ended. */
+  onCutOff(): void;
   /** Called with each message of a rank for this group. */
   onMessage(rank: number, frame: Frame): void;
   /** Returns whether this process may still open the group that was made from this one by a call. */
@@ -146,6 +148,11 @@ export class GroupLink {
   /** Whether this process still learns about other ranks: rank 0 has not left. */
   get isWatched(): boolean {
     return this.#isOpen && (this.rank === 0 || !this.#parted.has(0));
+  }
+
+  /** Whether no other rank can be reached any more, because rank 0 has ended or left. */
+  get isCutOff(): boolean {
+    return this.#seats.get(0)?.hasEnded === true;
   }
 
   /** Ranks that have sent nothing for a while, and for how many seconds. */
@@ -285,9 +292,12 @@ export class GroupLink {
 
   #end({ member: { rank } }: Seat): void {
     this.#change();
-    if (!this.#isOpen || this.#parted.has(rank)) return;
-    if (this.rank === 0) this.#pass({ kind: "lost", rank, to: OTHERS, from: 0 });
-    this.#lose(rank);
+    if (!this.#isOpen) return;
+    if (!this.#parted.has(rank)) {
+      if (this.rank === 0) this.#pass({ kind: "lost", rank, to: OTHERS, from: 0 });
+      this.#lose(rank);
+    }
+    if (this.isCutOff) { for (const group of [...this.#groups.values()]) group.onCutOff(); }
   }
 
   #lose(rank: number): void {

@@ -320,11 +320,14 @@ export class JoinedCommunicator implements RankCommunicators {
     const endsAt = performance.now() + this.#timeoutSeconds * 1000;
     const fences: Fence[] = [];
     try {
-      for (const stream of this.#streams) {
-        const { context, handle } = queueOf(usableStream(stream));
-        fences.push(Fence.behind(context, handle));
-      }
-      for (let turn = 0; this.#isOpen && !fences.every(({ isPassed }) => isPassed); turn++) {
+      const looks = [...this.#streams].map((stream) => {
+        const queue = queueOf(usableStream(stream));
+        if (queue.isLent) return () => queue.isEndPassed; // to a group that was made from this one
+        const fence = Fence.behind(queue.context, queue.handle);
+        fences.push(fence);
+        return () => fence.isPassed;
+      });
+      for (let turn = 0; this.#isOpen && !looks.every((isPassed) => isPassed()); turn++) {
         if (performance.now() >= endsAt) {
           return void this.fail(this.#late("its last work is not done"));
         }

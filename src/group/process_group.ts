@@ -114,6 +114,10 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     }
   }
 
+  onCutOff(): void {
+    this.#wake();
+  }
+
   onMessage(linkRank: number, { head, bytes }: Frame): void {
     const rank = this.#fields.ranks.indexOf(linkRank);
     if (rank < 0) return;
@@ -237,13 +241,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     if (exclude.includes(rank)) {
       throw new RangeError(`Cannot call shrink() without rank ${rank}: that is this process`);
     }
-    if (!link.isWatched || link.lost.has(0)) {
-      throw new GroupError(
-        "Cannot call shrink(): the process of the first rank, through which all others are connected, " +
-          "has ended; join a new group",
-        { reason: "lost", call: "shrink", rank: Math.max(0, ranks.indexOf(0)) },
-      );
-    }
+    if (!link.isWatched || link.lost.has(0)) throw this.#cutOff("shrink");
     using making = this.#make("shrink");
     const { subject } = making;
     const left = ranks.map((_, each) => each).filter((each) => !exclude.includes(each));
@@ -355,6 +353,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
         fields,
       );
     }
+    if (link.isCutOff) throw this.#cutOff(call);
     const failure = this.#communicator === undefined ? this.#failure : this.#communicator.failure;
     const isLeft = call === "shrink" && this.#communicator !== undefined; // what shrink() is for
     if (failure !== undefined && !isLeft) {
@@ -372,6 +371,15 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       `Cannot call ${call}(): ${ranksIn(missing)} did not call it in ${limit}` +
         this.describeSilent(),
       { reason: "timeout", call, rank: missing[0] },
+    );
+  }
+
+  #cutOff(call: string): GroupError {
+    const first = this.#fields.ranks.indexOf(0);
+    return new GroupError(
+      `Cannot call ${call}(): the process of the first rank, through which all others are connected, ` +
+        "has ended or left; join a new group",
+      { reason: "lost", call, rank: first < 0 ? undefined : first },
     );
   }
 

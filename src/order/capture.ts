@@ -8,6 +8,13 @@ import { releaseAll, succeeds, tryRelease } from "../driver/release.ts";
 import { failedWith } from "../words/errors.ts";
 import { Fence } from "./fence.ts";
 
+/** A broken capture ends with one of these, and without a graph; the last one says that it was over. */
+const ENDED = [
+  "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+  "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+  "CUDA_ERROR_ILLEGAL_STATE",
+] as const;
+
 /** A stream, by its handle. */
 interface StreamKey {
   /** The handle. */
@@ -188,8 +195,7 @@ function dropRecording({ context, key }: CapturedQueue): void {
   try {
     context.giveBack("cuStreamEndCapture", key, graph);
   } catch (error) {
-    // A broken capture ends with an error and without a graph; afterwards nothing is captured any more.
-    if (!failedWith(error, "CUDA_ERROR_ILLEGAL_STATE")) throw error;
+    if (!ENDED.some((status) => failedWith(error, status))) throw error;
   }
   const [handle = 0n] = graph;
   if (handle === 0n) return;

@@ -127,6 +127,16 @@ export class StreamQueue implements CapturedQueue {
     return this.isGone && this.#end === undefined;
   }
 
+  /** Whether another library queues work on it, so that nothing else may be queued. */
+  get isLent(): boolean {
+    return this.#isLent;
+  }
+
+  /** Whether the GPU has passed the mark at its end; while it is lent, all work before. */
+  get isEndPassed(): boolean {
+    return this.#end?.isPassed ?? true;
+  }
+
   /** Whether it was seen idle and nothing was queued since. Makes no driver call. */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;

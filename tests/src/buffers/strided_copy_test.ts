@@ -5,7 +5,7 @@ import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { StridedView } from "../../../src/buffers/strided_view.ts";
 import type { StridedLayout } from "../../../src/buffers/strides.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { type Fault, faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { elementsOf } from "../../support/strided_elements.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -257,20 +257,32 @@ Deno.test("CudaDevice.time() counts the bytes of copies by a kernel", () =>
     assertEquals((await gpu.time(() => graph.launch())).copiedBytes, 40_000);
   }));
 
-Deno.test("StridedView.contiguous() leaves all to a driver that does not load kernels", () => {
-  const { driver, setFault } = faultyDriver();
-  return withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 10_000);
-    await x.upload(Float32Array.from({ length: 10_000 }, (_, at) => at));
-    setFault({ name: "cuLibraryLoadData" });
-    for (let time = 0; time < 2; time++) {
-      using copy = x.strided().range(0, { step: -1 }).contiguous();
-      assertEquals(await copy.at(0), 9999);
-    }
-    using y = gpu.zeros("float32", [100, 100]);
-    using graph = gpu.capture(() => y.strided().copyFrom(x.reshape([100, 100]).transpose()));
-    graph.launch();
-    assertEquals(await y.at(1), 100);
-    setFault(undefined);
-  }, { driver });
-});
+const NOT_LOADING: Readonly<Record<string, Fault>> = {
+  "does not load kernels": { name: "cuLibraryLoadData" },
+  "finds none of the kernels": { name: "cuLibraryGetKernel" },
+  "finds one of the kernels": { name: "cuLibraryGetKernel", after: 1 },
+};
+
+for (const [name, fault] of Object.entries(NOT_LOADING)) {
+  Deno.test(`StridedView.contiguous() leaves all to a driver that ${name}`, () => {
+    const { driver, setFault } = faultyDriver();
+    return withDevice(async (gpu) => {
+      using x = gpu.zeros("float32", 10_000);
+      await x.upload(Float32Array.from({ length: 10_000 }, (_, at) => at));
+      setFault(fault);
+      for (let time = 0; time < 2; time++) {
+        using copy = x.strided().range(0, { step: -1 }).contiguous();
+        assertEquals(await copy.at(0), 9999);
+      }
+      using y = gpu.zeros("float32", [100, 100]);
+      const transpose = () => void y.strided().copyFrom(x.reshape([100, 100]).transpose());
+      using graph = gpu.capture(transpose);
+      for (const copy of [() => graph.launch(), transpose]) {
+        y.clear();
+        copy();
+        assertEquals(await y.at(1), 100);
+      }
+      setFault(undefined);
+    }, { driver });
+  });
+}

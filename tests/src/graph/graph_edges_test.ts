@@ -445,6 +445,24 @@ Deno.test("CudaDevice.capture() that the driver does not end is ended before its
   }
 });
 
+Deno.test("CudaDevice.capture() that broke before the driver ended it fails no later use of its stream", () => {
+  using warnings = new CaughtWarnings();
+  const api = simulateDriver();
+  let left = 2;
+  const cuStreamEndCapture: typeof api.cuStreamEndCapture = (stream, graph) =>
+    left-- > 0 ? 999 : api.cuStreamEndCapture(stream, graph);
+  using gpu = CudaDevice.open(0, { driver: { ...api, cuStreamEndCapture } });
+  using output = gpu.zeros("uint8", 64);
+  const record = () =>
+    gpu.capture((stream) => {
+      api.cuStreamQuery(stream.handle); // which breaks it
+      throw new TypeError("of the program");
+    });
+  assertThrows(record, TypeError, "of the program");
+  output.fill(4);
+  assertEquals([readBytes(output)[0], warnings.texts.length], [4, 1]);
+});
+
 Deno.test("CudaDevice.capture() that the driver did not end is left alone when its stream is gone", () => {
   using warnings = new CaughtWarnings();
   const api = simulateDriver();

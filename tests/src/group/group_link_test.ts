@@ -32,6 +32,10 @@ class Notes implements LinkedGroup {
     this.words.push(`${rank} lost`);
   }
 
+  onCutOff(): void {
+    this.words.push("cut off");
+  }
+
   onMessage(rank: number, { head, bytes }: { head: Record<string, unknown>; bytes: Uint8Array }) {
     this.words.push(
       `${rank} says ${head["word"]}${bytes.byteLength > 0 ? ` ${bytes.length}` : ""}`,

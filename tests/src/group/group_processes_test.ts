@@ -20,10 +20,11 @@ const options = { ignore: Deno.build.os !== "linux" || SIZE < 2 };
 function testWithGroup(
   name: string,
   body: (ranks: RankProcess[], rendezvous: string) => Promise<void>,
+  { fewest = 2 } = {},
 ): void {
   Deno.test({
     name,
-    ...options,
+    ignore: options.ignore || SIZE < fewest,
     fn: async () => {
       await using stack = new AsyncDisposableStack();
       const ranks = Array.from({ length: SIZE }, () => stack.use(new RankProcess()));
@@ -267,6 +268,23 @@ testWithGroup(
     await Promise.all(others.map((process) => process.tell({ do: "dispose", group: "part" })));
     await endAll(others);
   },
+);
+
+testWithGroup(
+  "DeviceGroup.split() of a part fails when rank 0, through which its ranks are connected, is killed",
+  async (ranks) => {
+    const [first, ...others] = ranks;
+    const split = (rank: number) =>
+      ({ do: "split", as: "part", color: Math.min(rank, 1) }) as const;
+    await Promise.all(ranks.map((process, rank) => process.tell(split(rank))));
+    const waiting = others[0]?.tell({ ...split(1), group: "part", as: "again" });
+    const error = waiting && errorOf(waiting);
+    await delay(200);
+    await first?.kill();
+    const words = "through which all others are connected, has ended or left; join a new group";
+    assertStringIncludes((await error)?.message ?? "", words);
+  },
+  { fewest: 3 },
 );
 
 testWithGroup("DeviceGroup.shrink() goes on without a rank that was killed", async (ranks) => {

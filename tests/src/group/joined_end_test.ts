@@ -8,7 +8,7 @@ import type { NcclApi } from "../../../ffi/nccl.ts";
 import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
-import { join } from "../../support/group/joined_ranks.ts";
+import { join, openRank } from "../../support/group/joined_ranks.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { liveNames } from "../../support/with_device.ts";
@@ -77,3 +77,18 @@ for (const [what, failing] of Object.entries(failures)) {
     }
   });
 }
+
+Deno.test("a group that ends leaves streams alone on which a call of a group made from it is queued", async () => {
+  const rendezvous = freeAddress();
+  await Promise.all([0, 1].map(async (rank) => {
+    using gpu = openRank(rank);
+    const group = await join({ rendezvous, rank, size: 2, device: gpu });
+    using x = gpu.alloc("float32", 8).fill(rank + 1);
+    await group.allReduce(x);
+    await using part = await group.split({ color: 0 });
+    const end = group[Symbol.asyncDispose]();
+    await part?.allReduce(x);
+    assertEquals(await x.at(0), 6);
+    await end;
+  }));
+});
