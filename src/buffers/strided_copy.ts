@@ -2,7 +2,7 @@
 // one by one.
 
 import { checkRoute, noteCopy } from "../copies/copy.ts";
-import { callsOf, type CopyPlan } from "../copies/copy_plan.ts";
+import { axesAround, callsOf, type CopyPlan } from "../copies/copy_plan.ts";
 import {
   bytesOf,
   queueShapedCopy,
@@ -22,6 +22,7 @@ import {
   writing,
 } from "../launch/ready_kernels.ts";
 import { activeCapture } from "../order/capture.ts";
+import { countOf } from "./shape.ts";
 
 const COPY = "vramkit_strided_copy";
 const TRANSPOSE = "vramkit_strided_transpose";
@@ -139,25 +140,24 @@ function hasLoaded(context: Context): boolean {
 }
 
 /** Returns the bytes of the largest words that all rows and distances of a copy are multiples of. */
-function wordBytesFor({ widthBytes, rows, slices, loops }: CopyPlan, places: number[]): number {
-  let bits = MOST_WORD_BYTES | widthBytes;
+function wordBytesFor(plan: CopyPlan, places: readonly number[]): number {
+  let bits = MOST_WORD_BYTES | plan.widthBytes;
   for (const place of places) bits |= place % MOST_WORD_BYTES;
-  for (const axis of [rows, slices, ...loops]) {
-    if (axis === undefined) continue;
-    bits |= axis.destinationStride % MOST_WORD_BYTES | axis.sourceStride % MOST_WORD_BYTES;
+  for (const { destinationStride, sourceStride } of axesAround(plan)) {
+    bits |= destinationStride % MOST_WORD_BYTES | sourceStride % MOST_WORD_BYTES;
   }
   return bits & -bits;
 }
 
 /** Returns the axes of a copy of words, the one with the shortest way in what is written last. */
-function axesOf({ widthBytes, rows, slices, loops }: CopyPlan, wordBytes: number): WordAxis[] {
-  const axes: WordAxis[] = [rows, slices, ...loops].filter((axis) => axis !== undefined)
-    .map(({ size, destinationStride, sourceStride }) => ({
-      size,
-      to: destinationStride / wordBytes,
-      from: sourceStride / wordBytes,
-    }));
-  if (widthBytes > wordBytes) axes.push({ size: widthBytes / wordBytes, to: 1, from: 1 });
+function axesOf(plan: CopyPlan, wordBytes: number): WordAxis[] {
+  const axes = axesAround(plan).map(({ size, destinationStride, sourceStride }): WordAxis => ({
+    size,
+    to: destinationStride / wordBytes,
+    from: sourceStride / wordBytes,
+  }));
+  const width = plan.widthBytes / wordBytes;
+  if (width > 1) axes.push({ size: width, to: 1, from: 1 });
   return axes.sort((a, b) => Math.abs(b.to) - Math.abs(a.to));
 }
 
@@ -174,8 +174,7 @@ function squaresOf(
   if (Math.min(rows.size, columns.size) < FEWEST_SQUARE_WORDS) return undefined;
   const outer = axes.filter((axis) => axis !== rows && axis !== columns);
   const squares = [rows, columns].map(({ size }) => Math.ceil(size / SQUARE_WORDS));
-  const counts = [...outer.map(({ size }) => size), ...squares];
-  const count = counts.reduce((product, size) => product * size, 1);
+  const count = countOf([...outer.map(({ size }) => size), ...squares]);
   return { axes: [...outer, rows, columns], count };
 }
 

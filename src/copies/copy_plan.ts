@@ -60,6 +60,11 @@ export function callsOf({ rows, slices, loops }: CopyPlan): number {
   return callCount * (1 + (rows?.size ?? 1) * (slices?.size ?? 1) / ROWS_OF_A_CALL);
 }
 
+/** Returns the axes of a plan around the bytes that follow each other, the loops first. */
+export function axesAround({ rows, slices, loops }: CopyPlan): CopyAxis[] {
+  return [...loops, slices, rows].filter((axis) => axis !== undefined);
+}
+
 /** Walks the steps of the loops. */
 export function* offsetsOf(loops: readonly CopyAxis[]): Generator<CopyOffset, void, undefined> {
   const [axis, ...inner] = loops;

@@ -5,7 +5,14 @@ import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
 import { comesAfterNothing, type MemoryUse, queueInOrder } from "../memory/in_order.ts";
 import { queueOf } from "../order/stream.ts";
 import { copyBytes, type CopyRoute, crossesDevices, noteCopy, orderCopy } from "./copy.ts";
-import { type CopyAxis, type CopyOffset, type CopyPlan, hullOf, offsetsOf } from "./copy_plan.ts";
+import {
+  axesAround,
+  type CopyAxis,
+  type CopyOffset,
+  type CopyPlan,
+  hullOf,
+  offsetsOf,
+} from "./copy_plan.ts";
 
 /** A copy between two layouts of the same shape. */
 export interface ShapedCopy extends CopyRoute {
@@ -72,10 +79,10 @@ export function usesOf(copy: ShapedCopy): [destination: MemoryUse, source: Memor
 
 /** The driver copies no boxes between devices, so each row is one copy. */
 function copyRows(copy: ShapedCopy): void {
-  const { widthBytes, rows, slices, loops: outer } = copy.plan;
-  const byteLength = BigInt(widthBytes);
-  const loops = [...outer, slices, rows].filter((axis) => axis !== undefined);
-  for (const offset of offsetsOf(loops)) copyBytes(copy, { ...endsAt(copy, offset), byteLength });
+  const byteLength = BigInt(copy.plan.widthBytes);
+  for (const offset of offsetsOf(axesAround(copy.plan))) {
+    copyBytes(copy, { ...endsAt(copy, offset), byteLength });
+  }
 }
 
 function copyBoxes(copy: ShapedCopy): void {
