@@ -297,7 +297,8 @@ export class GroupLink {
       if (this.rank === 0) this.#pass({ kind: "lost", rank, to: OTHERS, from: 0 });
       this.#lose(rank);
     }
-    if (this.isCutOff) { for (const group of [...this.#groups.values()]) group.onCutOff(); }
+    if (!this.isCutOff) return;
+    for (const group of [...this.#groups.values()]) group.onCutOff();
   }
 
   #lose(rank: number): void {
