@@ -3,6 +3,7 @@
 
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { type MemoryTicket, TicketError } from "../../../src/entries/sharing.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
@@ -46,6 +47,15 @@ function freshName(): string {
 
 function openDescriptors(): number {
   return [...Deno.readDirSync("/proc/self/fd")].length;
+}
+
+/** Runs a test with a process that opens tickets; what it shares by a pool ends with it. */
+async function withPeer(body: (gpu: CudaDevice, peer: Peer) => Promise<void>): Promise<void> {
+  using gpu = openTestDevice();
+  await using peer = Peer.deno();
+  await body(gpu, peer);
+  endPoolOf(gpu);
+  await untilNothingIsOffered();
 }
 
 for (const [habit, reason] of Object.entries(HABITS)) {
@@ -101,10 +111,8 @@ for (const [habit, reason] of Object.entries(HABITS)) {
 Deno.test({
   name: "gpu.open() says that memory is gone when the program that shared it was started anew",
   ...linux,
-  fn: async () => {
-    using gpu = openTestDevice();
-    await using peer = Peer.deno();
-    {
+  fn: () =>
+    withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
       const ticket = await x.share();
       const { socket: name = "" } = ticket;
@@ -122,19 +130,14 @@ Deno.test({
       await peer.tell({ do: "open", ticket: again });
       assertEquals(await peer.tell({ do: "last" }), 5);
       await peer.tell({ do: "dispose" });
-    }
-    endPoolOf(gpu);
-    await untilNothingIsOffered();
-  },
+    }),
 });
 
 Deno.test({
   name: "share() serves a process with a ticket, whatever others send to its socket",
   ...linux,
-  fn: async () => {
-    using gpu = openTestDevice();
-    await using peer = Peer.deno();
-    {
+  fn: () =>
+    withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
       const ticket = await x.share();
       const { socket: name = "", key = "" } = ticket;
@@ -172,46 +175,40 @@ Deno.test({
         Error,
         "the ticket was changed",
       );
-    }
-    endPoolOf(gpu);
-    await untilNothingIsOffered();
-  },
+    }),
 });
 
 Deno.test({
   name: "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
   ...linux,
-  fn: async () => {
-    using gpu = openTestDevice();
-    await using peer = Peer.deno();
-    const random = new Random(3);
-    for (const way of ["plain", "pool"] as const) {
-      using x = allocateBy(gpu, { way, byteLength: 4096, value: 5 });
-      const ticket = await x.share();
-      for (let i = 0; i < 150; i++) {
-        const bytes = Uint8Array.fromHex(ticket.handle);
-        for (let change = random.below(4); change >= 0; change--) {
-          bytes[random.below(64)] = random.below(256);
+  fn: () =>
+    withPeer(async (gpu, peer) => {
+      const random = new Random(3);
+      for (const way of ["plain", "pool"] as const) {
+        using x = allocateBy(gpu, { way, byteLength: 4096, value: 5 });
+        const ticket = await x.share();
+        for (let i = 0; i < 150; i++) {
+          const bytes = Uint8Array.fromHex(ticket.handle);
+          for (let change = random.below(4); change >= 0; change--) {
+            bytes[random.below(64)] = random.below(256);
+          }
+          if (i % 10 === 0) crypto.getRandomValues(bytes);
+          const changed = { ...ticket, handle: bytes.toHex() };
+          try {
+            await peer.tell({ do: "open", ticket: changed });
+            await peer.tell({ do: "dispose" }); // a change that means nothing to the driver
+          } catch (error) {
+            assert(
+              /TicketError|CudaError/.test(String((error as { kind?: string }).kind)),
+              `${error}`,
+            );
+          }
         }
-        if (i % 10 === 0) crypto.getRandomValues(bytes);
-        const changed = { ...ticket, handle: bytes.toHex() };
-        try {
-          await peer.tell({ do: "open", ticket: changed });
-          await peer.tell({ do: "dispose" }); // a change that means nothing to the driver
-        } catch (error) {
-          assert(
-            /TicketError|CudaError/.test(String((error as { kind?: string }).kind)),
-            `${error}`,
-          );
-        }
+        await peer.tell({ do: "open", ticket });
+        assertEquals(await peer.tell({ do: "last" }), 5);
+        assertEquals(await peer.tell({ do: "dispose" }), 0);
       }
-      await peer.tell({ do: "open", ticket });
-      assertEquals(await peer.tell({ do: "last" }), 5);
-      assertEquals(await peer.tell({ do: "dispose" }), 0);
-    }
-    endPoolOf(gpu);
-    await untilNothingIsOffered();
-  },
+    }),
 });
 
 Deno.test("decodeAnswer() reads what encodeAnswer() wrote, and nothing else", () => {
