@@ -90,23 +90,38 @@ export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[
 /** Throws when an operation reads unwritten bytes. */
 export function requireWritten(machine: Machine, use: Use): void {
   const { region, extent } = use;
+  if (unwrittenIn(region, extent.start, endOf(extent)) === undefined) return;
   for (let row = 0; row < rowCountOf(extent); row++) {
     const rowStart = extent.start + row * extent.pitchBytes;
-    for (const part of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
-      const gap = part.segment.storage.firstUnwritten(part.start, part.end);
-      if (gap === undefined) continue;
-      machine.site.fail(
-        "unwritten",
-        `it reads ${extent.widthBytes * extent.rowCount} bytes at ` +
-          `${hex(region.address + extent.start)} of ${part.segment.owner.label}, and nobody has ` +
-          `written the byte at offset ${gap}; write before reading`,
-      );
-    }
+    const found = unwrittenIn(region, rowStart, rowStart + rowWidthOf(extent));
+    if (found === undefined) continue;
+    machine.site.fail(
+      "unwritten",
+      `it reads ${extent.widthBytes * extent.rowCount} bytes at ` +
+        `${hex(region.address + extent.start)} of ${found.segment.owner.label}, and nobody has ` +
+        `written the byte at offset ${found.gap}; write before reading`,
+    );
   }
+}
+
+/** Finds the first byte of a range that nobody has written, in the coordinates of its storage. */
+function unwrittenIn(
+  region: Region,
+  from: number,
+  to: number,
+): { readonly segment: Segment; readonly gap: number } | undefined {
+  for (const { segment, start, end } of region.parts(from, to)) {
+    const gap = segment.storage.firstUnwritten(start, end);
+    if (gap !== undefined) return { segment, gap };
+  }
+  return undefined;
 }
 
 /** Notes that an operation has written its bytes. */
 export function markWritten({ region, extent }: Use): void {
+  const isKnown = region.kind === "device" &&
+    unwrittenIn(region, extent.start, endOf(extent)) === undefined;
+  if (isKnown) return;
   const written = new Map<Storage, ByteRange[]>();
   for (let row = 0; row < rowCountOf(extent); row++) {
     const rowStart = extent.start + row * extent.pitchBytes;

@@ -1,5 +1,5 @@
-// The kit's kernels that copy between strided layouts, as the simulated driver runs them: row by row as
-// far as a side has rows, because each look at memory is checked.
+// The kit's kernels that copy between strided layouts, as the simulated driver runs them: run by run as
+// far as a side has words side by side, because each look at memory is checked.
 
 import type { SimulatedKernel } from "../options.ts";
 
@@ -11,44 +11,44 @@ interface Axis {
   readonly packed: number;
 }
 
-/** Words that lie side by side on one side. */
-interface Run {
-  /** Word at which it begins there, and in the packed copy. */
-  readonly place: number;
-  readonly packed: number;
-  /** Number of words, and packed words from one to the next. */
-  readonly length: number;
-  readonly step: number;
+/** The runs of one side: words that lie side by side there. */
+interface Runs {
+  /** The word at which each run begins there, and in the packed copy. */
+  readonly places: readonly { readonly place: number; readonly packed: number }[];
+  /** Where the words of a run lie in the packed copy, after its first one. */
+  readonly packedWords: Int32Array;
 }
 
 /** Axes of a layout. Behind their sizes and distances come the first words of both sides. */
 const AXIS_COUNT = 8;
 const LAYOUT_BYTES = (3 * AXIS_COUNT + 2) * 8;
 
+/** Arrays of words by their bytes; words of eight bytes are moved as two of four. */
+const WORD_ARRAYS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
+
 const strided: SimulatedKernel = {
   parameterBytes: [8, 8, 8, 4, LAYOUT_BYTES],
   run({ parameters, read, write }) {
     const [to = 0n, from = 0n] = parameters.slice(0, 2).map((value) => value.getBigUint64(0, true));
-    const wordBytes = parameters[3]?.getUint32(0, true) ?? 1;
     const layout = parameters[4] ?? new DataView(new ArrayBuffer(LAYOUT_BYTES));
     const number = (at: number) => Number(layout.getBigInt64(8 * at, true));
-    const axes = axesOf(number);
-    const [outer] = axes;
-    const packed = new Uint8Array((outer?.size ?? 1) * (outer?.packed ?? 1) * wordBytes);
-    const packedWord = ({ packed: first, step }: Run, at: number) => {
-      const start = (first + at * step) * wordBytes;
-      return packed.subarray(start, start + wordBytes);
-    };
-    for (const run of runsOf(axes, "from", number(3 * AXIS_COUNT + 1))) {
-      const bytes = read(from + BigInt(run.place * wordBytes), run.length * wordBytes);
-      for (let at = 0; at < run.length; at++) {
-        packedWord(run, at).set(bytes.subarray(at * wordBytes, (at + 1) * wordBytes));
-      }
+    const layoutBytes = parameters[3]?.getUint32(0, true) ?? 1;
+    const halves = layoutBytes === 8 ? 2 : 1;
+    const wordBytes = (layoutBytes / halves) as keyof typeof WORD_ARRAYS;
+    const Words = WORD_ARRAYS[wordBytes];
+    const axes = axesOf(number, halves);
+    const sources = runsOf(axes, "from", number(3 * AXIS_COUNT + 1) * halves);
+    const packed = new Words(sources.places.length * sources.packedWords.length);
+    for (const { place, packed: first } of sources.places) {
+      const bytes = read(from + BigInt(place * wordBytes), sources.packedWords.length * wordBytes);
+      const words = new Words(bytes.slice().buffer);
+      sources.packedWords.forEach((packedWord, at) => packed[first + packedWord] = words[at] ?? 0);
     }
-    for (const run of runsOf(axes, "to", number(3 * AXIS_COUNT))) {
-      const bytes = new Uint8Array(run.length * wordBytes);
-      for (let at = 0; at < run.length; at++) bytes.set(packedWord(run, at), at * wordBytes);
-      write(to + BigInt(run.place * wordBytes), bytes);
+    const targets = runsOf(axes, "to", number(3 * AXIS_COUNT) * halves);
+    for (const { place, packed: first } of targets.places) {
+      const words = new Words(targets.packedWords.length);
+      targets.packedWords.forEach((packedWord, at) => words[at] = packed[first + packedWord] ?? 0);
+      write(to + BigInt(place * wordBytes), new Uint8Array(words.buffer));
     }
   },
 };
@@ -59,28 +59,33 @@ export const STRIDED_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
   vramkit_strided_transpose: strided,
 };
 
-function axesOf(number: (at: number) => number): Axis[] {
-  let packed = 1;
-  const axes: Axis[] = [];
+/** Returns the axes of a layout, in words that are as many times as short. */
+function axesOf(number: (at: number) => number, parts: number): Axis[] {
+  const axes: Axis[] = [{ size: parts, to: 1, from: 1, packed: 1 }];
+  let packed = parts;
   for (let axis = AXIS_COUNT - 1; axis >= 0; axis--) {
     const size = number(axis);
-    axes.unshift({
-      size,
-      to: number(AXIS_COUNT + axis),
-      from: number(2 * AXIS_COUNT + axis),
-      packed,
-    });
+    const to = number(AXIS_COUNT + axis) * parts;
+    axes.push({ size, to, from: number(2 * AXIS_COUNT + axis) * parts, packed });
     packed *= size;
   }
-  return axes;
+  return axes.filter((axis) => axis.size !== 1);
 }
 
-/** Walks the runs of one side. */
-function* runsOf(axes: readonly Axis[], side: "to" | "from", start: number): Generator<Run> {
-  const row = axes.find((axis) => axis.size > 1 && axis[side] === 1);
+/** Finds the runs of one side: axes whose steps follow each other without a gap are one run. */
+function runsOf(axes: readonly Axis[], side: "to" | "from", start: number): Runs {
   let places = [{ place: start, packed: 0 }];
-  for (const axis of axes) {
-    if (axis === row || axis.size === 1) continue;
+  let packedWords = new Int32Array(1);
+  for (const axis of axes.toSorted((a, b) => a[side] - b[side])) {
+    if (axis[side] === packedWords.length) {
+      const longer = new Int32Array(packedWords.length * axis.size);
+      for (let at = 0; at < longer.length; at++) {
+        const step = Math.floor(at / packedWords.length);
+        longer[at] = (packedWords[at % packedWords.length] ?? 0) + step * axis.packed;
+      }
+      packedWords = longer;
+      continue;
+    }
     places = places.flatMap(({ place, packed }) =>
       Array.from({ length: axis.size }, (_, step) => ({
         place: place + step * axis[side],
@@ -88,5 +93,5 @@ function* runsOf(axes: readonly Axis[], side: "to" | "from", start: number): Gen
       }))
     );
   }
-  for (const place of places) yield { ...place, length: row?.size ?? 1, step: row?.packed ?? 1 };
+  return { places, packedWords };
 }
