@@ -2,7 +2,7 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
-import { planCopy } from "../copies/copy_plan.ts";
+import { CopyLayout } from "../copies/copy_layout.ts";
 import { type ElementBits, queueStridedFill } from "../copies/fill.ts";
 import { type ShapedCopy, usesOf } from "../copies/shaped_copy.ts";
 import {
@@ -85,6 +85,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   readonly offset: number;
   /** The length of the buffer that the layout was last checked against: some kinds can shrink. */
   #checkedLength: number;
+  /** The layouts of its last copy, as either side: programs repeat copies. */
+  #lastLayout: CopyLayout | undefined;
   #disposed = false;
 
   /** @ignore Shows elements of a buffer. */
@@ -495,26 +497,34 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #copyOf(from: StridedView<D>, chosen: CudaStream | undefined): ShapedCopy {
     this.#checkUsable();
     from.#checkUsable();
-    this.#checkSource(from);
+    const layout = this.#layoutFor(from);
     const [to, span] = [this.#span, from.#span];
     // Records of the same memory, such as one of a borrowed address, share their usage.
     if (to.allocation.usage === span.allocation.usage) this.#requireApart(from);
-    const bytes = elementBytes(this.dtype);
-    const axes = this.shape.map((size, axis) => ({
-      size,
-      destinationStride: (this.strides[axis] ?? 0) * bytes,
-      sourceStride: (from.strides[axis] ?? 0) * bytes,
-    }));
     return {
       destination: to.allocation,
       source: span.allocation,
       destinationAddress: this.#address,
       sourceAddress: from.#address,
-      elementBytes: bytes,
-      axes,
-      plan: planCopy(bytes, axes),
+      layout,
       stream: streamForCopy(to, span, chosen),
     };
+  }
+
+  /** Checks the layouts of a copy into this view; those of the last copy are found again. */
+  #layoutFor(from: StridedView<D>): CopyLayout {
+    if (from.dtype !== this.dtype) throw otherType(`copy ${from} into ${this}`);
+    for (const known of [from.#lastLayout, this.#lastLayout]) {
+      if (known?.isBetween(this, from) === true) return known;
+    }
+    if (from.shape.join() !== this.shape.join()) {
+      throw new RangeError(`Cannot copy ${from} into ${this}: shapes differ`);
+    }
+    if (!isDistinct(this)) {
+      throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
+    }
+    const layout = new CopyLayout({ to: this, from, elementBytes: elementBytes(this.dtype) });
+    return this.#lastLayout = from.#lastLayout = layout;
   }
 
   #checkUsable(): void {
@@ -531,16 +541,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     if (buffer.length >= this.#checkedLength) return;
     checkLayout(this, buffer.length, buffer);
     this.#checkedLength = buffer.length;
-  }
-
-  #checkSource(source: StridedView<D>): void {
-    if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
-    if (source.shape.join() !== this.shape.join()) {
-      throw new RangeError(`Cannot copy ${source} into ${this}: shapes differ`);
-    }
-    if (!isDistinct(this)) {
-      throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
-    }
   }
 
   #requireApart(source: StridedView<D>): void {
