@@ -286,7 +286,7 @@ function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean 
   const arrays = lanes && arrayMaker(context);
   const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
   if (maker === undefined) prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
-  const helpers = helpersFor(task, "made", lanes);
+  const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
     share(task, () => newBytes(host, maker?.take(byteLength)), helpers);
