@@ -253,14 +253,14 @@ function lanesFor(
 
 /** Returns what copies a transfer of middle size together with this thread; undefined for others. */
 function helpersFor(
-  { span: { byteLength }, stream: { context } }: HostTransfer,
+  { direction, span: { byteLength }, stream: { context } }: HostTransfer,
   kind: SharedKind,
   lanes: CopyLanes | undefined,
 ): Helpers | undefined {
   if (lanes === undefined || !isShared(byteLength, kind)) return undefined;
   const slots = lanes.freeSlots;
   if (slots.length < PARTS_WANTED) return undefined;
-  const staged = StagingMemory.of(context).take(byteLength);
+  const staged = StagingMemory.of(context).take(direction, byteLength);
   return staged && { lanes, slots, staged };
 }
 
