@@ -56,6 +56,12 @@ import { rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
+/**
+ * The layouts of the last copy of a shape: programs repeat copies, and a buffer's shape is the same object
+ * in all its views.
+ */
+const lastLayouts = new WeakMap<Shape, CopyLayout>();
+
 /** The parts of a strided view. */
 export interface StridedFields<B> {
   /** The buffer whose elements it shows. */
@@ -85,8 +91,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   readonly offset: number;
   /** The length of the buffer that the layout was last checked against: some kinds can shrink. */
   #checkedLength: number;
-  /** The layouts of its last copy, as either side: programs repeat copies. */
-  #lastLayout: CopyLayout | undefined;
   #disposed = false;
 
   /** @ignore Shows elements of a buffer. */
@@ -514,8 +518,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   /** Checks the layouts of a copy into this view; those of the last copy are found again. */
   #layoutFor(from: StridedView<D>): CopyLayout {
     if (from.dtype !== this.dtype) throw otherType(`copy ${from} into ${this}`);
-    for (const known of [from.#lastLayout, this.#lastLayout]) {
-      if (known?.isBetween(this, from) === true) return known;
+    const ends = { to: this, from, elementBytes: elementBytes(this.dtype) };
+    for (const { shape } of [this, from]) {
+      const known = lastLayouts.get(shape);
+      if (known?.isOf(ends) === true) return known;
     }
     if (from.shape.join() !== this.shape.join()) {
       throw new RangeError(`Cannot copy ${from} into ${this}: shapes differ`);
@@ -523,8 +529,9 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     if (!isDistinct(this)) {
       throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
     }
-    const layout = new CopyLayout({ to: this, from, elementBytes: elementBytes(this.dtype) });
-    return this.#lastLayout = from.#lastLayout = layout;
+    const layout = new CopyLayout(ends);
+    for (const { shape } of [this, from]) lastLayouts.set(shape, layout);
+    return layout;
   }
 
   #checkUsable(): void {

@@ -16,6 +16,13 @@ interface Elements {
   readonly strides: readonly number[];
 }
 
+/** The two sides of a copy. */
+interface Ends {
+  readonly to: Elements;
+  readonly from: Elements;
+  readonly elementBytes: number;
+}
+
 /** The layouts of both sides of a copy, in bytes. */
 export class CopyLayout {
   /** Bytes of one element. */
@@ -34,13 +41,7 @@ export class CopyLayout {
   readonly source: Reach;
 
   /** Plans copies between two layouts of the same shape. */
-  constructor(
-    { to, from, elementBytes }: {
-      readonly to: Elements;
-      readonly from: Elements;
-      readonly elementBytes: number;
-    },
-  ) {
+  constructor({ to, from, elementBytes }: Ends) {
     this.elementBytes = elementBytes;
     this.axes = to.shape.map((size, axis) => ({
       size,
@@ -56,9 +57,10 @@ export class CopyLayout {
     this.source = reach("sourceStride");
   }
 
-  /** Returns whether these are the layouts of two sides, whose elements have the same size. */
-  isBetween(to: Elements, from: Elements): boolean {
-    const { axes, elementBytes } = this;
+  /** Returns whether these are the layouts of two sides, which may have different shapes. */
+  isOf({ to, from, elementBytes }: Ends): boolean {
+    const { axes } = this;
+    if (elementBytes !== this.elementBytes) return false;
     if (to.shape.length !== axes.length || from.shape.length !== axes.length) return false;
     for (let at = 0; at < axes.length; at++) {
       const axis = axes[at];
