@@ -29,7 +29,7 @@ const MORE_COUNT = 16;
  * by then. Where lanes read it as well, their caches have more.
  */
 const SMALLEST_BYTES = 2 ** 22;
-const LANES_BYTES = 2 ** 25;
+const LANES_BYTES = 2 ** 24;
 
 /** The largest transfer is eight copies of a MiB; each but the last has a fence. */
 const FENCE_COUNT = 7;
