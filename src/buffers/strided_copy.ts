@@ -13,7 +13,6 @@ import {
 import type { Context } from "../driver/context.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
 import {
-  isReady,
   launchReady,
   launchReadyNow,
   loadReady,
@@ -22,6 +21,7 @@ import {
   writing,
 } from "../launch/ready_kernels.ts";
 import { activeCapture } from "../order/capture.ts";
+import { isOutOfMemory } from "../words/errors.ts";
 import { countOf } from "./shape.ts";
 
 const COPY = "vramkit_strided_copy";
@@ -52,8 +52,11 @@ const LOADING_CALLS = 2000;
 /** Calls of copies that were made while the kernels were not loaded. */
 const madeCalls = new WeakMap<Context, number>();
 
-/** Contexts whose driver does not load the kernels, as one without a compiler: it copies by itself. */
-const refusing = new WeakSet<Context>();
+/**
+ * Whether a context's kernels are loaded. A driver that does not load them, as one without a compiler,
+ * copies by itself.
+ */
+const areLoaded = new WeakMap<Context, boolean>();
 
 /** One axis, with the distances of its steps on both sides in words. */
 interface WordAxis {
@@ -122,21 +125,25 @@ function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
  * have taken long enough to load them. A graph has the same nodes, whatever came before it.
  */
 function paysForKernel(context: Context, callCount: number): boolean {
-  if (callCount < FEWEST_CALLS || refusing.has(context)) return false;
-  if (isReady(context, COPY)) return true;
+  if (callCount < FEWEST_CALLS) return false;
+  const known = areLoaded.get(context);
+  if (known !== undefined) return known;
   const calls = (madeCalls.get(context) ?? 0) + callCount;
   madeCalls.set(context, calls);
-  return (calls > LOADING_CALLS || activeCapture() !== undefined) && hasLoaded(context);
+  return (calls > LOADING_CALLS || activeCapture() !== undefined) && load(context);
 }
 
-function hasLoaded(context: Context): boolean {
+/** Loads the kernels. A driver that had no memory for them is asked again after as many calls. */
+function load(context: Context): boolean {
   try {
     for (const name of [COPY, TRANSPOSE]) loadReady(context, name);
-    return true;
-  } catch {
-    refusing.add(context);
+  } catch (error) {
+    if (isOutOfMemory(error)) madeCalls.delete(context);
+    else areLoaded.set(context, false);
     return false;
   }
+  areLoaded.set(context, true);
+  return true;
 }
 
 /** Returns the bytes of the largest words that all rows and distances of a copy are multiples of. */
