@@ -2,7 +2,12 @@
 // closes its files, but not those of the C library, whose locks would last as long as the process. The
 // main thread opens files by the C library, which is faster.
 
+import { O } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
+import { openSystem } from "./system_error.ts";
+
+/** A file that there always is. */
+const NOTHING = "/dev/null";
 
 /** Opens an existing file for writing. Follows links. */
 export function openInWorker(path: string): number {
@@ -15,7 +20,29 @@ export function openInWorker(path: string): number {
   }
 }
 
-/** Closes a file that {@link openInWorker} opened. */
+/**
+ * Gives the runtime a descriptor of the C library, in the place of a file that it opened, and returns its
+ * new number; undefined when the program may not read /dev/null, or has too many files open.
+ */
+export function keepInWorker(descriptor: number): number | undefined {
+  if (Deno.permissions.querySync({ name: "read", path: NOTHING }).state !== "granted") return;
+  const { openSync, constants } = builtin("node:fs");
+  let place: number;
+  try {
+    place = openSync(NOTHING, constants.O_RDONLY);
+  } catch {
+    return undefined;
+  }
+  const { dup3, close } = openSystem();
+  if (dup3(descriptor, place, O.CLOEXEC) < 0) {
+    closeInWorker(place);
+    return undefined;
+  }
+  close(descriptor);
+  return place;
+}
+
+/** Closes a descriptor that the runtime has, by the number from {@link openInWorker} or {@link keepInWorker}. */
 export function closeInWorker(descriptor: number): void {
   builtin("node:fs").closeSync(descriptor);
 }
