@@ -17,8 +17,7 @@ import {
   UCRED,
 } from "../../ffi/host.ts";
 import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
-import { closeInWorker, keepInWorker } from "../disk/worker_descriptor.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
+import { endWithWorker } from "../disk/worker_descriptor.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
 /** The longest message; longer ones come from something else. */
@@ -47,7 +46,7 @@ export interface Received {
 /** One end of a connection, or a listening socket. No call here waits. */
 export class LocalSocket implements Disposable {
   #descriptor: number | undefined;
-  #closeNow: (descriptor: number) => void = closeDescriptor;
+  #closeNow: (descriptor: number) => unknown = closeDescriptor;
 
   private constructor(descriptor: number) {
     this.#descriptor = descriptor;
@@ -116,14 +115,13 @@ export class LocalSocket implements Disposable {
   }
 
   /**
-   * Has the runtime close it with its worker, which may be terminated: who connects, or waits, would be
-   * kept waiting. The connections by which a worker has memory open are kept: the driver keeps that too.
+   * Has it closed with its worker, which may be terminated: who connects, or waits, would go on waiting.
+   * Connections by which a worker has memory open are left, because the driver keeps that memory, too.
    */
   #endWithWorker(): void {
-    const kept = CAN_BE_TERMINATED ? keepInWorker(this.descriptor) : undefined;
-    if (kept === undefined) return;
-    this.#descriptor = kept;
-    this.#closeNow = closeInWorker;
+    const { descriptor, close } = endWithWorker(this.descriptor);
+    this.#descriptor = descriptor;
+    this.#closeNow = close;
   }
 
   /** The process at the other end; undefined when the system does not tell. */
