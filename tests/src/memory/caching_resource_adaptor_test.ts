@@ -264,6 +264,30 @@ Deno.test("CachingResourceAdaptor keeps a segment that its upstream does not tak
     assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
   }));
 
+Deno.test("CachingResourceAdaptor lets its upstream use it while it gives a segment back", () =>
+  withDevice((gpu) => {
+    const { stream } = gpu;
+    class Meddler extends LedgerResource {
+      override deallocate(address: bigint, byteLength: number): void {
+        cache.trim();
+        blocks.push(cache.allocate(4096, stream));
+        super.deallocate(address, byteLength);
+      }
+    }
+    const upstream = new Meddler(gpu);
+    const blocks: bigint[] = [];
+    using cache = new CachingResourceAdaptor(upstream);
+    const large = cache.allocate(4 * MEBIBYTE, stream);
+    for (const size of [4096, 4096]) cache.deallocate(cache.allocate(size, stream), size, stream);
+    cache.deallocate(large, 4 * MEBIBYTE, stream);
+    assertEquals(captureWarnings(() => cache.trim()), []);
+    assertEquals([blocks.length, new Set(blocks).size], [2, 2]);
+    assertEquals(cache.reservedBytes, upstream.liveBytes);
+    for (const block of blocks) cache.deallocate(block, 4096, stream);
+    assertEquals(cache.cachedBytes, upstream.liveBytes);
+    upstream.deallocate = LedgerResource.prototype.deallocate;
+  }));
+
 Deno.test("CachingResourceAdaptor shows in the device's caches, and gpu trims it there", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
