@@ -30,6 +30,10 @@ Deno.test("site writes this and a base's type parameters as the class itself has
   assertStringIncludes(textBetween(page, 'id="reshape"', "</section>"), "): DeviceBuffer<D>");
 });
 
+Deno.test("site does not link a parameter to a member of the same name", () => {
+  assertStringIncludes(pageOf(site, "CudaDevice"), "<li><p><code>ordinal</code> The device");
+});
+
 Deno.test("site leaves out what is protected or internal", () => {
   const page = pageOf(site, "DeviceBuffer");
   const shown = ["derive", "create", "showElements", "streamFor"]
