@@ -30,6 +30,15 @@ Deno.test("site writes this and a base's type parameters as the class itself has
   assertStringIncludes(textBetween(page, 'id="reshape"', "</section>"), "): DeviceBuffer<D>");
 });
 
+Deno.test("site shows a type without what only the compiler needs", () => {
+  const page = pageOf(site, "CudaDevice");
+  assertStringIncludes(
+    textBetween(page, 'id="uploadFile"', "</pre>"),
+    "): Promise<DeviceBuffer<D>>",
+  );
+  assert(!page.includes("NoInfer"));
+});
+
 Deno.test("site does not link a parameter to a member of the same name", () => {
   assertStringIncludes(pageOf(site, "CudaDevice"), "<li><p><code>ordinal</code> The device");
 });
