@@ -43,6 +43,14 @@ Deno.test("site does not link a parameter to a member of the same name", () => {
   assertStringIncludes(pageOf(site, "CudaDevice"), "<li><p><code>ordinal</code> The device");
 });
 
+Deno.test("site finds the calls of other systems in the lines that translate them", () => {
+  const found = site.found.find(({ name }) => name === "x.reshape(2, -1)");
+  assertEquals([found?.where, found?.text], ["From CuPy", "using x = a.reshape([2, -1])"]);
+  const [path = "", anchor] = found?.address.split("#") ?? [];
+  const row = `<tr id="${anchor}"><td><code>x.<wbr>reshape(<wbr>2, -1)</code></td>`;
+  assertStringIncludes(String(site.files.get(path)), row);
+});
+
 Deno.test("site leaves out what is protected or internal", () => {
   const page = pageOf(site, "DeviceBuffer");
   const shown = ["derive", "create", "showElements", "streamFor"]
