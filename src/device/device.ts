@@ -1357,8 +1357,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
-   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail without a
-   * driver call.
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an {@link
+   * OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
+   * asked.
    */
   limit(size: ByteSize | undefined): void {
     const { ledger, totalBytes } = this.context;
