@@ -85,6 +85,7 @@ export function simulateNvrtc(): NvrtcApi {
         }
         const ptx = cString(ptxOf(program.source, architecture));
         programs.set(BigInt(handle), { ...program, ptx });
+        return nvrtcResult.NVRTC_SUCCESS;
       }));
     },
     nvrtcGetPTXSize: (handle, size) => on(handle, ({ ptx }) => put64(size, ptx.byteLength)),
