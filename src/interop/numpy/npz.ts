@@ -103,6 +103,16 @@ export class NpzArrays
     return [...this.#contents.keys()];
   }
 
+  /** Number of names. */
+  get size(): number {
+    return this.#contents.size;
+  }
+
+  /** Returns whether there is an array of that name, loaded or not. */
+  has(name: string): boolean {
+    return this.#contents.has(name);
+  }
+
   /** The names that were not loaded: {@link NpzArrays.array} throws for them and says why. */
   get unreadable(): readonly string[] {
     return this.names.filter((name) => this.#contents.get(name) instanceof NumpyError);

@@ -136,8 +136,10 @@ Deno.test("CudaDevice.alloc() refuses 200 GiB on a smaller card, and the next ca
 Deno.test("CudaDevice.alloc() refuses a type that there is not", () =>
   withDevice((gpu) => {
     for (const dtype of ["float", "Float32Array", "", undefined] as unknown as DType[]) {
-      assertThrows(() => gpu.alloc(dtype, 4), TypeError, "Cannot use element type");
+      assertThrows(() => gpu.alloc(dtype, 4), TypeError, "as an element type");
     }
+    const swapped = "Cannot use the number 8 as an element type: it comes before the shape";
+    assertThrows(() => gpu.zeros(8 as never, "float32" as never), TypeError, swapped);
   }));
 
 testOnTwoDevices("CudaDevice.alloc() refuses a stream of another device", (first, second) => {
