@@ -12,11 +12,9 @@ import { withDevice } from "./with_device.ts";
 /** Registers a test that holds a stream; its name says why it is skipped, where it is. */
 export function testHoldingStream(name: string, body: (gpu: CudaDevice) => unknown): void {
   const reason = reasonToSkip();
-  Deno.test({
-    name: reason === undefined ? name : `${name} (skipped: ${reason})`,
+  Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
     ignore: reason !== undefined,
-    fn: () => withDevice(body),
-  });
+  }, () => withDevice(body));
 }
 
 function reasonToSkip(): string | undefined {

@@ -231,17 +231,17 @@ const { path } = findLibrary("nvrtc");
 const compiler = path === undefined ? undefined : sourceOf(findLibrary("nvrtc")).api;
 const version = compiler === undefined ? "none here" : versionOf(compiler);
 
-Deno.test({
-  name: version === READY_COMPILER
+Deno.test(
+  version === READY_COMPILER
     ? "the PTX of the kit's kernels is what their source gives"
     : "the PTX of the kit's kernels is what their source gives " +
       `(skipped: needs NVRTC ${READY_COMPILER}, there is ${version})`,
-  ignore: version !== READY_COMPILER,
-  async fn() {
+  { ignore: version !== READY_COMPILER },
+  async () => {
     assert(compiler !== undefined);
     assertEquals(READY_PTX, await makeReadyPtx(compiler, READY_SOURCE));
     assertEquals(CONVERSION_PTX, await makeReadyPtx(compiler, CONVERSION_SOURCE));
     assertEquals(STRIDED_PTX, await makeReadyPtx(compiler, STRIDED_SOURCE));
     assertNotEquals(READY_PTX, "");
   },
-});
+);

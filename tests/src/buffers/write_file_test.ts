@@ -231,18 +231,16 @@ Deno.test("DeviceBuffer.writeFile() refuses a buffer that was disposed, and make
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test({
-  name: "DeviceBuffer.writeFile() needs permission to write",
+Deno.test("DeviceBuffer.writeFile() needs permission to write", {
   permissions: { read: true, write: false, ffi: true, env: true, sys: true },
-  fn: async () => {
-    using gpu = openTestDevice();
-    using buffer = gpu.zeros("uint8", 10);
-    await assertRejects(
-      () => buffer.writeFile("/any/file"),
-      Deno.errors.NotCapable,
-      "write access",
-    );
-  },
+}, async () => {
+  using gpu = openTestDevice();
+  using buffer = gpu.zeros("uint8", 10);
+  await assertRejects(
+    () => buffer.writeFile("/any/file"),
+    Deno.errors.NotCapable,
+    "write access",
+  );
 });
 
 Deno.test("GpuBuffer.writeFile() holds up no later write when it fails before it begins", async () => {

@@ -261,10 +261,10 @@ Deno.test("CudaDevice.system() refuses a disposed device", () => {
   assertThrows(() => gpu.system(), DisposedError);
 });
 
-Deno.test({
-  name: "CudaDevice.system() marks a simulated device's values as modelled",
-  ignore: ON_GPU,
-  fn: async () => {
+Deno.test(
+  "CudaDevice.system() marks a simulated device's values as modelled",
+  { ignore: ON_GPU },
+  async () => {
     using gpu = openTestDevice(1);
     using x = gpu.zeros("uint8", 64 * 2 ** 20);
     const state = gpu.system();
@@ -274,12 +274,12 @@ Deno.test({
     assertEquals([state.pcieGeneration, state.fanPercent], [undefined, undefined]);
     assertStringIncludes((await cardOf(state)).html, "modelled");
   },
-});
+);
 
-Deno.test({
-  name: "CudaDevice.system() agrees with what this program holds on a GPU",
-  ignore: !ON_GPU,
-  fn: () => {
+Deno.test(
+  "CudaDevice.system() agrees with what this program holds on a GPU",
+  { ignore: !ON_GPU },
+  () => {
     using gpu = openTestDevice();
     using x = gpu.zeros("uint8", GIB);
     gpu.synchronizeSync();
@@ -309,4 +309,4 @@ Deno.test({
     assertGreater(state.driverVersion?.length ?? 0, 3);
     assert(Array.isArray(state.throttleReasons));
   },
-});
+);

@@ -253,10 +253,10 @@ testUpdate("CudaGraph.update() refuses memory that another owner has freed", (gp
   assertEquals(a.downloadSync()[0], 1);
 });
 
-Deno.test({
-  name: "CudaGraph.update() needs a driver for CUDA 12",
-  ignore: ON_GPU,
-  fn: () =>
+Deno.test(
+  "CudaGraph.update() needs a driver for CUDA 12",
+  { ignore: ON_GPU },
+  () =>
     withDevice((gpu) => {
       using a = gpu.zeros("uint8", 64);
       using graph = gpu.capture(() => a.fill(1));
@@ -264,7 +264,7 @@ Deno.test({
       graph.launch();
       assertEquals(a.downloadSync()[0], 1);
     }, { driver: kernelDriver(11040) }),
-});
+);
 
 Deno.test("CudaGraph.update() that fails otherwise keeps the memory of both", () => {
   const api = testDriver();

@@ -22,16 +22,12 @@ function testWithGroup(
   body: (ranks: RankProcess[], rendezvous: string) => Promise<void>,
   { fewest = 2 } = {},
 ): void {
-  Deno.test({
-    name,
-    ignore: options.ignore || SIZE < fewest,
-    fn: async () => {
-      await using stack = new AsyncDisposableStack();
-      const ranks = Array.from({ length: SIZE }, () => stack.use(new RankProcess()));
-      const rendezvous = freeAddress();
-      await joinAll(ranks, rendezvous);
-      await body(ranks, rendezvous);
-    },
+  Deno.test(name, { ignore: options.ignore || SIZE < fewest }, async () => {
+    await using stack = new AsyncDisposableStack();
+    const ranks = Array.from({ length: SIZE }, () => stack.use(new RankProcess()));
+    const rendezvous = freeAddress();
+    await joinAll(ranks, rendezvous);
+    await body(ranks, rendezvous);
   });
 }
 
@@ -306,36 +302,32 @@ testWithGroup("DeviceGroup.shrink() goes on without a rank that was killed", asy
   for (const process of others) assertEquals(await process.tell({ do: "left" }), []);
 });
 
-Deno.test({
-  name: "joinGroup() reads what torchrun puts into the environment",
-  ...options,
-  fn: async () => {
-    await using stack = new AsyncDisposableStack();
-    const port = new URL(freeAddress().replace("tcp:", "http:")).port;
-    const ranks = Array.from({ length: 2 }, (_, rank) =>
-      stack.use(
-        new RankProcess({
-          RANK: `${rank}`,
-          WORLD_SIZE: "2",
-          MASTER_ADDR: "localhost",
-          MASTER_PORT: port,
-          VRAMKIT_TOKEN: "a token of the environment",
-        }),
-      ));
-    const words = { do: "join", rendezvous: "env:", isFromEnvironment: true } as const;
-    const joined = await Promise.all(
-      ranks.map((process, ordinal) => process.tell({ ...words, rank: ordinal, size: 0, ordinal })),
-    );
-    assertEquals(joined, [[0, 2], [1, 2]]);
-    await checkReduces(ranks);
-    await endAll(ranks);
-  },
+Deno.test("joinGroup() reads what torchrun puts into the environment", options, async () => {
+  await using stack = new AsyncDisposableStack();
+  const port = new URL(freeAddress().replace("tcp:", "http:")).port;
+  const ranks = Array.from({ length: 2 }, (_, rank) =>
+    stack.use(
+      new RankProcess({
+        RANK: `${rank}`,
+        WORLD_SIZE: "2",
+        MASTER_ADDR: "localhost",
+        MASTER_PORT: port,
+        VRAMKIT_TOKEN: "a token of the environment",
+      }),
+    ));
+  const words = { do: "join", rendezvous: "env:", isFromEnvironment: true } as const;
+  const joined = await Promise.all(
+    ranks.map((process, ordinal) => process.tell({ ...words, rank: ordinal, size: 0, ordinal })),
+  );
+  assertEquals(joined, [[0, 2], [1, 2]]);
+  await checkReduces(ranks);
+  await endAll(ranks);
 });
 
-Deno.test({
-  name: "joinGroup() starts after a process of the same group was killed in the handshake",
-  ...options,
-  fn: async () => {
+Deno.test(
+  "joinGroup() starts after a process of the same group was killed in the handshake",
+  options,
+  async () => {
     await using stack = new AsyncDisposableStack();
     const rendezvous = freeAddress();
     const ranks = Array.from({ length: 2 }, () => stack.use(new RankProcess()));
@@ -351,4 +343,4 @@ Deno.test({
     await checkReduces([first, second]);
     await endAll([first, second]);
   },
-});
+);

@@ -211,13 +211,11 @@ Deno.test("CudaDevice.uploadFile() says that a file is not there", async () => {
   await assertRejects(() => gpu.uploadFile(folder.pathOf("none")), Deno.errors.NotFound);
 });
 
-Deno.test({
-  name: "CudaDevice.uploadFile() needs permission to read",
+Deno.test("CudaDevice.uploadFile() needs permission to read", {
   permissions: { read: false, ffi: true, env: true, sys: true },
-  fn: async () => {
-    using gpu = CudaDevice.open(0, { driver: testDriver() });
-    await assertRejects(() => gpu.uploadFile("/any/file"), Deno.errors.NotCapable, "read access");
-  },
+}, async () => {
+  using gpu = CudaDevice.open(0, { driver: testDriver() });
+  await assertRejects(() => gpu.uploadFile("/any/file"), Deno.errors.NotCapable, "read access");
 });
 
 Deno.test("CudaDevice.uploadFile() keeps no file open", async () => {

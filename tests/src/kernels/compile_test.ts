@@ -45,11 +45,11 @@ const nvrtcPath = findLibrary("nvrtc").path;
 /** Registers a test with NVIDIA's compiler; where there is none, its name says so. */
 function testNvrtc(name: string, body: (api: NvrtcApi) => unknown): void {
   const ignore = nvrtcPath === undefined;
-  Deno.test({
-    name: ignore ? `${name} (skipped: no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12)` : name,
-    ignore,
-    fn: async () => void await body(sourceOf(findLibrary("nvrtc")).api),
-  });
+  Deno.test(
+    ignore ? `${name} (skipped: no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12)` : name,
+    { ignore },
+    async () => void await body(sourceOf(findLibrary("nvrtc")).api),
+  );
 }
 
 /** Opens a device that can compile: a GPU's with NVRTC, or a simulated one with the kernel above. */
@@ -58,30 +58,28 @@ function openCompiling(): CudaDevice {
   return CudaDevice.open(0, { driver: simulateDriver({ kernels: { scale } }) });
 }
 
-Deno.test({
-  name: "CudaDevice.compile() makes a kernel that runs, by the types in its source",
+Deno.test("CudaDevice.compile() makes a kernel that runs, by the types in its source", {
   ignore: ON_GPU && nvrtcPath === undefined,
-  async fn() {
-    using gpu = openCompiling();
-    using run = await gpu.compile(SCALE, { name: "scale" });
-    using x = await gpu.upload(Float32Array.of(1, 2, 3, 4, 5));
-    run.launch({ grid: 1, block: 64, args: [x, 1.5, 4] });
-    run.launch({ grid: 1, block: 64, args: [x, f32(2), 1] });
-    assertEquals(await x.download(), Float32Array.of(3, 3, 4.5, 6, 5));
-    assertEquals([run.name, run.parameterBytes, `${run.module}`], [
-      "scale",
-      [8, 4, 4],
-      "CudaModule(scale)",
-    ]);
-    run.dispose();
-    assertEquals([run.disposed, gpu.live({ kind: "module" }).count], [true, 0]);
-  },
+}, async () => {
+  using gpu = openCompiling();
+  using run = await gpu.compile(SCALE, { name: "scale" });
+  using x = await gpu.upload(Float32Array.of(1, 2, 3, 4, 5));
+  run.launch({ grid: 1, block: 64, args: [x, 1.5, 4] });
+  run.launch({ grid: 1, block: 64, args: [x, f32(2), 1] });
+  assertEquals(await x.download(), Float32Array.of(3, 3, 4.5, 6, 5));
+  assertEquals([run.name, run.parameterBytes, `${run.module}`], [
+    "scale",
+    [8, 4, 4],
+    "CudaModule(scale)",
+  ]);
+  run.dispose();
+  assertEquals([run.disposed, gpu.live({ kind: "module" }).count], [true, 0]);
 });
 
-Deno.test({
-  name: "CudaDevice.compile() chooses the only kernel, and asks where there are several or none",
-  ignore: ON_GPU && nvrtcPath === undefined,
-  async fn() {
+Deno.test(
+  "CudaDevice.compile() chooses the only kernel, and asks where there are several or none",
+  { ignore: ON_GPU && nvrtcPath === undefined },
+  async () => {
     using gpu = openCompiling();
     using only = await gpu.compile(SCALE);
     assertEquals(only.name, "scale");
@@ -93,7 +91,7 @@ Deno.test({
     assertEquals(second.module.kernelNames, ["scale", "other"]);
     assertEquals(gpu.live({ kind: "module" }).count, 2);
   },
-});
+);
 
 Deno.test("CudaDevice.compile() says why a kernel of one's own does not run without a GPU", async () => {
   const driver = simulateDriver();
@@ -319,19 +317,17 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
   assertEquals(gpu.live({ kind: "module" }).count, 0);
 });
 
-Deno.test({
-  name: "CudaDevice.loadModule() refuses a pipe, for which it would wait",
+Deno.test("CudaDevice.loadModule() refuses a pipe, for which it would wait", {
   ignore: Deno.build.os === "windows",
-  async fn() {
-    using folder = new TemporaryFolder();
-    const pipe = await makePipe(folder, "pipe.ptx");
-    await withDevice(async (gpu) => {
-      for (const source of [pipe, [pipe], new URL(`file://${pipe}`)]) {
-        await assertRejects(() => gpu.loadModule(source), TypeError, "module: it is a pipe");
-      }
-      await assertRejects(() => gpu.loadModule(folder.path), Deno.errors.IsADirectory, "a folder");
-    });
-  },
+}, async () => {
+  using folder = new TemporaryFolder();
+  const pipe = await makePipe(folder, "pipe.ptx");
+  await withDevice(async (gpu) => {
+    for (const source of [pipe, [pipe], new URL(`file://${pipe}`)]) {
+      await assertRejects(() => gpu.loadModule(source), TypeError, "module: it is a pipe");
+    }
+    await assertRejects(() => gpu.loadModule(folder.path), Deno.errors.IsADirectory, "a folder");
+  });
 });
 
 Deno.test("CudaDevice.loadModule() reads a file, by path and by URL", async () => {

@@ -152,16 +152,14 @@ Deno.test("ArrayMaker has lanes make no arrays of sizes that it has forgotten", 
   assertEquals(lane.asked.filter((asked) => asked > 0).length, 8);
 });
 
-Deno.test({
-  name: "ArrayMaker gives none once lanes end, and leaves nothing open",
+Deno.test("ArrayMaker gives none once lanes end, and leaves nothing open", {
   sanitizeOps: true,
   sanitizeResources: true,
-  fn: async () => {
-    const lanes = new TestLanes();
-    await lanes.take(2 * MIB, 1);
-    lanes[Symbol.dispose]();
-    for (let round = 0; round < 3; round++) assert(!lanes.maker.expect(2 * MIB));
-  },
+}, async () => {
+  const lanes = new TestLanes();
+  await lanes.take(2 * MIB, 1);
+  lanes[Symbol.dispose]();
+  for (let round = 0; round < 3; round++) assert(!lanes.maker.expect(2 * MIB));
 });
 
 /** Enough lanes, also on a machine with few cores. */

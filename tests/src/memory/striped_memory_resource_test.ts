@@ -57,10 +57,10 @@ const COPIES: Readonly<Record<string, (gpu: CudaDevice, to: Bytes, from: Bytes) 
 };
 
 for (const [name, copy] of Object.entries(COPIES)) {
-  Deno.test({
-    name: `${name} between striped memory and the first device's own goes on the other's stream`,
-    ignore: MOST_RANKS < 2,
-    fn: async () => {
+  Deno.test(
+    `${name} between striped memory and the first device's own goes on the other's stream`,
+    { ignore: MOST_RANKS < 2 },
+    async () => {
       for (const isInto of [true, false]) {
         // No device has the right to the other's own memory yet.
         await withDevices(2, async (gpus, stack) => {
@@ -71,7 +71,7 @@ for (const [name, copy] of Object.entries(COPIES)) {
         });
       }
     },
-  });
+  );
 }
 
 Deno.test("gpus.stripe() takes its stripes from each device in turn, and gives them back", () =>

@@ -206,10 +206,10 @@ Deno.test("takeOver() refuses memory of another simulated driver, also where it 
   assertEquals(await z.at(0), 5);
 });
 
-Deno.test({
-  name: `handOver() to a Worker and back, 20 times${onGpu.suffix}`,
-  ignore: onGpu.ignore,
-  fn: async () => {
+Deno.test(
+  `handOver() to a Worker and back, 20 times${onGpu.suffix}`,
+  { ignore: onGpu.ignore },
+  async () => {
     using gpu = openTestDevice();
     const worker = new Worker(new URL("../../support/sharing/taking_worker.ts", import.meta.url), {
       type: "module",
@@ -228,4 +228,4 @@ Deno.test({
     using last = gpu.takeOver(handed);
     assertEquals([await last.at(0), await last.at(-1)], [20, 20]);
   },
-});
+);

@@ -59,59 +59,55 @@ async function withPeer(body: (gpu: CudaDevice, peer: Peer) => Promise<void>): P
 }
 
 for (const [habit, reason] of Object.entries(HABITS)) {
-  Deno.test({
-    name: `gpu.open() refuses a process that answers by ${habit}`,
-    ...linux,
-    fn: async () => {
-      using gpu = openTestDevice();
-      const socket = freshName();
-      const child = new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-check", HOSTILE, socket, habit],
-        stdout: "piped",
-      }).spawn();
-      const lines = child.stdout.pipeThrough(new TextLineStream()).getReader();
-      assertEquals((await lines.read()).value, "ready");
-      const ticket: MemoryTicket = {
-        vramkit: 1,
-        kind: "pool",
-        device: gpu.info.uuid,
-        handle: "00".repeat(64),
-        offset: 0,
-        byteLength: 4,
-        dtype: "uint8",
-        shape: [4],
-        pid: child.pid,
-        socket,
-        key: "ab".repeat(16),
-      };
-      const before = openDescriptors();
-      for (let i = 0; i < 5; i++) {
-        const timeoutSeconds = habit === "silence" ? 0.05 : 5;
-        const error = await assertRejects(
-          () => gpu.open(ticket, { timeoutSeconds }),
-          TicketError,
-        );
-        assertEquals(error.reason, reason, error.message);
-      }
-      assertEquals(openDescriptors(), before);
-      assertEquals(gpu.live().count, 0);
-      const stop = new AbortController();
-      if (habit === "silence") setTimeout(() => stop.abort(new Error("enough")), 5);
-      else stop.abort(new Error("enough"));
-      await assertRejects(() => gpu.open(ticket, { signal: stop.signal }), Error, "enough");
-      child.kill("SIGKILL");
-      while (!(await lines.read()).done);
-      await child.status;
-      const error = await assertRejects(() => gpu.open(ticket), TicketError);
-      assertEquals(error.reason, "gone");
-    },
+  Deno.test(`gpu.open() refuses a process that answers by ${habit}`, linux, async () => {
+    using gpu = openTestDevice();
+    const socket = freshName();
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", HOSTILE, socket, habit],
+      stdout: "piped",
+    }).spawn();
+    const lines = child.stdout.pipeThrough(new TextLineStream()).getReader();
+    assertEquals((await lines.read()).value, "ready");
+    const ticket: MemoryTicket = {
+      vramkit: 1,
+      kind: "pool",
+      device: gpu.info.uuid,
+      handle: "00".repeat(64),
+      offset: 0,
+      byteLength: 4,
+      dtype: "uint8",
+      shape: [4],
+      pid: child.pid,
+      socket,
+      key: "ab".repeat(16),
+    };
+    const before = openDescriptors();
+    for (let i = 0; i < 5; i++) {
+      const timeoutSeconds = habit === "silence" ? 0.05 : 5;
+      const error = await assertRejects(
+        () => gpu.open(ticket, { timeoutSeconds }),
+        TicketError,
+      );
+      assertEquals(error.reason, reason, error.message);
+    }
+    assertEquals(openDescriptors(), before);
+    assertEquals(gpu.live().count, 0);
+    const stop = new AbortController();
+    if (habit === "silence") setTimeout(() => stop.abort(new Error("enough")), 5);
+    else stop.abort(new Error("enough"));
+    await assertRejects(() => gpu.open(ticket, { signal: stop.signal }), Error, "enough");
+    child.kill("SIGKILL");
+    while (!(await lines.read()).done);
+    await child.status;
+    const error = await assertRejects(() => gpu.open(ticket), TicketError);
+    assertEquals(error.reason, "gone");
   });
 }
 
-Deno.test({
-  name: "gpu.open() says that memory is gone when the program that shared it was started anew",
-  ...linux,
-  fn: () =>
+Deno.test(
+  "gpu.open() says that memory is gone when the program that shared it was started anew",
+  linux,
+  () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
       const ticket = await x.share();
@@ -131,12 +127,12 @@ Deno.test({
       assertEquals(await peer.tell({ do: "last" }), 5);
       await peer.tell({ do: "dispose" });
     }),
-});
+);
 
-Deno.test({
-  name: "share() serves a process with a ticket, whatever others send to its socket",
-  ...linux,
-  fn: () =>
+Deno.test(
+  "share() serves a process with a ticket, whatever others send to its socket",
+  linux,
+  () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
       const ticket = await x.share();
@@ -176,12 +172,12 @@ Deno.test({
         "the ticket was changed",
       );
     }),
-});
+);
 
-Deno.test({
-  name: "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
-  ...linux,
-  fn: () =>
+Deno.test(
+  "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
+  linux,
+  () =>
     withPeer(async (gpu, peer) => {
       const random = new Random(3);
       for (const way of ["plain", "pool"] as const) {
@@ -209,7 +205,7 @@ Deno.test({
         assertEquals(await peer.tell({ do: "dispose" }), 0);
       }
     }),
-});
+);
 
 Deno.test("decodeAnswer() reads what encodeAnswer() wrote, and nothing else", () => {
   for (const answer of [{ isThere: true, pool: 2 ** 32 - 1 }, { isThere: false, pool: 0 }]) {

@@ -33,20 +33,16 @@ function testWithPeer(
   name: string,
   body: (gpu: CudaDevice, peer: Peer) => Promise<void>,
 ): void {
-  Deno.test({
-    name,
-    ...linux,
-    fn: async () => {
-      using gpu = openTestDevice();
-      await using peer = Peer.deno();
-      try {
-        await body(gpu, peer);
-      } finally {
-        endPoolOf(gpu);
-      }
-      assertEquals(gpu.live().count, 0);
-      await untilNothingIsOffered();
-    },
+  Deno.test(name, linux, async () => {
+    using gpu = openTestDevice();
+    await using peer = Peer.deno();
+    try {
+      await body(gpu, peer);
+    } finally {
+      endPoolOf(gpu);
+    }
+    assertEquals(gpu.live().count, 0);
+    await untilNothingIsOffered();
   });
 }
 
@@ -159,10 +155,10 @@ for (const way of WAYS) {
     },
   );
 
-  Deno.test({
-    name: `gpu.open() of ${way} memory lives on when the other process is killed, ${KILLS} times`,
-    ...linux,
-    fn: async () => {
+  Deno.test(
+    `gpu.open() of ${way} memory lives on when the other process is killed, ${KILLS} times`,
+    linux,
+    async () => {
       using gpu = openTestDevice();
       const freeBefore = freeBytes(gpu);
       for (let round = 0; round < KILLS; round++) {
@@ -182,12 +178,12 @@ for (const way of WAYS) {
       assertEquals(gpu.live().count, 0);
       checkSteady(gpu, freeBefore);
     },
-  });
+  );
 
-  Deno.test({
-    name: `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
-    ...linux,
-    fn: async () => {
+  Deno.test(
+    `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
+    linux,
+    async () => {
       using gpu = openTestDevice();
       try {
         await killOpeners(gpu, way, 1); // the driver keeps something at the first time
@@ -200,7 +196,7 @@ for (const way of WAYS) {
       assertEquals(gpu.live().count, 0);
       await untilNothingIsOffered();
     },
-  });
+  );
 }
 
 testWithPeer(

@@ -22,15 +22,13 @@ for (const [library, module] of [["CuPy", "cupy"], ["PyTorch", "torch"]] as cons
   const reason = ON_GPU ? await whyWithout([module]) : "needs a GPU";
 
   const testWithPython = (name: string, body: (peer: Peer) => Promise<void>) => {
-    Deno.test({
-      name: reason === undefined ? name : `${name} (skipped: ${reason})`,
+    Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
       ignore: reason !== undefined,
-      fn: async () => {
-        using folder = new TemporaryFolder();
-        const snippet = folder.write("snippet.py", await pythonOf(PAGE));
-        await using peer = Peer.program(PYTHON, [PEER, module, snippet]);
-        await body(peer);
-      },
+    }, async () => {
+      using folder = new TemporaryFolder();
+      const snippet = folder.write("snippet.py", await pythonOf(PAGE));
+      await using peer = Peer.program(PYTHON, [PEER, module, snippet]);
+      await body(peer);
     });
   };
 
