@@ -5,7 +5,6 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import {
-  CudaError,
   CudaUnavailableError,
   DisposedError,
   MemoryLimitError,
@@ -13,7 +12,7 @@ import {
 } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { watchedDriver } from "../../support/faulty_driver.ts";
 import { Random } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -188,17 +187,6 @@ Deno.test("CudaAsyncMemoryResource gives back what a stream frees after it ended
   }
   gpu.stream.synchronizeSync();
   assertEquals(gpu.context.freeBytes(), freeBytes);
-});
-
-Deno.test("CudaAsyncMemoryResource leaves no pool behind when a setting fails", () => {
-  const { driver, setFault } = faultyDriver();
-  const { driver: watched, calls } = watchedDriver(driver);
-  return withDevice((gpu) => {
-    setFault({ name: "cuMemPoolSetAttribute" });
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: 1 }), CudaError);
-    setFault(undefined);
-    assertEquals(calls.filter((call) => call === "cuMemPoolDestroy").length, 1);
-  }, { driver: watched });
 });
 
 testOnTwoDevices("CudaAsyncMemoryResource.setAccess() lets a peer in and out", (first, second) => {
