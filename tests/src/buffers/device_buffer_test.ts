@@ -7,7 +7,6 @@ import type { Uploadable } from "../../../src/buffers/gpu_buffer.ts";
 import { allocateBits, DTYPE_NAMES, elementBytes, type HostArray } from "../../../src/dtype.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -228,16 +227,6 @@ Deno.test("DeviceBuffer moves 0 bytes without a driver call", () => {
     assertEquals(calls, []);
   }, { driver });
 });
-
-testOnTwoDevices(
-  "DeviceBuffer refuses to transfer on a stream of another device",
-  async (first, second) => {
-    using buffer = first.zeros("uint8", 4);
-    const { stream } = second;
-    await assertRejects(() => buffer.upload(new Uint8Array(4), { stream }), TypeError, "device 1");
-    assertThrows(() => buffer.downloadSync(undefined, { stream }), TypeError, "device 1");
-  },
-);
 
 function detached(length: number): HostArray {
   const array = new Float32Array(length);

@@ -1,12 +1,11 @@
 // Runs the contract of buffers over the kinds that a device makes beside plain ones.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals } from "@std/assert";
 import { countOf, type Shape, toShape } from "../../../src/buffers/shape.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { type DType, elementBytes } from "../../../src/dtype.ts";
 import { type MakeOptions, testBuffer } from "../../support/buffer_contract.ts";
 import { patternBytes } from "../../support/contents.ts";
-import { testOnTwoDevices } from "../../support/driver.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 const PAGE_BYTES = 4096;
@@ -89,21 +88,3 @@ Deno.test("GpuBuffer.copyFrom() works between every pair of kinds", () =>
       }
     }
   }));
-
-testOnTwoDevices(
-  "CudaDevice.pinned() and its like refuse a stream of another device",
-  (first, second) => {
-    const { stream } = second;
-    const made: (() => unknown)[] = [
-      () => first.staged("uint8", 4, { stream }),
-      () => first.mapped("uint8", 4, { stream }),
-      () => first.managed("uint8", 4, { stream }),
-      () => first.growable("uint8", { stream }),
-      () => first.lazy("uint8", 4, { stream }),
-      () => first.register(new Uint8Array(4), { stream }),
-      () => first.pitched("uint8", [2, 2], { stream }),
-    ];
-    for (const make of made) assertThrows(make, TypeError, "use a stream of the same device");
-    assertEquals([first.live().count, second.live().count], [0, 0]);
-  },
-);

@@ -13,7 +13,6 @@ import {
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import type { DType } from "../../../src/dtype.ts";
 import { CachingResourceAdaptor, CudaMemoryResource } from "../../../src/entries/memory.ts";
 import { loadNpz, saveNpz } from "../../../src/entries/numpy.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
@@ -132,20 +131,6 @@ Deno.test("CudaDevice.alloc() refuses 200 GiB on a smaller card, and the next ca
     using buffer = gpu.zeros("uint8", 16);
     assertEquals(buffer.downloadSync(), new Uint8Array(16));
   }, { driver: simulateDriver({ memoryBytes: 80 * GIB }) }));
-
-Deno.test("CudaDevice.alloc() refuses a type that there is not", () =>
-  withDevice((gpu) => {
-    for (const dtype of ["float", "Float32Array", "", undefined] as unknown as DType[]) {
-      assertThrows(() => gpu.alloc(dtype, 4), TypeError, "Cannot use element type");
-    }
-  }));
-
-testOnTwoDevices("CudaDevice.alloc() refuses a stream of another device", (first, second) => {
-  const { stream } = second;
-  assertThrows(() => first.alloc("uint8", 4, { stream }), TypeError, "device 1");
-  assertThrows(() => first.pinned("uint8", 4, { stream }), TypeError, "device 1");
-  assertEquals([first.live().count, second.live().count], [0, 0]);
-});
 
 Deno.test("CudaDevice.upload() finds the type and the shape of an array", () =>
   withDevice(async (gpu) => {
