@@ -7,7 +7,7 @@ import { DisposedError } from "../../../src/words/errors.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 function randomBytes(random: Random, count: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: count }, () => random.below(256));
@@ -41,21 +41,20 @@ Deno.test("GpuBuffer.fillPattern() writes arrays of all lengths at all places, a
     }
   }));
 
-Deno.test("GpuBuffer.fillPattern() repeats buffers of all lengths", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(4);
-    using x = gpu.alloc("uint8", 50_001);
-    for (const patternBytes of [1, 5, 1025, 4096, 33_333, 50_001, 60_000]) {
-      const bytes = randomBytes(random, patternBytes);
-      using pattern = await gpu.upload(bytes);
-      const start = random.below(100);
-      x.fill(9);
-      x.subarray(start).fillPattern(pattern);
-      const expected = new Uint8Array(50_001).fill(9);
-      expected.set(repeated(bytes, 50_001 - start), start);
-      assertEquals(await x.download(), expected);
-    }
-  }));
+testOnDevice("GpuBuffer.fillPattern() repeats buffers of all lengths", async (gpu) => {
+  const random = new Random(4);
+  using x = gpu.alloc("uint8", 50_001);
+  for (const patternBytes of [1, 5, 1025, 4096, 33_333, 50_001, 60_000]) {
+    const bytes = randomBytes(random, patternBytes);
+    using pattern = await gpu.upload(bytes);
+    const start = random.below(100);
+    x.fill(9);
+    x.subarray(start).fillPattern(pattern);
+    const expected = new Uint8Array(50_001).fill(9);
+    expected.set(repeated(bytes, 50_001 - start), start);
+    assertEquals(await x.download(), expected);
+  }
+});
 
 Deno.test("GpuBuffer.fillPattern() takes elements of the buffer's type, or any bytes", () =>
   withDevice(async (gpu) => {

@@ -22,26 +22,25 @@ import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 const STEP_BYTES = 2 * MIB;
 
-Deno.test("GrowableBuffer.grow() keeps the address and the contents", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
-    assertEquals([buffer.length, buffer.capacityBytes, buffer.ptr], [0, 0, 0n]);
-    const { address } = buffer;
-    assertNotEquals(address, 0n);
-    buffer.grow("1 MiB");
-    buffer.uploadSync(patternBytes(MIB));
-    buffer.grow("8 MiB");
-    assertEquals([buffer.ptr, buffer.address], [address, address]);
-    assertEquals([buffer.length, buffer.capacityBytes], [9 * MIB, 10 * MIB]);
-    assertEquals(buffer.subarray(0, MIB).downloadSync(), patternBytes(MIB));
-    buffer.subarray(-4).uploadSync(Uint8Array.of(1, 2, 3, 4));
-    assertEquals([...buffer.subarray(-4).downloadSync()], [1, 2, 3, 4]);
-  }));
+testOnDevice("GrowableBuffer.grow() keeps the address and the contents", (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
+  assertEquals([buffer.length, buffer.capacityBytes, buffer.ptr], [0, 0, 0n]);
+  const { address } = buffer;
+  assertNotEquals(address, 0n);
+  buffer.grow("1 MiB");
+  buffer.uploadSync(patternBytes(MIB));
+  buffer.grow("8 MiB");
+  assertEquals([buffer.ptr, buffer.address], [address, address]);
+  assertEquals([buffer.length, buffer.capacityBytes], [9 * MIB, 10 * MIB]);
+  assertEquals(buffer.subarray(0, MIB).downloadSync(), patternBytes(MIB));
+  buffer.subarray(-4).uploadSync(Uint8Array.of(1, 2, 3, 4));
+  assertEquals([...buffer.subarray(-4).downloadSync()], [1, 2, 3, 4]);
+});
 
 Deno.test("GrowableBuffer takes memory from the device in exact steps and gives it back", () =>
   withDevice((gpu) => {
@@ -59,55 +58,51 @@ Deno.test("GrowableBuffer takes memory from the device in exact steps and gives 
     assertEquals(before - freeBytes(gpu), 0);
   }));
 
-Deno.test("GrowableBuffer.resize(), reserve() and shrinkToFit() follow RMM", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 4 });
-    buffer.uploadSync(new Float32Array([1, 2, 3, 4]));
-    buffer.reserve(STEP_BYTES);
-    assertEquals([buffer.length, buffer.capacityBytes], [4, 4 * STEP_BYTES]);
-    buffer.reserve(1);
-    assertEquals(buffer.capacityBytes, 4 * STEP_BYTES);
-    buffer.resize(2);
-    assertEquals([buffer.length, buffer.byteLength], [2, 8]);
-    assertEquals([...buffer.shape], [2]);
-    assertEquals(buffer.capacityBytes, 4 * STEP_BYTES);
-    assertEquals([...buffer.downloadSync()], [1, 2]);
-    buffer.resize(4);
-    assertEquals([...buffer.downloadSync()], [1, 2, 3, 4]);
-    buffer.shrinkToFit();
-    assertEquals([buffer.length, buffer.capacityBytes], [4, STEP_BYTES]);
-    buffer.resize(0).shrinkToFit();
-    assertEquals([buffer.capacityBytes, buffer.ptr], [0, 0n]);
-    buffer.resize(4).fill(5);
-    assertEquals([...buffer.downloadSync()], [5, 5, 5, 5]);
-  }));
+testOnDevice("GrowableBuffer.resize(), reserve() and shrinkToFit() follow RMM", (gpu) => {
+  using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 4 });
+  buffer.uploadSync(new Float32Array([1, 2, 3, 4]));
+  buffer.reserve(STEP_BYTES);
+  assertEquals([buffer.length, buffer.capacityBytes], [4, 4 * STEP_BYTES]);
+  buffer.reserve(1);
+  assertEquals(buffer.capacityBytes, 4 * STEP_BYTES);
+  buffer.resize(2);
+  assertEquals([buffer.length, buffer.byteLength], [2, 8]);
+  assertEquals([...buffer.shape], [2]);
+  assertEquals(buffer.capacityBytes, 4 * STEP_BYTES);
+  assertEquals([...buffer.downloadSync()], [1, 2]);
+  buffer.resize(4);
+  assertEquals([...buffer.downloadSync()], [1, 2, 3, 4]);
+  buffer.shrinkToFit();
+  assertEquals([buffer.length, buffer.capacityBytes], [4, STEP_BYTES]);
+  buffer.resize(0).shrinkToFit();
+  assertEquals([buffer.capacityBytes, buffer.ptr], [0, 0n]);
+  buffer.resize(4).fill(5);
+  assertEquals([...buffer.downloadSync()], [5, 5, 5, 5]);
+});
 
-Deno.test("GrowableBuffer counts in the ledger what it holds", () =>
-  withDevice((gpu) => {
-    const heldBytes = () => gpu.live().byteLength;
-    const buffer = gpu.growable("uint8", { reserveSize: "64 MiB", label: "cache" });
-    assertEquals(heldBytes(), 0);
-    buffer.grow("3 MiB");
-    assertEquals([heldBytes(), gpu.memory.liveBytes], [4 * MIB, 4 * MIB]);
-    buffer.shrink("2 MiB");
-    assertEquals(heldBytes(), 2 * MIB);
-    buffer.dispose();
-    assertEquals([heldBytes(), gpu.memory.liveBytes, gpu.live().count], [0, 0, 0]);
-  }));
+testOnDevice("GrowableBuffer counts in the ledger what it holds", (gpu) => {
+  const heldBytes = () => gpu.live().byteLength;
+  const buffer = gpu.growable("uint8", { reserveSize: "64 MiB", label: "cache" });
+  assertEquals(heldBytes(), 0);
+  buffer.grow("3 MiB");
+  assertEquals([heldBytes(), gpu.memory.liveBytes], [4 * MIB, 4 * MIB]);
+  buffer.shrink("2 MiB");
+  assertEquals(heldBytes(), 2 * MIB);
+  buffer.dispose();
+  assertEquals([heldBytes(), gpu.memory.liveBytes, gpu.live().count], [0, 0, 0]);
+});
 
-Deno.test("GrowableBuffer.step sets how much memory comes at a time", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "1 GiB", stepSize: "5 MiB" });
-    buffer.grow(1);
-    assertEquals(buffer.capacityBytes, 6 * MIB);
-    assertEquals(buffer.reservedBytes % (6 * MIB), 0);
-  }));
+testOnDevice("GrowableBuffer.step sets how much memory comes at a time", (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "1 GiB", stepSize: "5 MiB" });
+  buffer.grow(1);
+  assertEquals(buffer.capacityBytes, 6 * MIB);
+  assertEquals(buffer.reservedBytes % (6 * MIB), 0);
+});
 
-Deno.test("GrowableBuffer reserves as much as the device has when nothing is said", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("uint8");
-    assert(buffer.reservedBytes >= gpu.info.totalBytes);
-  }));
+testOnDevice("GrowableBuffer reserves as much as the device has when nothing is said", (gpu) => {
+  using buffer = gpu.growable("uint8");
+  assert(buffer.reservedBytes >= gpu.info.totalBytes);
+});
 
 Deno.test("GrowableBuffer.grow() refuses to pass what was reserved, and changes nothing", () =>
   withDevice((gpu) => {
@@ -117,21 +112,20 @@ Deno.test("GrowableBuffer.grow() refuses to pass what was reserved, and changes 
     assertEquals([buffer.length, buffer.capacityBytes], [100, STEP_BYTES]);
   }));
 
-Deno.test("GrowableBuffer refuses amounts that are none", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("float32", { reserveSize: "4 MiB", shape: 4 });
-    for (const length of [-1, 0.5, NaN, 2 ** 53]) {
-      assertThrows(() => buffer.resize(length), RangeError);
-      assertThrows(() => buffer.reserve(length), RangeError);
-    }
-    assertThrows(() => buffer.grow(6), RangeError, "not a whole number of float32 elements");
-    assertThrows(() => buffer.grow("64k"), RangeError);
-    assertThrows(() => buffer.shrink(20), RangeError, "it has 16 B");
-    assertThrows(() => gpu.growable("uint8", { reserveSize: "much" }), RangeError);
-    assertThrows(() => gpu.growable("uint8", { stepSize: -1 }), RangeError);
-    assertEquals(buffer.length, 4);
-    assertEquals(gpu.live().count, 1);
-  }));
+testOnDevice("GrowableBuffer refuses amounts that are none", (gpu) => {
+  using buffer = gpu.growable("float32", { reserveSize: "4 MiB", shape: 4 });
+  for (const length of [-1, 0.5, NaN, 2 ** 53]) {
+    assertThrows(() => buffer.resize(length), RangeError);
+    assertThrows(() => buffer.reserve(length), RangeError);
+  }
+  assertThrows(() => buffer.grow(6), RangeError, "not a whole number of float32 elements");
+  assertThrows(() => buffer.grow("64k"), RangeError);
+  assertThrows(() => buffer.shrink(20), RangeError, "it has 16 B");
+  assertThrows(() => gpu.growable("uint8", { reserveSize: "much" }), RangeError);
+  assertThrows(() => gpu.growable("uint8", { stepSize: -1 }), RangeError);
+  assertEquals(buffer.length, 4);
+  assertEquals(gpu.live().count, 1);
+});
 
 const CALLS = ["cuMemCreate", "cuMemMap", "cuMemSetAccess"] as const satisfies DriverFunction[];
 
@@ -227,35 +221,33 @@ testHoldingStream(
   },
 );
 
-Deno.test("GrowableBuffer.shrinkToFit() refuses while a transfer is running", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 40 * MIB });
-    const upload = buffer.upload(patternBytes(40 * MIB));
-    buffer.resize(10);
-    assertThrows(
-      () => buffer.shrinkToFit(),
-      TypeError,
-      "a transfer, a graph, another library or another process uses it",
-    );
-    await upload;
-    buffer.shrinkToFit();
-    assertEquals(buffer.capacityBytes, STEP_BYTES);
-  }));
+testOnDevice("GrowableBuffer.shrinkToFit() refuses while a transfer is running", async (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 40 * MIB });
+  const upload = buffer.upload(patternBytes(40 * MIB));
+  buffer.resize(10);
+  assertThrows(
+    () => buffer.shrinkToFit(),
+    TypeError,
+    "a transfer, a graph, another library or another process uses it",
+  );
+  await upload;
+  buffer.shrinkToFit();
+  assertEquals(buffer.capacityBytes, STEP_BYTES);
+});
 
-Deno.test("GrowableBuffer's views keep their address, and end where its memory ends", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });
-    const tail = buffer.subarray(4 * MIB);
-    const head = buffer.subarray(0, 8);
-    const { ptr } = head;
-    buffer.shrink("2 MiB");
-    assertThrows(() => tail.fill(1), RangeError, "its buffer has shrunk to 4 MiB");
-    buffer.grow("8 MiB");
-    assertEquals(head.ptr, ptr);
-    tail.fill(1);
-    assertThrows(() => head.resize(4), TypeError, "it is a view; resize the buffer");
-    assertThrows(() => head.shrinkToFit(), TypeError, "it is a view");
-  }));
+testOnDevice("GrowableBuffer's views keep their address, and end where its memory ends", (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });
+  const tail = buffer.subarray(4 * MIB);
+  const head = buffer.subarray(0, 8);
+  const { ptr } = head;
+  buffer.shrink("2 MiB");
+  assertThrows(() => tail.fill(1), RangeError, "its buffer has shrunk to 4 MiB");
+  buffer.grow("8 MiB");
+  assertEquals(head.ptr, ptr);
+  tail.fill(1);
+  assertThrows(() => head.resize(4), TypeError, "it is a view; resize the buffer");
+  assertThrows(() => head.shrinkToFit(), TypeError, "it is a view");
+});
 
 Deno.test("CudaDevice.growable() says that so many addresses cannot be had", () => {
   const { driver, setFault } = faultyDriver();
@@ -286,48 +278,45 @@ Deno.test("GrowableBuffer.resize() opens memory that a failed growth has left ma
   assertEquals(buffer.downloadSync(), new Uint8Array(10).fill(3));
 });
 
-Deno.test("GrowableBuffer's strided views end where its elements end", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });
-    buffer.fill(1);
-    const head = buffer.strided({ shape: [2], strides: [MIB], offset: 5 });
-    const tail = buffer.strided({ shape: [2], strides: [MIB], offset: 4 * MIB });
-    buffer.shrink("4 MiB");
-    assertEquals(await head.download(), Uint8Array.of(1, 1));
-    const uses: readonly (() => unknown)[] = [
-      () => tail.fill(2),
-      () => tail.contiguous(),
-      () => tail.copyFrom(head.contiguous()),
-      () => tail.astype("float32"),
-      () => tail.toDLPack(),
-    ];
-    for (const use of uses) assertThrows(use, RangeError, `of ${2 * MIB}`);
-    await assertRejects(() => tail.upload(Uint8Array.of(1, 2)), RangeError, `of ${2 * MIB}`);
-    buffer.grow("4 MiB").fill(7);
-    assertEquals(await tail.download(), Uint8Array.of(7, 7));
-    gpu.disposeAll();
-  }));
+testOnDevice("GrowableBuffer's strided views end where its elements end", async (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 6 * MIB });
+  buffer.fill(1);
+  const head = buffer.strided({ shape: [2], strides: [MIB], offset: 5 });
+  const tail = buffer.strided({ shape: [2], strides: [MIB], offset: 4 * MIB });
+  buffer.shrink("4 MiB");
+  assertEquals(await head.download(), Uint8Array.of(1, 1));
+  const uses: readonly (() => unknown)[] = [
+    () => tail.fill(2),
+    () => tail.contiguous(),
+    () => tail.copyFrom(head.contiguous()),
+    () => tail.astype("float32"),
+    () => tail.toDLPack(),
+  ];
+  for (const use of uses) assertThrows(use, RangeError, `of ${2 * MIB}`);
+  await assertRejects(() => tail.upload(Uint8Array.of(1, 2)), RangeError, `of ${2 * MIB}`);
+  buffer.grow("4 MiB").fill(7);
+  assertEquals(await tail.download(), Uint8Array.of(7, 7));
+  gpu.disposeAll();
+});
 
-Deno.test("GrowableBuffer.writable fails when the buffer is resized meanwhile", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 1 }).fill(1);
-    const [first, second] = [buffer.writable.getWriter(), buffer.writable.getWriter()];
-    await first.write(Uint8Array.of(2, 3));
-    await assertRejects(() => second.write(Uint8Array.of(4)), TypeError, "close one stream before");
-    await first.close();
-    assertEquals(await buffer.download(), Uint8Array.of(1, 2, 3));
-    await assertRejects(() => second.closed, TypeError);
-  }));
+testOnDevice("GrowableBuffer.writable fails when the buffer is resized meanwhile", async (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 1 }).fill(1);
+  const [first, second] = [buffer.writable.getWriter(), buffer.writable.getWriter()];
+  await first.write(Uint8Array.of(2, 3));
+  await assertRejects(() => second.write(Uint8Array.of(4)), TypeError, "close one stream before");
+  await first.close();
+  assertEquals(await buffer.download(), Uint8Array.of(1, 2, 3));
+  await assertRejects(() => second.closed, TypeError);
+});
 
-Deno.test("GrowableBuffer.slice() is a growable copy", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 100 });
-    buffer.uploadSync(patternBytes(100));
-    using copy = buffer.slice(10, 20);
-    assertEquals(copy.downloadSync(), patternBytes(100).subarray(10, 20));
-    copy.grow("3 MiB");
-    assertEquals([copy.reservedBytes, buffer.length], [buffer.reservedBytes, 100]);
-  }));
+testOnDevice("GrowableBuffer.slice() is a growable copy", (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 100 });
+  buffer.uploadSync(patternBytes(100));
+  using copy = buffer.slice(10, 20);
+  assertEquals(copy.downloadSync(), patternBytes(100).subarray(10, 20));
+  copy.grow("3 MiB");
+  assertEquals([copy.reservedBytes, buffer.length], [buffer.reservedBytes, 100]);
+});
 
 Deno.test("GrowableBuffer says what to use where there is no virtual memory", () => {
   const api = simulateDriver();

@@ -6,7 +6,7 @@ import type { CudaDevice } from "../../../src/device/device.ts";
 import { type DType, elementBytes } from "../../../src/dtype.ts";
 import { type MakeOptions, testBuffer } from "../../support/buffer_contract.ts";
 import { patternBytes } from "../../support/contents.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const PAGE_BYTES = 4096;
 
@@ -42,49 +42,47 @@ testBuffer({
   make: (gpu, { dtype, shape, ...rest }) => gpu.lazy(dtype, shape, rest),
 });
 
-Deno.test("GpuBuffer.upload() and download() work for every kind", () =>
-  withDevice(async (gpu) => {
-    using scope = new DisposableStack();
-    const kinds = [
-      scope.use(gpu.alloc("uint8", 5000)),
-      scope.use(gpu.pinned("uint8", 5000)),
-      scope.use(gpu.staged("uint8", 5000)),
-      scope.use(gpu.mapped("uint8", 5000)),
-      scope.use(gpu.mapped("uint8", 5000, { writeCombined: true })),
-      scope.use(gpu.managed("uint8", 5000)),
-      scope.use(gpu.growable("uint8", { shape: 5000 })),
-      scope.use(gpu.lazy("uint8", 5000)),
-      scope.use(gpu.register(pagesFor("uint8", 5000))),
-    ];
-    for (const [seed, buffer] of kinds.entries()) {
-      await buffer.upload(patternBytes(5000, seed));
-      assertEquals(await buffer.download(), patternBytes(5000, seed), String(buffer));
-      buffer.uploadSync(patternBytes(5000, seed + 100));
-      assertEquals(buffer.downloadSync(), patternBytes(5000, seed + 100), String(buffer));
-    }
-  }));
+testOnDevice("GpuBuffer.upload() and download() work for every kind", async (gpu) => {
+  using scope = new DisposableStack();
+  const kinds = [
+    scope.use(gpu.alloc("uint8", 5000)),
+    scope.use(gpu.pinned("uint8", 5000)),
+    scope.use(gpu.staged("uint8", 5000)),
+    scope.use(gpu.mapped("uint8", 5000)),
+    scope.use(gpu.mapped("uint8", 5000, { writeCombined: true })),
+    scope.use(gpu.managed("uint8", 5000)),
+    scope.use(gpu.growable("uint8", { shape: 5000 })),
+    scope.use(gpu.lazy("uint8", 5000)),
+    scope.use(gpu.register(pagesFor("uint8", 5000))),
+  ];
+  for (const [seed, buffer] of kinds.entries()) {
+    await buffer.upload(patternBytes(5000, seed));
+    assertEquals(await buffer.download(), patternBytes(5000, seed), String(buffer));
+    buffer.uploadSync(patternBytes(5000, seed + 100));
+    assertEquals(buffer.downloadSync(), patternBytes(5000, seed + 100), String(buffer));
+  }
+});
 
-Deno.test("GpuBuffer.copyFrom() works between every pair of kinds", () =>
-  withDevice((gpu) => {
-    using scope = new DisposableStack();
-    const kinds = () => [
-      scope.use(gpu.alloc("uint8", 300)),
-      scope.use(gpu.pinned("uint8", 300)),
-      scope.use(gpu.staged("uint8", 300)),
-      scope.use(gpu.mapped("uint8", 300)),
-      scope.use(gpu.managed("uint8", 300)),
-      scope.use(gpu.growable("uint8", { shape: 300, reserveSize: "2 MiB" })),
-      scope.use(gpu.lazy("uint8", 300)),
-      scope.use(gpu.register(pagesFor("uint8", 300))),
-    ];
-    const [sources, targets] = [kinds(), kinds()];
-    let seed = 0;
-    for (const source of sources) {
-      for (const target of targets) {
-        source.uploadSync(patternBytes(300, ++seed));
-        target.subarray(100, 200).copyFrom(source.subarray(50, 150));
-        const moved = target.subarray(100, 200).downloadSync();
-        assertEquals(moved, patternBytes(300, seed).subarray(50, 150), `${source} to ${target}`);
-      }
+testOnDevice("GpuBuffer.copyFrom() works between every pair of kinds", (gpu) => {
+  using scope = new DisposableStack();
+  const kinds = () => [
+    scope.use(gpu.alloc("uint8", 300)),
+    scope.use(gpu.pinned("uint8", 300)),
+    scope.use(gpu.staged("uint8", 300)),
+    scope.use(gpu.mapped("uint8", 300)),
+    scope.use(gpu.managed("uint8", 300)),
+    scope.use(gpu.growable("uint8", { shape: 300, reserveSize: "2 MiB" })),
+    scope.use(gpu.lazy("uint8", 300)),
+    scope.use(gpu.register(pagesFor("uint8", 300))),
+  ];
+  const [sources, targets] = [kinds(), kinds()];
+  let seed = 0;
+  for (const source of sources) {
+    for (const target of targets) {
+      source.uploadSync(patternBytes(300, ++seed));
+      target.subarray(100, 200).copyFrom(source.subarray(50, 150));
+      const moved = target.subarray(100, 200).downloadSync();
+      assertEquals(moved, patternBytes(300, seed).subarray(50, 150), `${source} to ${target}`);
     }
-  }));
+  }
+});

@@ -3,7 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 type Numbers = GpuBuffer<"uint32">;
 
@@ -21,15 +21,14 @@ const KINDS: Readonly<Record<string, (gpu: CudaDevice) => Numbers>> = {
 const SIX = new Uint32Array([1, 2, 3, 4, 5, 6]);
 
 for (const [kind, make] of Object.entries(KINDS)) {
-  Deno.test(`GpuBuffer.slice() of ${kind} memory is a copy of the same kind`, () =>
-    withDevice(async (gpu) => {
-      using buffer = make(gpu);
-      await buffer.upload(SIX);
-      using copy = buffer.slice(1, 4);
-      buffer.fill(0);
-      assertEquals([...await copy.download()], [2, 3, 4]);
-      assertEquals([copy.kind, copy.constructor], [buffer.kind, buffer.constructor]);
-    }));
+  testOnDevice(`GpuBuffer.slice() of ${kind} memory is a copy of the same kind`, async (gpu) => {
+    using buffer = make(gpu);
+    await buffer.upload(SIX);
+    using copy = buffer.slice(1, 4);
+    buffer.fill(0);
+    assertEquals([...await copy.download()], [2, 3, 4]);
+    assertEquals([copy.kind, copy.constructor], [buffer.kind, buffer.constructor]);
+  });
 
   Deno.test(`StridedView.copyTo() reads ${kind} memory by its strides, and writes it so`, () =>
     withDevice(async (gpu) => {
@@ -52,15 +51,14 @@ for (const [kind, make] of Object.entries(KINDS)) {
       assertEquals([await buffer.at(4), await buffer.at(5)], [5, 60]);
     }));
 
-  Deno.test(`CudaDevice.copyBatch() copies into ${kind} memory and out of it`, () =>
-    withDevice(async (gpu) => {
-      using buffer = make(gpu);
-      using source = await gpu.upload(SIX);
-      using target = gpu.zeros("uint32", 6);
-      gpu.copyBatch([{ source, destination: buffer }]);
-      gpu.copyBatch([{ source: buffer, destination: target }]);
-      assertEquals(await target.download(), SIX);
-    }));
+  testOnDevice(`CudaDevice.copyBatch() copies into ${kind} memory and out of it`, async (gpu) => {
+    using buffer = make(gpu);
+    using source = await gpu.upload(SIX);
+    using target = gpu.zeros("uint32", 6);
+    gpu.copyBatch([{ source, destination: buffer }]);
+    gpu.copyBatch([{ source: buffer, destination: target }]);
+    assertEquals(await target.download(), SIX);
+  });
 }
 
 for (const kind of ["staged", "growable"] as const) {
@@ -72,8 +70,7 @@ for (const kind of ["staged", "growable"] as const) {
     }));
 }
 
-Deno.test("GpuBuffer.release() refuses registered memory, which is the array's", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.register(new Uint32Array(6));
-    assertThrows(() => buffer.release(), TypeError, "takes more than its address");
-  }));
+testOnDevice("GpuBuffer.release() refuses registered memory, which is the array's", (gpu) => {
+  using buffer = gpu.register(new Uint32Array(6));
+  assertThrows(() => buffer.release(), TypeError, "takes more than its address");
+});

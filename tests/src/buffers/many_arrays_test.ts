@@ -12,7 +12,7 @@ import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { type Random, testRandom } from "../../support/random.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 3 * 2 ** 20;
 
@@ -228,16 +228,14 @@ Deno.test("PackedBuffers shows what it holds and where, and that it was disposed
   assertStringIncludes((await cardOf(packed)).text, "[disposed]");
 });
 
-Deno.test("CudaDevice.downloadAll() reads nothing between parts of a buffer", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.alloc("uint8", 1024);
-    const parts = [buffer.subarray(0, 10).fill(1), buffer.subarray(100, 120).fill(2)];
-    const arrays = await gpu.downloadAll(parts);
-    assertEquals(arrays, [new Uint8Array(10).fill(1), new Uint8Array(20).fill(2)]);
-  }));
+testOnDevice("CudaDevice.downloadAll() reads nothing between parts of a buffer", async (gpu) => {
+  using buffer = gpu.alloc("uint8", 1024);
+  const parts = [buffer.subarray(0, 10).fill(1), buffer.subarray(100, 120).fill(2)];
+  const arrays = await gpu.downloadAll(parts);
+  assertEquals(arrays, [new Uint8Array(10).fill(1), new Uint8Array(20).fill(2)]);
+});
 
-Deno.test("CudaDevice.uploadAll() refuses one array in place of a list", () =>
-  withDevice(async (gpu) => {
-    const words = "Cannot upload a Float32Array: expected a list of typed arrays, as [array]";
-    await assertRejects(() => gpu.uploadAll(new Float32Array(2) as never), TypeError, words);
-  }));
+testOnDevice("CudaDevice.uploadAll() refuses one array in place of a list", async (gpu) => {
+  const words = "Cannot upload a Float32Array: expected a list of typed arrays, as [array]";
+  await assertRejects(() => gpu.uploadAll(new Float32Array(2) as never), TypeError, words);
+});

@@ -8,7 +8,7 @@ import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const PAGE_BYTES = 4096;
 
@@ -17,26 +17,25 @@ function ownPages(byteLength: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new ArrayBuffer(byteLength + 2 * PAGE_BYTES), PAGE_BYTES + 24, byteLength);
 }
 
-Deno.test("RegisteredBuffer is the array itself, for the GPU too", () =>
-  withDevice((gpu) => {
-    const bytes = ownPages(400);
-    const array = new Float32Array(bytes.buffer, bytes.byteOffset, 100).fill(3);
-    using registered = gpu.register(array);
-    assertEquals([registered.dtype, registered.length, registered.kind], [
-      "float32",
-      100,
-      "registered",
-    ]);
-    using device = gpu.alloc("float32", 100);
-    device.copyFrom(registered);
-    assertEquals(device.downloadSync(), new Float32Array(100).fill(3));
-    device.fill(5);
-    registered.copyFrom(device);
-    gpu.synchronizeSync();
-    assertEquals(array[99], 5);
-    assertEquals(bytes[400], undefined);
-    assertStrictEquals(registered.array.buffer, array.buffer);
-  }));
+testOnDevice("RegisteredBuffer is the array itself, for the GPU too", (gpu) => {
+  const bytes = ownPages(400);
+  const array = new Float32Array(bytes.buffer, bytes.byteOffset, 100).fill(3);
+  using registered = gpu.register(array);
+  assertEquals([registered.dtype, registered.length, registered.kind], [
+    "float32",
+    100,
+    "registered",
+  ]);
+  using device = gpu.alloc("float32", 100);
+  device.copyFrom(registered);
+  assertEquals(device.downloadSync(), new Float32Array(100).fill(3));
+  device.fill(5);
+  registered.copyFrom(device);
+  gpu.synchronizeSync();
+  assertEquals(array[99], 5);
+  assertEquals(bytes[400], undefined);
+  assertStrictEquals(registered.array.buffer, array.buffer);
+});
 
 Deno.test("RegisteredBuffer.dispose() leaves the array and its contents to the program", () =>
   withDevice((gpu) => {
@@ -66,41 +65,38 @@ Deno.test("RegisteredBuffer takes an ArrayBuffer, a SharedArrayBuffer, a DataVie
     assertEquals([view.dtype, view.length], ["float64", 8]);
   }));
 
-Deno.test("RegisteredBuffer refuses memory that can move or be resized", () =>
-  withDevice((gpu) => {
-    const resizable = new ArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
-    assertThrows(() => gpu.register(resizable), TypeError, "resizable");
-    assertThrows(() => gpu.register(new Uint8Array(resizable)), TypeError, "resizable");
-    const growable = new SharedArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
-    assertThrows(() => gpu.register(growable), TypeError, "growable");
-    const detached = new ArrayBuffer(PAGE_BYTES);
-    detached.transfer();
-    assertThrows(() => gpu.register(detached), TypeError, "detached");
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("RegisteredBuffer refuses memory that can move or be resized", (gpu) => {
+  const resizable = new ArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
+  assertThrows(() => gpu.register(resizable), TypeError, "resizable");
+  assertThrows(() => gpu.register(new Uint8Array(resizable)), TypeError, "resizable");
+  const growable = new SharedArrayBuffer(PAGE_BYTES, { maxByteLength: 2 * PAGE_BYTES });
+  assertThrows(() => gpu.register(growable), TypeError, "growable");
+  const detached = new ArrayBuffer(PAGE_BYTES);
+  detached.transfer();
+  assertThrows(() => gpu.register(detached), TypeError, "detached");
+  assertEquals(gpu.live().count, 0);
+});
 
-Deno.test("RegisteredBuffer refuses types and shapes that do not fit the bytes", () =>
-  withDevice((gpu) => {
-    const bytes = ownPages(10);
-    assertThrows(() => gpu.register(bytes, { dtype: "float32" }), RangeError, "Cannot register 10");
-    assertThrows(() => gpu.register(bytes, { shape: [3, 3] }), RangeError, "Cannot register 10");
-    const odd = bytes.subarray(1, 9);
-    assertThrows(() => gpu.register(odd, { dtype: "float32" }), RangeError, "Cannot register 8");
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("RegisteredBuffer refuses types and shapes that do not fit the bytes", (gpu) => {
+  const bytes = ownPages(10);
+  assertThrows(() => gpu.register(bytes, { dtype: "float32" }), RangeError, "Cannot register 10");
+  assertThrows(() => gpu.register(bytes, { shape: [3, 3] }), RangeError, "Cannot register 10");
+  const odd = bytes.subarray(1, 9);
+  assertThrows(() => gpu.register(odd, { dtype: "float32" }), RangeError, "Cannot register 8");
+  assertEquals(gpu.live().count, 0);
+});
 
-Deno.test("RegisteredBuffer refuses an array whose memory is registered already", () =>
-  withDevice((gpu) => {
-    const bytes = ownPages(100);
-    using _registered = gpu.register(bytes);
-    const error = assertThrows(
-      () => gpu.register(bytes.subarray(10, 20)),
-      CudaError,
-      "is registered already; register the whole array once",
-    );
-    assertEquals(error.code, CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-    assertEquals(gpu.live().count, 1);
-  }));
+testOnDevice("RegisteredBuffer refuses an array whose memory is registered already", (gpu) => {
+  const bytes = ownPages(100);
+  using _registered = gpu.register(bytes);
+  const error = assertThrows(
+    () => gpu.register(bytes.subarray(10, 20)),
+    CudaError,
+    "is registered already; register the whole array once",
+  );
+  assertEquals(error.code, CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  assertEquals(gpu.live().count, 1);
+});
 
 Deno.test("RegisteredBuffer registers an array again while the GPU still uses its former registration", () =>
   withDevice(async (gpu) => {
@@ -119,59 +115,55 @@ Deno.test("RegisteredBuffer registers an array again while the GPU still uses it
     }
   }));
 
-Deno.test("RegisteredBuffer names what uses a registration that was disposed", () =>
-  withDevice(async (gpu) => {
-    using ones = gpu.alloc("float32", 16).fill(1);
-    const array = new Float32Array(16);
-    const former = gpu.register(array);
-    {
-      using graph = gpu.capture(() => void former.copyFrom(ones));
-      former.dispose();
-      assertThrows(() => gpu.register(array), CudaError, "a transfer or a graph still uses");
-      graph.launch();
-    }
-    using again = gpu.register(array);
-    await gpu.synchronize();
-    assertEquals([...again.array], [...new Float32Array(16).fill(1)]);
-  }));
+testOnDevice("RegisteredBuffer names what uses a registration that was disposed", async (gpu) => {
+  using ones = gpu.alloc("float32", 16).fill(1);
+  const array = new Float32Array(16);
+  const former = gpu.register(array);
+  {
+    using graph = gpu.capture(() => void former.copyFrom(ones));
+    former.dispose();
+    assertThrows(() => gpu.register(array), CudaError, "a transfer or a graph still uses");
+    graph.launch();
+  }
+  using again = gpu.register(array);
+  await gpu.synchronize();
+  assertEquals([...again.array], [...new Float32Array(16).fill(1)]);
+});
 
-Deno.test("RegisteredBuffer names the array that was transferred away", () =>
-  withDevice((gpu) => {
-    const source = new ArrayBuffer(3 * PAGE_BYTES);
-    using registered = gpu.register(source, { label: "x" });
-    const moved = source.transfer();
-    assertThrows(() => registered.fill(1), DisposedError, "whose array was moved away");
-    assertEquals(moved.byteLength, 3 * PAGE_BYTES);
-  }));
+testOnDevice("RegisteredBuffer names the array that was transferred away", (gpu) => {
+  const source = new ArrayBuffer(3 * PAGE_BYTES);
+  using registered = gpu.register(source, { label: "x" });
+  const moved = source.transfer();
+  assertThrows(() => registered.fill(1), DisposedError, "whose array was moved away");
+  assertEquals(moved.byteLength, 3 * PAGE_BYTES);
+});
 
-Deno.test("RegisteredBuffer.readOnly refuses every write by the GPU", () =>
-  withDevice(async (gpu) => {
-    const bytes = ownPages(64);
-    bytes.set(patternBytes(64));
-    using registered = gpu.register(bytes, { readOnly: true, label: "input" });
-    assert(registered.isReadOnly);
-    using device = gpu.alloc("uint8", 64);
-    device.copyFrom(registered);
-    assertEquals(device.downloadSync(), patternBytes(64));
-    assertThrows(() => registered.fill(1), TypeError, "input on the GPU: it is read-only memory");
-    assertThrows(() => registered.copyFrom(device), TypeError, "read-only");
-    assertThrows(() => registered.uploadSync(new Uint8Array(64)), TypeError, "read-only");
-    assertEquals(await registered.download(), patternBytes(64));
-  }));
+testOnDevice("RegisteredBuffer.readOnly refuses every write by the GPU", async (gpu) => {
+  const bytes = ownPages(64);
+  bytes.set(patternBytes(64));
+  using registered = gpu.register(bytes, { readOnly: true, label: "input" });
+  assert(registered.isReadOnly);
+  using device = gpu.alloc("uint8", 64);
+  device.copyFrom(registered);
+  assertEquals(device.downloadSync(), patternBytes(64));
+  assertThrows(() => registered.fill(1), TypeError, "input on the GPU: it is read-only memory");
+  assertThrows(() => registered.copyFrom(device), TypeError, "read-only");
+  assertThrows(() => registered.uploadSync(new Uint8Array(64)), TypeError, "read-only");
+  assertEquals(await registered.download(), patternBytes(64));
+});
 
-Deno.test("RegisteredBuffer.readOnly refuses set(), also of a view", () =>
-  withDevice((gpu) => {
-    const bytes = ownPages(64);
-    using registered = gpu.register(bytes, { readOnly: true, label: "input" });
-    for (const part of [registered, registered.subarray(8), registered.as("int8")]) {
-      assertThrows(
-        () => part.set([1]),
-        TypeError,
-        `set elements of ${part}: it is read-only memory`,
-      );
-    }
-    assertEquals(bytes, new Uint8Array(64));
-  }));
+testOnDevice("RegisteredBuffer.readOnly refuses set(), also of a view", (gpu) => {
+  const bytes = ownPages(64);
+  using registered = gpu.register(bytes, { readOnly: true, label: "input" });
+  for (const part of [registered, registered.subarray(8), registered.as("int8")]) {
+    assertThrows(
+      () => part.set([1]),
+      TypeError,
+      `set elements of ${part}: it is read-only memory`,
+    );
+  }
+  assertEquals(bytes, new Uint8Array(64));
+});
 
 Deno.test("RegisteredBuffer.readOnly tells the driver where that is supported", async () => {
   for (const supported of [0, 1]) {
@@ -405,14 +397,13 @@ for (const count of [16, LARGE_COUNT]) {
     }));
 }
 
-Deno.test("RegisteredBuffer is known by every object that is its shared memory", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
-    using target = gpu.alloc("float32", LARGE_COUNT);
-    const memory = new SharedArrayBuffer(4 * LARGE_COUNT);
-    using registered = gpu.register(new Float32Array(memory));
-    registered.copyFrom(ones, { stream });
-    await target.upload(new Float32Array(structuredClone(memory))); // as a Worker posts it
-    assertEquals(new Set(await target.download()), new Set([1]));
-  }));
+testOnDevice("RegisteredBuffer is known by every object that is its shared memory", async (gpu) => {
+  using stream = gpu.createStream();
+  using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+  using target = gpu.alloc("float32", LARGE_COUNT);
+  const memory = new SharedArrayBuffer(4 * LARGE_COUNT);
+  using registered = gpu.register(new Float32Array(memory));
+  registered.copyFrom(ones, { stream });
+  await target.upload(new Float32Array(structuredClone(memory))); // as a Worker posts it
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
