@@ -6,7 +6,7 @@ import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** Starts to fill a large buffer, and checks that this is under way. */
 function uploadLate(gpu: CudaDevice, x: DeviceBuffer<"uint8">, value: number): Promise<unknown> {
@@ -90,16 +90,15 @@ Deno.test("Memory of a graph is refused before a launch at once, also behind a t
     output?.dispose();
   }));
 
-Deno.test("CudaGraph.update() comes after launches that wait for transfers", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("uint8", LATE_BYTES);
-    using y = gpu.zeros("uint8", 32);
-    using graph = gpu.capture(() => y.subarray(0, 8).copyFrom(x.subarray(0, 8)));
-    const upload = uploadLate(gpu, x, 7);
-    graph.launch();
-    graph.update(() => y.subarray(8, 24).copyFrom(x.subarray(8, 24)));
-    const again = uploadLate(gpu, x, 8);
-    graph.launch();
-    await Promise.all([upload, again]);
-    assertEquals(await y.download(), new Uint8Array(32).fill(7, 0, 8).fill(8, 8, 24));
-  }));
+testOnDevice("CudaGraph.update() comes after launches that wait for transfers", async (gpu) => {
+  using x = gpu.zeros("uint8", LATE_BYTES);
+  using y = gpu.zeros("uint8", 32);
+  using graph = gpu.capture(() => y.subarray(0, 8).copyFrom(x.subarray(0, 8)));
+  const upload = uploadLate(gpu, x, 7);
+  graph.launch();
+  graph.update(() => y.subarray(8, 24).copyFrom(x.subarray(8, 24)));
+  const again = uploadLate(gpu, x, 8);
+  graph.launch();
+  await Promise.all([upload, again]);
+  assertEquals(await y.download(), new Uint8Array(32).fill(7, 0, 8).fill(8, 8, 24));
+});

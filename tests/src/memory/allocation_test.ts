@@ -10,7 +10,7 @@ import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const GIB = 2 ** 30;
 
@@ -70,19 +70,18 @@ Deno.test("Allocation.create() refuses more than the device has without a driver
   }, { driver });
 });
 
-Deno.test("Allocation.create() passes on what a user's resource throws", () =>
-  withDevice((gpu) => {
-    const resource = {
-      context: gpu.context,
-      isDeviceAccessible: true,
-      isHostAccessible: false,
-      allocate: () => {
-        throw new RangeError("mine is full");
-      },
-      deallocate: () => {},
-    };
-    assertThrows(() => gpu.alloc("uint8", 16, { resource }), RangeError, "mine is full");
-  }));
+testOnDevice("Allocation.create() passes on what a user's resource throws", (gpu) => {
+  const resource = {
+    context: gpu.context,
+    isDeviceAccessible: true,
+    isHostAccessible: false,
+    allocate: () => {
+      throw new RangeError("mine is full");
+    },
+    deallocate: () => {},
+  };
+  assertThrows(() => gpu.alloc("uint8", 16, { resource }), RangeError, "mine is full");
+});
 
 for (const name of ["cuMemFreeAsync", "cuMemFreeHost", "cuMemFree_v2"] as const) {
   Deno.test(`Allocation.release() reports a failing ${name} and does not throw`, () => {
@@ -200,38 +199,36 @@ testHoldingStream(
   },
 );
 
-Deno.test("Allocation.hold() keeps memory that is released meanwhile", () =>
-  withDevice((gpu) => {
-    const { context, stream } = gpu;
-    const resource = new CudaMemoryResource(gpu);
-    const before = context.freeBytes();
-    const request = { kind: "device", byteLength: 2 ** 24, resource, stream } as const;
-    const allocation = Allocation.create(request);
-    const first = allocation.hold();
-    const second = allocation.hold();
-    allocation.release();
-    assert(allocation.released);
-    assert(context.freeBytes() < before);
-    first[Symbol.dispose]();
-    assert(context.freeBytes() < before);
-    second[Symbol.dispose]();
-    assertEquals(context.freeBytes(), before);
-  }));
+testOnDevice("Allocation.hold() keeps memory that is released meanwhile", (gpu) => {
+  const { context, stream } = gpu;
+  const resource = new CudaMemoryResource(gpu);
+  const before = context.freeBytes();
+  const request = { kind: "device", byteLength: 2 ** 24, resource, stream } as const;
+  const allocation = Allocation.create(request);
+  const first = allocation.hold();
+  const second = allocation.hold();
+  allocation.release();
+  assert(allocation.released);
+  assert(context.freeBytes() < before);
+  first[Symbol.dispose]();
+  assert(context.freeBytes() < before);
+  second[Symbol.dispose]();
+  assertEquals(context.freeBytes(), before);
+});
 
-Deno.test("Allocation.hold() that ends first leaves the memory to its owner", () =>
-  withDevice((gpu) => {
-    const { stream, context } = gpu;
-    const resource = new CudaMemoryResource(gpu);
-    const before = context.freeBytes();
-    const allocation = Allocation.create({
-      kind: "device",
-      byteLength: 2 ** 24,
-      resource,
-      stream,
-    });
-    allocation.hold()[Symbol.dispose]();
-    assertFalse(allocation.released);
-    assert(context.freeBytes() < before);
-    allocation.release();
-    assertEquals(context.freeBytes(), before);
-  }));
+testOnDevice("Allocation.hold() that ends first leaves the memory to its owner", (gpu) => {
+  const { stream, context } = gpu;
+  const resource = new CudaMemoryResource(gpu);
+  const before = context.freeBytes();
+  const allocation = Allocation.create({
+    kind: "device",
+    byteLength: 2 ** 24,
+    resource,
+    stream,
+  });
+  allocation.hold()[Symbol.dispose]();
+  assertFalse(allocation.released);
+  assert(context.freeBytes() < before);
+  allocation.release();
+  assertEquals(context.freeBytes(), before);
+});

@@ -16,7 +16,7 @@ import { watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -81,17 +81,16 @@ testHoldingStream(
   },
 );
 
-Deno.test("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    using other = gpu.createStream();
-    const former = cache.allocate(3 * MEBIBYTE, other);
-    cache.deallocate(former, 3 * MEBIBYTE, other);
-    const block = cache.allocate(3 * MEBIBYTE, gpu.stream);
-    assertEquals([block, upstream.allocationCount], [former, 1]);
-    cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
-  }));
+testOnDevice("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  using other = gpu.createStream();
+  const former = cache.allocate(3 * MEBIBYTE, other);
+  cache.deallocate(former, 3 * MEBIBYTE, other);
+  const block = cache.allocate(3 * MEBIBYTE, gpu.stream);
+  assertEquals([block, upstream.allocationCount], [former, 1]);
+  cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
+});
 
 testHoldingStream(
   "CachingResourceAdaptor.allocate() waits for a busy stream when memory is out",
@@ -117,17 +116,16 @@ testHoldingStream(
   },
 );
 
-Deno.test("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    for (let round = 0; round < 50; round++) {
-      using stream = gpu.createStream();
-      const block = cache.allocate(3 * MEBIBYTE, stream);
-      cache.deallocate(block, 3 * MEBIBYTE, stream);
-    }
-    assertEquals([upstream.allocationCount, cache.segmentCount], [1, 1]);
-  }));
+testOnDevice("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  for (let round = 0; round < 50; round++) {
+    using stream = gpu.createStream();
+    const block = cache.allocate(3 * MEBIBYTE, stream);
+    cache.deallocate(block, 3 * MEBIBYTE, stream);
+  }
+  assertEquals([upstream.allocationCount, cache.segmentCount], [1, 1]);
+});
 
 Deno.test("CachingResourceAdaptor.allocate() gives free segments back before the peak rises", () =>
   withDevice((gpu) => {
@@ -159,18 +157,17 @@ Deno.test("CachingResourceAdaptor.allocate() gives everything back and tries aga
     assertEquals(cache.usedBytes + cache.cachedBytes, upstream.liveBytes);
   }));
 
-Deno.test("CachingResourceAdaptor limit holds, and says so", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream, { limitSize: "8 MiB" });
-    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), MemoryLimitError);
-    assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
-    const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), MemoryLimitError);
-    cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "64k" }), RangeError);
-    assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);
-  }));
+testOnDevice("CachingResourceAdaptor limit holds, and says so", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream, { limitSize: "8 MiB" });
+  const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), MemoryLimitError);
+  assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
+  const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
+  assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), MemoryLimitError);
+  cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
+  assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "64k" }), RangeError);
+  assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);
+});
 
 Deno.test("CachingResourceAdaptor.trim() keeps what is in use, and as much as it is told", () =>
   withDevice((gpu) => {
@@ -202,27 +199,25 @@ Deno.test("CachingResourceAdaptor.dispose() gives back at once what is free, and
     assertEquals(upstream.live.size, 0);
   }));
 
-Deno.test("CachingResourceAdaptor is outlived by its buffers", () =>
-  withDevice((gpu) => {
-    function make() {
-      using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
-      return gpu.alloc("uint8", 4096, { resource: cache });
-    }
-    using buffer = make();
-    writeBytes(buffer, patternBytes(4096));
-    assertSameBytes(readBytes(buffer), patternBytes(4096));
-  }));
+testOnDevice("CachingResourceAdaptor is outlived by its buffers", (gpu) => {
+  function make() {
+    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+    return gpu.alloc("uint8", 4096, { resource: cache });
+  }
+  using buffer = make();
+  writeBytes(buffer, patternBytes(4096));
+  assertSameBytes(readBytes(buffer), patternBytes(4096));
+});
 
-Deno.test("CachingResourceAdaptor.deallocate() refuses what is not in use", () =>
-  withDevice((gpu) => {
-    using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
-    const block = cache.allocate(4096, gpu.stream);
-    cache.deallocate(block, 4096, gpu.stream);
-    const error = assertThrows(() => cache.deallocate(block, 4096, gpu.stream), TypeError);
-    assertStringIncludes(error.message, "it is not in use here");
-    assertEquals(cache.usedBytes, 0);
-    assertEquals(cache.cachedBytes, cache.reservedBytes);
-  }));
+testOnDevice("CachingResourceAdaptor.deallocate() refuses what is not in use", (gpu) => {
+  using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
+  const block = cache.allocate(4096, gpu.stream);
+  cache.deallocate(block, 4096, gpu.stream);
+  const error = assertThrows(() => cache.deallocate(block, 4096, gpu.stream), TypeError);
+  assertStringIncludes(error.message, "it is not in use here");
+  assertEquals(cache.usedBytes, 0);
+  assertEquals(cache.cachedBytes, cache.reservedBytes);
+});
 
 Deno.test("CachingResourceAdaptor.deallocate() loses nothing when its stream cannot be used", () =>
   withDevice((gpu) => {
@@ -239,16 +234,15 @@ Deno.test("CachingResourceAdaptor.deallocate() loses nothing when its stream can
     assertEquals([cache.usedBytes, cache.cachedBytes], [0, cache.reservedBytes]);
   }));
 
-Deno.test("CachingResourceAdaptor changes nothing when its upstream cannot allocate", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    upstream.fault.allocate = new Error("planted");
-    assertThrows(() => cache.allocate(4096, gpu.stream), Error, "planted");
-    assertEquals([cache.usedBytes, cache.cachedBytes, cache.reservedBytes], [0, 0, 0]);
-    upstream.fault.allocate = undefined;
-    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
-  }));
+testOnDevice("CachingResourceAdaptor changes nothing when its upstream cannot allocate", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  upstream.fault.allocate = new Error("planted");
+  assertThrows(() => cache.allocate(4096, gpu.stream), Error, "planted");
+  assertEquals([cache.usedBytes, cache.cachedBytes, cache.reservedBytes], [0, 0, 0]);
+  upstream.fault.allocate = undefined;
+  cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+});
 
 Deno.test("CachingResourceAdaptor keeps a segment that its upstream does not take back", () =>
   withDevice((gpu) => {

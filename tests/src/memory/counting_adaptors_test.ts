@@ -9,7 +9,7 @@ import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_a
 import { CudaError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("LimitingResourceAdaptor.allocate() refuses what passes the limit, in multiples of 256", () =>
   withDevice((gpu) => {
@@ -39,33 +39,31 @@ Deno.test("LimitingResourceAdaptor reads bytes, sizes and shares, and refuses wh
     }
   }));
 
-Deno.test("LimitingResourceAdaptor limit is what the buffer's error names", () =>
-  withDevice((gpu) => {
-    const resource = new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" });
-    const error = assertThrows(
-      () => gpu.alloc("uint8", 2 ** 21, { resource }),
-      OutOfMemoryError,
-      "limited to 1 MiB, no live buffers; raise the limit of the LimitingResourceAdaptor",
-    );
-    assertEquals([error.limitBytes, error.cause instanceof MemoryLimitError], [2 ** 20, true]);
-  }));
+testOnDevice("LimitingResourceAdaptor limit is what the buffer's error names", (gpu) => {
+  const resource = new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" });
+  const error = assertThrows(
+    () => gpu.alloc("uint8", 2 ** 21, { resource }),
+    OutOfMemoryError,
+    "limited to 1 MiB, no live buffers; raise the limit of the LimitingResourceAdaptor",
+  );
+  assertEquals([error.limitBytes, error.cause instanceof MemoryLimitError], [2 ** 20, true]);
+});
 
-Deno.test("LimitingResourceAdaptor counts nothing for calls that fail", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" });
-    upstream.fault.allocate = shortage();
-    assertThrows(() => limited.allocate(256, gpu.stream), CudaError);
-    assertEquals(limited.usedBytes, 0);
-    upstream.fault.allocate = undefined;
-    const block = limited.allocate(256, gpu.stream);
-    upstream.fault.deallocate = new Error("planted");
-    assertThrows(() => limited.deallocate(block, 256, gpu.stream), Error, "planted");
-    assertEquals(limited.usedBytes, 256);
-    upstream.fault.deallocate = undefined;
-    limited.deallocate(block, 256, gpu.stream);
-    assertEquals(limited.usedBytes, 0);
-  }));
+testOnDevice("LimitingResourceAdaptor counts nothing for calls that fail", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" });
+  upstream.fault.allocate = shortage();
+  assertThrows(() => limited.allocate(256, gpu.stream), CudaError);
+  assertEquals(limited.usedBytes, 0);
+  upstream.fault.allocate = undefined;
+  const block = limited.allocate(256, gpu.stream);
+  upstream.fault.deallocate = new Error("planted");
+  assertThrows(() => limited.deallocate(block, 256, gpu.stream), Error, "planted");
+  assertEquals(limited.usedBytes, 256);
+  upstream.fault.deallocate = undefined;
+  limited.deallocate(block, 256, gpu.stream);
+  assertEquals(limited.usedBytes, 0);
+});
 
 Deno.test("StatisticsResourceAdaptor counts bytes and allocations now, at most and in all", () =>
   withDevice((gpu) => {
@@ -96,14 +94,13 @@ Deno.test("StatisticsResourceAdaptor.push() counts a level for itself, pop() ret
     assertEquals([stats.currentBytes, stats.peakBytes], [0, 1050]);
   }));
 
-Deno.test("StatisticsResourceAdaptor counts nothing for calls that fail", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const stats = new StatisticsResourceAdaptor(upstream);
-    upstream.fault.allocate = shortage();
-    assertThrows(() => stats.allocate(256, gpu.stream), CudaError);
-    assertEquals([stats.totalCount, stats.peakBytes], [0, 0]);
-  }));
+testOnDevice("StatisticsResourceAdaptor counts nothing for calls that fail", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const stats = new StatisticsResourceAdaptor(upstream);
+  upstream.fault.allocate = shortage();
+  assertThrows(() => stats.allocate(256, gpu.stream), CudaError);
+  assertEquals([stats.totalCount, stats.peakBytes], [0, 0]);
+});
 
 Deno.test("TrackingResourceAdaptor lists what is not given back, with the caller's line", () =>
   withDevice((gpu) => {
@@ -194,13 +191,12 @@ Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and g
     assertEquals(upstream.live.size, 0);
   }));
 
-Deno.test("AlignedResourceAdaptor refuses what is no power of two from 256 on", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    for (const alignment of [0, 128, 300, 768]) {
-      assertThrows(
-        () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
-        RangeError,
-      );
-    }
-  }));
+testOnDevice("AlignedResourceAdaptor refuses what is no power of two from 256 on", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  for (const alignment of [0, 128, 300, 768]) {
+    assertThrows(
+      () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
+      RangeError,
+    );
+  }
+});

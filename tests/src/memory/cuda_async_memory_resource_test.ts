@@ -14,7 +14,7 @@ import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../supp
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
 import { Random } from "../../support/random.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -67,37 +67,35 @@ Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what i
     assertEquals(pool.reservedBytes, 0);
   }));
 
-Deno.test("CudaAsyncMemoryResource maxSize bounds the pool, and the next call works", () =>
-  withDevice((gpu) => {
-    using pool = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
-    const options = { resource: pool };
-    assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), OutOfMemoryError);
-    using buffer = gpu.alloc("uint8", 4096, options);
-    writeBytes(buffer, patternBytes(4096));
-    assertSameBytes(readBytes(buffer), patternBytes(4096));
-  }));
+testOnDevice("CudaAsyncMemoryResource maxSize bounds the pool, and the next call works", (gpu) => {
+  using pool = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
+  const options = { resource: pool };
+  assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), OutOfMemoryError);
+  using buffer = gpu.alloc("uint8", 4096, options);
+  writeBytes(buffer, patternBytes(4096));
+  assertSameBytes(readBytes(buffer), patternBytes(4096));
+});
 
-Deno.test("CudaAsyncMemoryResource maxSize is what the error of a full pool names", () =>
-  withDevice((gpu) => {
-    using resource = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
-    const held = gpu.alloc("uint8", 48 * MEBIBYTE, { resource, label: "held" });
-    const error = assertThrows(
-      () => gpu.alloc("uint8", 32 * MEBIBYTE, { resource }),
-      OutOfMemoryError,
-      "limited to 64 MiB, 48 MiB in 1 live buffer (largest: held 48 MiB); make the pool with a " +
-        "larger maxSize, or dispose what is no longer needed, see gpu.live()",
-    );
-    assertInstanceOf(error.cause, MemoryLimitError);
-    const { limitBytes, heldBytes } = error.cause;
-    assertEquals([error.limitBytes, limitBytes, heldBytes], [
-      64 * MEBIBYTE,
-      64 * MEBIBYTE,
-      48 * MEBIBYTE,
-    ]);
-    held.dispose();
-    using next = gpu.alloc("uint8", 32 * MEBIBYTE, { resource });
-    assertEquals(next.byteLength, 32 * MEBIBYTE);
-  }));
+testOnDevice("CudaAsyncMemoryResource maxSize is what the error of a full pool names", (gpu) => {
+  using resource = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
+  const held = gpu.alloc("uint8", 48 * MEBIBYTE, { resource, label: "held" });
+  const error = assertThrows(
+    () => gpu.alloc("uint8", 32 * MEBIBYTE, { resource }),
+    OutOfMemoryError,
+    "limited to 64 MiB, 48 MiB in 1 live buffer (largest: held 48 MiB); make the pool with a " +
+      "larger maxSize, or dispose what is no longer needed, see gpu.live()",
+  );
+  assertInstanceOf(error.cause, MemoryLimitError);
+  const { limitBytes, heldBytes } = error.cause;
+  assertEquals([error.limitBytes, limitBytes, heldBytes], [
+    64 * MEBIBYTE,
+    64 * MEBIBYTE,
+    48 * MEBIBYTE,
+  ]);
+  held.dispose();
+  using next = gpu.alloc("uint8", 32 * MEBIBYTE, { resource });
+  assertEquals(next.byteLength, 32 * MEBIBYTE);
+});
 
 Deno.test("CudaAsyncMemoryResource maxSize needs a driver that knows it", () =>
   withDevice((gpu) => {
@@ -111,19 +109,18 @@ Deno.test("CudaAsyncMemoryResource maxSize needs a driver that knows it", () =>
     assertEquals(pool.usedBytes, 0);
   }, { driver: { ...testDriver(), cuDriverGetVersion: writeVersion } }));
 
-Deno.test("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", () =>
-  withDevice((gpu) => {
-    const pool = new CudaAsyncMemoryResource(gpu, {});
-    const buffer = gpu.alloc("uint8", 4096, { resource: pool });
-    pool.dispose();
-    pool.dispose();
-    assert(pool.disposed);
-    assertThrows(() => pool.usedBytes, DisposedError);
-    assertThrows(() => gpu.alloc("uint8", 1, { resource: pool }), DisposedError);
-    writeBytes(buffer, patternBytes(4096));
-    assertSameBytes(readBytes(buffer), patternBytes(4096));
-    buffer.dispose();
-  }));
+testOnDevice("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", (gpu) => {
+  const pool = new CudaAsyncMemoryResource(gpu, {});
+  const buffer = gpu.alloc("uint8", 4096, { resource: pool });
+  pool.dispose();
+  pool.dispose();
+  assert(pool.disposed);
+  assertThrows(() => pool.usedBytes, DisposedError);
+  assertThrows(() => gpu.alloc("uint8", 1, { resource: pool }), DisposedError);
+  writeBytes(buffer, patternBytes(4096));
+  assertSameBytes(readBytes(buffer), patternBytes(4096));
+  buffer.dispose();
+});
 
 Deno.test("CudaAsyncMemoryResource is destroyed behind the last block, whoever goes first", () => {
   const { driver, calls } = watchedDriver();

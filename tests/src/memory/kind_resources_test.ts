@@ -6,7 +6,7 @@ import { MappedHostMemoryResource } from "../../../src/memory/mapped_host_memory
 import { PitchedMemoryResource } from "../../../src/memory/pitched_memory_resource.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { testResource } from "../../support/resource_contract.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testResource({
   name: "MappedHostMemoryResource",
@@ -27,12 +27,11 @@ Deno.test("VirtualMemoryResource takes whole steps from the device and gives the
     assertEquals(freeBytes(gpu), before);
   }));
 
-Deno.test("VirtualMemoryResource.deallocate() refuses what it did not allocate", () =>
-  withDevice((gpu) => {
-    const resource = new VirtualMemoryResource(gpu);
-    assertThrows(
-      () => resource.deallocate(0x1000n, 16, gpu.stream),
-      RangeError,
-      "Cannot free 0x1000: this resource did not allocate it",
-    );
-  }));
+testOnDevice("VirtualMemoryResource.deallocate() refuses what it did not allocate", (gpu) => {
+  const resource = new VirtualMemoryResource(gpu);
+  assertThrows(
+    () => resource.deallocate(0x1000n, 16, gpu.stream),
+    RangeError,
+    "Cannot free 0x1000: this resource did not allocate it",
+  );
+});

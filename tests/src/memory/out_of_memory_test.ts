@@ -21,7 +21,7 @@ import {
 import { TIMERS } from "../../../src/words/timer.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 
@@ -173,24 +173,22 @@ Deno.test("CudaDevice.limit() counts what buffers hold, not what the device's po
     gpu.limit(undefined);
   }));
 
-Deno.test("CudaDevice.limit() leaves host memory alone", () =>
-  withDevice((gpu) => {
-    gpu.limit(0);
-    using pinned = gpu.pinned("uint8", 1024);
-    assertEquals(pinned.length, 1024);
-    gpu.limit(undefined);
-  }));
+testOnDevice("CudaDevice.limit() leaves host memory alone", (gpu) => {
+  gpu.limit(0);
+  using pinned = gpu.pinned("uint8", 1024);
+  assertEquals(pinned.length, 1024);
+  gpu.limit(undefined);
+});
 
-Deno.test("CudaDevice.limit() reads sizes and shares, and refuses anything else", () =>
-  withDevice((gpu) => {
-    gpu.limit("50%");
-    assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
-    for (const size of ["64k", "-1 MiB", "101%", "much"]) {
-      assertThrows(() => gpu.limit(size), RangeError);
-    }
-    assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
-    gpu.limit(undefined);
-  }));
+testOnDevice("CudaDevice.limit() reads sizes and shares, and refuses anything else", (gpu) => {
+  gpu.limit("50%");
+  assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
+  for (const size of ["64k", "-1 MiB", "101%", "much"]) {
+    assertThrows(() => gpu.limit(size), RangeError);
+  }
+  assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
+  gpu.limit(undefined);
+});
 
 Deno.test("CudaDevice.pinned() that fails speaks of host memory", () => {
   const driver = { ...simulateDriver(), cuMemHostAlloc: () => 2 };

@@ -11,7 +11,7 @@ import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("PooledPinnedHostMemoryResource.allocate() takes the smallest block that is little larger", () =>
   withDevice((gpu) => {
@@ -96,15 +96,14 @@ testHoldingStream(
   },
 );
 
-Deno.test("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", () =>
-  withDevice((gpu) => {
-    using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "8 KiB" });
-    const blocks = [1, 2, 3].map(() => pool.allocate(4096, gpu.stream));
-    for (const block of blocks) pool.deallocate(block, 4096, gpu.stream);
-    assertEquals(pool.cachedBytes, 8192);
-    pool.trim();
-    assertEquals(pool.cachedBytes, 0);
-  }));
+testOnDevice("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", (gpu) => {
+  using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "8 KiB" });
+  const blocks = [1, 2, 3].map(() => pool.allocate(4096, gpu.stream));
+  for (const block of blocks) pool.deallocate(block, 4096, gpu.stream);
+  assertEquals(pool.cachedBytes, 8192);
+  pool.trim();
+  assertEquals(pool.cachedBytes, 0);
+});
 
 Deno.test("PooledPinnedHostMemoryResource.dispose() unpins blocks in use when they are freed", () => {
   const { driver, calls } = watchedDriver();

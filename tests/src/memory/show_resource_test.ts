@@ -9,7 +9,7 @@ import { PinnedHostMemoryResource } from "../../../src/memory/pinned_host_memory
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("Resources show a line each on a console, upstreams below, with their counters", () =>
   withDevice((gpu) => {
@@ -27,14 +27,13 @@ Deno.test("Resources show a line each on a console, upstreams below, with their 
     assertEquals(more, []);
   }));
 
-Deno.test("Resources without counters show where their memory can be used", () =>
-  withDevice((gpu) => {
-    assertEquals(
-      Deno.inspect(new PinnedHostMemoryResource(gpu)),
-      "PinnedHostMemoryResource (memory for host and GPU of device 0)",
-    );
-    assertStringIncludes(Deno.inspect(new MappedHostMemoryResource(gpu)), "MappedHostMemoryRes");
-  }));
+testOnDevice("Resources without counters show where their memory can be used", (gpu) => {
+  assertEquals(
+    Deno.inspect(new PinnedHostMemoryResource(gpu)),
+    "PinnedHostMemoryResource (memory for host and GPU of device 0)",
+  );
+  assertStringIncludes(Deno.inspect(new MappedHostMemoryResource(gpu)), "MappedHostMemoryRes");
+});
 
 Deno.test("Resources show the other counters when those of an upstream cannot be read", () =>
   withDevice((gpu) => {

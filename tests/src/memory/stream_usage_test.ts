@@ -7,7 +7,7 @@ import { PendingWork } from "../../../src/order/pending_work.ts";
 import { type CudaStream, queueOf } from "../../../src/order/stream.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { testRandom } from "../../support/random.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testHoldingStream("StreamUsage.order() makes a read wait for the last write", (gpu) => {
   using writer = gpu.createStream();
@@ -94,19 +94,18 @@ testHoldingStream("StreamUsage.order() lets reads on two streams run side by sid
   held.release();
 });
 
-Deno.test("StreamUsage.order() orders a stream that reads, writes and reads again", () =>
-  withDevice((gpu) => {
-    using other = gpu.createStream();
-    using a = gpu.zeros("uint32", 256);
-    using b = gpu.zeros("uint32", 256);
-    for (let round = 1; round <= 20; round++) {
-      a.fill(round);
-      b.copyFrom(a, { stream: other });
-      a.copyFrom(b);
-      b.fill(0, { stream: other });
-    }
-    assertEquals([a.downloadSync()[0], b.downloadSync()[0]], [20, 0]);
-  }));
+testOnDevice("StreamUsage.order() orders a stream that reads, writes and reads again", (gpu) => {
+  using other = gpu.createStream();
+  using a = gpu.zeros("uint32", 256);
+  using b = gpu.zeros("uint32", 256);
+  for (let round = 1; round <= 20; round++) {
+    a.fill(round);
+    b.copyFrom(a, { stream: other });
+    a.copyFrom(b);
+    b.fill(0, { stream: other });
+  }
+  assertEquals([a.downloadSync()[0], b.downloadSync()[0]], [20, 0]);
+});
 
 Deno.test("StreamUsage.order() makes a transfer come after another stream's write", () =>
   withDevice(async (gpu) => {
