@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { runInNewContext } from "node:vm";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("CudaDevice.slot() frees the former holder before it makes the next", async () => {
   await withDevice((gpu) => {
@@ -54,14 +54,13 @@ Deno.test("CudaDevice.slot() returns what make() resolves to", async () => {
   });
 });
 
-Deno.test("CudaDevice.slot() waits for promises of other realms", () =>
-  withDevice(async (gpu) => {
-    const foreign = runInNewContext("(value) => Promise.resolve(value)");
-    const made = gpu.slot("x", () => foreign(gpu.alloc("uint8", 4)));
-    assertEquals((await made).byteLength, 4);
-    gpu.slot("x", () => undefined);
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.slot() waits for promises of other realms", async (gpu) => {
+  const foreign = runInNewContext("(value) => Promise.resolve(value)");
+  const made = gpu.slot("x", () => foreign(gpu.alloc("uint8", 4)));
+  assertEquals((await made).byteLength, 4);
+  gpu.slot("x", () => undefined);
+  assertEquals(gpu.live().count, 0);
+});
 
 Deno.test("CudaDevice.slot() disposes a value that comes after the slot was filled again", async () => {
   await withDevice(async (gpu) => {

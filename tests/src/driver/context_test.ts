@@ -18,7 +18,7 @@ import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 function currentContext(api: DriverApi): bigint {
   const cell = new BigUint64Array(1);
@@ -166,18 +166,17 @@ Deno.test("Context.attribute() reads 0 for what the driver does not know", () =>
   context.release();
 });
 
-Deno.test("Context.sweep() runs deferred work once, when it is due", () =>
-  withDevice(({ context }) => {
-    let due = false;
-    let runs = 0;
-    context.defer({ isDue: () => due, wait: () => {}, run: () => void runs++ });
-    context.sweep();
-    assertEquals(runs, 0);
-    due = true;
-    context.sweep();
-    context.sweep();
-    assertEquals(runs, 1);
-  }));
+testOnDevice("Context.sweep() runs deferred work once, when it is due", ({ context }) => {
+  let due = false;
+  let runs = 0;
+  context.defer({ isDue: () => due, wait: () => {}, run: () => void runs++ });
+  context.sweep();
+  assertEquals(runs, 0);
+  due = true;
+  context.sweep();
+  context.sweep();
+  assertEquals(runs, 1);
+});
 
 Deno.test("Context.atRelease() runs hooks while the context can still be used", () => {
   const driver = Driver.open(testDriver());
@@ -238,7 +237,6 @@ testHoldingStream(
   },
 );
 
-Deno.test("Context is its name in JSON", () =>
-  withDevice(({ context }) => {
-    assertEquals(JSON.stringify({ context }), '{"context":"Context(device 0)"}');
-  }));
+testOnDevice("Context is its name in JSON", ({ context }) => {
+  assertEquals(JSON.stringify({ context }), '{"context":"Context(device 0)"}');
+});

@@ -7,7 +7,7 @@ import { CudaDevice } from "../../../src/device/device.ts";
 import { queueOf } from "../../../src/order/stream.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 testHoldingStream(
   "GpuBuffer.dispose() frees after a stream that was disposed while busy",
@@ -24,17 +24,16 @@ testHoldingStream(
   },
 );
 
-Deno.test("GpuBuffer.fill() refuses a disposed stream before any call", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.zeros("uint8", 8);
-    using other = gpu.zeros("uint8", 8);
-    const stream = gpu.createStream();
-    stream.dispose();
-    assertThrows(() => buffer.fill(1, { stream }), DisposedError, "CudaStream");
-    assertThrows(() => buffer.copyFrom(other, { stream }), DisposedError, "CudaStream");
-    assertThrows(() => buffer.strided().fill(1, { stream }), DisposedError, "CudaStream");
-    assertThrows(() => buffer.close(stream), DisposedError, "CudaStream");
-  }));
+testOnDevice("GpuBuffer.fill() refuses a disposed stream before any call", (gpu) => {
+  using buffer = gpu.zeros("uint8", 8);
+  using other = gpu.zeros("uint8", 8);
+  const stream = gpu.createStream();
+  stream.dispose();
+  assertThrows(() => buffer.fill(1, { stream }), DisposedError, "CudaStream");
+  assertThrows(() => buffer.copyFrom(other, { stream }), DisposedError, "CudaStream");
+  assertThrows(() => buffer.strided().fill(1, { stream }), DisposedError, "CudaStream");
+  assertThrows(() => buffer.close(stream), DisposedError, "CudaStream");
+});
 
 Deno.test("CudaDevice.open() with manual order leaves two streams to the program", () => {
   const driver = simulateDriver();
@@ -88,17 +87,16 @@ Deno.test("CudaDevice.open() refuses another order while the device is open", ()
   assertThrows(() => CudaDevice.open(0, { driver, order }), TypeError, 'expected "automatic"');
 });
 
-Deno.test("StreamUsage forgets streams that are gone, however many read a buffer", () =>
-  withDevice((gpu) => {
-    using source = gpu.zeros("uint8", 64);
-    using target = gpu.zeros("uint8", 64);
-    for (let round = 0; round < 100; round++) {
-      using stream = gpu.createStream();
-      target.copyFrom(source, { stream });
-      stream.synchronizeSync();
-    }
-    assertLess(source.span.allocation.usage.streams().length, 20);
-  }));
+testOnDevice("StreamUsage forgets streams that are gone, however many read a buffer", (gpu) => {
+  using source = gpu.zeros("uint8", 64);
+  using target = gpu.zeros("uint8", 64);
+  for (let round = 0; round < 100; round++) {
+    using stream = gpu.createStream();
+    target.copyFrom(source, { stream });
+    stream.synchronizeSync();
+  }
+  assertLess(source.span.allocation.usage.streams().length, 20);
+});
 
 testHoldingStream(
   "StreamQueue.lend() lets others wait for what came before, and later for all again",

@@ -23,15 +23,14 @@ import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("CudaStream runs what is queued on it in order", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    using buffer = gpu.alloc("uint32", 1000, { stream });
-    for (let value = 0; value <= 50; value++) buffer.fill(value, { stream });
-    assertEquals(buffer.downloadSync(undefined, { stream })[999], 50);
-  }));
+testOnDevice("CudaStream runs what is queued on it in order", (gpu) => {
+  using stream = gpu.createStream();
+  using buffer = gpu.alloc("uint32", 1000, { stream });
+  for (let value = 0; value <= 50; value++) buffer.fill(value, { stream });
+  assertEquals(buffer.downloadSync(undefined, { stream })[999], 50);
+});
 
 testHoldingStream("CudaStream.isIdle is false while work is queued", (gpu) => {
   using stream = gpu.createStream();
@@ -78,12 +77,11 @@ testHoldingStream(
   },
 );
 
-Deno.test("CudaStream.wait() for itself adds nothing", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    stream.wait(stream);
-    assert(stream.isIdle);
-  }));
+testOnDevice("CudaStream.wait() for itself adds nothing", (gpu) => {
+  using stream = gpu.createStream();
+  stream.wait(stream);
+  assert(stream.isIdle);
+});
 
 testHoldingStream("CudaStream.wait() for a disposed stream waits for the work it left", (gpu) => {
   const first = gpu.createStream();
@@ -277,26 +275,23 @@ for (const priority of ["low", "normal", "high"] as const) {
   });
 }
 
-Deno.test("createStream() refuses a priority that there is not", () =>
-  withDevice((gpu) => {
-    assertThrows(
-      () => gpu.createStream({ priority: "urgent" as StreamPriority }),
-      TypeError,
-      'option "priority" is "urgent", expected "low", "normal" or "high"',
-    );
-  }));
+testOnDevice("createStream() refuses a priority that there is not", (gpu) => {
+  assertThrows(
+    () => gpu.createStream({ priority: "urgent" as StreamPriority }),
+    TypeError,
+    'option "priority" is "urgent", expected "low", "normal" or "high"',
+  );
+});
 
-Deno.test("defaultStreamOf() is one stream for a device", () =>
-  withDevice((gpu) => {
-    assertEquals(defaultStreamOf(gpu.context), gpu.stream);
-    assertEquals(String(gpu.stream), "CudaStream(default)");
-  }));
+testOnDevice("defaultStreamOf() is one stream for a device", (gpu) => {
+  assertEquals(defaultStreamOf(gpu.context), gpu.stream);
+  assertEquals(String(gpu.stream), "CudaStream(default)");
+});
 
-Deno.test("CudaStream.dispose() refuses the default stream", () =>
-  withDevice((gpu) => {
-    assertThrows(() => gpu.stream.dispose(), TypeError, "dispose the device");
-    assertFalse(gpu.stream.disposed);
-  }));
+testOnDevice("CudaStream.dispose() refuses the default stream", (gpu) => {
+  assertThrows(() => gpu.stream.dispose(), TypeError, "dispose the device");
+  assertFalse(gpu.stream.disposed);
+});
 
 Deno.test("CudaStream.disposed is true for the default stream when all is gone", async () => {
   let stream: CudaStream | undefined;
@@ -305,14 +300,13 @@ Deno.test("CudaStream.disposed is true for the default stream when all is gone",
   assertThrows(() => stream?.handle, DisposedError, "CudaStream(default)");
 });
 
-Deno.test("CudaStream.dispose() frees once when called twice", () =>
-  withDevice((gpu) => {
-    const stream = gpu.createStream();
-    assertEquals(gpu.live().count, 1);
-    stream.dispose();
-    stream.dispose();
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaStream.dispose() frees once when called twice", (gpu) => {
+  const stream = gpu.createStream();
+  assertEquals(gpu.live().count, 1);
+  stream.dispose();
+  stream.dispose();
+  assertEquals(gpu.live().count, 0);
+});
 
 testHoldingStream(
   "CudaStream.dispose() lets queued work finish and memory stay until then",
@@ -383,44 +377,42 @@ const USES: Record<string, (stream: CudaStream) => unknown> = {
 };
 
 for (const [use, run] of Object.entries(USES)) {
-  Deno.test(`CudaStream.${use} names the stream when it was disposed`, () =>
-    withDevice(async (gpu) => {
-      const stream = gpu.createStream({ label: "loader" });
-      stream.dispose();
-      await assertRejects(
-        async () => await run(stream),
-        DisposedError,
-        "Cannot use CudaStream(loader): it was disposed",
-      );
-    }));
+  testOnDevice(`CudaStream.${use} names the stream when it was disposed`, async (gpu) => {
+    const stream = gpu.createStream({ label: "loader" });
+    stream.dispose();
+    await assertRejects(
+      async () => await run(stream),
+      DisposedError,
+      "Cannot use CudaStream(loader): it was disposed",
+    );
+  });
 }
 
-Deno.test("CudaStream that was disposed never turns into the default stream", () =>
-  withDevice(async (gpu) => {
-    const stream = gpu.createStream({ label: "loader" });
-    using buffer = gpu.zeros("uint32", 4);
-    stream.dispose();
-    const uses = [
-      () => gpu.alloc("uint32", 4, { stream }),
-      () => gpu.pinned("uint32", 4, { stream }),
-      () => gpu.zeros("uint32", 4, { stream }),
-      () => gpu.upload(new Uint32Array(4), { stream }),
-      () => buffer.fill(1, { stream }),
-      () => buffer.clear({ stream }),
-      () => buffer.copyFrom(buffer, { stream }),
-      () => buffer.upload(new Uint32Array(4), { stream }),
-      () => buffer.uploadSync(new Uint32Array(4), { stream }),
-      () => buffer.download(undefined, { stream }),
-      () => buffer.downloadSync(undefined, { stream }),
-      () => buffer.close(stream),
-      () => gpu.time(() => {}, { stream }),
-    ];
-    for (const use of uses) {
-      await assertRejects(async () => await use(), DisposedError, "CudaStream(loader)", `${use}`);
-    }
-    assertFalse(buffer.disposed);
-    assertEquals([...buffer.downloadSync()], [0, 0, 0, 0]);
-  }));
+testOnDevice("CudaStream that was disposed never turns into the default stream", async (gpu) => {
+  const stream = gpu.createStream({ label: "loader" });
+  using buffer = gpu.zeros("uint32", 4);
+  stream.dispose();
+  const uses = [
+    () => gpu.alloc("uint32", 4, { stream }),
+    () => gpu.pinned("uint32", 4, { stream }),
+    () => gpu.zeros("uint32", 4, { stream }),
+    () => gpu.upload(new Uint32Array(4), { stream }),
+    () => buffer.fill(1, { stream }),
+    () => buffer.clear({ stream }),
+    () => buffer.copyFrom(buffer, { stream }),
+    () => buffer.upload(new Uint32Array(4), { stream }),
+    () => buffer.uploadSync(new Uint32Array(4), { stream }),
+    () => buffer.download(undefined, { stream }),
+    () => buffer.downloadSync(undefined, { stream }),
+    () => buffer.close(stream),
+    () => gpu.time(() => {}, { stream }),
+  ];
+  for (const use of uses) {
+    await assertRejects(async () => await use(), DisposedError, "CudaStream(loader)", `${use}`);
+  }
+  assertFalse(buffer.disposed);
+  assertEquals([...buffer.downloadSync()], [0, 0, 0, 0]);
+});
 
 for (const name of ["cuStreamQuery", "cuEventCreate", "cuEventRecord"] as const) {
   Deno.test(`CudaStream.dispose() waits for its work where ${name} fails`, () => {
@@ -437,16 +429,15 @@ for (const name of ["cuStreamQuery", "cuEventCreate", "cuEventRecord"] as const)
   });
 }
 
-Deno.test("CudaStream.dispose() in a loop keeps few events of streams that are busy", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.alloc("uint32", 1000);
-    for (let i = 0; i < 4000; i++) {
-      using stream = gpu.createStream();
-      buffer.fill(i, { stream });
-    }
-    assert(gpu.context.deferredCount < 100, `${gpu.context.deferredCount} are kept`);
-    assertEquals(buffer.downloadSync()[0], 3999);
-  }));
+testOnDevice("CudaStream.dispose() in a loop keeps few events of streams that are busy", (gpu) => {
+  using buffer = gpu.alloc("uint32", 1000);
+  for (let i = 0; i < 4000; i++) {
+    using stream = gpu.createStream();
+    buffer.fill(i, { stream });
+  }
+  assert(gpu.context.deferredCount < 100, `${gpu.context.deferredCount} are kept`);
+  assertEquals(buffer.downloadSync()[0], 3999);
+});
 
 testHoldingStream(
   "CudaStream.synchronize() does what was put off until its work was done",
