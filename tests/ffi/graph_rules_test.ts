@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { CUpointer_attribute } from "../../ffi/constants.ts";
 import { CaptureScene, nameOf, OK } from "../support/capture_scene.ts";
 import type { CompleteApi } from "../support/simulated_gpu.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice, withDevice } from "../support/with_device.ts";
 
 const INVALID_VALUE = "CUDA_ERROR_INVALID_VALUE";
 
@@ -65,18 +65,17 @@ Deno.test("The driver frees what a graph left allocated after a launch, and not 
     assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
   }));
 
-Deno.test("The driver frees by itself what a graph with that flag left allocated", () =>
-  withDevice((gpu) => {
-    using scene = new CaptureScene(gpu);
-    const { api, stream, other } = scene;
-    using graph = new OutputGraph(scene, 1n);
-    const launches = [stream, stream, other.handle].map((queue) =>
-      api.cuGraphLaunch(graph.exec, queue)
-    );
-    assertEquals(launches, [0, 0, 0]);
-    assertEquals(api.cuStreamSynchronize(other.handle), 0);
-    assertEquals(api.cuMemFreeAsync(graph.output, stream), 0);
-    assertEquals(api.cuStreamSynchronize(stream), 0);
-    graph.destroy();
-    assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
-  }));
+testOnDevice("The driver frees by itself what a graph with that flag left allocated", (gpu) => {
+  using scene = new CaptureScene(gpu);
+  const { api, stream, other } = scene;
+  using graph = new OutputGraph(scene, 1n);
+  const launches = [stream, stream, other.handle].map((queue) =>
+    api.cuGraphLaunch(graph.exec, queue)
+  );
+  assertEquals(launches, [0, 0, 0]);
+  assertEquals(api.cuStreamSynchronize(other.handle), 0);
+  assertEquals(api.cuMemFreeAsync(graph.output, stream), 0);
+  assertEquals(api.cuStreamSynchronize(stream), 0);
+  graph.destroy();
+  assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
+});

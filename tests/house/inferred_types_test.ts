@@ -18,7 +18,7 @@ import {
   type StagedBuffer,
   type StridedView,
 } from "../../mod.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice, withDevice } from "../support/with_device.ts";
 
 /** Any kind of buffer, as programs write it that tell kinds apart. */
 type AnyKind<D extends DType = DType> =
@@ -92,13 +92,12 @@ Deno.test("GpuBuffer.astype() has the type of its result, for one kind and for s
     assertInstanceOf(turned, DeviceBuffer);
   }));
 
-Deno.test("GpuBuffer.astype() takes buffers whose type is a parameter", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 4);
-    using bytes = gpu.pinned("int8", 4);
-    infer<PinnedBuffer<"int8">>()(filledFrom(x, bytes));
-    assertEquals(likeFirst(x, bytes) === x, true);
-  }));
+testOnDevice("GpuBuffer.astype() takes buffers whose type is a parameter", (gpu) => {
+  using x = gpu.zeros("float32", 4);
+  using bytes = gpu.pinned("int8", 4);
+  infer<PinnedBuffer<"int8">>()(filledFrom(x, bytes));
+  assertEquals(likeFirst(x, bytes) === x, true);
+});
 
 function filledFrom<B extends GpuBuffer<"int8">>(source: GpuBuffer, into: B): B {
   source.astype("int8", { into });
@@ -137,20 +136,19 @@ Deno.test("Views and transfers of several kinds of buffers have the types of the
     assertEquals(await last(wide), 2n);
   }));
 
-Deno.test("download() takes an array that may be left out", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.iota("float32", 3);
-    const used = new Float32Array(3);
-    for (const into of [used, undefined]) {
-      const array = infer<Float32Array<ArrayBuffer>>()(await x.download(into));
-      assertEquals([...array, array === used], [0, 1, 2, into === used]);
-      assertEquals(x.downloadSync(into), array);
-      assertEquals(await x.strided().download(into), array);
-      assertEquals(x.strided().downloadSync(into), array);
-    }
-    infer<Float32Array<ArrayBuffer>>()(await x.download());
-    infer<Uint8Array<ArrayBuffer>>()(await x.as("uint8").download(new Uint8Array(12)));
-  }));
+testOnDevice("download() takes an array that may be left out", async (gpu) => {
+  using x = gpu.iota("float32", 3);
+  const used = new Float32Array(3);
+  for (const into of [used, undefined]) {
+    const array = infer<Float32Array<ArrayBuffer>>()(await x.download(into));
+    assertEquals([...array, array === used], [0, 1, 2, into === used]);
+    assertEquals(x.downloadSync(into), array);
+    assertEquals(await x.strided().download(into), array);
+    assertEquals(x.strided().downloadSync(into), array);
+  }
+  infer<Float32Array<ArrayBuffer>>()(await x.download());
+  infer<Uint8Array<ArrayBuffer>>()(await x.as("uint8").download(new Uint8Array(12)));
+});
 
 async function last<D extends DType>(x: AnyKind<D>): Promise<ScalarOf<D>> {
   return await x.at(-1);

@@ -7,7 +7,7 @@ import { loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import { CudaDevice } from "../../mod.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice, withDevice } from "../support/with_device.ts";
 
 function parsed(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
@@ -83,13 +83,12 @@ Deno.test("JSON.stringify() has the figures of a device, its memory and its reso
     });
   }));
 
-Deno.test("JSON.stringify() of a picture has the PNG file in base64", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.iota("float32", 4);
-    const image = await x.reshape([2, 2]).showImage();
-    const { png } = parsed(image) as { png: string };
-    assertEquals(Uint8Array.fromBase64(png), image.png);
-  }));
+testOnDevice("JSON.stringify() of a picture has the PNG file in base64", async (gpu) => {
+  using x = gpu.iota("float32", 4);
+  const image = await x.reshape([2, 2]).showImage();
+  const { png } = parsed(image) as { png: string };
+  assertEquals(Uint8Array.fromBase64(png), image.png);
+});
 
 Deno.test("structuredClone() refuses tables, tracks and timelines, which it would empty", () =>
   withDevice((gpu) => {

@@ -5,7 +5,7 @@ import { OriginFinder } from "../../../src/accounting/origin.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 2 ** 24;
 
@@ -59,15 +59,14 @@ Deno.test("OriginFinder.choose() refuses what it does not know", () => {
   );
 });
 
-Deno.test("CudaDevice.live() says where a large buffer was made", () =>
-  withDevice((gpu) => {
-    const [buffer, here] = [gpu.alloc("uint8", LARGE_BYTES), new Error()];
-    using _large = buffer;
-    using _small = gpu.alloc("uint8", 8);
-    const [large, small] = gpu.live();
-    assertEquals(lineOf(large?.origin), lineOf(here.stack?.split("\n")[1]));
-    assertEquals([large?.stack?.length, small?.origin], [1, undefined]);
-  }));
+testOnDevice("CudaDevice.live() says where a large buffer was made", (gpu) => {
+  const [buffer, here] = [gpu.alloc("uint8", LARGE_BYTES), new Error()];
+  using _large = buffer;
+  using _small = gpu.alloc("uint8", 8);
+  const [large, small] = gpu.live();
+  assertEquals(lineOf(large?.origin), lineOf(here.stack?.split("\n")[1]));
+  assertEquals([large?.stack?.length, small?.origin], [1, undefined]);
+});
 
 Deno.test("CudaDevice.open() takes { origins } for all objects of the device", () => {
   using gpu = CudaDevice.open(0, { driver: testDriver(), origins: "stack" });

@@ -14,7 +14,7 @@ import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const onGpu = {
   ignore: !ON_GPU,
@@ -46,14 +46,13 @@ Deno.test("handOver() moves a buffer with its type, shape and label, and takeOve
     assertEquals(freeBytes(gpu), freeBefore);
   }));
 
-Deno.test("handOver() called twice at once gives the memory away once", () =>
-  withDevice(async (gpu) => {
-    const x = gpu.zeros("uint8", 64);
-    const results = await Promise.allSettled([x.handOver(), x.handOver()]);
-    const handed = results.flatMap((result) => result.status === "fulfilled" ? result.value : []);
-    assertEquals(handed.length, 1);
-    for (const one of handed) gpu.takeOver(one).dispose();
-  }));
+testOnDevice("handOver() called twice at once gives the memory away once", async (gpu) => {
+  const x = gpu.zeros("uint8", 64);
+  const results = await Promise.allSettled([x.handOver(), x.handOver()]);
+  const handed = results.flatMap((result) => result.status === "fulfilled" ? result.value : []);
+  assertEquals(handed.length, 1);
+  for (const one of handed) gpu.takeOver(one).dispose();
+});
 
 testHoldingStream(
   "handOver() comes after what is called on another stream while it waits",
@@ -75,21 +74,20 @@ testHoldingStream(
   },
 );
 
-Deno.test("takeOver() has one winner among all copies of what was handed over", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(19);
-    for (let round = 0; round < 20; round++) {
-      const handed = await gpu.zeros("uint8", 64).handOver();
-      const copies = Array.from({ length: 5 }, () => structuredClone(handed));
-      const winner = random.below(5);
-      using taken = gpu.takeOver(copies[winner] ?? handed, { label: "mine" });
-      assertEquals(taken.label, "mine");
-      for (const copy of [...copies, handed]) {
-        const error = assertThrows(() => gpu.takeOver(copy), TicketError);
-        assertEquals(error.reason, "taken");
-      }
+testOnDevice("takeOver() has one winner among all copies of what was handed over", async (gpu) => {
+  const random = new Random(19);
+  for (let round = 0; round < 20; round++) {
+    const handed = await gpu.zeros("uint8", 64).handOver();
+    const copies = Array.from({ length: 5 }, () => structuredClone(handed));
+    const winner = random.below(5);
+    using taken = gpu.takeOver(copies[winner] ?? handed, { label: "mine" });
+    assertEquals(taken.label, "mine");
+    for (const copy of [...copies, handed]) {
+      const error = assertThrows(() => gpu.takeOver(copy), TicketError);
+      assertEquals(error.reason, "taken");
     }
-  }));
+  }
+});
 
 Deno.test("takeOver() makes a buffer that works like any other, and can be handed on", () =>
   withDevice(async (gpu) => {
@@ -145,41 +143,40 @@ Deno.test("handOver() leaves the buffer where it is when the driver fails", asyn
   }
 });
 
-Deno.test("takeOver() refuses all that was not handed over", () =>
-  withDevice(async (gpu) => {
-    const handed = await gpu.zeros("uint8", 64).handOver();
-    const wrong: Partial<Record<keyof HandedOver, unknown>>[] = [
-      { kind: "ticket" },
-      { device: 1 },
-      { address: 5 },
-      { address: 0n },
-      { byteLength: 63 },
-      { byteLength: 2 ** 60, shape: [2 ** 60] },
-      { dtype: "uint9" },
-      { shape: [8, 9] },
-      { shape: [64, , 1] }, // a hole
-      { shape: "64" },
-      { label: 1 },
-      { isPooled: undefined },
-      { claim: new ArrayBuffer(20) },
-      { claim: new SharedArrayBuffer(19) },
-    ];
-    for (const fields of wrong) {
-      const given = { ...handed, ...fields } as HandedOver;
-      const error = assertThrows(() => gpu.takeOver(given), TicketError);
-      assertEquals(error.reason, "malformed");
-    }
-    const shape = Object.assign([64], {
-      *[Symbol.iterator]() {
-        yield 4096; // memory that others may have
-      },
-    });
-    assertThrows(() => gpu.takeOver({ ...handed, shape }), TicketError, "it is an object");
-    const device = "GPU-00000000-0000-0000-0000-000000000000";
-    const error = assertThrows(() => gpu.takeOver({ ...handed, device }), TicketError);
-    assertEquals(error.reason, "device");
-    gpu.takeOver(handed).dispose(); // it is still there to be had
-  }));
+testOnDevice("takeOver() refuses all that was not handed over", async (gpu) => {
+  const handed = await gpu.zeros("uint8", 64).handOver();
+  const wrong: Partial<Record<keyof HandedOver, unknown>>[] = [
+    { kind: "ticket" },
+    { device: 1 },
+    { address: 5 },
+    { address: 0n },
+    { byteLength: 63 },
+    { byteLength: 2 ** 60, shape: [2 ** 60] },
+    { dtype: "uint9" },
+    { shape: [8, 9] },
+    { shape: [64, , 1] }, // a hole
+    { shape: "64" },
+    { label: 1 },
+    { isPooled: undefined },
+    { claim: new ArrayBuffer(20) },
+    { claim: new SharedArrayBuffer(19) },
+  ];
+  for (const fields of wrong) {
+    const given = { ...handed, ...fields } as HandedOver;
+    const error = assertThrows(() => gpu.takeOver(given), TicketError);
+    assertEquals(error.reason, "malformed");
+  }
+  const shape = Object.assign([64], {
+    *[Symbol.iterator]() {
+      yield 4096; // memory that others may have
+    },
+  });
+  assertThrows(() => gpu.takeOver({ ...handed, shape }), TicketError, "it is an object");
+  const device = "GPU-00000000-0000-0000-0000-000000000000";
+  const error = assertThrows(() => gpu.takeOver({ ...handed, device }), TicketError);
+  assertEquals(error.reason, "device");
+  gpu.takeOver(handed).dispose(); // it is still there to be had
+});
 
 Deno.test("takeOver() refuses simulated memory of another Worker", {
   ignore: ON_GPU,

@@ -22,7 +22,7 @@ import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { liveNames, withDevice } from "../../support/with_device.ts";
+import { liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -40,21 +40,20 @@ Deno.test("share() of the default pool's memory names the ways that other proces
     );
   }));
 
-Deno.test("share() refuses every other kind of memory with the same ways", () =>
-  withDevice(async (gpu) => {
-    using pinned = gpu.pinned("uint8", 64);
-    using mapped = gpu.mapped("uint8", 64);
-    using managed = gpu.managed("uint8", 64);
-    using growable = gpu.growable("uint8", { shape: 64, reserveSize: "4 MiB" });
-    using staged = gpu.staged("uint8", 64);
-    for (const buffer of [pinned, mapped, managed, growable, staged]) {
-      await assertRejects(() => buffer.share(), TypeError, WAYS_OUT);
-    }
-    using empty = gpu.alloc("uint8", 0, { shareable: true });
-    await assertRejects(() => empty.share(), TypeError, "it has no bytes");
-    using deep = gpu.alloc("uint8", Array(65).fill(1), { shareable: true });
-    await assertRejects(() => deep.share(), RangeError, "it has 65 axes, a ticket at most 64");
-  }));
+testOnDevice("share() refuses every other kind of memory with the same ways", async (gpu) => {
+  using pinned = gpu.pinned("uint8", 64);
+  using mapped = gpu.mapped("uint8", 64);
+  using managed = gpu.managed("uint8", 64);
+  using growable = gpu.growable("uint8", { shape: 64, reserveSize: "4 MiB" });
+  using staged = gpu.staged("uint8", 64);
+  for (const buffer of [pinned, mapped, managed, growable, staged]) {
+    await assertRejects(() => buffer.share(), TypeError, WAYS_OUT);
+  }
+  using empty = gpu.alloc("uint8", 0, { shareable: true });
+  await assertRejects(() => empty.share(), TypeError, "it has no bytes");
+  using deep = gpu.alloc("uint8", Array(65).fill(1), { shareable: true });
+  await assertRejects(() => deep.share(), RangeError, "it has 65 axes, a ticket at most 64");
+});
 
 Deno.test(
   "open() refuses a ticket of another element type than is expected",
@@ -256,12 +255,11 @@ Deno.test(
     }),
 );
 
-Deno.test("open() refuses a wait that is no time", () =>
-  withDevice(async (gpu) => {
-    for (const timeoutSeconds of [NaN, -1]) {
-      await assertRejects(() => gpu.open("{}", { timeoutSeconds }), RangeError, "0 or more");
-    }
-  }));
+testOnDevice("open() refuses a wait that is no time", async (gpu) => {
+  for (const timeoutSeconds of [NaN, -1]) {
+    await assertRejects(() => gpu.open("{}", { timeoutSeconds }), RangeError, "0 or more");
+  }
+});
 
 Deno.test("CudaDevice.alloc() with shareable takes memory that nobody else's buffer shares", () =>
   withDevice((gpu) => {

@@ -6,7 +6,7 @@ import { loadNpz, saveNpz } from "../../../src/entries/numpy.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { testDriver } from "../../support/driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const REFUSED = "buffer.handOver() gives memory to another) could not be cloned";
 
@@ -39,22 +39,21 @@ Deno.test("structuredClone() and postMessage() refuse buffers, views, streams an
     port2.close();
   }));
 
-Deno.test("structuredClone() refuses what holds several buffers or devices", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const [model, archive] = [folder.pathOf("x.safetensors"), folder.pathOf("x.npz")];
-    using x = gpu.zeros("float32", 4);
-    await gpu.saveSafetensors(model, { x });
-    await saveNpz(archive, { x });
-    using gpus = CudaDevice.openMany([0], { driver: testDriver() });
-    using tensors = await gpu.loadSafetensors(model);
-    using sharded = await gpus.loadSafetensors(model);
-    using arrays = await loadNpz(archive, gpu);
-    using packed = await gpu.uploadAll([new Float32Array(2)]);
-    using parts = await gpus.upload(new Float32Array(2));
-    using simulated = CudaDevice.all({ driver: simulateDriver() });
-    using group = await simulated.group();
-    for (const thing of [gpus, tensors, sharded, arrays, packed, parts, group]) {
-      assertThrows(() => structuredClone(thing), DOMException, REFUSED);
-    }
-  }));
+testOnDevice("structuredClone() refuses what holds several buffers or devices", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const [model, archive] = [folder.pathOf("x.safetensors"), folder.pathOf("x.npz")];
+  using x = gpu.zeros("float32", 4);
+  await gpu.saveSafetensors(model, { x });
+  await saveNpz(archive, { x });
+  using gpus = CudaDevice.openMany([0], { driver: testDriver() });
+  using tensors = await gpu.loadSafetensors(model);
+  using sharded = await gpus.loadSafetensors(model);
+  using arrays = await loadNpz(archive, gpu);
+  using packed = await gpu.uploadAll([new Float32Array(2)]);
+  using parts = await gpus.upload(new Float32Array(2));
+  using simulated = CudaDevice.all({ driver: simulateDriver() });
+  using group = await simulated.group();
+  for (const thing of [gpus, tensors, sharded, arrays, packed, parts, group]) {
+    assertThrows(() => structuredClone(thing), DOMException, REFUSED);
+  }
+});
