@@ -13,30 +13,28 @@ function parsed(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-Deno.test("JSON.stringify() names what lives on a device", async () => {
+testOnDevice("JSON.stringify() names what lives on a device", async (gpu) => {
   using folder = new TemporaryFolder();
-  await withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 4, { label: "x" });
-    using stream = gpu.createStream({ label: "loader" });
-    using event = stream.record({ label: "loaded" });
-    using graph = gpu.capture(() => void x.fill(1), { label: "step" });
-    using packed = await gpu.uploadAll([new Float32Array(4)]);
-    using module = await gpu.loadModule(".version 7.0\n.target sm_70\n.address_size 64\n");
-    await saveNpz(folder.pathOf("x.npz"), { x });
-    using arrays = await loadNpz(folder.pathOf("x.npz"), gpu);
-    assertEquals(
-      parsed([x, stream, event, graph, packed, module, arrays]),
-      [
-        "DeviceBuffer(x, float32[4])",
-        "CudaStream(loader)",
-        "CudaEvent(loaded)",
-        "CudaGraph(step)",
-        "PackedBuffers(1 buffer, 16 B)",
-        `${module}`,
-        "NpzArrays(1 array, 16 B)",
-      ],
-    );
-  });
+  using x = gpu.zeros("float32", 4, { label: "x" });
+  using stream = gpu.createStream({ label: "loader" });
+  using event = stream.record({ label: "loaded" });
+  using graph = gpu.capture(() => void x.fill(1), { label: "step" });
+  using packed = await gpu.uploadAll([new Float32Array(4)]);
+  using module = await gpu.loadModule(".version 7.0\n.target sm_70\n.address_size 64\n");
+  await saveNpz(folder.pathOf("x.npz"), { x });
+  using arrays = await loadNpz(folder.pathOf("x.npz"), gpu);
+  assertEquals(
+    parsed([x, stream, event, graph, packed, module, arrays]),
+    [
+      "DeviceBuffer(x, float32[4])",
+      "CudaStream(loader)",
+      "CudaEvent(loaded)",
+      "CudaGraph(step)",
+      "PackedBuffers(1 buffer, 16 B)",
+      `${module}`,
+      "NpzArrays(1 array, 16 B)",
+    ],
+  );
 });
 
 Deno.test("JSON.stringify() names a group and its work", async () => {

@@ -130,28 +130,26 @@ Deno.test("gpu.from() keeps little page-locked memory after streams of many leng
     assertLessOrEqual(PinnedPool.of(gpu.context).byteLength, 12 * MIB);
   }));
 
-Deno.test("gpu.from() loads a server's request, and refuses one that was read", async () => {
-  await withDevice(async (gpu) => {
-    const bytes = patternBytes(5 * MIB);
-    using track = gpu.track("from");
-    const store = async (request: Request): Promise<Response> => {
-      using buffer = await gpu.from(request);
-      assertSameBytes(readBytes(buffer), bytes);
-      const again = await gpu.from(request).catch(String);
-      return Response.json([track.totalCount, buffer.length, again]);
-    };
-    const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, store);
-    const url = `http://127.0.0.1:${server.addr.port}/`;
-    try {
-      const response = await fetch(url, { method: "PUT", body: bytes });
-      const used = `TypeError: Cannot stream the request to ${url} to the GPU: its body is in use`;
-      assertEquals(await response.json(), [1, 5 * MIB, `${used} or was used`]);
-      using empty = await gpu.from(new Request(url));
-      assertEquals(empty.length, 0);
-    } finally {
-      await server.shutdown();
-    }
-  });
+testOnDevice("gpu.from() loads a server's request, and refuses one that was read", async (gpu) => {
+  const bytes = patternBytes(5 * MIB);
+  using track = gpu.track("from");
+  const store = async (request: Request): Promise<Response> => {
+    using buffer = await gpu.from(request);
+    assertSameBytes(readBytes(buffer), bytes);
+    const again = await gpu.from(request).catch(String);
+    return Response.json([track.totalCount, buffer.length, again]);
+  };
+  const server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen() {} }, store);
+  const url = `http://127.0.0.1:${server.addr.port}/`;
+  try {
+    const response = await fetch(url, { method: "PUT", body: bytes });
+    const used = `TypeError: Cannot stream the request to ${url} to the GPU: its body is in use`;
+    assertEquals(await response.json(), [1, 5 * MIB, `${used} or was used`]);
+    using empty = await gpu.from(new Request(url));
+    assertEquals(empty.length, 0);
+  } finally {
+    await server.shutdown();
+  }
 });
 
 testOnDevice("gpu.from() loads a file's stream", async (gpu) => {

@@ -16,7 +16,7 @@ import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -330,14 +330,12 @@ Deno.test("CudaDevice.loadModule() refuses a pipe, for which it would wait", {
   });
 });
 
-Deno.test("CudaDevice.loadModule() reads a file, by path and by URL", async () => {
+testOnDevice("CudaDevice.loadModule() reads a file, by path and by URL", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.write("kernels.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n");
-  await withDevice(async (gpu) => {
-    using first = await gpu.loadModule(path);
-    using second = await gpu.loadModule(new URL(`file://${path}`), { label: "second" });
-    assertEquals([first.name, second.name], ["kernels.ptx", "second"]);
-  });
+  using first = await gpu.loadModule(path);
+  using second = await gpu.loadModule(new URL(`file://${path}`), { label: "second" });
+  assertEquals([first.name, second.name], ["kernels.ptx", "second"]);
 });
 
 Deno.test("numbers with types refuse what does not fit them", () => {

@@ -168,8 +168,8 @@ Deno.test("CopyLanes do not keep a program running", async () => {
   assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
 });
 
-Deno.test("TransferEngine lends threads until lanes pay, also to a caller that blocks", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("TransferEngine lends threads until lanes pay, also to a caller that blocks", () =>
+  withDevice(async (gpu) => {
     const limits = { ...TINY_LIMITS, laneCount: 5, freshLaneCount: 5 };
     const engine = new TransferEngine(gpu.context, limits);
     using _end = { [Symbol.dispose]: () => engine.dispose() };
@@ -180,8 +180,7 @@ Deno.test("TransferEngine lends threads until lanes pay, also to a caller that b
     assertEquals(ways(), ["ring", canReport() ? "ring" : "driver"]);
     for (let i = 2; i < 32; i++) engine.anticipate(1, { canLend: true });
     while (ways().includes("driver")) await delay(5);
-  });
-});
+  }));
 
 Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that they never pay", () =>
   withDevice(async (gpu) => {
