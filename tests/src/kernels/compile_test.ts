@@ -279,8 +279,7 @@ testNvrtc("CudaModule.kernel() finds kernels of C++ by the name in their source"
   await assertRejects(() => Promise.try(() => module.kernel("h")), TypeError, '"h"');
 });
 
-Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.loadModule() takes whole images only", async (gpu) => {
   const random = new Uint8Array(200).map((_, index) => index * 37 % 256);
   const elf = new Uint8Array(300);
   elf.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]);

@@ -17,6 +17,7 @@ import { SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { Random } from "../../support/random.ts";
 import { bytesAt } from "../../support/simulated_gpu.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const HERE = "0000:18:00.0";
 const TWO_NODES: SimulatedNodes = {
@@ -125,8 +126,7 @@ Deno.test("LaneShare gives devices of one node the same lanes, and counts transf
   assertEquals(far.active.size, 0);
 });
 
-Deno.test("HugePinnedMemory gives memory whatever node is asked for", () => {
-  using gpu = openTestDevice();
+testOnDevice("HugePinnedMemory gives memory whatever node is asked for", (gpu) => {
   for (const node of [undefined, 0, 1, 63, 64, 1000]) {
     const memory = new HugePinnedMemory({ context: gpu.context }, { node });
     const address = memory.allocate(2 ** 22);
