@@ -4,7 +4,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -109,7 +109,7 @@ Deno.test("GpuBuffer.fillPattern() refuses what does not fit, and writes nothing
     assertEquals(await x.download(), new Float32Array(8));
   }));
 
-testHoldingStream(
+testHolding(
   "GpuBuffer.fillPattern() does not wait, and takes the array as it is",
   async (gpu: CudaDevice) => {
     using x = gpu.zeros("uint8", 6);

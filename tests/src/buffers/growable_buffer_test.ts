@@ -19,7 +19,7 @@ import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/
 import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -172,54 +172,48 @@ Deno.test("allocateGrowableBuffer() leaves nothing when the first memory cannot 
   }, { driver });
 });
 
-testHoldingStream(
-  "GrowableBuffer.shrink() takes memory away only behind the work that uses it",
-  (gpu) => {
-    using stream = gpu.createStream();
-    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * MIB });
-    using target = gpu.alloc("uint8", 4 * MIB);
-    buffer.fill(6);
-    gpu.synchronizeSync();
-    const before = gpu.context.freeBytes();
-    {
-      using _held = new HeldStream(gpu, stream);
-      target.copyFrom(buffer.subarray(4 * MIB), { stream });
-      buffer.shrink("4 MiB");
-      assertEquals(buffer.capacityBytes, 4 * MIB);
-      assertEquals(gpu.context.freeBytes(), before);
-    }
-    assertEquals(target.downloadSync()[4 * MIB - 1], 6);
-    assertEquals(freeBytes(gpu), before + 4 * MIB);
-  },
-);
+testHolding("GrowableBuffer.shrink() takes memory only behind the work that uses it", (gpu) => {
+  using stream = gpu.createStream();
+  using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * MIB });
+  using target = gpu.alloc("uint8", 4 * MIB);
+  buffer.fill(6);
+  gpu.synchronizeSync();
+  const before = gpu.context.freeBytes();
+  {
+    using _held = new HeldStream(gpu, stream);
+    target.copyFrom(buffer.subarray(4 * MIB), { stream });
+    buffer.shrink("4 MiB");
+    assertEquals(buffer.capacityBytes, 4 * MIB);
+    assertEquals(gpu.context.freeBytes(), before);
+  }
+  assertEquals(target.downloadSync()[4 * MIB - 1], 6);
+  assertEquals(freeBytes(gpu), before + 4 * MIB);
+});
 
-testHoldingStream(
-  "GrowableBuffer.grow() takes memory back that a shrink has not unmapped yet",
-  (gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * MIB });
-    buffer.fill(1);
-    gpu.synchronizeSync();
-    const before = gpu.context.freeBytes();
-    {
-      using later = new HeldStream(gpu, second);
-      using held = new HeldStream(gpu, first);
-      buffer.fill(2, { stream: first });
-      buffer.shrink("6 MiB"); // due once the first stream is done
-      buffer.grow("6 MiB").fill(3, { stream: second });
-      buffer.shrink("6 MiB"); // due once the second is
-      held.release();
-      first.synchronizeSync();
-      for (let i = 0; i < 100; i++) gpu.context.sweep();
-      assertEquals(gpu.context.freeBytes(), before, "the second fill still needs the memory");
-      later.release();
-    }
-    assertEquals(freeBytes(gpu), before + 6 * MIB);
-    buffer.grow("6 MiB").fill(4);
-    assertEquals(buffer.downloadSync().findIndex((byte) => byte !== 4), -1);
-  },
-);
+testHolding("GrowableBuffer.grow() takes memory back that a shrink has not unmapped yet", (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  using buffer = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 8 * MIB });
+  buffer.fill(1);
+  gpu.synchronizeSync();
+  const before = gpu.context.freeBytes();
+  {
+    using later = new HeldStream(gpu, second);
+    using held = new HeldStream(gpu, first);
+    buffer.fill(2, { stream: first });
+    buffer.shrink("6 MiB"); // due once the first stream is done
+    buffer.grow("6 MiB").fill(3, { stream: second });
+    buffer.shrink("6 MiB"); // due once the second is
+    held.release();
+    first.synchronizeSync();
+    for (let i = 0; i < 100; i++) gpu.context.sweep();
+    assertEquals(gpu.context.freeBytes(), before, "the second fill still needs the memory");
+    later.release();
+  }
+  assertEquals(freeBytes(gpu), before + 6 * MIB);
+  buffer.grow("6 MiB").fill(4);
+  assertEquals(buffer.downloadSync().findIndex((byte) => byte !== 4), -1);
+});
 
 testOnDevice("GrowableBuffer.shrinkToFit() refuses while a transfer is running", async (gpu) => {
   using buffer = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 40 * MIB });
@@ -325,33 +319,30 @@ Deno.test("GrowableBuffer says what to use where there is no virtual memory", ()
   }, { driver: { ...api, cuMemCreate: null } });
 });
 
-testOnTwoDevices(
-  "GrowableBuffer.setAccess() lets another device use it until it is none",
-  (a, b) => {
-    const buffer = a.growable("uint8", { reserveSize: "16 MiB", shape: 100 });
-    buffer.uploadSync(patternBytes(100));
-    if (a.routeTo(b) !== "peer") {
-      assertThrows(
-        () => buffer.setAccess(b, "read"),
-        CudaUnavailableError,
-        "cannot reach the memory",
-      );
-      return buffer.dispose();
-    }
-    buffer.setAccess(b, "readwrite");
-    using there = b.alloc("uint8", 100);
-    copyOn(there, buffer.ptr);
-    assertEquals(there.downloadSync(), patternBytes(100));
-    buffer.grow("4 MiB");
-    const tail = buffer.subarray(-100);
-    tail.uploadSync(patternBytes(100, 9));
-    copyOn(there, tail.ptr);
-    assertEquals(there.downloadSync(), patternBytes(100, 9));
-    buffer.setAccess(b, "none");
-    if (!ON_GPU) assertThrows(() => copyOn(there, buffer.ptr));
-    buffer.dispose();
-  },
-);
+testOnTwoDevices("GrowableBuffer.setAccess() lets another device in until it is none", (a, b) => {
+  const buffer = a.growable("uint8", { reserveSize: "16 MiB", shape: 100 });
+  buffer.uploadSync(patternBytes(100));
+  if (a.routeTo(b) !== "peer") {
+    assertThrows(
+      () => buffer.setAccess(b, "read"),
+      CudaUnavailableError,
+      "cannot reach the memory",
+    );
+    return buffer.dispose();
+  }
+  buffer.setAccess(b, "readwrite");
+  using there = b.alloc("uint8", 100);
+  copyOn(there, buffer.ptr);
+  assertEquals(there.downloadSync(), patternBytes(100));
+  buffer.grow("4 MiB");
+  const tail = buffer.subarray(-100);
+  tail.uploadSync(patternBytes(100, 9));
+  copyOn(there, tail.ptr);
+  assertEquals(there.downloadSync(), patternBytes(100, 9));
+  buffer.setAccess(b, "none");
+  if (!ON_GPU) assertThrows(() => copyOn(there, buffer.ptr));
+  buffer.dispose();
+});
 
 /** Copies from an address on a stream of the buffer's own device, as a kernel there would read it. */
 function copyOn(
@@ -406,7 +397,7 @@ Deno.test("GrowableBuffer.grow() reports a handle of memory that cannot be given
   assertEquals(buffer.fill(3).downloadSync()[0], 3);
 });
 
-testHoldingStream("GrowableBuffer counts as cached after dispose() while work uses it", (gpu) => {
+testHolding("GrowableBuffer counts as cached after dispose() while work uses it", (gpu) => {
   using stream = gpu.createStream();
   const before = gpu.memory;
   using held = new HeldStream(gpu, stream);

@@ -7,7 +7,7 @@ import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/wor
 import { patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const PAGE_BYTES = 4096;
@@ -205,7 +205,7 @@ Deno.test("registerBuffer() says what to use where it is not supported", () => {
   }, { driver: withAttribute(testDriver(), attribute, 0) });
 });
 
-testHoldingStream("RegisteredBuffer.dispose() unregisters after the copies that are queued", () => {
+testHolding("RegisteredBuffer.dispose() unregisters after the copies that are queued", () => {
   const { driver, calls } = watchedDriver();
   return withDevice((gpu) => {
     using stream = gpu.createStream();
@@ -299,24 +299,21 @@ Deno.test("RegisteredBuffer keeps its order beside another part of the same arra
     assertEquals(new Set(await target.download()), new Set([1]));
   }));
 
-testHoldingStream(
-  "RegisteredBuffer.dispose() leaves the array behind what the GPU still writes",
-  async (gpu) => {
-    using stream = gpu.createStream();
-    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
-    using target = gpu.alloc("float32", LARGE_COUNT);
-    const array = new Float32Array(LARGE_COUNT).fill(7);
-    const registered = gpu.register(array);
-    using held = new HeldStream(gpu, stream);
-    registered.copyFrom(ones, { stream });
-    registered.dispose();
-    const uploading = target.upload(array);
-    for (let turn = 0; turn < 5; turn++) await new Promise<void>((next) => void setImmediate(next));
-    held.release();
-    await uploading;
-    assertEquals(new Set(await target.download()), new Set([1]));
-  },
-);
+testHolding("RegisteredBuffer.dispose() leaves the array behind the GPU's writes", async (gpu) => {
+  using stream = gpu.createStream();
+  using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+  using target = gpu.alloc("float32", LARGE_COUNT);
+  const array = new Float32Array(LARGE_COUNT).fill(7);
+  const registered = gpu.register(array);
+  using held = new HeldStream(gpu, stream);
+  registered.copyFrom(ones, { stream });
+  registered.dispose();
+  const uploading = target.upload(array);
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((next) => void setImmediate(next));
+  held.release();
+  await uploading;
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
 
 for (const count of [16, LARGE_COUNT]) {
   Deno.test(`RegisteredBuffer.dispose() unlocks ${count} numbers once when they are used meanwhile`, async () => {

@@ -10,7 +10,7 @@ import {
 import { type CudaDevice, CudaDevice as Device } from "../../../src/device/device.ts";
 import { cardOf } from "../../support/display.ts";
 import { testDriver } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testOnDevice("DeviceBuffer shows label, type, size, place, address and all values", async (gpu) => {
@@ -63,7 +63,7 @@ Deno.test("DeviceBuffer copies no more than 4 KiB to be shown, and the last valu
   }, { driver });
 });
 
-testHoldingStream("DeviceBuffer does not wait for queued work to be shown", async (gpu) => {
+testHolding("DeviceBuffer does not wait for queued work to be shown", async (gpu) => {
   using x = gpu.zeros("float32", 16, { label: "busy" });
   await gpu.synchronize();
   using stream = gpu.createStream();

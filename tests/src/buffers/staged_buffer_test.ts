@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("StagedBuffer.push() brings the mirror to the device, pull() brings it back", () =>
@@ -42,7 +42,7 @@ testOnDevice("StagedBuffer.view() pushes its own part", async (gpu) => {
   assertEquals([...staged.downloadSync()], [0, 0, 3, 4]);
 });
 
-testHoldingStream("StagedBuffer.pull() queues without waiting, and await waits", async (gpu) => {
+testHolding("StagedBuffer.pull() queues without waiting, and await waits", async (gpu) => {
   using stream = gpu.createStream();
   using staged = gpu.staged("uint8", 4);
   staged.contents.fill(1);

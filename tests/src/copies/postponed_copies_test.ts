@@ -136,25 +136,22 @@ testOnDevice("Copies and fills behind a transfer refuse a disposed stream at onc
   assertEquals(await y.at(0), 0);
 });
 
-testOnTwoDevices(
-  "copyFrom() uses the stream of the device that has the memory",
-  (first, second) => {
-    using pinned = first.pinned("uint8", 64);
-    using other = second.pinned("uint8", 64);
-    using from = first.zeros("uint8", 64);
-    using to = second.zeros("uint8", 64);
-    pinned.array.fill(1);
-    const copies: readonly [copy: () => unknown, copiedBytes: number[]][] = [
-      [() => to.copyFrom(from), [0, 64]],
-      [() => to.copyFrom(pinned), [0, 64]],
-      [() => pinned.copyFrom(to), [0, 64]],
-      [() => other.copyFrom(from), [64, 0]],
-    ];
-    const copiedBytes = () => [first, second].map(({ context }) => context.copiedBytes);
-    for (const [copy, expected] of copies) {
-      const before = copiedBytes();
-      copy();
-      assertEquals(copiedBytes().map((bytes, at) => bytes - (before[at] ?? 0)), expected);
-    }
-  },
-);
+testOnTwoDevices("copyFrom() uses a stream of the device that has the memory", (first, second) => {
+  using pinned = first.pinned("uint8", 64);
+  using other = second.pinned("uint8", 64);
+  using from = first.zeros("uint8", 64);
+  using to = second.zeros("uint8", 64);
+  pinned.array.fill(1);
+  const copies: readonly [copy: () => unknown, copiedBytes: number[]][] = [
+    [() => to.copyFrom(from), [0, 64]],
+    [() => to.copyFrom(pinned), [0, 64]],
+    [() => pinned.copyFrom(to), [0, 64]],
+    [() => other.copyFrom(from), [64, 0]],
+  ];
+  const copiedBytes = () => [first, second].map(({ context }) => context.copiedBytes);
+  for (const [copy, expected] of copies) {
+    const before = copiedBytes();
+    copy();
+    assertEquals(copiedBytes().map((bytes, at) => bytes - (before[at] ?? 0)), expected);
+  }
+});

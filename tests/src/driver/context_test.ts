@@ -17,7 +17,7 @@ import { Driver } from "../../../src/driver/driver.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 function currentContext(api: DriverApi): bigint {
@@ -215,27 +215,24 @@ Deno.test("Context.call() keeps the result of a call after which the former cont
   }
 });
 
-testHoldingStream(
-  "Context.sweepSome() looks at a few works, and at others the next time",
-  (gpu) => {
-    using stream = gpu.createStream();
-    const { context } = gpu;
-    let looks = 0;
-    using held = new HeldStream(gpu, stream);
-    const never = { isDue: () => !++looks, wait: () => {}, run: () => {} };
-    for (let i = 0; i < 20; i++) context.defer({ ...never });
-    let isRun = false;
-    context.defer({ isDue: () => true, wait: () => {}, run: () => isRun = true });
-    context.sweepSome();
-    assert(looks < 10 && !isRun);
-    for (let i = 0; i < 10; i++) context.sweepSome();
-    assert(isRun);
-    assertEquals(context.deferredCount, 20);
-    held.release();
-    gpu.synchronizeSync();
-    assertEquals(context.deferredCount, 0);
-  },
-);
+testHolding("Context.sweepSome() looks at a few works, and at others the next time", (gpu) => {
+  using stream = gpu.createStream();
+  const { context } = gpu;
+  let looks = 0;
+  using held = new HeldStream(gpu, stream);
+  const never = { isDue: () => !++looks, wait: () => {}, run: () => {} };
+  for (let i = 0; i < 20; i++) context.defer({ ...never });
+  let isRun = false;
+  context.defer({ isDue: () => true, wait: () => {}, run: () => isRun = true });
+  context.sweepSome();
+  assert(looks < 10 && !isRun);
+  for (let i = 0; i < 10; i++) context.sweepSome();
+  assert(isRun);
+  assertEquals(context.deferredCount, 20);
+  held.release();
+  gpu.synchronizeSync();
+  assertEquals(context.deferredCount, 0);
+});
 
 testOnDevice("Context is its name in JSON", ({ context }) => {
   assertEquals(JSON.stringify({ context }), '{"context":"Context(device 0)"}');

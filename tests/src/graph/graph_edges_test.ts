@@ -21,29 +21,26 @@ import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/e
 import { readBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
-testHoldingStream(
-  "CudaGraph.launch() waits for who still reads what it allocates anew",
-  async (gpu) => {
-    using other = gpu.createStream();
-    using result = gpu.zeros("uint8", 4096);
-    const made: DeviceBuffer<"uint8">[] = [];
-    using graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096)));
-    graph.launch();
-    const [output] = made;
-    output?.fill(3);
-    await gpu.synchronize();
-    using held = new HeldStream(gpu, other);
-    if (output !== undefined) result.copyFrom(output, { stream: other });
-    graph.launch();
-    held.release();
-    assertEquals(new Set(await result.download()), new Set([3]));
-    output?.dispose();
-  },
-);
+testHolding("CudaGraph.launch() waits for who still reads what it allocates anew", async (gpu) => {
+  using other = gpu.createStream();
+  using result = gpu.zeros("uint8", 4096);
+  const made: DeviceBuffer<"uint8">[] = [];
+  using graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096)));
+  graph.launch();
+  const [output] = made;
+  output?.fill(3);
+  await gpu.synchronize();
+  using held = new HeldStream(gpu, other);
+  if (output !== undefined) result.copyFrom(output, { stream: other });
+  graph.launch();
+  held.release();
+  assertEquals(new Set(await result.download()), new Set([3]));
+  output?.dispose();
+});
 
 testOnDevice("CudaGraph keeps memory that it uses through a borrowed address", (gpu) => {
   const resource = new CudaMemoryResource(gpu);
@@ -237,7 +234,7 @@ testOnDevice("A buffer's card during a capture reads nothing and records nothing
   assertEquals(readBytes(other)[0], 7);
 });
 
-testHoldingStream("Graph memory goes back when its stream was disposed while it ran", (gpu) => {
+testHolding("Graph memory goes back when its stream was disposed while it ran", (gpu) => {
   const before = new GraphMemoryResource(gpu).reservedBytes;
   const stream = gpu.createStream();
   using gate = gpu.createStream();

@@ -9,7 +9,7 @@ import { GraphMemoryResource } from "../../../src/graph/graph_memory_resource.ts
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { readBytes } from "../../support/contents.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -94,7 +94,7 @@ Deno.test("Memory of a graph is live from a launch on, while its buffer is, and 
     assertEquals([gpu.memory.cachedBytes, resource.reservedBytes], [cached, before]);
   }));
 
-testHoldingStream("Graph memory goes back behind the stream that frees its last buffer", (gpu) => {
+testHolding("Graph memory goes back behind the stream that frees its last buffer", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;
   const { graph, output } = recordOutput(gpu, 5);
@@ -110,7 +110,7 @@ testHoldingStream("Graph memory goes back behind the stream that frees its last 
   assertEquals(resource.reservedBytes, before);
 });
 
-testHoldingStream("Graph memory goes back behind the stream of the last launch", (gpu) => {
+testHolding("Graph memory goes back behind the stream of the last launch", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;
   const graph = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
@@ -198,7 +198,7 @@ testOnDevice("CudaGraph.launch() says how much is free when its memory does not 
   gpu.synchronizeSync();
 });
 
-testHoldingStream("GraphMemoryResource gives memory back once the last launch is done", (gpu) => {
+testHolding("GraphMemoryResource gives memory back once the last launch is done", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;
   const graph = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());

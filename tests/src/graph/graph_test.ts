@@ -8,7 +8,7 @@ import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** What a device holds after a capture that failed: the stream must work as before. */
@@ -146,7 +146,7 @@ testOnDevice("CudaGraph records streams that wait for a captured event or stream
   assertEquals([values[0], values[64], values[128]], [1, 2, 0]);
 });
 
-testHoldingStream("CudaGraph.launch() comes after what other streams do", async (gpu) => {
+testHolding("CudaGraph.launch() comes after what other streams do", async (gpu) => {
   using writer = gpu.createStream();
   using source = gpu.zeros("uint8", 4096);
   using target = gpu.zeros("uint8", 4096);
@@ -158,7 +158,7 @@ testHoldingStream("CudaGraph.launch() comes after what other streams do", async 
   assertEquals(new Set(await target.download()), new Set([7]));
 });
 
-testHoldingStream("CudaGraph.launch() comes before what other streams do later", async (gpu) => {
+testHolding("CudaGraph.launch() comes before what other streams do later", async (gpu) => {
   using other = gpu.createStream();
   using source = gpu.zeros("uint8", 4096).fill(3);
   using target = gpu.zeros("uint8", 4096);
@@ -170,7 +170,7 @@ testHoldingStream("CudaGraph.launch() comes before what other streams do later",
   assertEquals(new Set(await target.download()), new Set([3]));
 });
 
-testHoldingStream("CudaGraph.dispose() leaves launched work and its memory alone", (gpu) => {
+testHolding("CudaGraph.dispose() leaves launched work and its memory alone", (gpu) => {
   using output = gpu.pinned("uint8", 4096);
   const source = gpu.zeros("uint8", 4096).fill(6);
   const graph = gpu.capture(() => {

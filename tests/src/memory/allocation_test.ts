@@ -8,7 +8,7 @@ import { Allocation } from "../../../src/memory/allocation.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -106,41 +106,35 @@ Deno.test("Allocation.release() does not hide the error that ended the block", (
   }, { driver });
 });
 
-testHoldingStream(
-  "Allocation.release() keeps pinned memory until a queued copy has read it",
-  (gpu) => {
-    using stream = gpu.createStream();
-    using target = gpu.zeros("uint32", 1024, { stream });
-    const source = gpu.pinned("uint32", 1024, { stream });
-    source.array.fill(7);
-    {
-      using _held = new HeldStream(gpu, stream);
-      target.copyFrom(source, { stream });
-      assertEquals(captureWarnings(() => source.dispose()), []);
-      assert(source.disposed);
-    }
-    assertEquals(target.downloadSync()[1023], 7);
-  },
-);
+testHolding("Allocation.release() keeps pinned memory until a queued copy has read it", (gpu) => {
+  using stream = gpu.createStream();
+  using target = gpu.zeros("uint32", 1024, { stream });
+  const source = gpu.pinned("uint32", 1024, { stream });
+  source.array.fill(7);
+  {
+    using _held = new HeldStream(gpu, stream);
+    target.copyFrom(source, { stream });
+    assertEquals(captureWarnings(() => source.dispose()), []);
+    assert(source.disposed);
+  }
+  assertEquals(target.downloadSync()[1023], 7);
+});
 
-testHoldingStream(
-  "Allocation.release() keeps pinned memory until a queued copy has written it",
-  (gpu) => {
-    using stream = gpu.createStream();
-    using source = gpu.zeros("uint32", 1024, { stream });
-    const target = gpu.pinned("uint32", 1024, { stream });
-    const { array } = target;
-    {
-      using _held = new HeldStream(gpu, stream);
-      source.copyTo(target, { stream });
-      target.dispose();
-      assertEquals(array.length, 0);
-    }
-    gpu.context.sweep();
-  },
-);
+testHolding("Allocation.release() keeps pinned memory until a queued copy wrote it", (gpu) => {
+  using stream = gpu.createStream();
+  using source = gpu.zeros("uint32", 1024, { stream });
+  const target = gpu.pinned("uint32", 1024, { stream });
+  const { array } = target;
+  {
+    using _held = new HeldStream(gpu, stream);
+    source.copyTo(target, { stream });
+    target.dispose();
+    assertEquals(array.length, 0);
+  }
+  gpu.context.sweep();
+});
 
-testHoldingStream("GpuBuffer.close() gives memory back in the order of its stream", (gpu) => {
+testHolding("GpuBuffer.close() gives memory back in the order of its stream", (gpu) => {
   using stream = gpu.createStream();
   using buffer = gpu.zeros("uint8", 64);
   gpu.synchronizeSync();
@@ -153,23 +147,20 @@ testHoldingStream("GpuBuffer.close() gives memory back in the order of its strea
   held.release();
 });
 
-testHoldingStream(
-  "Allocation.release() of device memory waits for every stream that used it",
-  (gpu) => {
-    using reader = gpu.createStream();
-    using target = gpu.zeros("uint32", 1024);
-    const source = gpu.zeros("uint32", 1024);
-    source.fill(5);
-    {
-      using _held = new HeldStream(gpu, reader);
-      target.copyFrom(source, { stream: reader });
-      source.dispose(); // in the order of the default stream, which waits for the reader
-      using next = gpu.alloc("uint32", 1024);
-      next.fill(9);
-    }
-    assertEquals(target.downloadSync()[1023], 5);
-  },
-);
+testHolding("Allocation.release() of device memory waits for every stream that used it", (gpu) => {
+  using reader = gpu.createStream();
+  using target = gpu.zeros("uint32", 1024);
+  const source = gpu.zeros("uint32", 1024);
+  source.fill(5);
+  {
+    using _held = new HeldStream(gpu, reader);
+    target.copyFrom(source, { stream: reader });
+    source.dispose(); // in the order of the default stream, which waits for the reader
+    using next = gpu.alloc("uint32", 1024);
+    next.fill(9);
+  }
+  assertEquals(target.downloadSync()[1023], 5);
+});
 
 testOnDevice("Allocation.hold() keeps memory that is released meanwhile", (gpu) => {
   const { context, stream } = gpu;

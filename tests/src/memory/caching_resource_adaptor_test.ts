@@ -13,7 +13,7 @@ import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_r
 import { CudaError, DisposedError, MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -64,22 +64,19 @@ Deno.test("CachingResourceAdaptor.largestCachedBytes tells how scattered the kep
     assertEquals(cache.largestCachedBytes, cache.cachedBytes);
   }));
 
-testHoldingStream(
-  "CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone",
-  (gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
-    using busy = gpu.createStream();
-    const former = cache.allocate(3 * MEBIBYTE, busy);
-    using _held = new HeldStream(gpu, busy);
-    cache.deallocate(former, 3 * MEBIBYTE, busy);
-    const other = cache.allocate(3 * MEBIBYTE, gpu.stream);
-    assertNotEquals(other, former);
-    const same = cache.allocate(3 * MEBIBYTE, busy);
-    assertEquals(same, former);
-    cache.deallocate(same, 3 * MEBIBYTE, busy);
-    cache.deallocate(other, 3 * MEBIBYTE, gpu.stream);
-  },
-);
+testHolding("CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone", (gpu) => {
+  using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+  using busy = gpu.createStream();
+  const former = cache.allocate(3 * MEBIBYTE, busy);
+  using _held = new HeldStream(gpu, busy);
+  cache.deallocate(former, 3 * MEBIBYTE, busy);
+  const other = cache.allocate(3 * MEBIBYTE, gpu.stream);
+  assertNotEquals(other, former);
+  const same = cache.allocate(3 * MEBIBYTE, busy);
+  assertEquals(same, former);
+  cache.deallocate(same, 3 * MEBIBYTE, busy);
+  cache.deallocate(other, 3 * MEBIBYTE, gpu.stream);
+});
 
 testOnDevice("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", (gpu) => {
   const upstream = new LedgerResource(gpu);
@@ -92,29 +89,26 @@ testOnDevice("CachingResourceAdaptor.allocate() takes over the blocks of an idle
   cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
 });
 
-testHoldingStream(
-  "CachingResourceAdaptor.allocate() waits for a busy stream when memory is out",
-  (gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), {
-      limitSize: "4 MiB",
-    });
-    using busy = gpu.createStream();
-    using target = gpu.alloc("uint8", 3 * MEBIBYTE);
-    const pattern = patternBytes(3 * MEBIBYTE);
-    const source = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache, stream: busy });
-    writeBytes(source, pattern);
-    const former = source.ptr;
-    {
-      using _held = new HeldStream(gpu, busy);
-      target.copyFrom(source, { stream: busy });
-      source.dispose();
-      using next = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache });
-      assertEquals(next.ptr, former);
-      next.fill(0xff);
-    }
-    assertSameBytes(readBytes(target), pattern);
-  },
-);
+testHolding("CachingResourceAdaptor.allocate() waits for a stream when memory is out", (gpu) => {
+  using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), {
+    limitSize: "4 MiB",
+  });
+  using busy = gpu.createStream();
+  using target = gpu.alloc("uint8", 3 * MEBIBYTE);
+  const pattern = patternBytes(3 * MEBIBYTE);
+  const source = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache, stream: busy });
+  writeBytes(source, pattern);
+  const former = source.ptr;
+  {
+    using _held = new HeldStream(gpu, busy);
+    target.copyFrom(source, { stream: busy });
+    source.dispose();
+    using next = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache });
+    assertEquals(next.ptr, former);
+    next.fill(0xff);
+  }
+  assertSameBytes(readBytes(target), pattern);
+});
 
 testOnDevice("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", (gpu) => {
   const upstream = new LedgerResource(gpu);

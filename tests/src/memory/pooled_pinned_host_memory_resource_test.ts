@@ -7,7 +7,7 @@ import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
@@ -60,7 +60,7 @@ Deno.test("PooledPinnedHostMemoryResource.allocate() leaves blocks that are much
     assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
   }));
 
-testHoldingStream(
+testHolding(
   "PooledPinnedHostMemoryResource hands a block out again only after the copies that use it",
   (gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);
@@ -80,7 +80,7 @@ testHoldingStream(
   },
 );
 
-testHoldingStream(
+testHolding(
   "PooledPinnedHostMemoryResource.deallocate() waits for the stream when it is called directly",
   (gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);

@@ -14,7 +14,7 @@ import { createEvent, type CudaEvent } from "../../../src/order/event.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -23,7 +23,7 @@ testOnDevice("CudaEvent.isComplete is true before it was recorded", (gpu) => {
   assert(event.isComplete);
 });
 
-testHoldingStream("CudaEvent.isComplete is false until the work before it is done", (gpu) => {
+testHolding("CudaEvent.isComplete is false until the work before it is done", (gpu) => {
   using stream = gpu.createStream();
   using held = new HeldStream(gpu, stream);
   using event = stream.record();
@@ -44,21 +44,18 @@ Deno.test("CudaEvent.isComplete throws what the work before it failed with", () 
   }, { driver });
 });
 
-testHoldingStream(
-  "CudaEvent.synchronize() resolves once the work before it is done",
-  async (gpu) => {
-    using stream = gpu.createStream();
-    using held = new HeldStream(gpu, stream);
-    using event = stream.record();
-    let isDone = false;
-    const waiting = event.synchronize().then(() => isDone = true);
-    await delay(2);
-    assertFalse(isDone);
-    held.release();
-    await waiting;
-    assert(event.isComplete);
-  },
-);
+testHolding("CudaEvent.synchronize() resolves once the work before it is done", async (gpu) => {
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  using event = stream.record();
+  let isDone = false;
+  const waiting = event.synchronize().then(() => isDone = true);
+  await delay(2);
+  assertFalse(isDone);
+  held.release();
+  await waiting;
+  assert(event.isComplete);
+});
 
 Deno.test("CudaEvent.synchronize() rejects with what the driver reports", () => {
   const { driver, setFault } = faultyDriver();
@@ -101,7 +98,7 @@ testOnDevice("CudaEvent.secondsSince() fails for an event that was never recorde
   );
 });
 
-testHoldingStream("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
+testHolding("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
   using stream = gpu.createStream();
   using start = stream.record();
   using _held = new HeldStream(gpu, stream);

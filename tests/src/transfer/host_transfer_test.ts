@@ -7,36 +7,30 @@ import { noArrayIsPending } from "../../../src/transfer/array_uses.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** A transfer that is one driver call, or lands. */
 const BRIEF_BYTES = 2 ** 21;
 
 for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
-  testHoldingStream(
-    `upload() of ${byteLength} bytes waits for earlier work without blocking`,
-    async (gpu) => {
-      using buffer = gpu.zeros("uint8", byteLength);
-      const values = new Uint8Array(byteLength).fill(7);
-      const held = new HeldStream(gpu, gpu.stream);
-      buffer.fill(1);
-      setTimeout(() => held[Symbol.dispose](), 5);
-      await buffer.upload(values);
-      assertEquals((await buffer.subarray(byteLength - 1).download())[0], 7);
-    },
-  );
+  testHolding(`upload() of ${byteLength} bytes waits for work without blocking`, async (gpu) => {
+    using buffer = gpu.zeros("uint8", byteLength);
+    const values = new Uint8Array(byteLength).fill(7);
+    const held = new HeldStream(gpu, gpu.stream);
+    buffer.fill(1);
+    setTimeout(() => held[Symbol.dispose](), 5);
+    await buffer.upload(values);
+    assertEquals((await buffer.subarray(byteLength - 1).download())[0], 7);
+  });
 
-  testHoldingStream(
-    `download() of ${byteLength} bytes waits for earlier work without blocking`,
-    async (gpu) => {
-      using buffer = gpu.zeros("uint8", byteLength);
-      const held = new HeldStream(gpu, gpu.stream);
-      buffer.fill(3);
-      setTimeout(() => held[Symbol.dispose](), 5);
-      assertEquals((await buffer.download())[byteLength - 1], 3);
-    },
-  );
+  testHolding(`download() of ${byteLength} bytes waits for work, not blocking`, async (gpu) => {
+    using buffer = gpu.zeros("uint8", byteLength);
+    const held = new HeldStream(gpu, gpu.stream);
+    buffer.fill(3);
+    setTimeout(() => held[Symbol.dispose](), 5);
+    assertEquals((await buffer.download())[byteLength - 1], 3);
+  });
 }
 
 testOnDevice("upload() in a loop leaves timers their turn", async (gpu) => {

@@ -17,7 +17,7 @@ import { streamOf } from "../../support/byte_streams.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const BLOCK_BYTES = 4 * 2 ** 20;
@@ -57,7 +57,7 @@ Deno.test("writable takes two blocks of host memory, however long the stream is"
     assertEquals(mostBytes, 2 * BLOCK_BYTES);
   }));
 
-testHoldingStream("writable asks for no more while the GPU is busy", async (gpu) => {
+testHolding("writable asks for no more while the GPU is busy", async (gpu) => {
   const bytes = patternBytes(7 * BLOCK_BYTES);
   using buffer = gpu.alloc("uint8", bytes.byteLength);
   let pulledBytes = 0;
