@@ -22,28 +22,25 @@ const SEQUENCE_COUNT = IN_SANITIZER ? 5 : 40;
 const STEP_COUNT = 30;
 
 for (const size of SIZES) {
-  testWithNccl(
-    `DeviceGroup does on ${size} ranks what plain lists do, in any sequence`,
-    async () => {
-      const ordinals = Array.from({ length: size }, (_, rank) => rank);
-      using gpus = CudaDevice.openMany(ordinals, { driver: driverFor(size) });
-      await checkNothingLeftOn(gpus, async () => {
-        using stack = new DisposableStack();
-        const others = [0, 1].map(() => gpus.map((gpu) => stack.use(gpu.createStream())));
-        const streams = [gpus.map((gpu) => gpu.stream), ...others];
-        await using group = await gpus.group();
-        const machine = { gpus: [...gpus], group, streams };
-        await runSeeds(
-          SEQUENCE_COUNT,
-          ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
-        );
-      });
-    },
-  );
+  testWithNccl(`DeviceGroup does on ${size} ranks what lists do, in any sequence`, async () => {
+    const ordinals = Array.from({ length: size }, (_, rank) => rank);
+    using gpus = CudaDevice.openMany(ordinals, { driver: driverFor(size) });
+    await checkNothingLeftOn(gpus, async () => {
+      using stack = new DisposableStack();
+      const others = [0, 1].map(() => gpus.map((gpu) => stack.use(gpu.createStream())));
+      const streams = [gpus.map((gpu) => gpu.stream), ...others];
+      await using group = await gpus.group();
+      const machine = { gpus: [...gpus], group, streams };
+      await runSeeds(
+        SEQUENCE_COUNT,
+        ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
+      );
+    });
+  });
 }
 
 for (const size of [1, 2, 3, 5]) {
-  Deno.test(`joinGroup() does on ${size} ranks what plain lists do, in any sequence`, {
+  Deno.test(`joinGroup() does on ${size} ranks what lists do, in any sequence`, {
     ignore: ON_GPU,
   }, async () => {
     using stack = new DisposableStack();

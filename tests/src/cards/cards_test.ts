@@ -10,7 +10,7 @@ import { Parts } from "../../../src/words/parts.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -116,7 +116,7 @@ testOnDevice("a tensor's card carries the tensor's name and that of its file", a
   assertEquals((await model.tensor(name).describe()).name, name);
 });
 
-testHoldingStream("CudaStream shows whether it is working", async (gpu) => {
+testHolding("CudaStream shows whether it is working", async (gpu) => {
   using stream = gpu.createStream({ label: "loader", priority: "high" });
   assertStringIncludes((await cardOf(stream)).text, "CudaStream loader: idle; device 0, high");
   {
@@ -127,7 +127,7 @@ testHoldingStream("CudaStream shows whether it is working", async (gpu) => {
   assertStringIncludes((await cardOf(stream)).text, "[disposed]");
 });
 
-testHoldingStream("CudaEvent shows whether the GPU has passed it", async (gpu) => {
+testHolding("CudaEvent shows whether the GPU has passed it", async (gpu) => {
   using stream = gpu.createStream();
   {
     using _held = new HeldStream(gpu, stream);

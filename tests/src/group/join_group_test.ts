@@ -653,25 +653,21 @@ Deno.test("joinGroup() tells a second rank 0, and the first goes on", linux, asy
   }
 });
 
-Deno.test(
-  "joinGroup() lets one of two processes take the place of a killed rank 0",
-  linux,
-  async () => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("meeting");
-    await evaluate(
-      `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
-        `Deno.kill(Deno.pid, "SIGKILL");`,
-    );
-    const options = { rendezvous: `file:${path}`, size: 2 };
-    using gpu = openRank(0);
-    const claims = [0, 0].map((rank) => join({ ...options, rank, device: gpu }));
-    const error = await Promise.any(claims.map(groupErrorOf));
-    assertEquals(error.reason, "address");
-    using other = openRank(1);
-    await endAll([Promise.any(claims), join({ ...options, rank: 1, device: other })]);
-  },
-);
+Deno.test("joinGroup() lets one of two take the place of a killed rank 0", linux, async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("meeting");
+  await evaluate(
+    `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
+      `Deno.kill(Deno.pid, "SIGKILL");`,
+  );
+  const options = { rendezvous: `file:${path}`, size: 2 };
+  using gpu = openRank(0);
+  const claims = [0, 0].map((rank) => join({ ...options, rank, device: gpu }));
+  const error = await Promise.any(claims.map(groupErrorOf));
+  assertEquals(error.reason, "address");
+  using other = openRank(1);
+  await endAll([Promise.any(claims), join({ ...options, rank: 1, device: other })]);
+});
 
 Deno.test(
   "joinGroup() says that its socket was removed, and leaves the one that is there now",

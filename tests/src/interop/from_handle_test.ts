@@ -8,7 +8,7 @@ import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinne
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -53,7 +53,7 @@ testOnDevice("CudaDevice.fromHandle() gives adopted memory back to its resource"
   assertEquals(freeBytes(gpu), before);
 });
 
-testHoldingStream("CudaDevice.fromHandle() calls deallocate once the GPU is done", (gpu) => {
+testHolding("CudaDevice.fromHandle() calls deallocate once the GPU is done", (gpu) => {
   const address = foreignMemory(gpu, 64);
   const freed: [bigint, number][] = [];
   using stream = gpu.createStream();
@@ -129,7 +129,7 @@ testOnDevice("CudaDevice.fromHandle() takes an address of no bytes", async (gpu)
   assertEquals((await buffer.download()).length, 0);
 });
 
-testHoldingStream("CudaDevice.fromHandle() of a live buffer's memory is ordered with it", (gpu) => {
+testHolding("CudaDevice.fromHandle() of a live buffer's memory is ordered with it", (gpu) => {
   using writer = gpu.createStream();
   using reader = gpu.createStream();
   using buffer = gpu.zeros("uint8", 4096);
@@ -146,7 +146,7 @@ testHoldingStream("CudaDevice.fromHandle() of a live buffer's memory is ordered 
   assertEquals(new Set(part.downloadSync()), new Set([2]));
 });
 
-testHoldingStream("CudaDevice.fromHandle() twice of foreign memory has one order", (gpu) => {
+testHolding("CudaDevice.fromHandle() twice of foreign memory has one order", (gpu) => {
   const address = foreignMemory(gpu, 64);
   using stream = gpu.createStream();
   {

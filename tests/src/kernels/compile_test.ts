@@ -185,31 +185,28 @@ Deno.test("compiled code is kept in memory alone where the program may not write
   assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["program.ts"]);
 });
 
-testNvrtc(
-  "compileText() makes a cubin for sm_90, with the types of all parameters",
-  async (api) => {
-    const source = `struct Five { float values[5]; };
+testNvrtc("compileText() makes a cubin for sm_90, with types of all parameters", async (api) => {
+  const source = `struct Five { float values[5]; };
     __global__ void mixed(float *x, const int *y, float f, int n, Five s, double d, char c, short h) {
       x[threadIdx.x] = f * y[n] + s.values[n] + d + c + h;
     }`;
-    const request = { source, file: "mixed.cu", expression: undefined, options: [] };
-    const { image, entries } = await compileText(api, { ...request, architecture: "sm_90" });
-    assertEquals([...image.subarray(0, 4)], [0x7f, 0x45, 0x4c, 0x46]);
-    const [types] = entries.values();
-    assertEquals(types?.map(({ byteLength, kind }) => [byteLength, kind]), [
-      [8, "integer"],
-      [8, "integer"],
-      [4, "float"],
-      [4, "integer"],
-      [20, "bytes"],
-      [8, "float"],
-      [1, "integer"],
-      [2, "integer"],
-    ]);
-    const text = await compileText(api, { ...request, architecture: "compute_90" });
-    assert(new TextDecoder().decode(text.image).includes(".target sm_90"));
-  },
-);
+  const request = { source, file: "mixed.cu", expression: undefined, options: [] };
+  const { image, entries } = await compileText(api, { ...request, architecture: "sm_90" });
+  assertEquals([...image.subarray(0, 4)], [0x7f, 0x45, 0x4c, 0x46]);
+  const [types] = entries.values();
+  assertEquals(types?.map(({ byteLength, kind }) => [byteLength, kind]), [
+    [8, "integer"],
+    [8, "integer"],
+    [4, "float"],
+    [4, "integer"],
+    [20, "bytes"],
+    [8, "float"],
+    [1, "integer"],
+    [2, "integer"],
+  ]);
+  const text = await compileText(api, { ...request, architecture: "compute_90" });
+  assert(new TextDecoder().decode(text.image).includes(".target sm_90"));
+});
 
 testNvrtc("compileText() finds an instance of a template", async (api) => {
   const source =

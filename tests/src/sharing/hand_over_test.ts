@@ -12,7 +12,7 @@ import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -54,25 +54,22 @@ testOnDevice("handOver() called twice at once gives the memory away once", async
   for (const one of handed) gpu.takeOver(one).dispose();
 });
 
-testHoldingStream(
-  "handOver() comes after what is called on another stream while it waits",
-  async (gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    const x = gpu.zeros("uint8", BYTES);
-    await gpu.synchronize();
-    using held = new HeldStream(gpu, first);
-    x.fill(1, { stream: first });
-    const handing = x.handOver();
-    for (let turn = 0; turn < 5; turn++) await new Promise((next) => void setTimeout(next));
-    x.fill(2, { stream: second });
-    held.release();
-    using y = gpu.takeOver(await handing);
-    y.fill(3);
-    await gpu.synchronize();
-    assertEquals(await y.at(-1), 3);
-  },
-);
+testHolding("handOver() comes after calls on another stream while it waits", async (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  const x = gpu.zeros("uint8", BYTES);
+  await gpu.synchronize();
+  using held = new HeldStream(gpu, first);
+  x.fill(1, { stream: first });
+  const handing = x.handOver();
+  for (let turn = 0; turn < 5; turn++) await new Promise((next) => void setTimeout(next));
+  x.fill(2, { stream: second });
+  held.release();
+  using y = gpu.takeOver(await handing);
+  y.fill(3);
+  await gpu.synchronize();
+  assertEquals(await y.at(-1), 3);
+});
 
 testOnDevice("takeOver() has one winner among all copies of what was handed over", async (gpu) => {
   const random = new Random(19);
@@ -203,26 +200,22 @@ Deno.test("takeOver() refuses memory of another simulated driver, also where it 
   assertEquals(await z.at(0), 5);
 });
 
-Deno.test(
-  `handOver() to a Worker and back, 20 times${onGpu.suffix}`,
-  { ignore: onGpu.ignore },
-  async () => {
-    using gpu = openTestDevice();
-    const worker = new Worker(new URL("../../support/sharing/taking_worker.ts", import.meta.url), {
-      type: "module",
+Deno.test(`handOver() to a Worker and back${onGpu.suffix}`, { ignore: onGpu.ignore }, async () => {
+  using gpu = openTestDevice();
+  const worker = new Worker(new URL("../../support/sharing/taking_worker.ts", import.meta.url), {
+    type: "module",
+  });
+  let handed = await gpu.alloc("uint8", BYTES).fill(0).handOver();
+  for (let round = 0; round < 20; round++) {
+    const answer = new Promise<{ handed?: HandedOver<"uint8">; error?: string }>((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data);
     });
-    let handed = await gpu.alloc("uint8", BYTES).fill(0).handOver();
-    for (let round = 0; round < 20; round++) {
-      const answer = new Promise<{ handed?: HandedOver<"uint8">; error?: string }>((resolve) => {
-        worker.onmessage = ({ data }) => resolve(data);
-      });
-      worker.postMessage(handed);
-      const { handed: back, error } = await answer;
-      assert(back !== undefined, error);
-      handed = back;
-    }
-    worker.terminate();
-    using last = gpu.takeOver(handed);
-    assertEquals([await last.at(0), await last.at(-1)], [20, 20]);
-  },
-);
+    worker.postMessage(handed);
+    const { handed: back, error } = await answer;
+    assert(back !== undefined, error);
+    handed = back;
+  }
+  worker.terminate();
+  using last = gpu.takeOver(handed);
+  assertEquals([await last.at(0), await last.at(-1)], [20, 20]);
+});

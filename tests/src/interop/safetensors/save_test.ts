@@ -101,27 +101,24 @@ Deno.test("saveSafetensors() saves many small tensors side by side, and large on
   });
 });
 
-testOnTwoDevices(
-  "saveSafetensors() saves buffers of two devices into one file",
-  async (one, two) => {
-    using folder = new TemporaryFolder();
-    for (const byteLength of [1000, 2 ** 20 + 1]) {
-      const path = folder.pathOf(`${byteLength}.safetensors`);
-      using memory = new DisposableStack();
-      const tensors: [string, DeviceBuffer<"uint8">][] = [];
-      for (const [i, gpu] of [one, two, two, one, two].entries()) {
-        const bytes = patternBytes(byteLength + i, i);
-        tensors.push([`t${i}`, memory.use(await gpu.upload(bytes))]);
-      }
-      await saveSafetensors(path, tensors);
-      using model = memory.use(await one.loadSafetensors(path));
-      for (let i = 0; i < tensors.length; i++) {
-        const bytes = await model.tensor(`t${i}`, "uint8").download();
-        assertSameBytes(bytes, patternBytes(byteLength + i, i));
-      }
+testOnTwoDevices("saveSafetensors() saves two devices' buffers into one file", async (one, two) => {
+  using folder = new TemporaryFolder();
+  for (const byteLength of [1000, 2 ** 20 + 1]) {
+    const path = folder.pathOf(`${byteLength}.safetensors`);
+    using memory = new DisposableStack();
+    const tensors: [string, DeviceBuffer<"uint8">][] = [];
+    for (const [i, gpu] of [one, two, two, one, two].entries()) {
+      const bytes = patternBytes(byteLength + i, i);
+      tensors.push([`t${i}`, memory.use(await gpu.upload(bytes))]);
     }
-  },
-);
+    await saveSafetensors(path, tensors);
+    using model = memory.use(await one.loadSafetensors(path));
+    for (let i = 0; i < tensors.length; i++) {
+      const bytes = await model.tensor(`t${i}`, "uint8").download();
+      assertSameBytes(bytes, patternBytes(byteLength + i, i));
+    }
+  }
+});
 
 Deno.test("saveSafetensors() replaces the file that its own model was loaded from", async () => {
   using folder = new TemporaryFolder();
