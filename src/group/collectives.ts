@@ -14,6 +14,7 @@ import { describeValue, formatCount } from "../words/format.ts";
 import { requireKind } from "../words/options.ts";
 import { REDUCTIONS, typeForMove, typeForReduction } from "./element_types.ts";
 import {
+  type BroadcastOptions,
   BUFFER,
   type GatherAllOptions,
   type GatherOptions,
@@ -139,7 +140,7 @@ export function reduce(
 export function broadcast(
   ranks: Ranks,
   source: RankBuffers,
-  { root, into }: { readonly root?: number | undefined; readonly into?: RankBuffers | undefined },
+  { root, into }: BroadcastOptions & Partial<IntoAllOptions<DType>>,
 ): RankCall[] {
   const call = "broadcast";
   const isInPlace = isList(source) || (ranks.isSpread && into === undefined);
