@@ -134,34 +134,32 @@ Deno.test("GpuBuffer.astype() gives a buffer of the same kind and shape, with it
     }
   }));
 
-Deno.test("GpuBuffer.astype() comes after calls that nobody awaited, on any stream", () =>
-  withDevice(async (gpu) => {
-    const length = LATE_BYTES / 4;
-    using stream = gpu.createStream();
-    using x = gpu.zeros("float32", length);
-    const upload = x.upload(new Float32Array(length).fill(2.5));
-    requireUnderWay(gpu.stream);
-    using y = x.astype("uint8", { stream });
-    x.fill(9);
-    using before = y.slice(0, 2);
-    const late = y.upload(new Uint8Array(length).fill(5));
-    using z = y.astype("int64");
-    assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
-    await Promise.all([upload, late]);
-    using w = x.astype("float16");
-    assertEquals(await w.at(length - 1), 9);
-  }));
+testOnDevice("GpuBuffer.astype() comes after calls not awaited, on any stream", async (gpu) => {
+  const length = LATE_BYTES / 4;
+  using stream = gpu.createStream();
+  using x = gpu.zeros("float32", length);
+  const upload = x.upload(new Float32Array(length).fill(2.5));
+  requireUnderWay(gpu.stream);
+  using y = x.astype("uint8", { stream });
+  x.fill(9);
+  using before = y.slice(0, 2);
+  const late = y.upload(new Uint8Array(length).fill(5));
+  using z = y.astype("int64");
+  assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
+  await Promise.all([upload, late]);
+  using w = x.astype("float16");
+  assertEquals(await w.at(length - 1), 9);
+});
 
-Deno.test("GpuBuffer.astype() is recorded by a capture, into a buffer that is there", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(Float32Array.of(1.5, 2.5));
-    using y = gpu.zeros("int32", 2);
-    using graph = gpu.capture(() => void x.astype("int32", { into: y }));
-    assertEquals(await y.download(), Int32Array.of(0, 0));
-    await x.upload(Float32Array.of(-7.9, 8.9));
-    graph.launch();
-    assertEquals(await y.download(), Int32Array.of(-7, 8));
-  }));
+testOnDevice("GpuBuffer.astype() is recorded by a capture, into another buffer", async (gpu) => {
+  using x = await gpu.upload(Float32Array.of(1.5, 2.5));
+  using y = gpu.zeros("int32", 2);
+  using graph = gpu.capture(() => void x.astype("int32", { into: y }));
+  assertEquals(await y.download(), Int32Array.of(0, 0));
+  await x.upload(Float32Array.of(-7.9, 8.9));
+  graph.launch();
+  assertEquals(await y.download(), Int32Array.of(-7, 8));
+});
 
 testOnDevice("GpuBuffer.astype() refuses what cannot be, and leaves nothing", (gpu) => {
   using x = gpu.zeros("float32", [2, 3]);

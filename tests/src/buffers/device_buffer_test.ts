@@ -48,17 +48,16 @@ Deno.test("DeviceBuffer.upload() rounds float32 to bfloat16, and download() wide
     assertEquals(floats[0], 1.5);
   }));
 
-Deno.test("DeviceBuffer.upload() takes a view at an odd offset and shared memory", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.alloc("uint8", 5);
-    const memory = new SharedArrayBuffer(16);
-    new Uint8Array(memory).set(patternBytes(16));
-    await buffer.upload(new Uint8Array(memory, 3, 5));
-    const target = new Uint8Array(new SharedArrayBuffer(16), 7, 5);
-    await buffer.download(target);
-    assertSameBytes(target, patternBytes(16).subarray(3, 8));
-    assertEquals(target.buffer.byteLength, 16);
-  }));
+testOnDevice("DeviceBuffer.upload() takes views at odd offsets of shared memory", async (gpu) => {
+  using buffer = gpu.alloc("uint8", 5);
+  const memory = new SharedArrayBuffer(16);
+  new Uint8Array(memory).set(patternBytes(16));
+  await buffer.upload(new Uint8Array(memory, 3, 5));
+  const target = new Uint8Array(new SharedArrayBuffer(16), 7, 5);
+  await buffer.download(target);
+  assertSameBytes(target, patternBytes(16).subarray(3, 8));
+  assertEquals(target.buffer.byteLength, 16);
+});
 
 testOnDevice("DeviceBuffer.upload() of a view writes its part alone", async (gpu) => {
   using buffer = gpu.zeros("uint8", 8);
@@ -108,27 +107,26 @@ for (const [name, [make, type]] of Object.entries(MISFITS)) {
   });
 }
 
-Deno.test("DeviceBuffer names what is given in the place of an array or a buffer", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.alloc("float32", 4, { label: "x" });
-    const coming = gpu.upload(new Float32Array(4)); // a forgotten await
-    const promise = coming as unknown as typeof buffer & Float32Array<ArrayBuffer>;
-    const strided = buffer.strided();
-    const calls = [
-      () => buffer.copyFrom(promise),
-      () => buffer.copyTo(promise),
-      () => strided.copyFrom(promise),
-      () => strided.copyTo(promise),
-      () => buffer.uploadSync(promise),
-      () => buffer.fillPattern(promise),
-      () => gpu.uploadSync(promise),
-      () => gpu.copyBatch([{ source: promise, destination: buffer }]),
-      () => gpu.register(promise),
-    ];
-    for (const call of calls) assertThrows(call, TypeError, "a promise, which has to be awaited");
-    await assertRejects(() => gpu.from(promise as never), TypeError, "which has to be awaited");
-    (await coming).dispose();
-  }));
+testOnDevice("DeviceBuffer names a promise in the place of an array or a buffer", async (gpu) => {
+  using buffer = gpu.alloc("float32", 4, { label: "x" });
+  const coming = gpu.upload(new Float32Array(4)); // a forgotten await
+  const promise = coming as unknown as typeof buffer & Float32Array<ArrayBuffer>;
+  const strided = buffer.strided();
+  const calls = [
+    () => buffer.copyFrom(promise),
+    () => buffer.copyTo(promise),
+    () => strided.copyFrom(promise),
+    () => strided.copyTo(promise),
+    () => buffer.uploadSync(promise),
+    () => buffer.fillPattern(promise),
+    () => gpu.uploadSync(promise),
+    () => gpu.copyBatch([{ source: promise, destination: buffer }]),
+    () => gpu.register(promise),
+  ];
+  for (const call of calls) assertThrows(call, TypeError, "a promise, which has to be awaited");
+  await assertRejects(() => gpu.from(promise as never), TypeError, "which has to be awaited");
+  (await coming).dispose();
+});
 
 testOnDevice("DeviceBuffer.upload() says both sizes and the number of elements", async (gpu) => {
   using buffer = gpu.alloc("float32", [2, 2], { label: "x" });
@@ -193,17 +191,16 @@ for (const size of [4096, 16 * 2 ** 20]) {
     }
   });
 
-  Deno.test(`DeviceBuffer refuses to start an aborted transfer of ${size} bytes`, () =>
-    withDevice(async (gpu) => {
-      using buffer = gpu.zeros("uint8", size);
-      const signal = AbortSignal.abort(new RangeError("stop"));
-      await assertRejects(
-        () => buffer.upload(new Uint8Array(size).fill(1), { signal }),
-        RangeError,
-      );
-      await assertRejects(() => buffer.download(undefined, { signal }), RangeError, "stop");
-      assertEquals(buffer.downloadSync().findIndex((byte) => byte !== 0), -1);
-    }));
+  testOnDevice(`DeviceBuffer starts no aborted transfer of ${size} bytes`, async (gpu) => {
+    using buffer = gpu.zeros("uint8", size);
+    const signal = AbortSignal.abort(new RangeError("stop"));
+    await assertRejects(
+      () => buffer.upload(new Uint8Array(size).fill(1), { signal }),
+      RangeError,
+    );
+    await assertRejects(() => buffer.download(undefined, { signal }), RangeError, "stop");
+    assertEquals(buffer.downloadSync().findIndex((byte) => byte !== 0), -1);
+  });
 }
 
 Deno.test("DeviceBuffer moves 0 bytes without a driver call", () => {

@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type DType, DTYPE_NAMES, elementBytes, type ScalarOf } from "../../../src/dtype.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { testOnDevice, withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 /** A value that every element type can hold without loss. */
 function valueOf(dtype: DType): ScalarOf<DType> {
@@ -85,28 +85,27 @@ testOnDevice("GpuBuffer refuses indices with the call that reads or writes an el
   }
 });
 
-Deno.test("GpuBuffer refuses arithmetic, which would be NaN, and is its name in texts", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 3, { label: "x" });
-    using host = gpu.pinned("float32", 3);
+testOnDevice("GpuBuffer refuses arithmetic, which would be NaN; texts have its name", (gpu) => {
+  using x = gpu.zeros("float32", 3, { label: "x" });
+  using host = gpu.pinned("float32", 3);
+  for (
+    const [buffer, instead] of [
+      [x, "gpu.compile() makes kernels, await x.download() an array"],
+      [x.strided(), "gpu.compile() makes kernels, await x.download() an array"],
+      [host, "compute with x.array"],
+    ] as const
+  ) {
+    const number = buffer as unknown as number;
     for (
-      const [buffer, instead] of [
-        [x, "gpu.compile() makes kernels, await x.download() an array"],
-        [x.strided(), "gpu.compile() makes kernels, await x.download() an array"],
-        [host, "compute with x.array"],
-      ] as const
+      const use of [() => number * 2, () => -number, () => number < 3, () => Math.max(number)]
     ) {
-      const number = buffer as unknown as number;
-      for (
-        const use of [() => number * 2, () => -number, () => number < 3, () => Math.max(number)]
-      ) {
-        assertThrows(use, TypeError, `Cannot compute with ${buffer}: `);
-        assertThrows(use, TypeError, instead);
-      }
-      assertEquals(`${buffer}`, buffer.toString());
-      assertEquals("of " + buffer, `of ${buffer}`);
+      assertThrows(use, TypeError, `Cannot compute with ${buffer}: `);
+      assertThrows(use, TypeError, instead);
     }
-  }));
+    assertEquals(`${buffer}`, buffer.toString());
+    assertEquals("of " + buffer, `of ${buffer}`);
+  }
+});
 
 testOnDevice("GpuBuffer is its name in JSON, and no record that looks like data", (gpu) => {
   using x = gpu.zeros("float32", [2, 3], { label: "x" });
@@ -116,38 +115,37 @@ testOnDevice("GpuBuffer is its name in JSON, and no record that looks like data"
   );
 });
 
-Deno.test("DeviceBuffer.set() copies values into a part, by TypedArray.set's rules", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", [2, 3]);
-    assertEquals(await x.set([1, 2], 4), x);
-    await x.set(new Float32Array([7]), 1);
-    await x.view(0).set(new Set([8]), 2);
-    await x.set([]);
-    await x.set([[5]], 3);
-    assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
-    using halves = gpu.zeros("bfloat16", 3);
-    await halves.set(Float32Array.of(1.5, 2), 1);
-    await halves.set([0.5]);
-    assertEquals(await halves.download(), Float32Array.of(0.5, 1.5, 2));
-    using longs = gpu.growable("int64", { reserveSize: 64 }).resize(2);
-    await longs.set([-3n], 1);
-    assertEquals(await longs.at(1), -3n);
-    await assertRejects(() => x.set([1], 6), RangeError, "from 6 on: it has 6, the source 1");
-    await assertRejects(() => x.set([1], -1), RangeError, "from -1 on");
-    await assertRejects(() => x.set([1], 0.5), RangeError, "from 0.5 on");
-    await assertRejects(() => x.set(new Uint8Array(3).buffer), RangeError, "0.75");
-    await assertRejects(
-      () => x.set(new Int32Array(1) as never),
-      TypeError,
-      "does not hold float32; convert it, astype() does so on the GPU, or pass its buffer",
-    );
-    await assertRejects(() => x.set(x as never), TypeError, "copyFrom(y)");
-    await assertRejects(() => x.set(["1"] as never), TypeError, "expected a number");
-    await assertRejects(() => x.set("12" as never), TypeError);
-    using bytes = gpu.zeros("uint8", 2);
-    await assertRejects(() => bytes.set([256]), RangeError, "from 0 to 255");
-    assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
-  }));
+testOnDevice("DeviceBuffer.set() copies into a part, by TypedArray.set's rules", async (gpu) => {
+  using x = gpu.zeros("float32", [2, 3]);
+  assertEquals(await x.set([1, 2], 4), x);
+  await x.set(new Float32Array([7]), 1);
+  await x.view(0).set(new Set([8]), 2);
+  await x.set([]);
+  await x.set([[5]], 3);
+  assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
+  using halves = gpu.zeros("bfloat16", 3);
+  await halves.set(Float32Array.of(1.5, 2), 1);
+  await halves.set([0.5]);
+  assertEquals(await halves.download(), Float32Array.of(0.5, 1.5, 2));
+  using longs = gpu.growable("int64", { reserveSize: 64 }).resize(2);
+  await longs.set([-3n], 1);
+  assertEquals(await longs.at(1), -3n);
+  await assertRejects(() => x.set([1], 6), RangeError, "from 6 on: it has 6, the source 1");
+  await assertRejects(() => x.set([1], -1), RangeError, "from -1 on");
+  await assertRejects(() => x.set([1], 0.5), RangeError, "from 0.5 on");
+  await assertRejects(() => x.set(new Uint8Array(3).buffer), RangeError, "0.75");
+  await assertRejects(
+    () => x.set(new Int32Array(1) as never),
+    TypeError,
+    "does not hold float32; convert it, astype() does so on the GPU, or pass its buffer",
+  );
+  await assertRejects(() => x.set(x as never), TypeError, "copyFrom(y)");
+  await assertRejects(() => x.set(["1"] as never), TypeError, "expected a number");
+  await assertRejects(() => x.set("12" as never), TypeError);
+  using bytes = gpu.zeros("uint8", 2);
+  await assertRejects(() => bytes.set([256]), RangeError, "from 0 to 255");
+  assertEquals(await x.download(), Float32Array.of(0, 7, 8, 5, 1, 2));
+});
 
 for (const kind of ["pinned", "mapped", "managed"] as const) {
   testOnDevice(`HostBuffer.set() takes what set() of other buffers takes: ${kind}`, async (gpu) => {

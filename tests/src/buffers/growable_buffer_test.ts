@@ -42,21 +42,20 @@ testOnDevice("GrowableBuffer.grow() keeps the address and the contents", (gpu) =
   assertEquals([...buffer.subarray(-4).downloadSync()], [1, 2, 3, 4]);
 });
 
-Deno.test("GrowableBuffer takes memory from the device in exact steps and gives it back", () =>
-  withDevice((gpu) => {
-    gpu.growable("uint8", { reserveSize: "64 MiB", shape: 16 * MIB }).dispose(); // page tables stay
-    const before = freeBytes(gpu);
-    const buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
-    assertEquals(before - freeBytes(gpu), 0);
-    buffer.grow("16 MiB");
-    assertEquals(before - freeBytes(gpu), 16 * MIB);
-    buffer.shrink("5 MiB");
-    assertEquals(before - freeBytes(gpu), 12 * MIB);
-    buffer.grow(1);
-    assertEquals(before - freeBytes(gpu), 12 * MIB);
-    buffer.dispose();
-    assertEquals(before - freeBytes(gpu), 0);
-  }));
+testOnDevice("GrowableBuffer takes memory in exact steps and gives it back", (gpu) => {
+  gpu.growable("uint8", { reserveSize: "64 MiB", shape: 16 * MIB }).dispose(); // page tables stay
+  const before = freeBytes(gpu);
+  const buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
+  assertEquals(before - freeBytes(gpu), 0);
+  buffer.grow("16 MiB");
+  assertEquals(before - freeBytes(gpu), 16 * MIB);
+  buffer.shrink("5 MiB");
+  assertEquals(before - freeBytes(gpu), 12 * MIB);
+  buffer.grow(1);
+  assertEquals(before - freeBytes(gpu), 12 * MIB);
+  buffer.dispose();
+  assertEquals(before - freeBytes(gpu), 0);
+});
 
 testOnDevice("GrowableBuffer.resize(), reserve() and shrinkToFit() follow RMM", (gpu) => {
   using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 4 });
@@ -104,13 +103,12 @@ testOnDevice("GrowableBuffer reserves as much as the device has when nothing is 
   assert(buffer.reservedBytes >= gpu.info.totalBytes);
 });
 
-Deno.test("GrowableBuffer.grow() refuses to pass what was reserved, and changes nothing", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 100 });
-    assertThrows(() => buffer.grow("4 MiB"), RangeError, "4 MiB of addresses were reserved");
-    assertThrows(() => buffer.reserve(2 ** 40), RangeError);
-    assertEquals([buffer.length, buffer.capacityBytes], [100, STEP_BYTES]);
-  }));
+testOnDevice("GrowableBuffer.grow() refuses to pass its addresses, and changes nothing", (gpu) => {
+  using buffer = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 100 });
+  assertThrows(() => buffer.grow("4 MiB"), RangeError, "4 MiB of addresses were reserved");
+  assertThrows(() => buffer.reserve(2 ** 40), RangeError);
+  assertEquals([buffer.length, buffer.capacityBytes], [100, STEP_BYTES]);
+});
 
 testOnDevice("GrowableBuffer refuses amounts that are none", (gpu) => {
   using buffer = gpu.growable("float32", { reserveSize: "4 MiB", shape: 4 });

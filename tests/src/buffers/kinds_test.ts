@@ -43,13 +43,12 @@ for (const [kind, make] of Object.entries(KINDS)) {
       assertEquals([...await buffer.download()], [7, 8, 7, 7, 8, 7]);
     }));
 
-  Deno.test(`GpuBuffer.at() and setAt() reach single elements of ${kind} memory`, () =>
-    withDevice(async (gpu) => {
-      using buffer = make(gpu);
-      await buffer.upload(SIX);
-      await buffer.setAt(-1, 60);
-      assertEquals([await buffer.at(4), await buffer.at(5)], [5, 60]);
-    }));
+  testOnDevice(`GpuBuffer.at() and setAt() reach elements of ${kind} memory`, async (gpu) => {
+    using buffer = make(gpu);
+    await buffer.upload(SIX);
+    await buffer.setAt(-1, 60);
+    assertEquals([await buffer.at(4), await buffer.at(5)], [5, 60]);
+  });
 
   testOnDevice(`CudaDevice.copyBatch() copies into ${kind} memory and out of it`, async (gpu) => {
     using buffer = make(gpu);
@@ -62,12 +61,11 @@ for (const [kind, make] of Object.entries(KINDS)) {
 }
 
 for (const kind of ["staged", "growable"] as const) {
-  Deno.test(`GpuBuffer.release() refuses ${kind} memory, which is more than an address`, () =>
-    withDevice((gpu) => {
-      const buffer = KINDS[kind]?.(gpu);
-      assertThrows(() => buffer?.release(), TypeError, "takes more than its address");
-      buffer?.dispose();
-    }));
+  testOnDevice(`GpuBuffer.release() refuses ${kind} memory, more than an address`, (gpu) => {
+    const buffer = KINDS[kind]?.(gpu);
+    assertThrows(() => buffer?.release(), TypeError, "takes more than its address");
+    buffer?.dispose();
+  });
 }
 
 testOnDevice("GpuBuffer.release() refuses registered memory, which is the array's", (gpu) => {

@@ -81,17 +81,16 @@ testOnDevice("ManagedBuffer.prefetch() and hints take 0 bytes", (gpu) => {
   assertEquals(managed.advice.readMostly, false);
 });
 
-Deno.test("ManagedBuffer.discard() gives the contents up, and new ones can be written", () =>
-  withDevice((gpu) => {
-    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) {
-      using old = gpu.managed("uint8", PAGES_BYTES);
-      assertThrows(() => old.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
-      return;
-    }
-    using managed = gpu.managed("uint8", PAGES_BYTES);
-    managed.fill(7).discard().fill(8);
-    assertEquals(managed.downloadSync().findIndex((byte) => byte !== 8), -1);
-  }));
+testOnDevice("ManagedBuffer.discard() gives the contents up, and takes new ones", (gpu) => {
+  if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) {
+    using old = gpu.managed("uint8", PAGES_BYTES);
+    assertThrows(() => old.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
+    return;
+  }
+  using managed = gpu.managed("uint8", PAGES_BYTES);
+  managed.fill(7).discard().fill(8);
+  assertEquals(managed.downloadSync().findIndex((byte) => byte !== 8), -1);
+});
 
 testOnDevice("ManagedBuffer.discard() loses no bytes that are written behind it", (gpu) => {
   if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;

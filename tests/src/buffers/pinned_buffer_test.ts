@@ -4,7 +4,7 @@ import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { testOnDevice, withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 for (const dtype of DTYPE_NAMES) {
   testOnDevice(`PinnedBuffer.array shows ${dtype} over the memory itself`, (gpu) => {
@@ -53,18 +53,17 @@ testOnDevice("PinnedBuffer.array of 0 elements is empty", (gpu) => {
   assertEquals([pinned.array.length, pinned.ptr], [0, 0n]);
 });
 
-Deno.test("PinnedBuffer.copyTo() and copyFrom() move pinned bytes both ways on a stream", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    using there = gpu.pinned("uint32", 1000, { stream });
-    using back = gpu.pinned("uint32", 1000, { stream });
-    using device = gpu.alloc("uint32", 1000, { stream });
-    there.array.forEach((_, index, array) => array[index] = index);
-    there.copyTo(device, { stream });
-    back.copyFrom(device, { stream });
-    stream.synchronizeSync();
-    assertEquals(back.array, there.array);
-  }));
+testOnDevice("PinnedBuffer.copyTo() and copyFrom() move bytes both ways on a stream", (gpu) => {
+  using stream = gpu.createStream();
+  using there = gpu.pinned("uint32", 1000, { stream });
+  using back = gpu.pinned("uint32", 1000, { stream });
+  using device = gpu.alloc("uint32", 1000, { stream });
+  there.array.forEach((_, index, array) => array[index] = index);
+  there.copyTo(device, { stream });
+  back.copyFrom(device, { stream });
+  stream.synchronizeSync();
+  assertEquals(back.array, there.array);
+});
 
 testOnDevice("PinnedBuffer refuses transfers between parts of it that overlap", async (gpu) => {
   using pinned = gpu.pinned("uint8", 16);

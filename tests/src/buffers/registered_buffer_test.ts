@@ -37,15 +37,14 @@ testOnDevice("RegisteredBuffer is the array itself, for the GPU too", (gpu) => {
   assertStrictEquals(registered.array.buffer, array.buffer);
 });
 
-Deno.test("RegisteredBuffer.dispose() leaves the array and its contents to the program", () =>
-  withDevice((gpu) => {
-    const bytes = ownPages(64);
-    bytes.fill(4);
-    const registered = gpu.register(bytes);
-    registered.dispose();
-    assertEquals([bytes.length, bytes[63], gpu.live().count], [64, 4, 0]);
-    gpu.register(bytes).dispose();
-  }));
+testOnDevice("RegisteredBuffer.dispose() leaves the array's contents to the program", (gpu) => {
+  const bytes = ownPages(64);
+  bytes.fill(4);
+  const registered = gpu.register(bytes);
+  registered.dispose();
+  assertEquals([bytes.length, bytes[63], gpu.live().count], [64, 4, 0]);
+  gpu.register(bytes).dispose();
+});
 
 Deno.test("RegisteredBuffer takes an ArrayBuffer, a SharedArrayBuffer, a DataView and a shape", () =>
   withDevice((gpu) => {
@@ -253,51 +252,48 @@ function withAttribute(api: DriverApi, wanted: number, value: number): DriverApi
 /** More than a transfer moves in its call. */
 const LARGE_COUNT = 6 * 2 ** 20;
 
-Deno.test("RegisteredBuffer comes after transfers of its array that are under way", () =>
-  withDevice(async (gpu) => {
-    const array = new Float32Array(LARGE_COUNT).fill(7);
-    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
-    using target = gpu.alloc("float32", LARGE_COUNT);
-    const uploading = target.upload(array);
-    using registered = gpu.register(array);
-    registered.fill(9);
-    await uploading;
-    assertEquals(new Set(await target.download()), new Set([7]));
-    registered.dispose();
-    gpu.synchronizeSync();
-    const downloading = ones.download(array);
-    using again = gpu.register(array);
-    target.copyFrom(again);
-    await downloading;
-    assertEquals(new Set(await target.download()), new Set([1]));
-  }));
+testOnDevice("RegisteredBuffer comes after transfers of its array under way", async (gpu) => {
+  const array = new Float32Array(LARGE_COUNT).fill(7);
+  using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+  using target = gpu.alloc("float32", LARGE_COUNT);
+  const uploading = target.upload(array);
+  using registered = gpu.register(array);
+  registered.fill(9);
+  await uploading;
+  assertEquals(new Set(await target.download()), new Set([7]));
+  registered.dispose();
+  gpu.synchronizeSync();
+  const downloading = ones.download(array);
+  using again = gpu.register(array);
+  target.copyFrom(again);
+  await downloading;
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
 
-Deno.test("RegisteredBuffer.dispose() during a download leaves the array in order", () =>
-  withDevice(async (gpu) => {
-    const array = new Float32Array(LARGE_COUNT).fill(7);
-    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
-    using target = gpu.alloc("float32", LARGE_COUNT);
-    const registered = gpu.register(array);
-    const downloading = ones.download(array);
-    registered.dispose();
-    await target.upload(array);
-    await downloading;
-    assertEquals(new Set(await target.download()), new Set([1]));
-  }));
+testOnDevice("RegisteredBuffer.dispose() in a download leaves the array in order", async (gpu) => {
+  const array = new Float32Array(LARGE_COUNT).fill(7);
+  using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+  using target = gpu.alloc("float32", LARGE_COUNT);
+  const registered = gpu.register(array);
+  const downloading = ones.download(array);
+  registered.dispose();
+  await target.upload(array);
+  await downloading;
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
 
-Deno.test("RegisteredBuffer keeps its order beside another part of the same array", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    const whole = new Float32Array(2 * LARGE_COUNT).fill(7);
-    const [first, second] = [whole.subarray(0, LARGE_COUNT), whole.subarray(LARGE_COUNT)];
-    using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
-    using target = gpu.alloc("float32", LARGE_COUNT);
-    using registered = gpu.register(first);
-    using _other = gpu.register(second);
-    registered.copyFrom(ones, { stream });
-    await target.upload(first);
-    assertEquals(new Set(await target.download()), new Set([1]));
-  }));
+testOnDevice("RegisteredBuffer keeps its order beside another part of its array", async (gpu) => {
+  using stream = gpu.createStream();
+  const whole = new Float32Array(2 * LARGE_COUNT).fill(7);
+  const [first, second] = [whole.subarray(0, LARGE_COUNT), whole.subarray(LARGE_COUNT)];
+  using ones = gpu.alloc("float32", LARGE_COUNT).fill(1);
+  using target = gpu.alloc("float32", LARGE_COUNT);
+  using registered = gpu.register(first);
+  using _other = gpu.register(second);
+  registered.copyFrom(ones, { stream });
+  await target.upload(first);
+  assertEquals(new Set(await target.download()), new Set([1]));
+});
 
 testHolding("RegisteredBuffer.dispose() leaves the array behind the GPU's writes", async (gpu) => {
   using stream = gpu.createStream();

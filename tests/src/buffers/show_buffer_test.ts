@@ -21,12 +21,11 @@ testOnDevice("DeviceBuffer shows label, type, size, place, address and all value
   assertStringIncludes(text, "values:\n1  2   3\n4  5  60");
 });
 
-Deno.test("DeviceBuffer shows the first values of many, and that there are more", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(Float32Array.from({ length: 5000 }, (_, index) => index / 2));
-    const { text } = await cardOf(x);
-    assertMatch(text, /first and last values:\n +0 +0\.5 +1 [^]*\n +…\n[^]* 2499\.5$/);
-  }));
+testOnDevice("DeviceBuffer shows the first of many values, and that more follow", async (gpu) => {
+  using x = await gpu.upload(Float32Array.from({ length: 5000 }, (_, index) => index / 2));
+  const { text } = await cardOf(x);
+  assertMatch(text, /first and last values:\n +0 +0\.5 +1 [^]*\n +…\n[^]* 2499\.5$/);
+});
 
 for (
   const [dtype, value, shown] of [
@@ -111,25 +110,24 @@ Deno.test("PitchedBuffer shows itself, its address and its pitch, and no place i
     assertEquals(text.includes("this view"), false);
   }));
 
-Deno.test("a transposed view shows the values that a download gives, first and last", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(Float32Array.from({ length: 21 * 30 }, (_, index) => index), {
-      shape: [21, 30],
-    });
-    const view = x.transpose();
-    const values = await view.download();
-    const rows = [0, 1, 2, 3, undefined, 28, 29];
-    const columns = [0, 1, 2, 3, 4, undefined, 18, 19, 20];
-    const wanted = rows.map((row) =>
-      row === undefined
-        ? "…"
-        : columns.map((column) => column === undefined ? "…" : values[row * 21 + column]).join(" ")
-    );
-    const { text } = await cardOf(view);
-    const shown = text.slice(text.indexOf("first and last values:")).split("\n").slice(1)
-      .map((line) => line.trim().replaceAll(/ +/g, " "));
-    assertEquals(shown, wanted);
-  }));
+testOnDevice("a transposed view shows the first and last values of a download", async (gpu) => {
+  using x = await gpu.upload(Float32Array.from({ length: 21 * 30 }, (_, index) => index), {
+    shape: [21, 30],
+  });
+  const view = x.transpose();
+  const values = await view.download();
+  const rows = [0, 1, 2, 3, undefined, 28, 29];
+  const columns = [0, 1, 2, 3, 4, undefined, 18, 19, 20];
+  const wanted = rows.map((row) =>
+    row === undefined
+      ? "…"
+      : columns.map((column) => column === undefined ? "…" : values[row * 21 + column]).join(" ")
+  );
+  const { text } = await cardOf(view);
+  const shown = text.slice(text.indexOf("first and last values:")).split("\n").slice(1)
+    .map((line) => line.trim().replaceAll(/ +/g, " "));
+  assertEquals(shown, wanted);
+});
 
 testOnDevice("a reversed part of a three-axis view shows its own values", async (gpu) => {
   using x = await gpu.upload(Int32Array.from({ length: 24 }, (_, index) => index), {
@@ -173,16 +171,15 @@ const KINDS: readonly (readonly [(gpu: CudaDevice) => Disposable, string])[] = [
   [(gpu) => gpu.growable("uint8", { reserveSize: "64 MiB" }), "device memory that grows in place"],
 ];
 
-Deno.test("GpuBuffer.describe() finds lowest, highest and mean of a small buffer", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([0, 1, 2, 5, NaN]), { label: "x" });
-    const summary = await x.describe();
-    const { lowest, highest, mean, zeroCount, nonFiniteCount, sampleCount } = summary;
-    assertEquals([lowest, highest, mean], [0, 5, 2]);
-    assertEquals([zeroCount, nonFiniteCount, sampleCount], [1, 1, 5]);
-    assertEquals(summary.histogram.reduce((sum, count) => sum + count, 0), 4);
-    assertStringIncludes((await cardOf(summary)).text, "all 5 values");
-  }));
+testOnDevice("GpuBuffer.describe() finds lowest, highest and mean of few values", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([0, 1, 2, 5, NaN]), { label: "x" });
+  const summary = await x.describe();
+  const { lowest, highest, mean, zeroCount, nonFiniteCount, sampleCount } = summary;
+  assertEquals([lowest, highest, mean], [0, 5, 2]);
+  assertEquals([zeroCount, nonFiniteCount, sampleCount], [1, 1, 5]);
+  assertEquals(summary.histogram.reduce((sum, count) => sum + count, 0), 4);
+  assertStringIncludes((await cardOf(summary)).text, "all 5 values");
+});
 
 Deno.test("GpuBuffer.describe() samples a large buffer from its first to its last element", () =>
   withDevice(async (gpu) => {

@@ -31,32 +31,30 @@ function pixelsOf({ png, width, height }: BufferImage): (x: number, y: number) =
   };
 }
 
-Deno.test("GpuBuffer.showImage() gives the ends of the range the ends of the colours", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([5, 7, NaN, 9]), { shape: [2, 2], label: "x" });
+testOnDevice("GpuBuffer.showImage() gives the range's ends the colours' ends", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([5, 7, NaN, 9]), { shape: [2, 2], label: "x" });
+  const image = await x.showImage({ colors: "gray" });
+  const at = pixelsOf(image);
+  const [right, bottom] = [image.width - 1, image.height - 1];
+  assertEquals(image.range, [5, 9]);
+  assertEquals(at(0, 0), [0, 0, 0, 255]);
+  assertEquals(at(right, 0), [128, 128, 128, 255]);
+  assertEquals(at(0, bottom), [0, 0, 0, 0]);
+  assertEquals(at(right, bottom), [255, 255, 255, 255]);
+  const { html, text } = await cardOf(image);
+  assertStringIncludes(html, '<img src="data:image/png;base64,');
+  assertEquals(text.match(/colours from 5 to 9/g)?.length, 1);
+});
+
+testOnDevice("GpuBuffer.showImage() tells the largest numbers from the smallest", async (gpu) => {
+  for (const unit of [Number.MAX_VALUE, Number.MIN_VALUE]) {
+    using x = await gpu.upload(new Float64Array([-unit, 0, 0, unit]), { shape: [2, 2] });
     const image = await x.showImage({ colors: "gray" });
     const at = pixelsOf(image);
-    const [right, bottom] = [image.width - 1, image.height - 1];
-    assertEquals(image.range, [5, 9]);
-    assertEquals(at(0, 0), [0, 0, 0, 255]);
-    assertEquals(at(right, 0), [128, 128, 128, 255]);
-    assertEquals(at(0, bottom), [0, 0, 0, 0]);
-    assertEquals(at(right, bottom), [255, 255, 255, 255]);
-    const { html, text } = await cardOf(image);
-    assertStringIncludes(html, '<img src="data:image/png;base64,');
-    assertEquals(text.match(/colours from 5 to 9/g)?.length, 1);
-  }));
-
-Deno.test("GpuBuffer.showImage() tells the largest and the smallest numbers apart", () =>
-  withDevice(async (gpu) => {
-    for (const unit of [Number.MAX_VALUE, Number.MIN_VALUE]) {
-      using x = await gpu.upload(new Float64Array([-unit, 0, 0, unit]), { shape: [2, 2] });
-      const image = await x.showImage({ colors: "gray" });
-      const at = pixelsOf(image);
-      const corners = [at(0, 0), at(image.width - 1, 0), at(image.width - 1, image.height - 1)];
-      assertEquals(corners.map(([red]) => red), [0, 128, 255]);
-    }
-  }));
+    const corners = [at(0, 0), at(image.width - 1, 0), at(image.width - 1, image.height - 1)];
+    assertEquals(corners.map(([red]) => red), [0, 128, 255]);
+  }
+});
 
 testOnDevice("GpuBuffer.showImage() draws channels as they are", async (gpu) => {
   using x = await gpu.upload(new Uint8Array([255, 0, 10, 1, 2, 3]), { shape: [1, 2, 3] });
@@ -67,7 +65,7 @@ testOnDevice("GpuBuffer.showImage() draws channels as they are", async (gpu) => 
   assertEquals(image.colors, null);
 });
 
-Deno.test("GpuBuffer.showImage() shows every n-th row and column of a large buffer", () =>
+Deno.test("GpuBuffer.showImage() shows each n-th row and column of a large buffer", () =>
   withDevice(async (gpu) => {
     const [rows, columns] = [1030, 515];
     const values = Int32Array.from({ length: rows * columns }, (_, index) => index);

@@ -26,13 +26,12 @@ testOnDevice("GpuBuffer.transpose() orders three axes as told", async (gpu) => {
   assertEquals([...await turned.download()], expected);
 });
 
-Deno.test("StridedView.copyFrom() scatters a contiguous buffer back into the layout", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    using turned = await gpu.upload(new Float32Array([1, 4, 2, 5, 3, 6]), { shape: [3, 2] });
-    matrix.transpose().copyFrom(turned);
-    assertEquals(await matrix.download(), SIX);
-  }));
+testOnDevice("StridedView.copyFrom() scatters a contiguous buffer into the layout", async (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  using turned = await gpu.upload(new Float32Array([1, 4, 2, 5, 3, 6]), { shape: [3, 2] });
+  matrix.transpose().copyFrom(turned);
+  assertEquals(await matrix.download(), SIX);
+});
 
 testOnDevice("StridedView.range() takes every second element", async (gpu) => {
   using line = await gpu.upload(SIX);
@@ -80,13 +79,12 @@ testOnDevice("GpuBuffer.strided() rejects values that are not layouts", (gpu) =>
   );
 });
 
-Deno.test("GpuBuffer.transpose() of axes one by one says that it takes a list of them", () =>
-  withDevice((gpu) => {
-    using box = gpu.zeros("int8", [2, 3, 4]);
-    const words = "Cannot order axes by the number 2: expected a list of all, such as [2, 1, 0]";
-    assertThrows(() => box.transpose(2 as never), TypeError, words);
-    assertThrows(() => box.transpose().transpose(2 as never), TypeError, words);
-  }));
+testOnDevice("GpuBuffer.transpose() of axes one by one says that it takes a list", (gpu) => {
+  using box = gpu.zeros("int8", [2, 3, 4]);
+  const words = "Cannot order axes by the number 2: expected a list of all, such as [2, 1, 0]";
+  assertThrows(() => box.transpose(2 as never), TypeError, words);
+  assertThrows(() => box.transpose().transpose(2 as never), TypeError, words);
+});
 
 testOnDevice("StridedView.view() shows one column of a transposed matrix", async (gpu) => {
   using matrix = await gpu.upload(SIX, { shape: [2, 3] });
@@ -129,15 +127,14 @@ testOnDevice("StridedView.copyFrom() moves elements between parts that interleav
   assertEquals([...await line.download()], [1, 1, 3, 3, 5, 5]);
 });
 
-Deno.test("StridedView.download() and upload() move the elements in the view's order", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    const turned = matrix.transpose();
-    assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
-    await turned.upload(new Float32Array([6, 5, 4, 3, 2, 1]));
-    assertEquals([...await matrix.download()], [6, 4, 2, 5, 3, 1]);
-    await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
-  }));
+testOnDevice("StridedView.download() and upload() move elements in its order", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  const turned = matrix.transpose();
+  assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
+  await turned.upload(new Float32Array([6, 5, 4, 3, 2, 1]));
+  assertEquals([...await matrix.download()], [6, 4, 2, 5, 3, 1]);
+  await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
+});
 
 Deno.test("StridedView moves its elements while the program blocks, behind calls before it", () =>
   withDevice(async (gpu) => {
@@ -319,15 +316,14 @@ testOnDevice("Errors about indices name those that there are", async (gpu) => {
   assertThrows(() => none.view(0), RangeError, "there is none");
 });
 
-Deno.test("StridedView.upload() ends also when its stream is disposed meanwhile", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    const stream = gpu.createStream();
-    const uploaded = matrix.transpose().upload(new Float32Array([1, 4, 2, 5, 3, 6]), { stream });
-    stream.dispose();
-    await uploaded;
-    assertEquals(await matrix.download(), SIX);
-  }));
+testOnDevice("StridedView.upload() ends when its stream is disposed meanwhile", async (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  const stream = gpu.createStream();
+  const uploaded = matrix.transpose().upload(new Float32Array([1, 4, 2, 5, 3, 6]), { stream });
+  stream.dispose();
+  await uploaded;
+  assertEquals(await matrix.download(), SIX);
+});
 
 testOnDevice("GpuBuffer.strided() keeps strides of its own", async (gpu) => {
   using line = await gpu.upload(SIX);
@@ -337,27 +333,25 @@ testOnDevice("GpuBuffer.strided() keeps strides of its own", async (gpu) => {
   assertEquals(await view.download(), new Float32Array([1, 3, 5]));
 });
 
-Deno.test("StridedView refuses an axis that is not there and an order that repeats one", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
-    assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
-    assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
-    const last = () => matrix.strided().range(-1, {});
-    assertThrows(last, RangeError, "Cannot step along axis -1: expected 0 to 1");
-    assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
-  }));
+testOnDevice("StridedView refuses an axis that is missing, and one that is repeated", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
+  assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
+  assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
+  const last = () => matrix.strided().range(-1, {});
+  assertThrows(last, RangeError, "Cannot step along axis -1: expected 0 to 1");
+  assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
+});
 
-Deno.test("StridedView transfers whose signal is aborted allocate and copy nothing", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    using track = gpu.track("aborted");
-    const turned = matrix.transpose();
-    const signal = AbortSignal.abort(new Error("enough"));
-    await assertRejects(() => turned.download(undefined, { signal }), Error, "enough");
-    await assertRejects(() => turned.upload(SIX, { signal }), Error, "enough");
-    assertEquals(track.totalBytes, 0);
-  }));
+testOnDevice("StridedView transfers with an aborted signal allocate nothing", async (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  using track = gpu.track("aborted");
+  const turned = matrix.transpose();
+  const signal = AbortSignal.abort(new Error("enough"));
+  await assertRejects(() => turned.download(undefined, { signal }), Error, "enough");
+  await assertRejects(() => turned.upload(SIX, { signal }), Error, "enough");
+  assertEquals(track.totalBytes, 0);
+});
 
 testOnDevice("StridedView.contiguous() of no elements is an empty buffer", (gpu) => {
   using matrix = gpu.zeros("float32", [2, 3, 4]);
@@ -365,25 +359,24 @@ testOnDevice("StridedView.contiguous() of no elements is an empty buffer", (gpu)
   assertEquals([empty.shape, empty.byteLength], [[2, 3, 0], 0]);
 });
 
-Deno.test("StridedView.copyFrom() refuses other shapes and types, and shared elements", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    using other = gpu.zeros("float32", [2, 3]);
-    assertThrows(() => matrix.transpose().copyFrom(other), RangeError, "shapes differ");
-    const integers = other.as("int32") as unknown as typeof other;
-    assertThrows(() => matrix.strided().copyFrom(integers), TypeError, "element types differ");
-    const repeated = matrix.strided({ shape: [2, 3], strides: [0, 1] });
-    assertThrows(() => repeated.copyFrom(other), TypeError, "its elements share memory");
-    const halves = matrix.reshape(6);
-    assertThrows(
-      () => halves.strided({ shape: [4] }).copyFrom(halves.strided({ shape: [4], offset: 2 })),
-      RangeError,
-      "both show the same memory",
-    );
-    const array = SIX as unknown as typeof other;
-    assertThrows(
-      () => matrix.transpose().copyFrom(array),
-      TypeError,
-      "could move on before the GPU is done",
-    );
-  }));
+testOnDevice("StridedView.copyFrom() refuses other shapes, types and shared elements", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  using other = gpu.zeros("float32", [2, 3]);
+  assertThrows(() => matrix.transpose().copyFrom(other), RangeError, "shapes differ");
+  const integers = other.as("int32") as unknown as typeof other;
+  assertThrows(() => matrix.strided().copyFrom(integers), TypeError, "element types differ");
+  const repeated = matrix.strided({ shape: [2, 3], strides: [0, 1] });
+  assertThrows(() => repeated.copyFrom(other), TypeError, "its elements share memory");
+  const halves = matrix.reshape(6);
+  assertThrows(
+    () => halves.strided({ shape: [4] }).copyFrom(halves.strided({ shape: [4], offset: 2 })),
+    RangeError,
+    "both show the same memory",
+  );
+  const array = SIX as unknown as typeof other;
+  assertThrows(
+    () => matrix.transpose().copyFrom(array),
+    TypeError,
+    "could move on before the GPU is done",
+  );
+});

@@ -197,19 +197,18 @@ Deno.test("CudaDevice.upload() says how the bytes of an array are copied, also o
     assertEquals(await x.download(), Float32Array.of(1));
   }));
 
-Deno.test("CudaDevice.upload() refuses bytes that are no whole number of elements", () =>
-  withDevice(async (gpu) => {
-    const upload = (bytes: ArrayBuffer) => gpu.upload(bytes, { dtype: "float32" });
-    await assertRejects(
-      () => upload(new ArrayBuffer(6)),
-      RangeError,
-      "Cannot upload 6 bytes as float32: they do not divide into elements of 4 bytes",
-    );
-    const detached = new ArrayBuffer(8);
-    detached.transfer();
-    await assertRejects(() => upload(detached), TypeError, "is detached");
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.upload() refuses bytes that are no whole elements", async (gpu) => {
+  const upload = (bytes: ArrayBuffer) => gpu.upload(bytes, { dtype: "float32" });
+  await assertRejects(
+    () => upload(new ArrayBuffer(6)),
+    RangeError,
+    "Cannot upload 6 bytes as float32: they do not divide into elements of 4 bytes",
+  );
+  const detached = new ArrayBuffer(8);
+  detached.transfer();
+  await assertRejects(() => upload(detached), TypeError, "is detached");
+  assertEquals(gpu.live().count, 0);
+});
 
 function shared(values: readonly number[]): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(values.length * 8);
@@ -233,22 +232,21 @@ testOnDevice("CudaDevice.upload() and set() take memory of other realms", async 
   assertEquals(await flags.download(), new Uint8Array(2));
 });
 
-Deno.test("CudaDevice.upload() and uploadAll() believe no subclass about its length", () =>
-  withDevice(async (gpu) => {
-    class Liar extends Uint8Array<ArrayBuffer> {
-      static holding(...values: number[]): Liar {
-        return new Liar(Uint8Array.from(values).buffer);
-      }
-      override get length(): never {
-        return 2 ** 30 as never;
-      }
-      override get byteLength(): never {
-        return 2 ** 30 as never;
-      }
+testOnDevice("CudaDevice.upload(), uploadAll() believe no subclass's length", async (gpu) => {
+  class Liar extends Uint8Array<ArrayBuffer> {
+    static holding(...values: number[]): Liar {
+      return new Liar(Uint8Array.from(values).buffer);
     }
-    using one = await gpu.upload(Liar.holding(1, 2, 3));
-    assertEquals([...await one.download()], [1, 2, 3]);
-    using packed = await gpu.uploadAll([Liar.holding(4, 5), Liar.holding(6)]);
-    assertEquals(packed.buffers.map(({ length }) => length), [2, 1]);
-    assertEquals(await gpu.downloadAll([...packed]), [new Uint8Array([4, 5]), new Uint8Array([6])]);
-  }));
+    override get length(): never {
+      return 2 ** 30 as never;
+    }
+    override get byteLength(): never {
+      return 2 ** 30 as never;
+    }
+  }
+  using one = await gpu.upload(Liar.holding(1, 2, 3));
+  assertEquals([...await one.download()], [1, 2, 3]);
+  using packed = await gpu.uploadAll([Liar.holding(4, 5), Liar.holding(6)]);
+  assertEquals(packed.buffers.map(({ length }) => length), [2, 1]);
+  assertEquals(await gpu.downloadAll([...packed]), [new Uint8Array([4, 5]), new Uint8Array([6])]);
+});

@@ -122,31 +122,30 @@ testOnDevice("CudaDevice.capture() refuses a graph over memory that others have 
   gpu.synchronizeSync();
 });
 
-Deno.test("CudaGraph.launch() refuses foreign memory that was freed, and launches no part", () =>
-  withDevice((gpu) => {
-    using pinned = gpu.pinned("uint8", 4096);
-    using own = gpu.zeros("uint8", 4096);
-    pinned.array.fill(5);
-    const resource = new CudaMemoryResource(gpu);
-    const address = resource.allocate(4096);
-    using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
-    using graph = gpu.capture(() => {
-      own.copyFrom(pinned);
-      foreign.copyFrom(pinned);
-    }, { label: "step" });
-    graph.launch();
-    gpu.synchronizeSync();
-    own.fill(0);
-    gpu.synchronizeSync();
-    resource.deallocate(address);
-    const error = assertThrows(() => graph.launch(), TypeError);
-    assertEquals(
-      error.message,
-      "Cannot launch CudaGraph(step): the memory of theirs that it uses was freed; keep it until " +
-        "the graph is disposed",
-    );
-    assertEquals(new Set(own.downloadSync()), new Set([0]));
-  }));
+testOnDevice("CudaGraph.launch() refuses freed foreign memory, and launches no part", (gpu) => {
+  using pinned = gpu.pinned("uint8", 4096);
+  using own = gpu.zeros("uint8", 4096);
+  pinned.array.fill(5);
+  const resource = new CudaMemoryResource(gpu);
+  const address = resource.allocate(4096);
+  using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
+  using graph = gpu.capture(() => {
+    own.copyFrom(pinned);
+    foreign.copyFrom(pinned);
+  }, { label: "step" });
+  graph.launch();
+  gpu.synchronizeSync();
+  own.fill(0);
+  gpu.synchronizeSync();
+  resource.deallocate(address);
+  const error = assertThrows(() => graph.launch(), TypeError);
+  assertEquals(
+    error.message,
+    "Cannot launch CudaGraph(step): the memory of theirs that it uses was freed; keep it until " +
+      "the graph is disposed",
+  );
+  assertEquals(new Set(own.downloadSync()), new Set([0]));
+});
 
 Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrinks by before", () =>
   withDevice((gpu) => {

@@ -41,7 +41,7 @@ function recordRead(gpu: CudaDevice): { graph: CudaGraph; readable: ReadableStre
   return { graph, readable };
 }
 
-Deno.test("GraphMemoryResource takes memory with a launch and gives it back with the graph", () =>
+Deno.test("GraphMemoryResource takes memory by a launch, gives it back with the graph", () =>
   withDevice((gpu) => {
     const resource = new GraphMemoryResource(gpu);
     resource.trim();
@@ -143,18 +143,17 @@ Deno.test("CudaGraph.dispose() gives back what graphs took beside one that lives
     assertGreater(resource.reservedBytes, before);
   }));
 
-Deno.test("Memory of a graph that a stream of bytes keeps goes back with the graph", () =>
-  withDevice(async (gpu) => {
-    const resource = new GraphMemoryResource(gpu);
-    const before = resource.reservedBytes;
-    const { graph, readable } = recordRead(gpu);
-    graph.launch();
-    await readable.cancel();
-    graph.launch();
-    graph.dispose();
-    gpu.synchronizeSync();
-    assertEquals(resource.reservedBytes, before);
-  }));
+testOnDevice("Memory of a graph that a readable keeps goes back with the graph", async (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  const before = resource.reservedBytes;
+  const { graph, readable } = recordRead(gpu);
+  graph.launch();
+  await readable.cancel();
+  graph.launch();
+  graph.dispose();
+  gpu.synchronizeSync();
+  assertEquals(resource.reservedBytes, before);
+});
 
 testOnDevice("CudaGraph.dispose() in a capture gives its memory back at the end", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
@@ -232,27 +231,26 @@ testOnDevice("GraphMemoryResource is where copies of a captured buffer come from
   assertEquals(new Set(await result.download()), new Set([5]));
 });
 
-Deno.test("A buffer that outlives its capture has memory after the first launch", () =>
-  withDevice(async (gpu) => {
-    const before = new GraphMemoryResource(gpu).reservedBytes;
-    const { graph, output } = recordOutput(gpu, 4);
-    assertThrows(() => output.fill(1), TypeError, "launch the graph first");
-    assertThrows(() => output.downloadSync(), TypeError, "launch the graph first");
-    assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch the graph first");
-    const { ptr } = output;
-    graph.launch();
-    assertEquals(new Set(await output.download()), new Set([4]));
-    output.fill(9);
-    assertEquals(new Set(await output.download()), new Set([9]));
-    using copy = output.slice(0, 8); // of the device's own memory
-    assertEquals([...await copy.download()], Array(8).fill(9));
-    graph.launch();
-    assertEquals([output.ptr, new Set(await output.download())], [ptr, new Set([4])]);
-    graph.dispose();
-    assertEquals(new Set(await output.download()), new Set([4])); // the buffer has it still
-    output.dispose();
-    assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
-  }));
+testOnDevice("A buffer that outlives its capture has memory after a launch", async (gpu) => {
+  const before = new GraphMemoryResource(gpu).reservedBytes;
+  const { graph, output } = recordOutput(gpu, 4);
+  assertThrows(() => output.fill(1), TypeError, "launch the graph first");
+  assertThrows(() => output.downloadSync(), TypeError, "launch the graph first");
+  assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch the graph first");
+  const { ptr } = output;
+  graph.launch();
+  assertEquals(new Set(await output.download()), new Set([4]));
+  output.fill(9);
+  assertEquals(new Set(await output.download()), new Set([9]));
+  using copy = output.slice(0, 8); // of the device's own memory
+  assertEquals([...await copy.download()], Array(8).fill(9));
+  graph.launch();
+  assertEquals([output.ptr, new Set(await output.download())], [ptr, new Set([4])]);
+  graph.dispose();
+  assertEquals(new Set(await output.download()), new Set([4])); // the buffer has it still
+  output.dispose();
+  assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
+});
 
 testOnDevice("A buffer that outlives its capture can go before its graph", (gpu) => {
   const before = new GraphMemoryResource(gpu).reservedBytes;

@@ -84,26 +84,25 @@ testOnDevice("CudaGraph records copies of every shape and a batch", (gpu) => {
   assertEquals(new Set(readBytes(row)), new Set([7]));
 });
 
-Deno.test("CudaGraph counts its copies at each launch and none while it is recorded", () =>
-  withDevice(async (gpu) => {
-    using a = gpu.zeros("uint8", 4096);
-    using b = gpu.zeros("uint8", 4096);
-    const { copiedBytes } = gpu.context;
-    using graph = gpu.capture(() => b.copyFrom(a));
-    assertEquals(gpu.context.copiedBytes, copiedBytes);
-    const timing = await gpu.time(() => {
-      graph.launch();
-      graph.launch();
-    });
-    assertEquals(timing.copiedBytes, 8192);
-    gpu.timeline.start();
+testOnDevice("CudaGraph counts its copies at each launch, none while recorded", async (gpu) => {
+  using a = gpu.zeros("uint8", 4096);
+  using b = gpu.zeros("uint8", 4096);
+  const { copiedBytes } = gpu.context;
+  using graph = gpu.capture(() => b.copyFrom(a));
+  assertEquals(gpu.context.copiedBytes, copiedBytes);
+  const timing = await gpu.time(() => {
     graph.launch();
-    gpu.timeline.stop();
     graph.launch();
-    const noted = gpu.timeline.events().map(({ action, byteLength }) => [action, byteLength]);
-    gpu.timeline.clear();
-    assertEquals(noted, [["copy", 4096]]);
-  }));
+  });
+  assertEquals(timing.copiedBytes, 8192);
+  gpu.timeline.start();
+  graph.launch();
+  gpu.timeline.stop();
+  graph.launch();
+  const noted = gpu.timeline.events().map(({ action, byteLength }) => [action, byteLength]);
+  gpu.timeline.clear();
+  assertEquals(noted, [["copy", 4096]]);
+});
 
 testOnDevice("CudaGraph records a second stream that uses the same memory", async (gpu) => {
   using second = gpu.createStream();
@@ -208,21 +207,20 @@ testOnDevice("CudaGraph keeps the memory that it uses until it is disposed", (gp
   graph.dispose();
 });
 
-Deno.test("CudaGraph keeps the order of a buffer and of one that borrows its memory", () =>
-  withDevice(async (gpu) => {
-    using second = gpu.createStream();
-    using owner = gpu.zeros("uint32", 64);
-    using alias = gpu.fromHandle(owner.ptr, 256, { dtype: "uint32", owner });
-    using target = gpu.zeros("uint32", 64);
-    await gpu.synchronize();
-    using graph = gpu.capture(() => {
-      owner.fill(4);
-      target.copyFrom(alias, { stream: second });
-      owner.fill(5);
-    });
-    graph.launch();
-    assertEquals([await target.at(0), await alias.at(0)], [4, 5]);
-  }));
+testOnDevice("CudaGraph keeps the order of a buffer and one that borrows it", async (gpu) => {
+  using second = gpu.createStream();
+  using owner = gpu.zeros("uint32", 64);
+  using alias = gpu.fromHandle(owner.ptr, 256, { dtype: "uint32", owner });
+  using target = gpu.zeros("uint32", 64);
+  await gpu.synchronize();
+  using graph = gpu.capture(() => {
+    owner.fill(4);
+    target.copyFrom(alias, { stream: second });
+    owner.fill(5);
+  });
+  graph.launch();
+  assertEquals([await target.at(0), await alias.at(0)], [4, 5]);
+});
 
 Deno.test("CudaGraph keeps buffers that nobody else holds, and goes when nobody holds it", async () => {
   const { result, warnings } = await runWithCollector(`
@@ -248,20 +246,19 @@ testOnDevice("GpuBuffer.release() refuses memory that a graph uses", (gpu) => {
   assertThrows(() => buffer.release(), TypeError, "dispose the graph");
 });
 
-Deno.test("GpuBuffer.dispose() in a capture frees what was there before it at its end", () =>
-  withDevice((gpu) => {
-    const unused = gpu.zeros("uint8", 64);
-    const used = gpu.zeros("uint8", 64);
-    const pinned = gpu.pinned("uint8", 64);
-    using graph = gpu.capture(() => {
-      used.fill(1);
-      unused.dispose();
-      used.dispose();
-      pinned.dispose();
-    });
-    assertEquals(gpu.live({ kind: ["device", "pinned"] }).count, 0);
-    graph.launch();
-  }));
+testOnDevice("GpuBuffer.dispose() in a capture frees what was there before at its end", (gpu) => {
+  const unused = gpu.zeros("uint8", 64);
+  const used = gpu.zeros("uint8", 64);
+  const pinned = gpu.pinned("uint8", 64);
+  using graph = gpu.capture(() => {
+    used.fill(1);
+    unused.dispose();
+    used.dispose();
+    pinned.dispose();
+  });
+  assertEquals(gpu.live({ kind: ["device", "pinned"] }).count, 0);
+  graph.launch();
+});
 
 Deno.test("CudaDevice.capture() refuses what cannot be recorded, and the stream goes on", () =>
   withDevice(async (gpu) => {
@@ -350,22 +347,21 @@ testOnDevice("CudaDevice.capture() refuses a stream that a promise waits for", a
   assertEquals(graph.nodeCount, 0);
 });
 
-Deno.test("CudaEvent of a capture is a part of the graph until it is recorded again", () =>
-  withDevice(async (gpu) => {
-    using mark = gpu.createEvent();
-    using other = gpu.createStream();
-    using _graph = gpu.capture((stream) => stream.record(mark));
-    assertThrows(() => mark.isComplete, TypeError, "recorded in a capture");
-    assertThrows(() => mark.synchronizeSync(), TypeError, "recorded in a capture");
-    assertThrows(() => other.wait(mark), TypeError, "recorded in a capture");
-    using before = gpu.stream.record();
-    assertThrows(() => mark.secondsSince(before), TypeError, "recorded in a capture");
-    assertThrows(() => before.secondsSince(mark), TypeError, "recorded in a capture");
-    gpu.stream.record(mark);
-    other.wait(mark);
-    await mark.synchronize();
-    assert(mark.isComplete);
-  }));
+testOnDevice("CudaEvent of a capture is in the graph until it is recorded again", async (gpu) => {
+  using mark = gpu.createEvent();
+  using other = gpu.createStream();
+  using _graph = gpu.capture((stream) => stream.record(mark));
+  assertThrows(() => mark.isComplete, TypeError, "recorded in a capture");
+  assertThrows(() => mark.synchronizeSync(), TypeError, "recorded in a capture");
+  assertThrows(() => other.wait(mark), TypeError, "recorded in a capture");
+  using before = gpu.stream.record();
+  assertThrows(() => mark.secondsSince(before), TypeError, "recorded in a capture");
+  assertThrows(() => before.secondsSince(mark), TypeError, "recorded in a capture");
+  gpu.stream.record(mark);
+  other.wait(mark);
+  await mark.synchronize();
+  assert(mark.isComplete);
+});
 
 Deno.test("CudaGraph.launch() refuses a disposed stream and a stream that is being captured", () =>
   withDevice((gpu) => {

@@ -163,20 +163,19 @@ testOnDevice("CachingResourceAdaptor limit holds, and says so", (gpu) => {
   assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);
 });
 
-Deno.test("CachingResourceAdaptor.trim() keeps what is in use, and as much as it is told", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    const blocks = [4, 8, 16].map((size) => cache.allocate(size * MEBIBYTE, gpu.stream));
-    cache.deallocate(blocks[0] ?? 0n, 4 * MEBIBYTE, gpu.stream);
-    cache.deallocate(blocks[1] ?? 0n, 8 * MEBIBYTE, gpu.stream);
-    cache.trim(8 * MEBIBYTE);
-    assertEquals(cache.cachedBytes, 8 * MEBIBYTE);
-    cache.trim();
-    assertEquals([cache.cachedBytes, cache.usedBytes], [0, 16 * MEBIBYTE]);
-    assertEquals(upstream.liveBytes, 16 * MEBIBYTE);
-    cache.deallocate(blocks[2] ?? 0n, 16 * MEBIBYTE, gpu.stream);
-  }));
+testOnDevice("CachingResourceAdaptor.trim() keeps what is in use, and what it is told", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  const blocks = [4, 8, 16].map((size) => cache.allocate(size * MEBIBYTE, gpu.stream));
+  cache.deallocate(blocks[0] ?? 0n, 4 * MEBIBYTE, gpu.stream);
+  cache.deallocate(blocks[1] ?? 0n, 8 * MEBIBYTE, gpu.stream);
+  cache.trim(8 * MEBIBYTE);
+  assertEquals(cache.cachedBytes, 8 * MEBIBYTE);
+  cache.trim();
+  assertEquals([cache.cachedBytes, cache.usedBytes], [0, 16 * MEBIBYTE]);
+  assertEquals(upstream.liveBytes, 16 * MEBIBYTE);
+  cache.deallocate(blocks[2] ?? 0n, 16 * MEBIBYTE, gpu.stream);
+});
 
 Deno.test("CachingResourceAdaptor.dispose() gives back at once what is free, and later the rest", () =>
   withDevice((gpu) => {
@@ -238,33 +237,31 @@ testOnDevice("CachingResourceAdaptor changes nothing when its upstream cannot al
   cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
 });
 
-Deno.test("CachingResourceAdaptor keeps a segment that its upstream does not take back", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
-    upstream.fault.deallocate = new Error("planted");
-    const warnings = captureWarnings(() => cache.trim());
-    assert(warnings.length === 1 && warnings[0]?.includes("planted"));
-    assertEquals(cache.cachedBytes, upstream.liveBytes);
-    upstream.fault.deallocate = undefined;
-    cache.trim();
-    assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
-  }));
+testOnDevice("CachingResourceAdaptor keeps a segment that its upstream refuses", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+  upstream.fault.deallocate = new Error("planted");
+  const warnings = captureWarnings(() => cache.trim());
+  assert(warnings.length === 1 && warnings[0]?.includes("planted"));
+  assertEquals(cache.cachedBytes, upstream.liveBytes);
+  upstream.fault.deallocate = undefined;
+  cache.trim();
+  assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
+});
 
-Deno.test("CachingResourceAdaptor shows in the device's caches, and gpu trims it there", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const cache = new CachingResourceAdaptor(upstream);
-    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
-    const { caches } = gpu.context.ledger;
-    const kept = [...caches].filter(({ name }) => name === "caching resource");
-    assertEquals(kept.map(({ byteLength }) => byteLength), [cache.cachedBytes]);
-    for (const each of kept) each.trim();
-    assertEquals(upstream.liveBytes, 0);
-    cache.dispose();
-    assertEquals([...caches].filter(({ name }) => name === "caching resource"), []);
-  }));
+testOnDevice("CachingResourceAdaptor is one of the device's caches, which gpu trims", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const cache = new CachingResourceAdaptor(upstream);
+  cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+  const { caches } = gpu.context.ledger;
+  const kept = [...caches].filter(({ name }) => name === "caching resource");
+  assertEquals(kept.map(({ byteLength }) => byteLength), [cache.cachedBytes]);
+  for (const each of kept) each.trim();
+  assertEquals(upstream.liveBytes, 0);
+  cache.dispose();
+  assertEquals([...caches].filter(({ name }) => name === "caching resource"), []);
+});
 
 Deno.test("CachingResourceAdaptor is as it was after calls without a stream, or of a wrong size", () =>
   withDevice((gpu) => {

@@ -65,34 +65,32 @@ testOnDevice("LimitingResourceAdaptor counts nothing for calls that fail", (gpu)
   assertEquals(limited.usedBytes, 0);
 });
 
-Deno.test("StatisticsResourceAdaptor counts bytes and allocations now, at most and in all", () =>
-  withDevice((gpu) => {
-    const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
-    const first = stats.allocate(1000, gpu.stream);
-    const second = stats.allocate(500, gpu.stream);
-    stats.deallocate(first, 1000, gpu.stream);
-    const third = stats.allocate(100, gpu.stream);
-    assertEquals([stats.currentBytes, stats.peakBytes, stats.totalBytes], [600, 1500, 1600]);
-    assertEquals([stats.currentCount, stats.peakCount, stats.totalCount], [2, 2, 3]);
-    stats.deallocate(second, 500, gpu.stream);
-    stats.deallocate(third, 100, gpu.stream);
-    assertEquals([stats.currentBytes, stats.currentCount], [0, 0]);
-  }));
+testOnDevice("StatisticsResourceAdaptor counts bytes now, at most and in all", (gpu) => {
+  const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
+  const first = stats.allocate(1000, gpu.stream);
+  const second = stats.allocate(500, gpu.stream);
+  stats.deallocate(first, 1000, gpu.stream);
+  const third = stats.allocate(100, gpu.stream);
+  assertEquals([stats.currentBytes, stats.peakBytes, stats.totalBytes], [600, 1500, 1600]);
+  assertEquals([stats.currentCount, stats.peakCount, stats.totalCount], [2, 2, 3]);
+  stats.deallocate(second, 500, gpu.stream);
+  stats.deallocate(third, 100, gpu.stream);
+  assertEquals([stats.currentBytes, stats.currentCount], [0, 0]);
+});
 
-Deno.test("StatisticsResourceAdaptor.push() counts a level for itself, pop() returns it", () =>
-  withDevice((gpu) => {
-    const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
-    const outer = stats.allocate(1000, gpu.stream);
-    using level = stats.push();
-    stats.push();
-    stats.deallocate(stats.allocate(50, gpu.stream), 50, gpu.stream);
-    assertEquals(stats.pop().totalBytes, 50);
-    stats.deallocate(outer, 1000, gpu.stream);
-    assertEquals([level.currentBytes, level.peakBytes, level.totalCount], [-1000, 50, 1]);
-    assertEquals(stats.pop(), level);
-    assertThrows(() => stats.pop(), RangeError, "none are open");
-    assertEquals([stats.currentBytes, stats.peakBytes], [0, 1050]);
-  }));
+testOnDevice("StatisticsResourceAdaptor.push() counts a level, pop() returns it", (gpu) => {
+  const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
+  const outer = stats.allocate(1000, gpu.stream);
+  using level = stats.push();
+  stats.push();
+  stats.deallocate(stats.allocate(50, gpu.stream), 50, gpu.stream);
+  assertEquals(stats.pop().totalBytes, 50);
+  stats.deallocate(outer, 1000, gpu.stream);
+  assertEquals([level.currentBytes, level.peakBytes, level.totalCount], [-1000, 50, 1]);
+  assertEquals(stats.pop(), level);
+  assertThrows(() => stats.pop(), RangeError, "none are open");
+  assertEquals([stats.currentBytes, stats.peakBytes], [0, 1050]);
+});
 
 testOnDevice("StatisticsResourceAdaptor counts nothing for calls that fail", (gpu) => {
   const upstream = new LedgerResource(gpu);
@@ -102,18 +100,17 @@ testOnDevice("StatisticsResourceAdaptor counts nothing for calls that fail", (gp
   assertEquals([stats.totalCount, stats.peakBytes], [0, 0]);
 });
 
-Deno.test("TrackingResourceAdaptor lists what is not given back, with the caller's line", () =>
-  withDevice((gpu) => {
-    const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
-    const kept = tracked.allocate(4096, gpu.stream);
-    tracked.deallocate(tracked.allocate(1, gpu.stream), 1, gpu.stream);
-    const [only, ...others] = tracked.outstanding();
-    assertEquals([only?.byteLength, others.length, tracked.allocatedBytes], [4096, 0, 4096]);
-    assert(only?.stack[0]?.startsWith("counting_adaptors_test.ts:"), only?.stack[0]);
-    assertStringIncludes(tracked.toString(), "1 outstanding, 4 KiB");
-    tracked.deallocate(kept, 4096, gpu.stream);
-    assertEquals(tracked.toString(), "0 outstanding, 0 B");
-  }));
+testOnDevice("TrackingResourceAdaptor lists what is held, with the caller's line", (gpu) => {
+  const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
+  const kept = tracked.allocate(4096, gpu.stream);
+  tracked.deallocate(tracked.allocate(1, gpu.stream), 1, gpu.stream);
+  const [only, ...others] = tracked.outstanding();
+  assertEquals([only?.byteLength, others.length, tracked.allocatedBytes], [4096, 0, 4096]);
+  assert(only?.stack[0]?.startsWith("counting_adaptors_test.ts:"), only?.stack[0]);
+  assertStringIncludes(tracked.toString(), "1 outstanding, 4 KiB");
+  tracked.deallocate(kept, 4096, gpu.stream);
+  assertEquals(tracked.toString(), "0 outstanding, 0 B");
+});
 
 Deno.test("TrackingResourceAdaptor.deallocate() reports a wrong size and never counts below zero", () =>
   withDevice((gpu) => {
@@ -125,26 +122,25 @@ Deno.test("TrackingResourceAdaptor.deallocate() reports a wrong size and never c
     assertEquals(tracked.allocatedBytes, 0);
   }));
 
-Deno.test("FailureCallbackResourceAdaptor.allocate() tries again as long as it is told to", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    upstream.capacityBytes = 1024;
-    const hoard = [upstream.allocate(512), upstream.allocate(512)];
-    const asked: number[] = [];
-    const resource = new FailureCallbackResourceAdaptor(upstream, {
-      onFailure(byteLength) {
-        asked.push(byteLength);
-        const block = hoard.pop();
-        if (block === undefined) return false;
-        upstream.deallocate(block, 512);
-        return true;
-      },
-    });
-    resource.deallocate(resource.allocate(1024, gpu.stream), 1024, gpu.stream);
-    assertEquals(asked, [1024, 1024]);
-    assertThrows(() => resource.allocate(2048, gpu.stream), CudaError);
-    assertEquals([asked.length, upstream.live.size], [3, 0]);
-  }));
+testOnDevice("FailureCallbackResourceAdaptor.allocate() tries again as it is told to", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  upstream.capacityBytes = 1024;
+  const hoard = [upstream.allocate(512), upstream.allocate(512)];
+  const asked: number[] = [];
+  const resource = new FailureCallbackResourceAdaptor(upstream, {
+    onFailure(byteLength) {
+      asked.push(byteLength);
+      const block = hoard.pop();
+      if (block === undefined) return false;
+      upstream.deallocate(block, 512);
+      return true;
+    },
+  });
+  resource.deallocate(resource.allocate(1024, gpu.stream), 1024, gpu.stream);
+  assertEquals(asked, [1024, 1024]);
+  assertThrows(() => resource.allocate(2048, gpu.stream), CudaError);
+  assertEquals([asked.length, upstream.live.size], [3, 0]);
+});
 
 Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, and what it throws", () =>
   withDevice((gpu) => {
@@ -161,21 +157,20 @@ Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, a
     assertEquals(upstream.live.size, 0);
   }));
 
-Deno.test("FailureCallbackResourceAdaptor refuses a promise instead of trying for ever", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    upstream.capacityBytes = 1024;
-    const thenable = { then() {} };
-    for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine")), thenable]) {
-      const onFailure = () => answer as unknown as boolean;
-      const resource = new FailureCallbackResourceAdaptor(upstream, { onFailure });
-      assertThrows(
-        () => resource.allocate(2048, gpu.stream),
-        TypeError,
-        "Cannot allocate 2048 bytes: onFailure() returned a promise",
-      );
-    }
-  }));
+testOnDevice("FailureCallbackResourceAdaptor refuses a promise, and does not go on", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  upstream.capacityBytes = 1024;
+  const thenable = { then() {} };
+  for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine")), thenable]) {
+    const onFailure = () => answer as unknown as boolean;
+    const resource = new FailureCallbackResourceAdaptor(upstream, { onFailure });
+    assertThrows(
+      () => resource.allocate(2048, gpu.stream),
+      TypeError,
+      "Cannot allocate 2048 bytes: onFailure() returned a promise",
+    );
+  }
+});
 
 Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and gives all back", () =>
   withDevice((gpu) => {

@@ -31,25 +31,24 @@ Deno.test("CudaAsyncMemoryResource leaves the default pool as the driver set it 
   }, { driver });
 });
 
-Deno.test("CudaAsyncMemoryResource gives a pool of its own the settings it was asked for", () =>
-  withDevice((gpu) => {
-    const reuse = { allowOpportunistic: false };
-    using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB", reuse });
-    assertEquals(pool.releaseThresholdBytes, 64 * MEBIBYTE);
-    assertEquals(pool.reuse, {
-      followEventDependencies: true,
-      allowOpportunistic: false,
-      allowInternalDependencies: true,
-    });
-    assertThrows(
-      () => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64k" }),
-      RangeError,
-    );
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
-    const handleType = "memfd" as "none";
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { handleType }), TypeError, "memfd");
-    assertThrows(() => pool.trim(-1), RangeError, "bytes to keep -1");
-  }));
+testOnDevice("CudaAsyncMemoryResource gives a pool of its own the settings", (gpu) => {
+  const reuse = { allowOpportunistic: false };
+  using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB", reuse });
+  assertEquals(pool.releaseThresholdBytes, 64 * MEBIBYTE);
+  assertEquals(pool.reuse, {
+    followEventDependencies: true,
+    allowOpportunistic: false,
+    allowInternalDependencies: true,
+  });
+  assertThrows(
+    () => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64k" }),
+    RangeError,
+  );
+  assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
+  const handleType = "memfd" as "none";
+  assertThrows(() => new CudaAsyncMemoryResource(gpu, { handleType }), TypeError, "memfd");
+  assertThrows(() => pool.trim(-1), RangeError, "bytes to keep -1");
+});
 
 Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what its threshold says", () =>
   withDevice((gpu) => {

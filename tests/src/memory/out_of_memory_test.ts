@@ -28,31 +28,29 @@ const MIB = 2 ** 20;
 /** A device that a test fills in no time. */
 const SMALL = { memoryBytes: 256 * MIB };
 
-Deno.test("CudaDevice.alloc() on a full device fails, and goes on once a block is free", () =>
-  withDevice((gpu) => {
-    const blockBytes = Math.floor(gpu.memory.freeBytes / 8 / MIB) * MIB;
-    using blocks = new DisposableStack();
-    const held = fill(gpu, blocks, blockBytes);
-    const error = assertThrows(() => gpu.alloc("uint8", blockBytes), OutOfMemoryError);
-    assertEquals([error.requestedBytes, error.liveCount], [blockBytes, held.length]);
-    assertEquals([error.liveBytes, error.largest.length], [held.length * blockBytes, 5]);
-    held[3]?.dispose();
-    using again = gpu.alloc("uint8", blockBytes);
-    again.clear();
-    assertEquals(again.byteLength, blockBytes);
-  }));
+testOnDevice("CudaDevice.alloc() on a full device fails until a block is free", (gpu) => {
+  const blockBytes = Math.floor(gpu.memory.freeBytes / 8 / MIB) * MIB;
+  using blocks = new DisposableStack();
+  const held = fill(gpu, blocks, blockBytes);
+  const error = assertThrows(() => gpu.alloc("uint8", blockBytes), OutOfMemoryError);
+  assertEquals([error.requestedBytes, error.liveCount], [blockBytes, held.length]);
+  assertEquals([error.liveBytes, error.largest.length], [held.length * blockBytes, 5]);
+  held[3]?.dispose();
+  using again = gpu.alloc("uint8", blockBytes);
+  again.clear();
+  assertEquals(again.byteLength, blockBytes);
+});
 
-Deno.test("CudaDevice.alloc() on a full device leaves counters and tracks as they were", () =>
-  withDevice((gpu) => {
-    using track = gpu.track("drill");
-    const before = gpu.memory;
-    assertThrows(() => gpu.alloc("uint8", 4 * gpu.info.totalBytes), OutOfMemoryError);
-    assertEquals([gpu.memory.liveBytes, gpu.memory.peakBytes], [
-      before.liveBytes,
-      before.peakBytes,
-    ]);
-    assertEquals([track.totalCount, gpu.live().count], [0, 0]);
-  }));
+testOnDevice("CudaDevice.alloc() on a full device leaves counters as they were", (gpu) => {
+  using track = gpu.track("drill");
+  const before = gpu.memory;
+  assertThrows(() => gpu.alloc("uint8", 4 * gpu.info.totalBytes), OutOfMemoryError);
+  assertEquals([gpu.memory.liveBytes, gpu.memory.peakBytes], [
+    before.liveBytes,
+    before.peakBytes,
+  ]);
+  assertEquals([track.totalCount, gpu.live().count], [0, 0]);
+});
 
 Deno.test("OutOfMemoryError of a full device names who holds it and what would help", () =>
   withDevice((gpu) => {

@@ -80,29 +80,28 @@ testOnDevice("A resource of the program's has a misaligned address back", (gpu) 
   assertEquals(resource.returned, [0x1_0000_0040n]);
 });
 
-Deno.test("Adaptors over a resource of the program's count nothing that is no address", () =>
-  withDevice((gpu) => {
-    const upstream = new MyArena(gpu, 4096);
-    const statistics = new StatisticsResourceAdaptor(upstream);
-    using caching = new CachingResourceAdaptor(upstream);
-    const adaptors = [
-      statistics,
-      caching,
-      new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
-      new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
-      new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
-      new LoggingResourceAdaptor(upstream, { write: () => {} }),
-      new TrackingResourceAdaptor(upstream),
-    ];
-    for (const resource of adaptors) {
-      assertThrows(
-        () => gpu.alloc("uint8", 100, { resource }),
-        TypeError,
-        "Cannot allocate from MyArena: its allocate() returned the number 4096",
-      );
-    }
-    assertEquals([statistics.currentCount, caching.usedCount], [0, 0]);
-  }));
+testOnDevice("Adaptors over a program's resource count nothing that is no address", (gpu) => {
+  const upstream = new MyArena(gpu, 4096);
+  const statistics = new StatisticsResourceAdaptor(upstream);
+  using caching = new CachingResourceAdaptor(upstream);
+  const adaptors = [
+    statistics,
+    caching,
+    new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
+    new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
+    new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
+    new LoggingResourceAdaptor(upstream, { write: () => {} }),
+    new TrackingResourceAdaptor(upstream),
+  ];
+  for (const resource of adaptors) {
+    assertThrows(
+      () => gpu.alloc("uint8", 100, { resource }),
+      TypeError,
+      "Cannot allocate from MyArena: its allocate() returned the number 4096",
+    );
+  }
+  assertEquals([statistics.currentCount, caching.usedCount], [0, 0]);
+});
 
 Deno.test("A resource of the program's that is out of memory is not explained by the device", () =>
   withDevice((gpu) => {

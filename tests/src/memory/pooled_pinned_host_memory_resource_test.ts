@@ -45,20 +45,19 @@ Deno.test("downloadPinned() keeps little page-locked memory after downloads of m
     assertLess(PinnedPool.of(gpu.context).byteLength, 20 * most);
   }));
 
-Deno.test("PooledPinnedHostMemoryResource.allocate() leaves blocks that are much larger", () =>
-  withDevice((gpu) => {
-    using pool = new PooledPinnedHostMemoryResource(gpu);
-    const first = pool.allocate(10_000, gpu.stream);
-    assertEquals(pool.usedBytes, 12_288);
-    pool.deallocate(first, 10_000, gpu.stream);
-    const other = pool.allocate(8192, gpu.stream);
-    assertNotEquals(other, first);
-    const same = pool.allocate(12_000, gpu.stream);
-    assertEquals(same, first);
-    pool.deallocate(same, 12_000, gpu.stream);
-    pool.deallocate(other, 8192, gpu.stream);
-    assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
-  }));
+testOnDevice("PooledPinnedHostMemoryResource.allocate() leaves much larger blocks", (gpu) => {
+  using pool = new PooledPinnedHostMemoryResource(gpu);
+  const first = pool.allocate(10_000, gpu.stream);
+  assertEquals(pool.usedBytes, 12_288);
+  pool.deallocate(first, 10_000, gpu.stream);
+  const other = pool.allocate(8192, gpu.stream);
+  assertNotEquals(other, first);
+  const same = pool.allocate(12_000, gpu.stream);
+  assertEquals(same, first);
+  pool.deallocate(same, 12_000, gpu.stream);
+  pool.deallocate(other, 8192, gpu.stream);
+  assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
+});
 
 testHolding(
   "PooledPinnedHostMemoryResource hands a block out again only after the copies that use it",

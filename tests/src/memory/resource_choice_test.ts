@@ -13,21 +13,20 @@ import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("CudaDevice.withResource() is what allocations in the function use, and nests", () =>
-  withDevice((gpu) => {
-    const [outer, inner] = [1, 2].map(() => new StatisticsResourceAdaptor(gpu.memoryResource));
-    if (outer === undefined || inner === undefined) throw new TypeError("Cannot happen");
-    const result = gpu.withResource(outer, () => {
-      gpu.zeros("uint8", 100).dispose();
-      gpu.withResource(inner, () => gpu.alloc("uint8", 10).dispose());
-      gpu.alloc("uint8", 1000, { resource: inner }).dispose();
-      gpu.alloc("uint8", 1).dispose();
-      return "result";
-    });
-    gpu.alloc("uint8", 5000).dispose();
-    assertEquals(result, "result");
-    assertEquals([outer.totalBytes, inner.totalBytes], [101, 1010]);
-  }));
+testOnDevice("CudaDevice.withResource() is what its function allocates from, and nests", (gpu) => {
+  const [outer, inner] = [1, 2].map(() => new StatisticsResourceAdaptor(gpu.memoryResource));
+  if (outer === undefined || inner === undefined) throw new TypeError("Cannot happen");
+  const result = gpu.withResource(outer, () => {
+    gpu.zeros("uint8", 100).dispose();
+    gpu.withResource(inner, () => gpu.alloc("uint8", 10).dispose());
+    gpu.alloc("uint8", 1000, { resource: inner }).dispose();
+    gpu.alloc("uint8", 1).dispose();
+    return "result";
+  });
+  gpu.alloc("uint8", 5000).dispose();
+  assertEquals(result, "result");
+  assertEquals([outer.totalBytes, inner.totalBytes], [101, 1010]);
+});
 
 Deno.test("CudaDevice.withResource() follows promises, and functions that overlap do not mix", () =>
   withDevice(async (gpu) => {

@@ -104,17 +104,16 @@ testOnDevice("StreamUsage.order() orders a stream that reads, writes and reads a
   assertEquals([a.downloadSync()[0], b.downloadSync()[0]], [20, 0]);
 });
 
-Deno.test("StreamUsage.order() makes a transfer come after another stream's write", () =>
-  withDevice(async (gpu) => {
-    using writer = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256);
-    shared.fill(8, { stream: writer });
-    assertEquals((await shared.download())[255], 8);
-    await shared.upload(new Uint32Array(256).fill(9));
-    using copy = gpu.zeros("uint32", 256, { stream: writer });
-    copy.copyFrom(shared, { stream: writer });
-    assertEquals(copy.downloadSync()[255], 9);
-  }));
+testOnDevice("StreamUsage.order() makes a transfer follow another stream's write", async (gpu) => {
+  using writer = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256);
+  shared.fill(8, { stream: writer });
+  assertEquals((await shared.download())[255], 8);
+  await shared.upload(new Uint32Array(256).fill(9));
+  using copy = gpu.zeros("uint32", 256, { stream: writer });
+  copy.copyFrom(shared, { stream: writer });
+  assertEquals(copy.downloadSync()[255], 9);
+});
 
 /** Counts how often a stream has to wait for another one. */
 class WatchedUsage extends StreamUsage {
@@ -193,20 +192,19 @@ Deno.test("StreamUsage.pendingBefore() names the last write of all bytes for the
     assertEquals(usage.pendingBefore(gpu.stream, ALL).length, 3);
   }));
 
-Deno.test("StreamUsage.pendingBefore() names every call that no later one comes after", () =>
-  withDevice((gpu) => {
-    const others: (Partial<PartUse> & { readonly isAfterAll?: boolean })[] = [
-      {}, // such as one of several transfers of one call
-      { access: "read", isAfterAll: true },
-      { address: 10n, byteLength: 49, isAfterAll: true },
-      { address: 11n, byteLength: 50, isAfterAll: true },
-    ];
-    for (const other of others) {
-      const usage = new StreamUsage(gpu.stream);
-      const [first, later] = noteUses(usage, gpu.stream, [{}, other]);
-      assertEquals(usage.pendingBefore(gpu.stream, ALL), [later, first]);
-    }
-  }));
+testOnDevice("StreamUsage.pendingBefore() names each call that no other comes after", (gpu) => {
+  const others: (Partial<PartUse> & { readonly isAfterAll?: boolean })[] = [
+    {}, // such as one of several transfers of one call
+    { access: "read", isAfterAll: true },
+    { address: 10n, byteLength: 49, isAfterAll: true },
+    { address: 11n, byteLength: 50, isAfterAll: true },
+  ];
+  for (const other of others) {
+    const usage = new StreamUsage(gpu.stream);
+    const [first, later] = noteUses(usage, gpu.stream, [{}, other]);
+    assertEquals(usage.pendingBefore(gpu.stream, ALL), [later, first]);
+  }
+});
 
 Deno.test("StreamUsage.pendingBefore() names postponed calls that came after the last write", () =>
   withDevice((gpu) => {

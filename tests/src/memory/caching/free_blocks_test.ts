@@ -3,7 +3,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Block, UNIT_BYTES } from "../../../../src/memory/caching/block.ts";
 import { FreeBlocks } from "../../../../src/memory/caching/free_blocks.ts";
-import { testOnDevice, withDevice } from "../../../support/with_device.ts";
+import { testOnDevice } from "../../../support/with_device.ts";
 
 const SEGMENT = { address: 0n, byteLength: 2 ** 40, isSmall: false };
 const LARGEST_UNITS = 2 ** 30;
@@ -14,35 +14,34 @@ function blocksOf(unitCounts: readonly number[]): Block[] {
   );
 }
 
-Deno.test("FreeBlocks.find() gives a block that fits, at most 1/16 larger than the best", () =>
-  withDevice((gpu) => {
-    const free = new FreeBlocks(gpu.stream, { isSmall: false });
-    const sizes = [
-      1,
-      2,
-      15,
-      16,
-      17,
-      31,
-      32,
-      33,
-      1000,
-      1023,
-      1024,
-      1100,
-      2 ** 20 + 1,
-      LARGEST_UNITS,
-    ];
-    for (const block of blocksOf(sizes)) free.add(block);
-    for (const size of sizes) {
-      for (const request of [size - 1, size, size + 1]) {
-        const best = sizes.filter((each) => each >= request).at(0);
-        const found = free.find(Math.max(request, 1))?.unitCount;
-        if (best === undefined) assertEquals(found, undefined);
-        else assert(found !== undefined && found >= request && found <= best * 17 / 16);
-      }
+testOnDevice("FreeBlocks.find() gives a block at most 1/16 larger than the best", (gpu) => {
+  const free = new FreeBlocks(gpu.stream, { isSmall: false });
+  const sizes = [
+    1,
+    2,
+    15,
+    16,
+    17,
+    31,
+    32,
+    33,
+    1000,
+    1023,
+    1024,
+    1100,
+    2 ** 20 + 1,
+    LARGEST_UNITS,
+  ];
+  for (const block of blocksOf(sizes)) free.add(block);
+  for (const size of sizes) {
+    for (const request of [size - 1, size, size + 1]) {
+      const best = sizes.filter((each) => each >= request).at(0);
+      const found = free.find(Math.max(request, 1))?.unitCount;
+      if (best === undefined) assertEquals(found, undefined);
+      else assert(found !== undefined && found >= request && found <= best * 17 / 16);
     }
-  }));
+  }
+});
 
 testOnDevice("FreeBlocks.merge() joins the neighbours that are free in the same place", (gpu) => {
   const free = new FreeBlocks(gpu.stream, { isSmall: false });
