@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
 import { CAPTURE_MODE, CaptureScene, nameOf, OK } from "../support/capture_scene.ts";
-import { testOnDevice, withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 /** Calls during a capture, what they give, and how the capture ends. */
 interface Rule {
@@ -198,10 +198,9 @@ testOnDevice("The driver answers calls about an event whose capture is over", (g
   assertEquals(statuses.map(nameOf), [INVALID_VALUE, INVALID_VALUE, INVALID_VALUE, OK, OK]);
 });
 
-Deno.test("The driver refuses to begin on the legacy stream and to end what never began", () =>
-  withDevice((gpu) => {
-    using scene = new CaptureScene(gpu);
-    const { api } = scene;
-    assertEquals(nameOf(api.cuStreamBeginCapture_v2(0n, CAPTURE_MODE)), UNSUPPORTED);
-    assertEquals(scene.end(), ["CUDA_ERROR_ILLEGAL_STATE", undefined]);
-  }));
+testOnDevice("The driver refuses to begin on the legacy stream and to end nothing", (gpu) => {
+  using scene = new CaptureScene(gpu);
+  const { api } = scene;
+  assertEquals(nameOf(api.cuStreamBeginCapture_v2(0n, CAPTURE_MODE)), UNSUPPORTED);
+  assertEquals(scene.end(), ["CUDA_ERROR_ILLEGAL_STATE", undefined]);
+});

@@ -67,30 +67,29 @@ export function refused(gpu: CudaDevice, x: DeviceBuffer<"float32">, y: AnyKind<
   gpu.zeros("float32", ["2"]);
 }
 
-Deno.test("GpuBuffer.astype() has the type of its result, for one kind and for several", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 4);
-    using bytes = gpu.zeros("int8", 4);
-    using half = infer<DeviceBuffer<"float16">>()(x.astype("float16"));
-    using named = infer<DeviceBuffer<"int8">>()(x.astype("int8", { label: "named" }));
-    const same = infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: bytes }));
-    const maybe = bytes.length > 0 ? bytes : undefined;
-    infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: maybe }));
-    assertEquals([half.dtype, named.label, same === bytes], ["float16", "named", true]);
+testOnDevice("GpuBuffer.astype() has the type of its result, for any kinds", (gpu) => {
+  using x = gpu.zeros("float32", 4);
+  using bytes = gpu.zeros("int8", 4);
+  using half = infer<DeviceBuffer<"float16">>()(x.astype("float16"));
+  using named = infer<DeviceBuffer<"int8">>()(x.astype("int8", { label: "named" }));
+  const same = infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: bytes }));
+  const maybe = bytes.length > 0 ? bytes : undefined;
+  infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: maybe }));
+  assertEquals([half.dtype, named.label, same === bytes], ["float16", "named", true]);
 
-    using mapped = gpu.mapped("float32", 4);
-    for (const one of [x, mapped] as (DeviceBuffer<"float32"> | MappedBuffer<"float32">)[]) {
-      one.fill(1);
-      using made = infer<DeviceBuffer<"int8"> | MappedBuffer<"int8">>()(one.astype("int8"));
-      assertEquals(made.constructor, one.constructor);
-      infer<DeviceBuffer<"int8">>()(one.astype("int8", { into: bytes }));
-      infer<DeviceBuffer<"uint8"> | MappedBuffer<"uint8">>()(one.as("uint8"));
-    }
-    using managed = gpu.managed("int32", 3).fill(1);
-    using _floats = infer<AnyKind<"float64">>()(converted(managed));
-    using turned = infer<DeviceBuffer<"int8">>()(x.reshape([2, 2]).transpose().astype("int8"));
-    assertInstanceOf(turned, DeviceBuffer);
-  }));
+  using mapped = gpu.mapped("float32", 4);
+  for (const one of [x, mapped] as (DeviceBuffer<"float32"> | MappedBuffer<"float32">)[]) {
+    one.fill(1);
+    using made = infer<DeviceBuffer<"int8"> | MappedBuffer<"int8">>()(one.astype("int8"));
+    assertEquals(made.constructor, one.constructor);
+    infer<DeviceBuffer<"int8">>()(one.astype("int8", { into: bytes }));
+    infer<DeviceBuffer<"uint8"> | MappedBuffer<"uint8">>()(one.as("uint8"));
+  }
+  using managed = gpu.managed("int32", 3).fill(1);
+  using _floats = infer<AnyKind<"float64">>()(converted(managed));
+  using turned = infer<DeviceBuffer<"int8">>()(x.reshape([2, 2]).transpose().astype("int8"));
+  assertInstanceOf(turned, DeviceBuffer);
+});
 
 testOnDevice("GpuBuffer.astype() takes buffers whose type is a parameter", (gpu) => {
   using x = gpu.zeros("float32", 4);
@@ -159,33 +158,32 @@ async function firstOf<D extends DType>(x: GpuBuffer<D>): Promise<ArrayOf<D>[num
   return values[0];
 }
 
-Deno.test("Calls that make buffers have the element type of what they are given", () =>
-  withDevice(async (gpu) => {
-    using stack = new DisposableStack();
-    const numbers = infer<DeviceBuffer<"float32">>()(stack.use(await gpu.upload([[1, 2], [3, 4]])));
-    const longs = infer<DeviceBuffer<"int64">>()(
-      stack.use(await gpu.upload([1n], { dtype: "int64" })),
-    );
-    const half = infer<DeviceBuffer<"float16">>()(stack.use(gpu.uploadSync(new Float16Array(2))));
-    const bits = infer<DeviceBuffer<"bfloat16">>()(
-      stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
-    );
-    const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
-    const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
-    assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
-    infer<Float32Array<ArrayBuffer>>()(await bits.download());
-    infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
+testOnDevice("Calls that make buffers have the element type of their source", async (gpu) => {
+  using stack = new DisposableStack();
+  const numbers = infer<DeviceBuffer<"float32">>()(stack.use(await gpu.upload([[1, 2], [3, 4]])));
+  const longs = infer<DeviceBuffer<"int64">>()(
+    stack.use(await gpu.upload([1n], { dtype: "int64" })),
+  );
+  const half = infer<DeviceBuffer<"float16">>()(stack.use(gpu.uploadSync(new Float16Array(2))));
+  const bits = infer<DeviceBuffer<"bfloat16">>()(
+    stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
+  );
+  const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
+  const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
+  assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
+  infer<Float32Array<ArrayBuffer>>()(await bits.download());
+  infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
 
-    const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
-    const [small, large] = packed.buffers;
-    infer<DeviceBuffer<"int8">>()(small);
-    infer<DeviceBuffer<"float64">>()(large);
-    const [first, second] = await gpu.downloadAll([small, large]);
-    assertEquals([infer<Int8Array<ArrayBuffer>>()(first).length, second.length], [2, 1]);
+  const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
+  const [small, large] = packed.buffers;
+  infer<DeviceBuffer<"int8">>()(small);
+  infer<DeviceBuffer<"float64">>()(large);
+  const [first, second] = await gpu.downloadAll([small, large]);
+  assertEquals([infer<Int8Array<ArrayBuffer>>()(first).length, second.length], [2, 1]);
 
-    const path = await Deno.makeTempFile();
-    await numbers.saveNpy(path);
-    infer<DeviceBuffer<DType>>()(stack.use(await gpu.loadNpy(path)));
-    infer<DeviceBuffer<"float32">>()(stack.use(await gpu.loadNpy(path, { dtype: "float32" })));
-    await Deno.remove(path);
-  }));
+  const path = await Deno.makeTempFile();
+  await numbers.saveNpy(path);
+  infer<DeviceBuffer<DType>>()(stack.use(await gpu.loadNpy(path)));
+  infer<DeviceBuffer<"float32">>()(stack.use(await gpu.loadNpy(path, { dtype: "float32" })));
+  await Deno.remove(path);
+});

@@ -25,21 +25,20 @@ testOnDevice("CudaDevice.slot() keeps places of other names", (gpu) => {
   gpu.slot("weights", () => null);
 });
 
-Deno.test("CudaDevice.slot() keeps several in a DisposableStack, and says so of a list", () =>
-  withDevice((gpu) => {
-    const make = () => [gpu.alloc("uint8", 1024), gpu.alloc("uint8", 1024)];
-    const words = 'Cannot keep a list in slot "x": expected something that can be disposed, such ' +
-      "as a buffer, or a DisposableStack for several";
-    assertThrows(() => gpu.slot("x", make as never), TypeError, words);
-    gpu.disposeAll();
-    gpu.slot("x", () => {
-      const stack = new DisposableStack();
-      for (const buffer of make()) stack.use(buffer);
-      return stack;
-    });
-    assertEquals(gpu.live().count, 2);
-    gpu.slot("x", () => null);
-  }));
+testOnDevice("CudaDevice.slot() keeps several in a DisposableStack, and in no list", (gpu) => {
+  const make = () => [gpu.alloc("uint8", 1024), gpu.alloc("uint8", 1024)];
+  const words = 'Cannot keep a list in slot "x": expected something that can be disposed, such ' +
+    "as a buffer, or a DisposableStack for several";
+  assertThrows(() => gpu.slot("x", make as never), TypeError, words);
+  gpu.disposeAll();
+  gpu.slot("x", () => {
+    const stack = new DisposableStack();
+    for (const buffer of make()) stack.use(buffer);
+    return stack;
+  });
+  assertEquals(gpu.live().count, 2);
+  gpu.slot("x", () => null);
+});
 
 testOnDevice("CudaDevice.slot() returns what make() resolves to", async (gpu) => {
   const x = await gpu.slot("x", () => gpu.upload(new Float32Array([1, 2])));

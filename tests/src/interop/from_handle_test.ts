@@ -162,18 +162,17 @@ testHolding("CudaDevice.fromHandle() twice of foreign memory has one order", (gp
   freeForeign(gpu, address);
 });
 
-Deno.test("CudaDevice.fromHandle() of a live buffer's memory is no other memory to a copy", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.zeros("uint8", 64);
-    using part = gpu.fromHandle(buffer.ptr + 16n, 32);
-    assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
-    using start = gpu.fromHandle(buffer.ptr, 32);
-    buffer.subarray(32).copyFrom(start);
-    const [rows, columns] = [start.reshape([4, 8]).strided(), buffer.subarray(8, 40)];
-    const turned = columns.reshape([8, 4]).transpose();
-    assertThrows(() => turned.copyFrom(rows), RangeError, "both show the same memory");
-    buffer.subarray(32).reshape([8, 4]).transpose().copyFrom(rows);
-  }));
+testOnDevice("CudaDevice.fromHandle() of a live buffer is no other memory to a copy", (gpu) => {
+  using buffer = gpu.zeros("uint8", 64);
+  using part = gpu.fromHandle(buffer.ptr + 16n, 32);
+  assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
+  using start = gpu.fromHandle(buffer.ptr, 32);
+  buffer.subarray(32).copyFrom(start);
+  const [rows, columns] = [start.reshape([4, 8]).strided(), buffer.subarray(8, 40)];
+  const turned = columns.reshape([8, 4]).transpose();
+  assertThrows(() => turned.copyFrom(rows), RangeError, "both show the same memory");
+  buffer.subarray(32).reshape([8, 4]).transpose().copyFrom(rows);
+});
 
 testOnDevice("CudaDevice.fromHandle() of read-only registered memory is read-only", (gpu) => {
   using registered = gpu.register(new Uint8Array(4096), { readOnly: true });
@@ -291,17 +290,16 @@ Deno.test("CudaDevice.pointerAttributes() tells what the driver fails with", () 
   }, { driver });
 });
 
-Deno.test("CudaDevice.fromHandle() refuses what is beyond the mapped part of a reservation", () =>
-  withDevice((gpu) => {
-    using growing = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 1024 });
-    using part = gpu.fromHandle(growing.ptr, 1024);
-    assertEquals(part.length, 1024);
-    assertThrows(
-      () => gpu.fromHandle(growing.ptr, 2 ** 25),
-      RangeError,
-      "their allocation ends after",
-    );
-  }));
+testOnDevice("CudaDevice.fromHandle() refuses the part of a reservation without memory", (gpu) => {
+  using growing = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 1024 });
+  using part = gpu.fromHandle(growing.ptr, 1024);
+  assertEquals(part.length, 1024);
+  assertThrows(
+    () => gpu.fromHandle(growing.ptr, 2 ** 25),
+    RangeError,
+    "their allocation ends after",
+  );
+});
 
 Deno.test("CudaDevice.fromHandle() uses memory that was mapped in several parts as one", () =>
   withDevice(async (gpu) => {

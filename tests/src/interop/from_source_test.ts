@@ -118,17 +118,16 @@ Deno.test("gpu.from() loads what a server sends, packed or not", async () => {
   }
 });
 
-Deno.test("gpu.from() keeps little page-locked memory after streams of many lengths", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(7);
-    for (let round = 0; round < 100; round++) {
-      const bytes = patternBytes(1 + random.below(6 * MIB));
-      using buffer = await gpu.from(new Blob([bytes]));
-      assertSameBytes(readBytes(buffer), bytes);
-    }
-    // Two blocks of 4 MiB, and one of each smaller power of two.
-    assertLessOrEqual(PinnedPool.of(gpu.context).byteLength, 12 * MIB);
-  }));
+testOnDevice("gpu.from() keeps little page-locked memory after many streams", async (gpu) => {
+  const random = new Random(7);
+  for (let round = 0; round < 100; round++) {
+    const bytes = patternBytes(1 + random.below(6 * MIB));
+    using buffer = await gpu.from(new Blob([bytes]));
+    assertSameBytes(readBytes(buffer), bytes);
+  }
+  // Two blocks of 4 MiB, and one of each smaller power of two.
+  assertLessOrEqual(PinnedPool.of(gpu.context).byteLength, 12 * MIB);
+});
 
 testOnDevice("gpu.from() loads a server's request, and refuses one that was read", async (gpu) => {
   const bytes = patternBytes(5 * MIB);
@@ -197,20 +196,19 @@ Deno.test("gpu.from() of a long stream grows to two blocks of 4 MiB, and keeps l
     assertEquals(PinnedPool.of(gpu.context).byteLength, 2 * 4 * MIB + MIB + MIB / 4 + MIB / 16);
   }));
 
-Deno.test("gpu.from() leaves nothing when its memory is disposed before it grows", () =>
-  withDevice(async (gpu) => {
-    const chunks = [MIB / 16, MIB / 16].map((byteLength) => patternBytes(byteLength));
-    const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
-      pull(controller) {
-        const chunk = chunks.pop();
-        if (chunks.length === 0) gpu.disposeAll();
-        if (chunk === undefined) controller.close();
-        else controller.enqueue(chunk);
-      },
-    }, { highWaterMark: 0 });
-    await assertRejects(() => gpu.from(source), DisposedError);
-    assertEquals(liveNames(gpu), []);
-  }));
+testOnDevice("gpu.from() leaves nothing when its memory is disposed meanwhile", async (gpu) => {
+  const chunks = [MIB / 16, MIB / 16].map((byteLength) => patternBytes(byteLength));
+  const source = new ReadableStream<Uint8Array<ArrayBuffer>>({
+    pull(controller) {
+      const chunk = chunks.pop();
+      if (chunks.length === 0) gpu.disposeAll();
+      if (chunk === undefined) controller.close();
+      else controller.enqueue(chunk);
+    },
+  }, { highWaterMark: 0 });
+  await assertRejects(() => gpu.from(source), DisposedError);
+  assertEquals(liveNames(gpu), []);
+});
 
 const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
   "a blob of another size": {

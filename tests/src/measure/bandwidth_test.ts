@@ -38,21 +38,19 @@ testOnDevice("CudaDevice.bandwidth() measures every direction, kind and size", a
   assert(fits.length <= 5);
 });
 
-Deno.test("CudaDevice.bandwidth() says what it was measured with, as plain data", () =>
-  withDevice(async (gpu) => {
-    const result = await gpu.bandwidth({ ...SMALL, directions: ["device-to-device"] });
-    assertEquals(result.provenance.device, gpu.name);
-    assertEquals(result.provenance.deno, Deno.version.deno);
-    assert(!Number.isNaN(Date.parse(result.provenance.date)));
-    assertEquals(new BandwidthResult(JSON.parse(JSON.stringify(result))), result);
-  }));
+testOnDevice("CudaDevice.bandwidth() says what it measured with, as plain data", async (gpu) => {
+  const result = await gpu.bandwidth({ ...SMALL, directions: ["device-to-device"] });
+  assertEquals(result.provenance.device, gpu.name);
+  assertEquals(result.provenance.deno, Deno.version.deno);
+  assert(!Number.isNaN(Date.parse(result.provenance.date)));
+  assertEquals(new BandwidthResult(JSON.parse(JSON.stringify(result))), result);
+});
 
-Deno.test("CudaDevice.bandwidth() gives a result that a console shows as the table", () =>
-  withDevice(async (gpu) => {
-    const result = await gpu.bandwidth(SMALL);
-    assertEquals(Deno.inspect(result), formatBandwidth(result));
-    assertEquals(formatBandwidth(result).split("\n").length, 4 + result.fits.length);
-  }));
+testOnDevice("CudaDevice.bandwidth() gives a result that is a table on a console", async (gpu) => {
+  const result = await gpu.bandwidth(SMALL);
+  assertEquals(Deno.inspect(result), formatBandwidth(result));
+  assertEquals(formatBandwidth(result).split("\n").length, 4 + result.fits.length);
+});
 
 testOnDevice("CudaDevice.bandwidth() measures only what it is asked for", async (gpu) => {
   const { points } = await gpu.bandwidth({
@@ -75,37 +73,35 @@ Deno.test("CudaDevice.bandwidth() notices bytes that did not arrive", () => {
   }, { driver: skipping });
 });
 
-Deno.test("CudaDevice.bandwidth() reports progress and can be stopped between points", () =>
-  withDevice(async (gpu) => {
-    const abort = new AbortController();
-    const seen: number[] = [];
-    const sweeping = gpu.bandwidth({
-      ...SMALL,
-      signal: abort.signal,
-      onProgress: (done, total) => {
-        assertEquals(total, 10);
-        seen.push(done);
-        if (done === 3) abort.abort(new RangeError("enough"));
-      },
-    });
-    await assertRejects(() => sweeping, RangeError, "enough");
-    assertEquals(seen, [1, 2, 3]);
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.bandwidth() reports progress, and stops between points", async (gpu) => {
+  const abort = new AbortController();
+  const seen: number[] = [];
+  const sweeping = gpu.bandwidth({
+    ...SMALL,
+    signal: abort.signal,
+    onProgress: (done, total) => {
+      assertEquals(total, 10);
+      seen.push(done);
+      if (done === 3) abort.abort(new RangeError("enough"));
+    },
+  });
+  await assertRejects(() => sweeping, RangeError, "enough");
+  assertEquals(seen, [1, 2, 3]);
+  assertEquals(gpu.live().count, 0);
+});
 
 for (const kind of ["pinned", "pageable"] as const) {
   for (const direction of ["host-to-device", "device-to-host", "device-to-device"] as const) {
     const name = `${kind} memory, ${direction}`;
-    Deno.test(`CudaDevice.bandwidth() says that its buffers were disposed: ${name}`, () =>
-      withDevice(async (gpu) => {
-        const options = { ...SMALL, kinds: [kind], directions: [direction] };
-        await assertRejects(
-          () => gpu.bandwidth({ ...options, onProgress: () => gpu.disposeAll() }),
-          DisposedError,
-          "bandwidth",
-        );
-        assertEquals(gpu.live().count, 0);
-      }));
+    testOnDevice(`CudaDevice.bandwidth() says that buffers were disposed: ${name}`, async (gpu) => {
+      const options = { ...SMALL, kinds: [kind], directions: [direction] };
+      await assertRejects(
+        () => gpu.bandwidth({ ...options, onProgress: () => gpu.disposeAll() }),
+        DisposedError,
+        "bandwidth",
+      );
+      assertEquals(gpu.live().count, 0);
+    });
   }
 }
 

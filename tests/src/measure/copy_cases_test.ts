@@ -38,20 +38,19 @@ Deno.test("CudaDevice.bandwidth() measures cases beside points when both are ask
     assertEquals([cases.length, points.length], [1, 1]);
   }));
 
-Deno.test("CudaDevice.bandwidth() measures the latency of accesses to host memory", () =>
-  withDevice(async (gpu) => {
-    const { cases, latencies } = await gpu.bandwidth({
-      cases: [...LATENCY_CASES],
-      sampleCount: 1,
-    });
-    assertEquals(cases, []);
-    assertEquals(latencies.map(({ name, verified }) => [name, verified]), [
-      ["host_device_latency_sm", true],
-    ]);
-    const [{ secondsPerAccess = 0 } = {}] = latencies;
-    assert(secondsPerAccess > 1e-8 && secondsPerAccess < 1e-4, `${secondsPerAccess}`);
-    assertEquals(gpu.live({ kind: "pinned" }).count, 0);
-  }));
+testOnDevice("CudaDevice.bandwidth() measures the latency of host memory", async (gpu) => {
+  const { cases, latencies } = await gpu.bandwidth({
+    cases: [...LATENCY_CASES],
+    sampleCount: 1,
+  });
+  assertEquals(cases, []);
+  assertEquals(latencies.map(({ name, verified }) => [name, verified]), [
+    ["host_device_latency_sm", true],
+  ]);
+  const [{ secondsPerAccess = 0 } = {}] = latencies;
+  assert(secondsPerAccess > 1e-8 && secondsPerAccess < 1e-4, `${secondsPerAccess}`);
+  assertEquals(gpu.live({ kind: "pinned" }).count, 0);
+});
 
 Deno.test("CudaDevice.bandwidth() tells a case by kernel whose bytes or address are wrong", () => {
   const driver = testDriver();

@@ -16,7 +16,7 @@ Deno.test("timesWith() joins spans that follow each other, and counts them as no
   assertEquals(timesWith(2, spans), []);
 });
 
-Deno.test("CudaDevice.traceOverlap() records name, stream and bytes of each piece", () =>
+Deno.test("CudaDevice.traceOverlap() records the name, stream and bytes of each", () =>
   withDevice(async (gpu) => {
     using source = gpu.zeros("uint8", 4096);
     using target = gpu.alloc("uint8", 4096);

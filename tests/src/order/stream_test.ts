@@ -320,13 +320,12 @@ testHolding("CudaStream.dispose() keeps later users of its buffers behind its wo
   assertEquals(buffer.downloadSync()[0], 2);
 });
 
-Deno.test("CudaStream.dispose() frees buffers made on it afterwards, on the default stream", () =>
-  withDevice((gpu) => {
-    const stream = gpu.createStream();
-    const buffer = gpu.zeros("uint32", 1000, { stream });
-    stream.dispose();
-    assertEquals(captureWarnings(() => buffer.dispose()), []);
-  }));
+testOnDevice("CudaStream.dispose() frees its buffers later, on the default stream", (gpu) => {
+  const stream = gpu.createStream();
+  const buffer = gpu.zeros("uint32", 1000, { stream });
+  stream.dispose();
+  assertEquals(captureWarnings(() => buffer.dispose()), []);
+});
 
 Deno.test("CudaStream.dispose() reports a failure and does not throw", () => {
   const { driver, setFault } = faultyDriver();

@@ -86,19 +86,18 @@ testOnDevice("takeOver() has one winner among all copies of what was handed over
   }
 });
 
-Deno.test("takeOver() makes a buffer that works like any other, and can be handed on", () =>
-  withDevice(async (gpu) => {
-    let handed = await gpu.zeros("uint8", 64).handOver();
-    for (let turn = 1; turn <= 5; turn++) {
-      const buffer = gpu.takeOver(handed);
-      using like = buffer.allocateLike();
-      like.copyFrom(buffer.fill(turn));
-      assertEquals(await like.at(63), turn);
-      handed = await buffer.handOver();
-    }
-    using last = gpu.takeOver(handed);
-    assertEquals(await last.at(0), 5);
-  }));
+testOnDevice("takeOver() makes a buffer that works, and can be handed on", async (gpu) => {
+  let handed = await gpu.zeros("uint8", 64).handOver();
+  for (let turn = 1; turn <= 5; turn++) {
+    const buffer = gpu.takeOver(handed);
+    using like = buffer.allocateLike();
+    like.copyFrom(buffer.fill(turn));
+    assertEquals(await like.at(63), turn);
+    handed = await buffer.handOver();
+  }
+  using last = gpu.takeOver(handed);
+  assertEquals(await last.at(0), 5);
+});
 
 Deno.test("handOver() keeps the memory when the device that made it is closed", async () => {
   const driver = ON_GPU ? "cuda" : simulateDriver();

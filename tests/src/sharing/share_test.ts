@@ -261,15 +261,14 @@ testOnDevice("open() refuses a wait that is no time", async (gpu) => {
   }
 });
 
-Deno.test("CudaDevice.alloc() with shareable takes memory that nobody else's buffer shares", () =>
-  withDevice((gpu) => {
-    using one = gpu.alloc("uint8", 1, { shareable: true });
-    using two = gpu.alloc("uint8", 1, { shareable: true });
-    assert(one.memoryResource instanceof ShareableMemoryResource);
-    const distance = two.ptr > one.ptr ? two.ptr - one.ptr : one.ptr - two.ptr;
-    assert(distance >= 2n ** 21n, `${distance}`);
-    assertEquals([one.kind, one.totalByteLength], ["device", 1]);
-  }));
+testOnDevice("CudaDevice.alloc() with shareable takes memory that no other shares", (gpu) => {
+  using one = gpu.alloc("uint8", 1, { shareable: true });
+  using two = gpu.alloc("uint8", 1, { shareable: true });
+  assert(one.memoryResource instanceof ShareableMemoryResource);
+  const distance = two.ptr > one.ptr ? two.ptr - one.ptr : one.ptr - two.ptr;
+  assert(distance >= 2n ** 21n, `${distance}`);
+  assertEquals([one.kind, one.totalByteLength], ["device", 1]);
+});
 
 Deno.test("CudaDevice.alloc() refuses a resource and shareable at once, and both in a capture", () =>
   withDevice((gpu) => {
@@ -290,27 +289,26 @@ Deno.test("CudaDevice.alloc() refuses a resource and shareable at once, and both
     assertEquals(plain.memoryResource, resource);
   }));
 
-Deno.test("createEvent() refuses times of an event for other processes, and captures of it", () =>
-  withDevice((gpu) => {
-    assertThrows(
-      () => gpu.createEvent({ shareable: true, timing: true }),
-      TypeError,
-      "one of the two",
-    );
-    using event = gpu.createEvent({ shareable: true });
-    assertEquals([event.timing, event.shareable], [false, true]);
-    assertThrows(
-      () => {
-        gpu.capture((stream) => void stream.record(event));
-      },
-      TypeError,
-      "it is for other processes",
-    );
-    using plain = gpu.createEvent();
-    assertThrows(() => plain.share(), TypeError, "gpu.createEvent({ shareable: true })");
-    event.dispose();
-    assertThrows(() => event.share(), DisposedError);
-  }));
+testOnDevice("createEvent() refuses times and captures of a shareable event", (gpu) => {
+  assertThrows(
+    () => gpu.createEvent({ shareable: true, timing: true }),
+    TypeError,
+    "one of the two",
+  );
+  using event = gpu.createEvent({ shareable: true });
+  assertEquals([event.timing, event.shareable], [false, true]);
+  assertThrows(
+    () => {
+      gpu.capture((stream) => void stream.record(event));
+    },
+    TypeError,
+    "it is for other processes",
+  );
+  using plain = gpu.createEvent();
+  assertThrows(() => plain.share(), TypeError, "gpu.createEvent({ shareable: true })");
+  event.dispose();
+  assertThrows(() => event.share(), DisposedError);
+});
 
 Deno.test("share() gives a pool's descriptor back when its driver call fails", linux, async () => {
   const { driver, setFault } = faultyDriver();

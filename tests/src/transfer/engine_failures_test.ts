@@ -59,7 +59,7 @@ for (const direction of ["upload", "download"] as const) {
     assertSameBytes(buffer.downloadSync(), new Uint8Array(TOTAL_BYTES));
   });
 
-  Deno.test(`TransferEngine rejects with what onProgress of an ${direction} throws`, () =>
+  Deno.test(`TransferEngine rejects with what an ${direction}'s onProgress throws`, () =>
     withDevice(async (gpu) => {
       using engine = new TinyEngine(gpu);
       using buffer = gpu.zeros("uint8", TOTAL_BYTES);

@@ -193,20 +193,19 @@ Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that th
     }
   }));
 
-Deno.test("TransferEngine finishes a transfer whose stream is disposed meanwhile", () =>
-  withDevice(async (gpu) => {
-    const stream = gpu.createStream({ label: "loader" });
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 500_000);
-    gpu.synchronizeSync();
-    let calls = 0;
-    const onProgress = () => {
-      if (calls++ === 0) stream.dispose();
-    };
-    await engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
-    assertGreater(calls, 1);
-    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
-  }));
+testOnDevice("TransferEngine finishes a transfer whose stream is disposed", async (gpu) => {
+  const stream = gpu.createStream({ label: "loader" });
+  using engine = new TinyEngine(gpu);
+  using buffer = gpu.alloc("uint8", 500_000);
+  gpu.synchronizeSync();
+  let calls = 0;
+  const onProgress = () => {
+    if (calls++ === 0) stream.dispose();
+  };
+  await engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
+  assertGreater(calls, 1);
+  assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
+});
 
 testOnDevice("engineOf() is one for a context", ({ context }) => {
   assertStrictEquals(engineOf(context), engineOf(context));

@@ -67,36 +67,34 @@ Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted befor
   });
 });
 
-Deno.test("writeFile() to one path takes turns, so that an aborted one costs no file", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("x.bin");
-    using a = gpu.zeros("uint8", 4096).fill(1);
-    using b = gpu.zeros("uint8", 4096).fill(2);
-    const controller = new AbortController();
-    const aborted = a.writeFile(path, {
-      signal: controller.signal,
-      onProgress: () => controller.abort(),
-    });
-    const written = b.writeFile(path);
-    await Promise.allSettled([aborted]);
-    await written;
-    assertEquals(new Set(await Deno.readFile(path)), new Set([2]));
-  }));
+testOnDevice("writeFile() to one path takes turns: an aborted one costs no file", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("x.bin");
+  using a = gpu.zeros("uint8", 4096).fill(1);
+  using b = gpu.zeros("uint8", 4096).fill(2);
+  const controller = new AbortController();
+  const aborted = a.writeFile(path, {
+    signal: controller.signal,
+    onProgress: () => controller.abort(),
+  });
+  const written = b.writeFile(path);
+  await Promise.allSettled([aborted]);
+  await written;
+  assertEquals(new Set(await Deno.readFile(path)), new Set([2]));
+});
 
-Deno.test("writeFile() goes on when its stream is disposed while the file is opened", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("x.bin");
-    Deno.writeTextFileSync(path, "good");
-    using a = gpu.zeros("uint8", 4096);
-    const stream = gpu.createStream();
-    a.fill(7, { stream });
-    const written = a.writeFile(path, { stream });
-    stream.dispose();
-    await written;
-    assertEquals(new Set(await Deno.readFile(path)), new Set([7]));
-  }));
+testOnDevice("writeFile() goes on when its stream is disposed meanwhile", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("x.bin");
+  Deno.writeTextFileSync(path, "good");
+  using a = gpu.zeros("uint8", 4096);
+  const stream = gpu.createStream();
+  a.fill(7, { stream });
+  const written = a.writeFile(path, { stream });
+  stream.dispose();
+  await written;
+  assertEquals(new Set(await Deno.readFile(path)), new Set([7]));
+});
 
 Deno.test("writeFile() that is aborted at any moment leaves the old file, or has written the new one", () =>
   withDevice(async (gpu) => {

@@ -47,15 +47,14 @@ testOnDevice("writable takes an array behind the download that fills it", async 
   assertSameBytes(readBytes(buffer), bytes);
 });
 
-Deno.test("writable takes two blocks of host memory, however long the stream is", () =>
-  withDevice(async (gpu) => {
-    const bytes = patternBytes(7 * BLOCK_BYTES);
-    using buffer = gpu.alloc("uint8", bytes.byteLength);
-    let mostBytes = 0;
-    const onPull = () => mostBytes = Math.max(mostBytes, pinnedBytes(gpu));
-    await streamOf(bytes, { onPull }).pipeTo(buffer.writable);
-    assertEquals(mostBytes, 2 * BLOCK_BYTES);
-  }));
+testOnDevice("writable takes two blocks of host memory for any stream", async (gpu) => {
+  const bytes = patternBytes(7 * BLOCK_BYTES);
+  using buffer = gpu.alloc("uint8", bytes.byteLength);
+  let mostBytes = 0;
+  const onPull = () => mostBytes = Math.max(mostBytes, pinnedBytes(gpu));
+  await streamOf(bytes, { onPull }).pipeTo(buffer.writable);
+  assertEquals(mostBytes, 2 * BLOCK_BYTES);
+});
 
 testHolding("writable asks for no more while the GPU is busy", async (gpu) => {
   const bytes = patternBytes(7 * BLOCK_BYTES);
@@ -152,18 +151,17 @@ Deno.test("CudaDevice.from() refuses a chunk that is moved away while its memory
     );
   }));
 
-Deno.test("writable refuses a chunk that is moved away while its download goes on", () =>
-  withDevice(async (gpu) => {
-    using source = gpu.zeros("uint8", 20 * 2 ** 20);
-    using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
-    const chunk = new Uint8Array(source.byteLength);
-    const downloading = source.download(chunk);
-    const writing = buffer.writable.getWriter().write(chunk);
-    await Promise.resolve();
-    chunk.buffer.transfer();
-    const [, { status }] = await Promise.allSettled([downloading, writing]); // a GPU may be done
-    assertEquals(status, "rejected");
-  }));
+testOnDevice("writable refuses a chunk that is moved away during its download", async (gpu) => {
+  using source = gpu.zeros("uint8", 20 * 2 ** 20);
+  using buffer = gpu.growable("uint8", { reserveSize: "64 MiB" });
+  const chunk = new Uint8Array(source.byteLength);
+  const downloading = source.download(chunk);
+  const writing = buffer.writable.getWriter().write(chunk);
+  await Promise.resolve();
+  chunk.buffer.transfer();
+  const [, { status }] = await Promise.allSettled([downloading, writing]); // a GPU may be done
+  assertEquals(status, "rejected");
+});
 
 testOnDevice("writable gives its host memory back when the source fails", async (gpu) => {
   using buffer = gpu.alloc("uint8", 3 * BLOCK_BYTES);
@@ -288,17 +286,16 @@ for (const [name, make] of Object.entries(DISPOSED)) {
     }));
 }
 
-Deno.test("readable of a disposed buffer comes after the transfer that fills it", () =>
-  withDevice(async (gpu) => {
-    const bytes = patternBytes(40 * 2 ** 20);
-    const buffer = gpu.alloc("uint8", bytes.byteLength);
-    const uploading = buffer.upload(bytes);
-    const { readable } = buffer;
-    buffer.dispose();
-    assertSameBytes(await new Response(readable).bytes(), bytes);
-    await uploading;
-    assertEquals(keptBytes(gpu), 0);
-  }));
+testOnDevice("readable of a disposed buffer follows the transfer that fills it", async (gpu) => {
+  const bytes = patternBytes(40 * 2 ** 20);
+  const buffer = gpu.alloc("uint8", bytes.byteLength);
+  const uploading = buffer.upload(bytes);
+  const { readable } = buffer;
+  buffer.dispose();
+  assertSameBytes(await new Response(readable).bytes(), bytes);
+  await uploading;
+  assertEquals(keptBytes(gpu), 0);
+});
 
 testOnDevice("readable of a disposed buffer is named where memory runs out", async (gpu) => {
   gpu.limit("6 MiB");
@@ -357,13 +354,12 @@ testOnDevice("readable hinders nobody while its buffer is there", async (gpu) =>
   using _again = gpu.fromHandle(address, READ_BYTES, { resource: memoryResource });
 });
 
-Deno.test("readable of a lazy buffer that was disposed before its first use fails", () =>
-  withDevice(async (gpu) => {
-    const buffer = gpu.lazy("uint8", READ_BYTES, { label: "x" });
-    const { readable } = buffer;
-    buffer.dispose();
-    await assertRejects(() => new Response(readable).bytes(), DisposedError, "x");
-  }));
+testOnDevice("readable of a lazy buffer fails that was disposed before its use", async (gpu) => {
+  const buffer = gpu.lazy("uint8", READ_BYTES, { label: "x" });
+  const { readable } = buffer;
+  buffer.dispose();
+  await assertRejects(() => new Response(readable).bytes(), DisposedError, "x");
+});
 
 testOnDevice("readable of one buffer fills another through a compressor", async (gpu) => {
   const bytes = patternBytes(100_000);
@@ -386,16 +382,15 @@ testOnDevice("GrowableBuffer.writable appends, and grows", async (gpu) => {
   assertEquals([...readBytes(buffer.subarray(0, 3))], [9, 9, 9]);
 });
 
-Deno.test("GrowableBuffer.writable of half an element leaves the former elements", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 2 });
-    await assertRejects(
-      () => streamOf(patternBytes(10)).pipeTo(buffer.writable),
-      RangeError,
-      "elements of 4 bytes",
-    );
-    assertEquals(buffer.length, 2);
-  }));
+testOnDevice("GrowableBuffer.writable of half an element keeps the others", async (gpu) => {
+  using buffer = gpu.growable("float32", { reserveSize: "64 MiB", shape: 2 });
+  await assertRejects(
+    () => streamOf(patternBytes(10)).pipeTo(buffer.writable),
+    RangeError,
+    "elements of 4 bytes",
+  );
+  assertEquals(buffer.length, 2);
+});
 
 /** Bytes of released blocks that something keeps. */
 function keptBytes(gpu: CudaDevice, kind: LiveKind = "device"): number {

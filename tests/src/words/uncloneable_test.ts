@@ -6,38 +6,37 @@ import { loadNpz, saveNpz } from "../../../src/entries/numpy.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { testDriver } from "../../support/driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { testOnDevice, withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const REFUSED = "buffer.handOver() gives memory to another) could not be cloned";
 
-Deno.test("structuredClone() and postMessage() refuse buffers, views, streams and devices", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", [2, 2]);
-    using staged = gpu.staged("float32", 2);
-    using event = gpu.stream.record();
-    using graph = gpu.capture(() => {
-      x.fill(1);
-    });
-    const things: object[] = [
-      gpu,
-      x,
-      x.view(1),
-      x.transpose(),
-      staged,
-      { weights: [x] },
-      gpu.stream,
-      event,
-    ];
-    using tensor = x.toDLPack();
-    things.push(graph, gpu.context, gpu.memoryResource, tensor);
-    const { port1, port2 } = new MessageChannel();
-    for (const thing of things) {
-      assertThrows(() => structuredClone(thing), DOMException, REFUSED);
-      assertThrows(() => port1.postMessage(thing), DOMException, REFUSED);
-    }
-    port1.close();
-    port2.close();
-  }));
+testOnDevice("structuredClone(), postMessage() refuse buffers, views, streams, devices", (gpu) => {
+  using x = gpu.zeros("float32", [2, 2]);
+  using staged = gpu.staged("float32", 2);
+  using event = gpu.stream.record();
+  using graph = gpu.capture(() => {
+    x.fill(1);
+  });
+  const things: object[] = [
+    gpu,
+    x,
+    x.view(1),
+    x.transpose(),
+    staged,
+    { weights: [x] },
+    gpu.stream,
+    event,
+  ];
+  using tensor = x.toDLPack();
+  things.push(graph, gpu.context, gpu.memoryResource, tensor);
+  const { port1, port2 } = new MessageChannel();
+  for (const thing of things) {
+    assertThrows(() => structuredClone(thing), DOMException, REFUSED);
+    assertThrows(() => port1.postMessage(thing), DOMException, REFUSED);
+  }
+  port1.close();
+  port2.close();
+});
 
 testOnDevice("structuredClone() refuses what holds several buffers or devices", async (gpu) => {
   using folder = new TemporaryFolder();
