@@ -1,7 +1,7 @@
 // A process that obeys a test: a line of JSON for each command, and one for what came of it.
 
 import { ON_GPU } from "./driver.ts";
-import { TextLineStream } from "./sharing/text_lines.ts";
+import { TextLineStream } from "./text_lines.ts";
 
 /** What came of a command. */
 export type Answer = { readonly value: unknown } | { readonly error: ErrorWords };

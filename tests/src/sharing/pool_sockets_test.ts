@@ -18,7 +18,7 @@ import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
-import { TextLineStream } from "../../support/sharing/text_lines.ts";
+import { TextLineStream } from "../../support/text_lines.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
