@@ -4,6 +4,7 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { OriginFinder } from "../../../src/accounting/origin.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { evaluate } from "../../support/child_deno.ts";
+import { runWithCollector } from "../../support/collector_program.ts";
 import { testDriver } from "../../support/driver.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 
@@ -79,25 +80,19 @@ Deno.test("CudaDevice.open() takes { origins } for all objects of the device", (
 });
 
 Deno.test("OriginFinder keeps no object of the stack alive", async () => {
-  const { code, stdout, stderr } = await evaluate(
-    `
-      import { CudaDevice } from "./mod.ts";
-      const gpu = CudaDevice.open(0, { driver: "simulated", origins: "stack" });
-      class Owner {
-        buffer = gpu.alloc("uint8", 8);
-      }
-      function drop() {
-        new Owner();
-      }
-      drop();
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      globalThis.gc();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      console.log(gpu.live().count);
-    `,
-    { flags: ["--v8-flags=--expose-gc"] },
-  );
-  assertEquals([code, stdout.trim()], [0, "0"], stderr);
+  const { result } = await runWithCollector(`
+    gpu.context.ledger.origins.choose("stack");
+    class Owner {
+      buffer = gpu.alloc("uint8", 8);
+    }
+    function drop() {
+      new Owner();
+    }
+    drop();
+    await collect();
+    return gpu.live().count;
+  `);
+  assertEquals(result, 0);
 });
 
 Deno.test("VRAMKIT_ORIGINS chooses how much is recorded", async () => {
