@@ -2,9 +2,9 @@
 // one by one.
 
 import { checkRoute, noteCopy } from "../copies/copy.ts";
-import { axesAround, callsOf, type CopyPlan } from "../copies/copy_plan.ts";
+import type { CopyLayout } from "../copies/copy_layout.ts";
+import { axesAround } from "../copies/copy_plan.ts";
 import {
-  bytesOf,
   queueShapedCopy,
   queueShapedCopyNow,
   type ShapedCopy,
@@ -21,6 +21,7 @@ import {
   type ReadyLaunch,
   writing,
 } from "../launch/ready_kernels.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
 import { countOf } from "./shape.ts";
 
@@ -55,6 +56,17 @@ const madeCalls = new WeakMap<Context, number>();
 /** Contexts whose driver does not load the kernels, as one without a compiler: it copies by itself. */
 const refusing = new WeakSet<Context>();
 
+/** A launch for a layout in words of one size, wherever both sides begin. */
+interface WordLaunch {
+  readonly name: string;
+  readonly count: number;
+  /** The arguments behind the memory. */
+  readonly args: ReadyLaunch["args"];
+}
+
+/** The launches of layouts, by the bytes of a word; undefined for what the kernels do not take. */
+const wordLaunches = new WeakMap<CopyLayout, Map<number, WordLaunch | undefined>>();
+
 /** One axis, with the distances of its steps on both sides in words. */
 interface WordAxis {
   readonly size: number;
@@ -72,7 +84,7 @@ export function queueStridedCopy(copy: ShapedCopy): void {
   const launch = launchFor(copy);
   if (launch === undefined) return queueShapedCopy(copy);
   launchReady(copy.stream, launch);
-  noteCopy(copy, bytesOf(copy));
+  noteCopy(copy, copy.layout.byteLength);
 }
 
 /** Queues a copy whose turn has come; see {@link queueStridedCopy}. */
@@ -80,38 +92,41 @@ export function queueStridedCopyNow(copy: ShapedCopy): void {
   const launch = launchFor(copy);
   if (launch === undefined) return queueShapedCopyNow(copy);
   launchReadyNow(copy.stream, launch);
-  noteCopy(copy, bytesOf(copy));
+  noteCopy(copy, copy.layout.byteLength);
 }
 
 /** Returns the launch of a kernel that copies faster than the driver; undefined for other copies. */
 function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
-  const { destination, source, stream, plan } = copy;
-  const byteLength = bytesOf(copy);
-  if (byteLength === 0) return undefined;
-  for (const { context, resource } of [destination, source]) {
-    if (context !== stream.context || resource.isHostAccessible) return undefined;
+  const { destination, source, stream: { context }, layout } = copy;
+  if (layout.byteLength === 0 || !isOn(context, destination) || !isOn(context, source)) {
+    return undefined;
   }
-  if (!paysForKernel(stream.context, callsOf(plan))) return undefined;
+  if (!paysForKernel(context, layout.callCount)) return undefined;
   const [to, from] = usesOf(copy);
-  const starts = {
-    to: Number(copy.destinationAddress - to.address),
-    from: Number(copy.sourceAddress - from.address),
-  };
-  const wordBytes = wordBytesFor(plan, [
-    starts.to,
-    starts.from,
-    Number(to.address % BigInt(MOST_WORD_BYTES)),
-    Number(from.address % BigInt(MOST_WORD_BYTES)),
-  ]);
-  const axes = axesOf(plan, wordBytes);
+  const wordBytes = lowestBit(
+    MOST_WORD_BYTES | Number((to.address | from.address) & BigInt(MOST_WORD_BYTES - 1)),
+  );
+  const launches = wordLaunches.getOrInsertComputed(layout, () => new Map());
+  const launch = launches.getOrInsertComputed(wordBytes, () => wordLaunchFor(layout, wordBytes));
+  if (launch === undefined) return undefined;
+  const { name, count, args } = launch;
+  return { name, count, args: [writing(to), reading(from), ...args] };
+}
+
+/** Returns whether memory is a device's own. */
+function isOn(device: Context, { context, resource }: Allocation): boolean {
+  return context === device && !resource.isHostAccessible;
+}
+
+/** Returns the launch for memory that begins at multiples of `mostBytes`. */
+function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch | undefined {
+  const wordBytes = wordBytesFor(layout, mostBytes);
+  const axes = axesOf(layout, wordBytes);
   if (axes.length > MOST_AXES) return undefined;
   const squares = squaresOf(axes);
-  const count = squares?.count ?? byteLength / wordBytes;
-  const layout = layoutBytes(squares?.axes ?? axes, [
-    starts.to / wordBytes,
-    starts.from / wordBytes,
-  ]);
-  const args = [writing(to), reading(from), u64(count), u32(wordBytes), layout];
+  const count = squares?.count ?? layout.byteLength / wordBytes;
+  const starts = [-layout.destination.lowest / wordBytes, -layout.source.lowest / wordBytes];
+  const args = [u64(count), u32(wordBytes), layoutBytes(squares?.axes ?? axes, starts)];
   return squares === undefined
     ? { name: COPY, count, args }
     : { name: TRANSPOSE, count: count * SQUARE_THREADS, args };
@@ -139,18 +154,21 @@ function hasLoaded(context: Context): boolean {
   }
 }
 
-/** Returns the bytes of the largest words that all rows and distances of a copy are multiples of. */
-function wordBytesFor(plan: CopyPlan, places: readonly number[]): number {
-  let bits = MOST_WORD_BYTES | plan.widthBytes;
-  for (const place of places) bits |= place % MOST_WORD_BYTES;
+/** Returns the bytes of the largest words that all places, rows and distances are multiples of. */
+function wordBytesFor({ plan, destination, source }: CopyLayout, mostBytes: number): number {
+  let bits = mostBytes | plan.widthBytes | destination.lowest | source.lowest;
   for (const { destinationStride, sourceStride } of axesAround(plan)) {
     bits |= destinationStride % MOST_WORD_BYTES | sourceStride % MOST_WORD_BYTES;
   }
+  return lowestBit(bits);
+}
+
+function lowestBit(bits: number): number {
   return bits & -bits;
 }
 
 /** Returns the axes of a copy of words, the one with the shortest way in what is written last. */
-function axesOf(plan: CopyPlan, wordBytes: number): WordAxis[] {
+function axesOf({ plan }: CopyLayout, wordBytes: number): WordAxis[] {
   const axes = axesAround(plan).map(({ size, destinationStride, sourceStride }): WordAxis => ({
     size,
     to: destinationStride / wordBytes,

@@ -2,7 +2,7 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
-import { planCopy } from "../copies/copy_plan.ts";
+import { CopyLayout } from "../copies/copy_layout.ts";
 import { type ElementBits, queueStridedFill } from "../copies/fill.ts";
 import { type ShapedCopy, usesOf } from "../copies/shaped_copy.ts";
 import {
@@ -55,6 +55,12 @@ import {
 import { rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
+
+/**
+ * The layouts of the last copy of a shape: programs repeat copies, and a buffer's shape is the same object
+ * in all its views.
+ */
+const lastLayouts = new WeakMap<Shape, CopyLayout>();
 
 /** The parts of a strided view. */
 export interface StridedFields<B> {
@@ -495,26 +501,37 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #copyOf(from: StridedView<D>, chosen: CudaStream | undefined): ShapedCopy {
     this.#checkUsable();
     from.#checkUsable();
-    this.#checkSource(from);
+    const layout = this.#layoutFor(from);
     const [to, span] = [this.#span, from.#span];
     // Records of the same memory, such as one of a borrowed address, share their usage.
     if (to.allocation.usage === span.allocation.usage) this.#requireApart(from);
-    const bytes = elementBytes(this.dtype);
-    const axes = this.shape.map((size, axis) => ({
-      size,
-      destinationStride: (this.strides[axis] ?? 0) * bytes,
-      sourceStride: (from.strides[axis] ?? 0) * bytes,
-    }));
     return {
       destination: to.allocation,
       source: span.allocation,
       destinationAddress: this.#address,
       sourceAddress: from.#address,
-      elementBytes: bytes,
-      axes,
-      plan: planCopy(bytes, axes),
+      layout,
       stream: streamForCopy(to, span, chosen),
     };
+  }
+
+  /** Checks the layouts of a copy into this view; those of the last copy are found again. */
+  #layoutFor(from: StridedView<D>): CopyLayout {
+    if (from.dtype !== this.dtype) throw otherType(`copy ${from} into ${this}`);
+    const ends = { to: this, from, elementBytes: elementBytes(this.dtype) };
+    for (const { shape } of [this, from]) {
+      const known = lastLayouts.get(shape);
+      if (known?.isOf(ends) === true) return known;
+    }
+    if (from.shape.join() !== this.shape.join()) {
+      throw new RangeError(`Cannot copy ${from} into ${this}: shapes differ`);
+    }
+    if (!isDistinct(this)) {
+      throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
+    }
+    const layout = new CopyLayout(ends);
+    for (const { shape } of [this, from]) lastLayouts.set(shape, layout);
+    return layout;
   }
 
   #checkUsable(): void {
@@ -531,16 +548,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     if (buffer.length >= this.#checkedLength) return;
     checkLayout(this, buffer.length, buffer);
     this.#checkedLength = buffer.length;
-  }
-
-  #checkSource(source: StridedView<D>): void {
-    if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
-    if (source.shape.join() !== this.shape.join()) {
-      throw new RangeError(`Cannot copy ${source} into ${this}: shapes differ`);
-    }
-    if (!isDistinct(this)) {
-      throw new TypeError(`Cannot copy into ${this}: its elements share memory`);
-    }
   }
 
   #requireApart(source: StridedView<D>): void {

@@ -82,21 +82,33 @@ export function* offsetsOf(loops: readonly CopyAxis[]): Generator<CopyOffset, vo
   }
 }
 
-/** Finds the bytes from the lowest to the highest element of a layout. */
-export function hullOf(
-  { address, axes }: {
-    readonly address: bigint;
-    readonly axes: readonly { readonly size: number; readonly stride: number }[];
-  },
+/** The bytes from the lowest to the highest element of a layout. */
+export interface Reach {
+  /** Bytes from the first element to the lowest: 0, or less where a stride is negative. */
+  readonly lowest: number;
+  readonly byteLength: number;
+}
+
+/** Finds the bytes that a layout reaches. */
+export function reachOf(
+  axes: readonly { readonly size: number; readonly stride: number }[],
   elementBytes: number,
-): { address: bigint; byteLength: number } {
+): Reach {
   let [lowest, highest] = [0, 0];
   for (const { size, stride } of axes) {
     const reach = (size - 1) * stride;
     if (reach < 0) lowest += reach;
     else highest += reach;
   }
-  return { address: address + BigInt(lowest), byteLength: highest - lowest + elementBytes };
+  return { lowest, byteLength: highest - lowest + elementBytes };
+}
+
+/** Finds the memory of a layout that begins at an address. */
+export function hullOf(
+  address: bigint,
+  { lowest, byteLength }: Reach,
+): { readonly address: bigint; readonly byteLength: number } {
+  return { address: lowest === 0 ? address : address + BigInt(lowest), byteLength };
 }
 
 /** Drops axes of one step, and joins axes that are contiguous on both sides. */

@@ -6,7 +6,7 @@ import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { MemorySpan } from "./copy.ts";
-import { hullOf, offsetsOf, planCopy } from "./copy_plan.ts";
+import { hullOf, offsetsOf, planCopy, reachOf } from "./copy_plan.ts";
 
 /** Elements at regular distances. */
 export interface StridedSpan {
@@ -85,7 +85,8 @@ export function queueStridedFill(
   checkStream(allocation, stream);
   if (span.axes.some(({ size }) => size === 0)) return;
   if (comesAfterNothing(stream, allocation)) return fillElements(span, element, stream);
-  const use = { allocation, ...hullOf(span, element.byteLength), access: "write" } as const;
+  const hull = hullOf(span.address, reachOf(span.axes, element.byteLength));
+  const use = { allocation, ...hull, access: "write" } as const;
   queueInOrder(stream, [use], () => fillElements(span, element, stream));
 }
 

@@ -5,14 +5,8 @@ import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../ffi/structs.ts";
 import { comesAfterNothing, type MemoryUse, queueInOrder } from "../memory/in_order.ts";
 import { queueOf } from "../order/stream.ts";
 import { copyBytes, type CopyRoute, crossesDevices, noteCopy, orderCopy } from "./copy.ts";
-import {
-  axesAround,
-  type CopyAxis,
-  type CopyOffset,
-  type CopyPlan,
-  hullOf,
-  offsetsOf,
-} from "./copy_plan.ts";
+import type { CopyLayout } from "./copy_layout.ts";
+import { axesAround, type CopyOffset, hullOf, offsetsOf } from "./copy_plan.ts";
 
 /** A copy between two layouts of the same shape. */
 export interface ShapedCopy extends CopyRoute {
@@ -20,12 +14,8 @@ export interface ShapedCopy extends CopyRoute {
   readonly destinationAddress: bigint;
   /** Address of the first element that is read. */
   readonly sourceAddress: bigint;
-  /** Bytes of one element. */
-  readonly elementBytes: number;
-  /** The axes of the shape, with both sides' strides. */
-  readonly axes: readonly CopyAxis[];
-  /** The calls that the driver needs. */
-  readonly plan: CopyPlan;
+  /** Both layouts. */
+  readonly layout: CopyLayout;
 }
 
 /** The addresses of one call. */
@@ -42,12 +32,14 @@ interface Ends {
 export function queueShapedCopy(copy: ShapedCopy): void {
   const { stream, destination, source } = copy;
   if (comesAfterNothing(stream, destination, source)) return queueShapedCopyNow(copy);
-  if (bytesOf(copy) > 0) queueInOrder(stream, usesOf(copy), () => queueShapedCopyNow(copy));
+  if (copy.layout.byteLength > 0) {
+    queueInOrder(stream, usesOf(copy), () => queueShapedCopyNow(copy));
+  }
 }
 
 /** Queues a copy whose turn has come; see {@link queueShapedCopy}. */
 export function queueShapedCopyNow(copy: ShapedCopy): void {
-  const byteLength = bytesOf(copy);
+  const { byteLength } = copy.layout;
   if (byteLength === 0) return;
   orderCopy(copy);
   if (crossesDevices(copy)) copyRows(copy);
@@ -55,42 +47,34 @@ export function queueShapedCopyNow(copy: ShapedCopy): void {
   noteCopy(copy, byteLength);
 }
 
-/** Returns the bytes of all elements of a copy. */
-export function bytesOf({ axes, elementBytes }: ShapedCopy): number {
-  return axes.reduce((product, { size }) => product * size, elementBytes);
-}
-
 /** Returns the uses of the bytes from the first to the last element on each side of a copy. */
-export function usesOf(copy: ShapedCopy): [destination: MemoryUse, source: MemoryUse] {
-  const { axes, elementBytes } = copy;
-  const destination = {
-    address: copy.destinationAddress,
-    axes: axes.map(({ size, destinationStride: stride }) => ({ size, stride })),
-  };
-  const source = {
-    address: copy.sourceAddress,
-    axes: axes.map(({ size, sourceStride: stride }) => ({ size, stride })),
-  };
+export function usesOf(
+  { destination, destinationAddress, source, sourceAddress, layout }: ShapedCopy,
+): [destination: MemoryUse, source: MemoryUse] {
+  const [to, from] = [
+    hullOf(destinationAddress, layout.destination),
+    hullOf(sourceAddress, layout.source),
+  ];
   return [
-    { allocation: copy.destination, ...hullOf(destination, elementBytes), access: "write" },
-    { allocation: copy.source, ...hullOf(source, elementBytes), access: "read" },
+    { allocation: destination, ...to, access: "write" },
+    { allocation: source, ...from, access: "read" },
   ];
 }
 
 /** The driver copies no boxes between devices, so each row is one copy. */
 function copyRows(copy: ShapedCopy): void {
-  const byteLength = BigInt(copy.plan.widthBytes);
-  for (const offset of offsetsOf(axesAround(copy.plan))) {
+  const byteLength = BigInt(copy.layout.plan.widthBytes);
+  for (const offset of offsetsOf(axesAround(copy.layout.plan))) {
     copyBytes(copy, { ...endsAt(copy, offset), byteLength });
   }
 }
 
 function copyBoxes(copy: ShapedCopy): void {
-  for (const offset of offsetsOf(copy.plan.loops)) copyBox(copy, endsAt(copy, offset));
+  for (const offset of offsetsOf(copy.layout.plan.loops)) copyBox(copy, endsAt(copy, offset));
 }
 
 function copyBox(copy: ShapedCopy, ends: Ends): void {
-  const { widthBytes, rows, slices } = copy.plan;
+  const { widthBytes, rows, slices } = copy.layout.plan;
   const { context, handle } = queueOf(copy.stream);
   if (rows === undefined) return copyBytes(copy, { ...ends, byteLength: BigInt(widthBytes) });
   const rectangle = {

@@ -67,6 +67,7 @@ export class Context {
 
   #references = 1;
   readonly #current = new BigUint64Array(1);
+  readonly #attributes = new Map<DeviceAttribute, number>();
   readonly #deferred: DeferredQueue;
   readonly #releaseHooks: Release[] = [];
   /** Whether this context made itself current on the thread. */
@@ -244,6 +245,10 @@ export class Context {
    * @throws CudaError when the driver call fails.
    */
   attribute(name: DeviceAttribute): number {
+    return this.#attributes.getOrInsertComputed(name, () => this.#readAttribute(name));
+  }
+
+  #readAttribute(name: DeviceAttribute): number {
     const cell = new Int32Array(1);
     const status = this.driver.status(
       "cuDeviceGetAttribute",

@@ -9,7 +9,10 @@ import { widenHeap } from "./heap_pages.ts";
 import { ARRAY_LANES, CONTROL, MOST_ARRAYS_ASKED } from "./lane_program.ts";
 
 /** Smaller arrays are made as copies of page-locked memory, into memory that is warm by then. */
-const FEWEST_BYTES = 2 ** 21;
+const FEWEST_BYTES = 2 ** 19;
+
+/** Smaller arrays are not waited for: the program makes them nearly as fast. */
+const FEWEST_AWAITED_BYTES = 2 ** 21;
 
 /** The largest array that is made ahead. */
 export const MOST_MADE_BYTES: number = 8 * 2 ** 20;
@@ -18,7 +21,7 @@ export const MOST_MADE_BYTES: number = 8 * 2 ** 20;
 const MOST_SIZES = 2;
 
 /** Most arrays of one size that are ahead of the program, ready or asked for; and most bytes of them. */
-const MOST_AHEAD = 4;
+const MOST_AHEAD = MOST_ARRAYS_ASKED / MOST_SIZES;
 const MOST_AHEAD_BYTES = 24 * 2 ** 20;
 
 /** Bytes that a thread clears in a millisecond. */
@@ -70,17 +73,24 @@ export class ArrayMaker {
       return false;
     }
     if (this.#stocks[0] !== known) this.#stocks.reverse();
+    if (known.ready.length > 0) return true;
     this.#receive();
     this.#ask(known);
-    return known.ready.length > 0 || (this.#isOnTime && this.#comingCount(byteLength) > 0);
+    if (known.ready.length > 0) return true;
+    return byteLength >= FEWEST_AWAITED_BYTES && this.#isOnTime &&
+      this.#comingCount(byteLength) > 0;
   }
 
-  /** Returns a new array that was expected, cleared and with its pages; undefined if none comes soon. */
+  /**
+   * Returns a new array that was expected, cleared and with its pages; undefined if none comes soon. Called
+   * while the copy engine works, it takes over later arrays as well, each in some 20 microseconds.
+   */
   take(byteLength: number): ArrayBuffer | undefined {
     const stock = this.#find(byteLength);
     if (stock === undefined) return undefined;
     if (stock.ready.length === 0) this.#waitFor(stock);
-    const array = stock.ready.pop();
+    const array = stock.ready.shift();
+    this.#receive();
     this.#ask(stock);
     return array;
   }

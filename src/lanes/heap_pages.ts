@@ -28,6 +28,10 @@ const AHEAD_BYTES = 8 * 2 ** 20;
 const FEWEST_WARM_BYTES = 2 ** 14;
 const MOST_WARM_BYTES = 2 ** 20;
 
+/** Bytes that a core warms until the copy engine begins, and the bytes that this moves for each one more. */
+const FIRST_WARM_BYTES = 3 * 2 ** 14;
+const MOVED_BYTES = 10;
+
 /** Bytes whose pages are made before the first arrays: the collector gives most of them back in time. */
 const FIRST_BYTES = 3 * AHEAD_BYTES;
 
@@ -140,8 +144,8 @@ export function widenHeap(host: HostApi): void {
 }
 
 /**
- * Brings the block that the heap gives next into this core's cache, while the thread would only wait: a
- * warm block is filled in a third of the time.
+ * Brings the beginning of the block that the heap gives next into this core's cache, as much of it as the
+ * copy engine leaves time for: a warm block is filled in a third of the time.
  */
 export function warmNextBlock(byteLength: number): void {
   if (byteLength < FEWEST_WARM_BYTES || byteLength > MOST_WARM_BYTES) return;
@@ -149,7 +153,8 @@ export function warmNextBlock(byteLength: number): void {
   if (host === undefined) return;
   const address = host.malloc(BigInt(byteLength));
   if (address === 0n) return;
-  host.memset(address, 0, BigInt(byteLength));
+  const warmBytes = Math.min(byteLength, FIRST_WARM_BYTES + Math.floor(byteLength / MOVED_BYTES));
+  host.memset(address, 0, BigInt(warmBytes));
   host.free(address);
 }
 

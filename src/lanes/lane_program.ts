@@ -33,7 +33,7 @@ export const CONTROL = {
   /** First word of the sizes that arrays were asked for of, in turn. */
   arraySizes: 16,
   /** First word of the queue of slots. */
-  queue: 32,
+  queue: 48,
 } as const;
 
 /** Operations of a lane on a slot of page-locked memory. */
@@ -73,7 +73,7 @@ export const COPY_FIELDS = 3;
 export const ARRAY_LANES = 3;
 
 /** Arrays that are asked for and were not sent, at most. */
-export const MOST_ARRAYS_ASKED = 16;
+export const MOST_ARRAYS_ASKED = 32;
 
 /** The constants that the functions below have as a parameter. */
 export const LANE_CODES = {

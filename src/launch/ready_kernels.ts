@@ -70,12 +70,29 @@ export function isReady(context: Context, name: string): boolean {
 
 /** Memory that a kernel writes. */
 export function writing(span: MemorySpan): KernelMemory {
-  return { [KERNEL_MEMORY]: () => span, toString: () => nameOf(span.allocation) };
+  return new SpanMemory(span);
 }
 
 /** Memory that a kernel only reads. */
 export function reading(span: MemorySpan): KernelMemory {
-  return readOnly(writing(span));
+  return readOnly(new SpanMemory(span));
+}
+
+/** A part of a block, for a kernel. */
+class SpanMemory implements KernelMemory {
+  readonly #span: MemorySpan;
+
+  constructor(span: MemorySpan) {
+    this.#span = span;
+  }
+
+  [KERNEL_MEMORY](): MemorySpan {
+    return this.#span;
+  }
+
+  toString(): string {
+    return nameOf(this.#span.allocation);
+  }
 }
 
 function textWith(name: string): string {

@@ -51,10 +51,32 @@ __device__ Place placeOf(u64 step, const Layout &layout) {
   return place;
 }
 
+// Rows of up to four words, which lie apart in what is read: a thread takes a row, and finds its place once.
+__device__ void copyShortRows(
+    void *to, const void *from, u64 rowCount, u32 wordBytes, const Layout &layout) {
+  u64 thread = blockIdx.x * (u64)blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
+  u32 rowWords = (u32)layout.sizes[7];
+  for (u64 row = thread; row < rowCount; row += threads) {
+    Place place = placeOf<7>(row, layout);
+    u64 words[4];
+#pragma unroll
+    for (u32 k = 0; k < 4; k++) {
+      if (k < rowWords) words[k] = taken(from, place.from + k * layout.fromStrides[7], wordBytes);
+    }
+#pragma unroll
+    for (u32 k = 0; k < 4; k++) {
+      if (k < rowWords) put(to, place.to + k * layout.toStrides[7], wordBytes, words[k]);
+    }
+  }
+}
+
 // In the order in which words are written. A thread takes four, each 32 further: as far as they lie in one
 // row, their place is found once, and all are on their way before the first is written.
 extern "C" __global__ void vramkit_strided_copy(
     void *to, const void *from, u64 count, u32 wordBytes, Layout layout) {
+  if (layout.sizes[7] <= 4 && layout.fromStrides[7] != 1) {
+    return copyShortRows(to, from, count / layout.sizes[7], wordBytes, layout);
+  }
   u64 thread = blockIdx.x * (u64)blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
   for (u64 first = thread / 32 * 128 + thread % 32; first < count; first += 4 * threads) {
     for (u64 i = first; i < first + 128 && i < count; i += 32) {

@@ -492,7 +492,7 @@ export class TransferEngine implements MemoryCache {
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
     try {
-      return this.#ring.take();
+      return this.#ring.take(transfer.request.direction);
     } catch (error) {
       transfer.fail(error);
       return undefined;

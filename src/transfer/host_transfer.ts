@@ -253,14 +253,14 @@ function lanesFor(
 
 /** Returns what copies a transfer of middle size together with this thread; undefined for others. */
 function helpersFor(
-  { span: { byteLength }, stream: { context } }: HostTransfer,
+  { direction, span: { byteLength }, stream: { context } }: HostTransfer,
   kind: SharedKind,
   lanes: CopyLanes | undefined,
 ): Helpers | undefined {
   if (lanes === undefined || !isShared(byteLength, kind)) return undefined;
   const slots = lanes.freeSlots;
   if (slots.length < PARTS_WANTED) return undefined;
-  const staged = StagingMemory.of(context).take(byteLength);
+  const staged = StagingMemory.of(context).take(direction, byteLength);
   return staged && { lanes, slots, staged };
 }
 
@@ -286,7 +286,7 @@ function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean 
   const arrays = lanes && arrayMaker(context);
   const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
   if (maker === undefined) prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
-  const helpers = helpersFor(task, "made", lanes);
+  const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
     share(task, () => newBytes(host, maker?.take(byteLength)), helpers);

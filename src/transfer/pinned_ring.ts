@@ -72,13 +72,15 @@ export class PinnedRing {
   }
 
   /**
-   * Takes a free slot, and allocates more of them up to the limit; undefined when all are busy.
+   * Takes a free slot, and allocates more of them up to the limit; undefined when all are busy. A download
+   * takes the one that has been free for longest: the copy engine takes twice as long to write memory
+   * that the cache of a lane still has.
    *
    * @throws CudaError when not even the first slots can be allocated.
    */
-  take(): Slot | undefined {
+  take(direction: "upload" | "download"): Slot | undefined {
     if (this.#free.length === 0 && !this.#isFull) this.#grow(this.#nextCount);
-    return this.#free.pop();
+    return direction === "upload" ? this.#free.pop() : this.#free.shift();
   }
 
   /** Returns whether there are slots; allocates the first ones when there are none. */

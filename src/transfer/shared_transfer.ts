@@ -9,9 +9,13 @@ import type { StreamQueue } from "../order/stream_queue.ts";
 import type { StagingBlock } from "./staging_memory.ts";
 
 /** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
-const COPY_BYTES = 2 ** 20;
+const SMALLEST_COPY_BYTES = 2 ** 19;
+const LARGEST_COPY_BYTES = 2 ** 20;
 
-/** Parts of an array that is one copy: up to so many lanes help. As many slots must be free. */
+/** Copies after which threads have work for as long as the copy engine. */
+const COPIES_WANTED = 4;
+
+/** Parts of a small array: up to so many lanes help. As many slots must be free. */
 export const PARTS_WANTED = 8;
 
 /** Fewer bytes cost more to hand out than to copy. */
@@ -142,7 +146,9 @@ class SharedParts {
   /** Cuts the bytes into copies of the copy engine. */
   copies(): SharedCopy[] {
     const fewest = Math.ceil(this.count / this.#mostCopies);
-    const copyParts = Math.max(fewest, Math.round(COPY_BYTES / this.#partBytes));
+    const wanted = Math.max(SMALLEST_COPY_BYTES, this.#byteLength / COPIES_WANTED);
+    const copyBytes = Math.min(LARGEST_COPY_BYTES, wanted);
+    const copyParts = Math.max(fewest, Math.round(copyBytes / this.#partBytes));
     const copies: SharedCopy[] = [];
     for (let first = 0; first < this.count; first += copyParts) {
       const offset = first * this.#partBytes;

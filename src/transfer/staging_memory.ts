@@ -2,9 +2,11 @@
 // takes longer; an array that is made as a copy of it is not cleared first, and its memory is used while
 // it is warm; several threads copy between it and an array of middle size.
 
+import { roundUp } from "../../ffi/alignment.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
+import { PAGE_BYTES } from "../lanes/fresh_pages.ts";
 import { forgetHeap } from "../lanes/heap_pages.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
@@ -21,17 +23,22 @@ const DEMAND_COUNT = 320;
 const MORE_BYTES = 2 ** 16;
 const MORE_COUNT = 16;
 
-/** First size of the memory: a large page. */
-const SMALLEST_BYTES = 2 ** 21;
+/**
+ * Size of the memory. Downloads use its parts in turn: the copy engine takes twice as long to write memory
+ * that a core's cache still has, 50 microseconds for a MiB instead of 28, and a core has read another part
+ * by then. Where lanes read it as well, their caches have more.
+ */
+const SMALLEST_BYTES = 2 ** 22;
+const LANES_BYTES = 2 ** 24;
 
 /** The largest transfer is eight copies of a MiB; each but the last has a fence. */
 const FENCE_COUNT = 7;
 
-/** Page-locked memory of one context. */
+/** Page-locked memory for a transfer that is over before the next one. */
 export interface StagingBlock {
   /** Its address. */
   readonly address: bigint;
-  /** The memory, at least as large as was asked for. */
+  /** The memory. */
   readonly bytes: HostBytes;
   /** Fences for the copies of a transfer. */
   readonly fences: readonly Fence[];
@@ -46,6 +53,8 @@ export class StagingMemory implements MemoryCache {
   readonly #context: Context;
   readonly #resource: HugePinnedMemory;
   #memory: StagingBlock | undefined;
+  /** Where the next download lands. */
+  #nextOffset = 0;
   #demandCount = 0;
   /** The smallest size that could not be had; from there on no size is asked for. */
   #refusedBytes = Infinity;
@@ -69,7 +78,7 @@ export class StagingMemory implements MemoryCache {
 
   /** Allocates the memory before a program's first downloads. */
   prepare(): void {
-    this.take(1);
+    this.#grow(SMALLEST_BYTES);
   }
 
   /**
@@ -87,17 +96,37 @@ export class StagingMemory implements MemoryCache {
    * until a program has made some.
    */
   land(byteLength: number): HostBytes | undefined {
-    if (this.isOpenFor(byteLength)) return this.take(byteLength)?.bytes.subarray(0, byteLength);
+    if (this.isOpenFor(byteLength)) return this.#take("download", byteLength)?.bytes;
     if (byteLength <= MOST_LANDING_BYTES) {
       this.#demandCount += byteLength < MORE_BYTES ? 1 : MORE_COUNT;
     }
     return undefined;
   }
 
-  /** Returns memory for a transfer that is over before anything else runs; undefined where there is none. */
-  take(byteLength: number): StagingBlock | undefined {
-    if (this.byteLength < byteLength && this.#canHave(byteLength)) this.#grow(byteLength);
-    return this.byteLength < byteLength ? undefined : this.#memory;
+  /**
+   * Returns memory for a transfer that lanes share and that is over before anything else runs; undefined
+   * where there is none.
+   */
+  take(direction: "upload" | "download", byteLength: number): StagingBlock | undefined {
+    if (direction === "download") this.#grow(LANES_BYTES);
+    return this.#take(direction, byteLength);
+  }
+
+  /** Returns a part that no core has read lately for a download, and always the same one for an upload. */
+  #take(direction: "upload" | "download", byteLength: number): StagingBlock | undefined {
+    this.#grow(blockBytes(byteLength));
+    const memory = this.#memory;
+    if (memory === undefined || this.byteLength < byteLength) return undefined;
+    let start = 0;
+    if (direction === "download") {
+      if (this.#nextOffset + byteLength <= this.byteLength) start = this.#nextOffset;
+      this.#nextOffset = start + roundUp(byteLength, PAGE_BYTES);
+    }
+    return {
+      address: memory.address + BigInt(start),
+      bytes: memory.bytes.subarray(start, start + byteLength),
+      fences: memory.fences,
+    };
   }
 
   /** Forgets the downloads so far. */
@@ -127,19 +156,19 @@ export class StagingMemory implements MemoryCache {
     return byteLength <= this.byteLength || blockBytes(byteLength) < this.#refusedBytes;
   }
 
-  #grow(wanted: number): void {
-    const refusedBytes = this.#refusedBytes;
-    this.trim();
-    this.#refusedBytes = refusedBytes;
-    const byteLength = blockBytes(wanted);
+  /** Makes the memory as large as this, where the host has so much. */
+  #grow(byteLength: number): void {
+    if (this.byteLength >= byteLength || byteLength >= this.#refusedBytes) return;
     let address: bigint | undefined;
     const fences: Fence[] = [];
     try {
       address = this.#resource.allocate(byteLength);
       while (fences.length < FENCE_COUNT) fences.push(new Fence(this.#context));
-      this.#memory = { address, bytes: new Uint8Array(memoryAt(address, byteLength)), fences };
+      const bytes = new Uint8Array(memoryAt(address, byteLength));
+      this.trim();
+      this.#memory = { address, bytes, fences };
     } catch {
-      // Without page-locked memory the driver moves the bytes.
+      // Less memory serves as well, and without any the driver moves the bytes.
       this.#refusedBytes = byteLength;
       for (const fence of fences) fence.dispose();
       if (address !== undefined) this.#free(address);

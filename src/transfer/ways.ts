@@ -32,14 +32,15 @@ export const WAKING_RING_BYTES = 8 * 2 ** 20;
 /**
  * Sizes of transfers that lanes which are awake copy together with the caller. Fresh arrays have no pages
  * yet: for larger ones the ring has large pages made. Below 512 KiB a download is as fast by page-locked
- * memory alone. Other arrays are made by the download, while the copy engine works: below 2 MiB a copy of
- * page-locked memory is faster, into memory that is warm then.
+ * memory alone. Lanes have made other arrays ahead; where they have not, V8 makes and clears one while the
+ * copy engine works, and below 2 MiB a copy of page-locked memory is faster, into memory that is warm then.
  */
 export const SHARED_BYTES = {
   upload: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
   download: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
   fresh: { smallest: 2 ** 18, largest: 4 * 2 ** 20 },
-  made: { smallest: 2 ** 21, largest: 8 * 2 ** 20 },
+  made: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
+  cleared: { smallest: 2 ** 21, largest: 8 * 2 ** 20 },
 } as const;
 
 /** Kind of a transfer that lanes and the caller share. */

@@ -12,818 +12,1265 @@ export const STRIDED_PTX = `.version 7.0
 	.param .align 8 .b8 vramkit_strided_copy_param_4[208]
 )
 {
-	.reg .pred 	%p<92>;
+	.reg .pred 	%p<149>;
 	.reg .b16 	%rs<3>;
-	.reg .b32 	%r<79>;
-	.reg .b64 	%rd<606>;
-	ld.param.u64 	%rd270, [vramkit_strided_copy_param_0];
-	ld.param.u64 	%rd271, [vramkit_strided_copy_param_1];
-	ld.param.u64 	%rd268, [vramkit_strided_copy_param_2];
-	ld.param.u32 	%r1, [vramkit_strided_copy_param_3];
-	mov.b64 	%rd269, vramkit_strided_copy_param_4;
-	cvta.to.global.u64 	%rd1, %rd271;
-	cvta.to.global.u64 	%rd2, %rd270;
-	mov.u32 	%r2, %ctaid.x;
-	mov.u32 	%r3, %ntid.x;
-	cvt.u64.u32 	%rd3, %r3;
-	mul.wide.u32 	%rd272, %r2, %r3;
-	mov.u32 	%r4, %tid.x;
-	cvt.u64.u32 	%rd273, %r4;
-	add.s64 	%rd274, %rd272, %rd273;
-	shr.u64 	%rd275, %rd274, 5;
-	and.b64  	%rd276, %rd274, 31;
-	bfi.b64 	%rd500, %rd275, %rd276, 7, 57;
-	setp.ge.u64 	%p1, %rd500, %rd268;
-	@%p1 bra 	$L__BB0_161;
-	mov.u32 	%r5, %nctaid.x;
-	cvt.u64.u32 	%rd277, %r5;
-	mul.lo.s64 	%rd278, %rd3, %rd277;
-	shl.b64 	%rd5, %rd278, 2;
-	ld.param.u64 	%rd6, [%rd269+192];
-	ld.param.u64 	%rd7, [%rd269+200];
-	ld.param.u64 	%rd8, [%rd269+56];
-	ld.param.u64 	%rd9, [%rd269+48];
-	ld.param.u64 	%rd10, [%rd269+40];
-	ld.param.u64 	%rd11, [%rd269+112];
-	ld.param.u64 	%rd12, [%rd269+176];
-	ld.param.u64 	%rd13, [%rd269+32];
-	ld.param.u64 	%rd14, [%rd269+104];
-	ld.param.u64 	%rd15, [%rd269+168];
-	ld.param.u64 	%rd16, [%rd269+24];
-	ld.param.u64 	%rd17, [%rd269+96];
-	ld.param.u64 	%rd18, [%rd269+160];
-	ld.param.u64 	%rd19, [%rd269+16];
-	ld.param.u64 	%rd20, [%rd269+88];
-	ld.param.u64 	%rd21, [%rd269+152];
-	ld.param.u64 	%rd22, [%rd269+8];
-	ld.param.u64 	%rd23, [%rd269+80];
-	ld.param.u64 	%rd24, [%rd269+144];
-	ld.param.u64 	%rd25, [%rd269];
-	ld.param.u64 	%rd26, [%rd269+72];
-	ld.param.u64 	%rd27, [%rd269+136];
-	ld.param.u64 	%rd28, [%rd269+64];
-	ld.param.u64 	%rd29, [%rd269+128];
-	ld.param.u64 	%rd30, [%rd269+184];
-	ld.param.u64 	%rd32, [%rd269+120];
-	shl.b64 	%rd33, %rd32, 5;
-	cvt.u32.u64 	%r54, %rd8;
-	cvt.u32.u64 	%r57, %rd9;
-$L__BB0_2:
-	setp.ge.u64 	%p2, %rd500, %rd268;
-	setp.gt.u64 	%p3, %rd500, -129;
-	or.pred  	%p4, %p3, %p2;
-	@%p4 bra 	$L__BB0_160;
-	setp.eq.s32 	%p5, %r1, 1;
-	@%p5 bra 	$L__BB0_48;
-	setp.ne.s32 	%p6, %r1, 2;
-	@%p6 bra 	$L__BB0_91;
-	mov.u64 	%rd501, %rd500;
-$L__BB0_6:
-	setp.eq.s64 	%p7, %rd8, 1;
-	mov.u64 	%rd505, 1;
-	mov.u64 	%rd508, %rd6;
-	mov.u64 	%rd509, %rd7;
-	mov.u64 	%rd510, %rd501;
-	@%p7 bra 	$L__BB0_11;
-	or.b64  	%rd281, %rd501, %rd8;
-	and.b64  	%rd282, %rd281, -4294967296;
-	setp.eq.s64 	%p8, %rd282, 0;
-	@%p8 bra 	$L__BB0_9;
-	div.u64 	%rd510, %rd501, %rd8;
-	bra.uni 	$L__BB0_10;
-$L__BB0_9:
-	cvt.u32.u64 	%r7, %rd501;
-	div.u32 	%r8, %r7, %r54;
-	cvt.u64.u32 	%rd510, %r8;
-$L__BB0_10:
-	mul.lo.s64 	%rd283, %rd510, %rd8;
-	sub.s64 	%rd284, %rd501, %rd283;
-	sub.s64 	%rd505, %rd8, %rd284;
-	mul.lo.s64 	%rd285, %rd284, %rd32;
-	add.s64 	%rd508, %rd285, %rd6;
-	mul.lo.s64 	%rd286, %rd284, %rd30;
-	add.s64 	%rd509, %rd286, %rd7;
-$L__BB0_11:
-	setp.eq.s64 	%p9, %rd9, 1;
-	@%p9 bra 	$L__BB0_16;
-	or.b64  	%rd287, %rd510, %rd9;
-	and.b64  	%rd288, %rd287, -4294967296;
-	setp.eq.s64 	%p10, %rd288, 0;
-	@%p10 bra 	$L__BB0_14;
-	div.u64 	%rd507, %rd510, %rd9;
-	bra.uni 	$L__BB0_15;
-$L__BB0_14:
-	cvt.u32.u64 	%r10, %rd510;
-	div.u32 	%r11, %r10, %r57;
-	cvt.u64.u32 	%rd507, %r11;
-$L__BB0_15:
-	mul.lo.s64 	%rd289, %rd507, %rd9;
-	sub.s64 	%rd290, %rd510, %rd289;
-	mul.lo.s64 	%rd291, %rd290, %rd11;
-	add.s64 	%rd508, %rd291, %rd508;
-	mul.lo.s64 	%rd292, %rd290, %rd12;
-	add.s64 	%rd509, %rd292, %rd509;
-	mov.u64 	%rd510, %rd507;
-$L__BB0_16:
-	setp.eq.s64 	%p11, %rd10, 1;
-	@%p11 bra 	$L__BB0_21;
-	or.b64  	%rd293, %rd510, %rd10;
-	and.b64  	%rd294, %rd293, -4294967296;
-	setp.eq.s64 	%p12, %rd294, 0;
-	@%p12 bra 	$L__BB0_19;
-	div.u64 	%rd511, %rd510, %rd10;
-	bra.uni 	$L__BB0_20;
-$L__BB0_19:
-	cvt.u32.u64 	%r12, %rd10;
-	cvt.u32.u64 	%r13, %rd510;
-	div.u32 	%r14, %r13, %r12;
-	cvt.u64.u32 	%rd511, %r14;
-$L__BB0_20:
-	mul.lo.s64 	%rd295, %rd511, %rd10;
-	sub.s64 	%rd296, %rd510, %rd295;
-	mul.lo.s64 	%rd297, %rd296, %rd14;
-	add.s64 	%rd508, %rd297, %rd508;
-	mul.lo.s64 	%rd298, %rd296, %rd15;
-	add.s64 	%rd509, %rd298, %rd509;
-	mov.u64 	%rd510, %rd511;
-$L__BB0_21:
-	setp.eq.s64 	%p13, %rd13, 1;
-	@%p13 bra 	$L__BB0_26;
-	or.b64  	%rd299, %rd510, %rd13;
-	and.b64  	%rd300, %rd299, -4294967296;
-	setp.eq.s64 	%p14, %rd300, 0;
-	@%p14 bra 	$L__BB0_24;
-	div.u64 	%rd515, %rd510, %rd13;
-	bra.uni 	$L__BB0_25;
-$L__BB0_24:
-	cvt.u32.u64 	%r15, %rd13;
-	cvt.u32.u64 	%r16, %rd510;
-	div.u32 	%r17, %r16, %r15;
-	cvt.u64.u32 	%rd515, %r17;
-$L__BB0_25:
-	mul.lo.s64 	%rd301, %rd515, %rd13;
-	sub.s64 	%rd302, %rd510, %rd301;
-	mul.lo.s64 	%rd303, %rd302, %rd17;
-	add.s64 	%rd508, %rd303, %rd508;
-	mul.lo.s64 	%rd304, %rd302, %rd18;
-	add.s64 	%rd509, %rd304, %rd509;
-	mov.u64 	%rd510, %rd515;
-$L__BB0_26:
-	setp.eq.s64 	%p15, %rd16, 1;
-	@%p15 bra 	$L__BB0_31;
-	or.b64  	%rd305, %rd510, %rd16;
-	and.b64  	%rd306, %rd305, -4294967296;
-	setp.eq.s64 	%p16, %rd306, 0;
-	@%p16 bra 	$L__BB0_29;
-	div.u64 	%rd519, %rd510, %rd16;
-	bra.uni 	$L__BB0_30;
-$L__BB0_29:
-	cvt.u32.u64 	%r18, %rd16;
-	cvt.u32.u64 	%r19, %rd510;
-	div.u32 	%r20, %r19, %r18;
-	cvt.u64.u32 	%rd519, %r20;
-$L__BB0_30:
-	mul.lo.s64 	%rd307, %rd519, %rd16;
-	sub.s64 	%rd308, %rd510, %rd307;
-	mul.lo.s64 	%rd309, %rd308, %rd20;
-	add.s64 	%rd508, %rd309, %rd508;
-	mul.lo.s64 	%rd310, %rd308, %rd21;
-	add.s64 	%rd509, %rd310, %rd509;
-	mov.u64 	%rd510, %rd519;
-$L__BB0_31:
-	setp.eq.s64 	%p17, %rd19, 1;
-	@%p17 bra 	$L__BB0_36;
-	or.b64  	%rd311, %rd510, %rd19;
-	and.b64  	%rd312, %rd311, -4294967296;
-	setp.eq.s64 	%p18, %rd312, 0;
-	@%p18 bra 	$L__BB0_34;
-	div.u64 	%rd523, %rd510, %rd19;
-	bra.uni 	$L__BB0_35;
-$L__BB0_34:
-	cvt.u32.u64 	%r21, %rd19;
-	cvt.u32.u64 	%r22, %rd510;
-	div.u32 	%r23, %r22, %r21;
-	cvt.u64.u32 	%rd523, %r23;
-$L__BB0_35:
-	mul.lo.s64 	%rd313, %rd523, %rd19;
-	sub.s64 	%rd314, %rd510, %rd313;
-	mul.lo.s64 	%rd315, %rd314, %rd23;
-	add.s64 	%rd508, %rd315, %rd508;
-	mul.lo.s64 	%rd316, %rd314, %rd24;
-	add.s64 	%rd509, %rd316, %rd509;
-	mov.u64 	%rd510, %rd523;
-$L__BB0_36:
-	setp.eq.s64 	%p19, %rd22, 1;
-	@%p19 bra 	$L__BB0_41;
-	or.b64  	%rd317, %rd510, %rd22;
-	and.b64  	%rd318, %rd317, -4294967296;
-	setp.eq.s64 	%p20, %rd318, 0;
-	@%p20 bra 	$L__BB0_39;
-	div.u64 	%rd527, %rd510, %rd22;
-	bra.uni 	$L__BB0_40;
-$L__BB0_39:
-	cvt.u32.u64 	%r24, %rd22;
-	cvt.u32.u64 	%r25, %rd510;
-	div.u32 	%r26, %r25, %r24;
-	cvt.u64.u32 	%rd527, %r26;
-$L__BB0_40:
-	mul.lo.s64 	%rd319, %rd527, %rd22;
-	sub.s64 	%rd320, %rd510, %rd319;
-	mul.lo.s64 	%rd321, %rd320, %rd26;
-	add.s64 	%rd508, %rd321, %rd508;
-	mul.lo.s64 	%rd322, %rd320, %rd27;
-	add.s64 	%rd509, %rd322, %rd509;
-	mov.u64 	%rd510, %rd527;
-$L__BB0_41:
-	setp.eq.s64 	%p21, %rd25, 1;
-	@%p21 bra 	$L__BB0_46;
-	or.b64  	%rd323, %rd510, %rd25;
-	and.b64  	%rd324, %rd323, -4294967296;
-	setp.eq.s64 	%p22, %rd324, 0;
-	@%p22 bra 	$L__BB0_44;
-	rem.u64 	%rd531, %rd510, %rd25;
-	bra.uni 	$L__BB0_45;
-$L__BB0_44:
-	cvt.u32.u64 	%r27, %rd25;
-	cvt.u32.u64 	%r28, %rd510;
-	rem.u32 	%r29, %r28, %r27;
-	cvt.u64.u32 	%rd531, %r29;
-$L__BB0_45:
-	mul.lo.s64 	%rd325, %rd531, %rd28;
-	add.s64 	%rd508, %rd325, %rd508;
-	mul.lo.s64 	%rd326, %rd531, %rd29;
-	add.s64 	%rd509, %rd326, %rd509;
-$L__BB0_46:
-	add.s64 	%rd485, %rd500, 96;
-	setp.gt.u64 	%p23, %rd505, 96;
-	setp.le.u64 	%p24, %rd501, %rd500;
-	and.pred  	%p25, %p24, %p23;
-	setp.lt.u64 	%p26, %rd485, %rd268;
-	and.pred  	%p27, %p26, %p25;
-	@%p27 bra 	$L__BB0_133;
-	add.s64 	%rd486, %rd500, 128;
-	shl.b64 	%rd327, %rd509, 1;
-	add.s64 	%rd328, %rd1, %rd327;
-	ld.global.u16 	%rs1, [%rd328];
-	shl.b64 	%rd329, %rd508, 1;
-	add.s64 	%rd330, %rd2, %rd329;
-	st.global.u16 	[%rd330], %rs1;
-	add.s64 	%rd501, %rd501, 32;
-	setp.lt.u64 	%p28, %rd501, %rd486;
-	setp.lt.u64 	%p29, %rd501, %rd268;
-	and.pred  	%p30, %p28, %p29;
-	@%p30 bra 	$L__BB0_6;
-	bra.uni 	$L__BB0_160;
-$L__BB0_48:
-	mov.u64 	%rd534, %rd500;
-$L__BB0_49:
-	setp.eq.s64 	%p31, %rd8, 1;
-	mov.u64 	%rd538, 1;
-	mov.u64 	%rd508, %rd6;
-	mov.u64 	%rd509, %rd7;
-	mov.u64 	%rd543, %rd534;
-	@%p31 bra 	$L__BB0_54;
-	or.b64  	%rd332, %rd534, %rd8;
-	and.b64  	%rd333, %rd332, -4294967296;
-	setp.eq.s64 	%p32, %rd333, 0;
-	@%p32 bra 	$L__BB0_52;
-	div.u64 	%rd543, %rd534, %rd8;
-	bra.uni 	$L__BB0_53;
-$L__BB0_52:
-	cvt.u32.u64 	%r31, %rd534;
-	div.u32 	%r32, %r31, %r54;
-	cvt.u64.u32 	%rd543, %r32;
-$L__BB0_53:
-	mul.lo.s64 	%rd334, %rd543, %rd8;
-	sub.s64 	%rd335, %rd534, %rd334;
-	sub.s64 	%rd538, %rd8, %rd335;
-	mul.lo.s64 	%rd336, %rd335, %rd32;
-	add.s64 	%rd508, %rd336, %rd6;
-	mul.lo.s64 	%rd337, %rd335, %rd30;
-	add.s64 	%rd509, %rd337, %rd7;
-$L__BB0_54:
-	setp.eq.s64 	%p33, %rd9, 1;
-	@%p33 bra 	$L__BB0_59;
-	or.b64  	%rd338, %rd543, %rd9;
-	and.b64  	%rd339, %rd338, -4294967296;
-	setp.eq.s64 	%p34, %rd339, 0;
-	@%p34 bra 	$L__BB0_57;
-	div.u64 	%rd540, %rd543, %rd9;
-	bra.uni 	$L__BB0_58;
-$L__BB0_57:
-	cvt.u32.u64 	%r34, %rd543;
-	div.u32 	%r35, %r34, %r57;
-	cvt.u64.u32 	%rd540, %r35;
-$L__BB0_58:
-	mul.lo.s64 	%rd340, %rd540, %rd9;
-	sub.s64 	%rd341, %rd543, %rd340;
-	mul.lo.s64 	%rd342, %rd341, %rd11;
-	add.s64 	%rd508, %rd342, %rd508;
-	mul.lo.s64 	%rd343, %rd341, %rd12;
-	add.s64 	%rd509, %rd343, %rd509;
-	mov.u64 	%rd543, %rd540;
-$L__BB0_59:
-	setp.eq.s64 	%p35, %rd10, 1;
-	@%p35 bra 	$L__BB0_64;
-	or.b64  	%rd344, %rd543, %rd10;
-	and.b64  	%rd345, %rd344, -4294967296;
-	setp.eq.s64 	%p36, %rd345, 0;
-	@%p36 bra 	$L__BB0_62;
-	div.u64 	%rd544, %rd543, %rd10;
-	bra.uni 	$L__BB0_63;
-$L__BB0_62:
-	cvt.u32.u64 	%r36, %rd10;
-	cvt.u32.u64 	%r37, %rd543;
-	div.u32 	%r38, %r37, %r36;
-	cvt.u64.u32 	%rd544, %r38;
-$L__BB0_63:
-	mul.lo.s64 	%rd346, %rd544, %rd10;
-	sub.s64 	%rd347, %rd543, %rd346;
-	mul.lo.s64 	%rd348, %rd347, %rd14;
-	add.s64 	%rd508, %rd348, %rd508;
-	mul.lo.s64 	%rd349, %rd347, %rd15;
-	add.s64 	%rd509, %rd349, %rd509;
-	mov.u64 	%rd543, %rd544;
-$L__BB0_64:
-	setp.eq.s64 	%p37, %rd13, 1;
-	@%p37 bra 	$L__BB0_69;
-	or.b64  	%rd350, %rd543, %rd13;
-	and.b64  	%rd351, %rd350, -4294967296;
-	setp.eq.s64 	%p38, %rd351, 0;
-	@%p38 bra 	$L__BB0_67;
-	div.u64 	%rd548, %rd543, %rd13;
-	bra.uni 	$L__BB0_68;
-$L__BB0_67:
-	cvt.u32.u64 	%r39, %rd13;
-	cvt.u32.u64 	%r40, %rd543;
-	div.u32 	%r41, %r40, %r39;
-	cvt.u64.u32 	%rd548, %r41;
-$L__BB0_68:
-	mul.lo.s64 	%rd352, %rd548, %rd13;
-	sub.s64 	%rd353, %rd543, %rd352;
-	mul.lo.s64 	%rd354, %rd353, %rd17;
-	add.s64 	%rd508, %rd354, %rd508;
-	mul.lo.s64 	%rd355, %rd353, %rd18;
-	add.s64 	%rd509, %rd355, %rd509;
-	mov.u64 	%rd543, %rd548;
-$L__BB0_69:
-	setp.eq.s64 	%p39, %rd16, 1;
-	@%p39 bra 	$L__BB0_74;
-	or.b64  	%rd356, %rd543, %rd16;
-	and.b64  	%rd357, %rd356, -4294967296;
-	setp.eq.s64 	%p40, %rd357, 0;
-	@%p40 bra 	$L__BB0_72;
-	div.u64 	%rd552, %rd543, %rd16;
-	bra.uni 	$L__BB0_73;
-$L__BB0_72:
-	cvt.u32.u64 	%r42, %rd16;
-	cvt.u32.u64 	%r43, %rd543;
-	div.u32 	%r44, %r43, %r42;
-	cvt.u64.u32 	%rd552, %r44;
-$L__BB0_73:
-	mul.lo.s64 	%rd358, %rd552, %rd16;
-	sub.s64 	%rd359, %rd543, %rd358;
-	mul.lo.s64 	%rd360, %rd359, %rd20;
-	add.s64 	%rd508, %rd360, %rd508;
-	mul.lo.s64 	%rd361, %rd359, %rd21;
-	add.s64 	%rd509, %rd361, %rd509;
-	mov.u64 	%rd543, %rd552;
-$L__BB0_74:
-	setp.eq.s64 	%p41, %rd19, 1;
-	@%p41 bra 	$L__BB0_79;
-	or.b64  	%rd362, %rd543, %rd19;
-	and.b64  	%rd363, %rd362, -4294967296;
-	setp.eq.s64 	%p42, %rd363, 0;
-	@%p42 bra 	$L__BB0_77;
-	div.u64 	%rd556, %rd543, %rd19;
-	bra.uni 	$L__BB0_78;
-$L__BB0_77:
-	cvt.u32.u64 	%r45, %rd19;
-	cvt.u32.u64 	%r46, %rd543;
-	div.u32 	%r47, %r46, %r45;
-	cvt.u64.u32 	%rd556, %r47;
-$L__BB0_78:
-	mul.lo.s64 	%rd364, %rd556, %rd19;
-	sub.s64 	%rd365, %rd543, %rd364;
-	mul.lo.s64 	%rd366, %rd365, %rd23;
-	add.s64 	%rd508, %rd366, %rd508;
-	mul.lo.s64 	%rd367, %rd365, %rd24;
-	add.s64 	%rd509, %rd367, %rd509;
-	mov.u64 	%rd543, %rd556;
-$L__BB0_79:
-	setp.eq.s64 	%p43, %rd22, 1;
-	@%p43 bra 	$L__BB0_84;
-	or.b64  	%rd368, %rd543, %rd22;
-	and.b64  	%rd369, %rd368, -4294967296;
-	setp.eq.s64 	%p44, %rd369, 0;
-	@%p44 bra 	$L__BB0_82;
-	div.u64 	%rd560, %rd543, %rd22;
-	bra.uni 	$L__BB0_83;
-$L__BB0_82:
-	cvt.u32.u64 	%r48, %rd22;
-	cvt.u32.u64 	%r49, %rd543;
-	div.u32 	%r50, %r49, %r48;
-	cvt.u64.u32 	%rd560, %r50;
-$L__BB0_83:
-	mul.lo.s64 	%rd370, %rd560, %rd22;
-	sub.s64 	%rd371, %rd543, %rd370;
-	mul.lo.s64 	%rd372, %rd371, %rd26;
-	add.s64 	%rd508, %rd372, %rd508;
-	mul.lo.s64 	%rd373, %rd371, %rd27;
-	add.s64 	%rd509, %rd373, %rd509;
-	mov.u64 	%rd543, %rd560;
-$L__BB0_84:
-	setp.eq.s64 	%p45, %rd25, 1;
-	@%p45 bra 	$L__BB0_89;
-	or.b64  	%rd374, %rd543, %rd25;
-	and.b64  	%rd375, %rd374, -4294967296;
-	setp.eq.s64 	%p46, %rd375, 0;
-	@%p46 bra 	$L__BB0_87;
-	rem.u64 	%rd564, %rd543, %rd25;
-	bra.uni 	$L__BB0_88;
-$L__BB0_87:
-	cvt.u32.u64 	%r51, %rd25;
-	cvt.u32.u64 	%r52, %rd543;
-	rem.u32 	%r53, %r52, %r51;
-	cvt.u64.u32 	%rd564, %r53;
-$L__BB0_88:
-	mul.lo.s64 	%rd376, %rd564, %rd28;
-	add.s64 	%rd508, %rd376, %rd508;
-	mul.lo.s64 	%rd377, %rd564, %rd29;
-	add.s64 	%rd509, %rd377, %rd509;
-$L__BB0_89:
-	add.s64 	%rd487, %rd500, 96;
-	setp.gt.u64 	%p47, %rd538, 96;
-	setp.le.u64 	%p48, %rd534, %rd500;
-	and.pred  	%p49, %p48, %p47;
-	setp.lt.u64 	%p50, %rd487, %rd268;
-	and.pred  	%p51, %p50, %p49;
-	@%p51 bra 	$L__BB0_133;
-	add.s64 	%rd488, %rd500, 128;
-	add.s64 	%rd378, %rd1, %rd509;
-	ld.global.u8 	%rs2, [%rd378];
-	add.s64 	%rd379, %rd2, %rd508;
-	st.global.u8 	[%rd379], %rs2;
-	add.s64 	%rd534, %rd534, 32;
-	setp.lt.u64 	%p52, %rd534, %rd488;
-	setp.lt.u64 	%p53, %rd534, %rd268;
-	and.pred  	%p54, %p52, %p53;
-	@%p54 bra 	$L__BB0_49;
-	bra.uni 	$L__BB0_160;
-$L__BB0_91:
-	mov.u64 	%rd567, %rd500;
-$L__BB0_92:
-	setp.eq.s64 	%p55, %rd8, 1;
-	mov.u64 	%rd571, 1;
-	mov.u64 	%rd508, %rd6;
-	mov.u64 	%rd509, %rd7;
-	mov.u64 	%rd576, %rd567;
-	@%p55 bra 	$L__BB0_97;
-	or.b64  	%rd381, %rd567, %rd8;
-	and.b64  	%rd382, %rd381, -4294967296;
-	setp.eq.s64 	%p56, %rd382, 0;
-	@%p56 bra 	$L__BB0_95;
-	div.u64 	%rd576, %rd567, %rd8;
-	bra.uni 	$L__BB0_96;
-$L__BB0_95:
-	cvt.u32.u64 	%r55, %rd567;
-	div.u32 	%r56, %r55, %r54;
-	cvt.u64.u32 	%rd576, %r56;
-$L__BB0_96:
-	mul.lo.s64 	%rd383, %rd576, %rd8;
-	sub.s64 	%rd384, %rd567, %rd383;
-	sub.s64 	%rd571, %rd8, %rd384;
-	mul.lo.s64 	%rd385, %rd384, %rd32;
-	add.s64 	%rd508, %rd385, %rd6;
-	mul.lo.s64 	%rd386, %rd384, %rd30;
-	add.s64 	%rd509, %rd386, %rd7;
-$L__BB0_97:
-	setp.eq.s64 	%p57, %rd9, 1;
-	@%p57 bra 	$L__BB0_102;
-	or.b64  	%rd387, %rd576, %rd9;
-	and.b64  	%rd388, %rd387, -4294967296;
-	setp.eq.s64 	%p58, %rd388, 0;
-	@%p58 bra 	$L__BB0_100;
-	div.u64 	%rd573, %rd576, %rd9;
-	bra.uni 	$L__BB0_101;
-$L__BB0_100:
-	cvt.u32.u64 	%r58, %rd576;
-	div.u32 	%r59, %r58, %r57;
-	cvt.u64.u32 	%rd573, %r59;
-$L__BB0_101:
-	mul.lo.s64 	%rd389, %rd573, %rd9;
-	sub.s64 	%rd390, %rd576, %rd389;
-	mul.lo.s64 	%rd391, %rd390, %rd11;
-	add.s64 	%rd508, %rd391, %rd508;
-	mul.lo.s64 	%rd392, %rd390, %rd12;
-	add.s64 	%rd509, %rd392, %rd509;
-	mov.u64 	%rd576, %rd573;
-$L__BB0_102:
-	setp.eq.s64 	%p59, %rd10, 1;
-	@%p59 bra 	$L__BB0_107;
-	or.b64  	%rd393, %rd576, %rd10;
-	and.b64  	%rd394, %rd393, -4294967296;
-	setp.eq.s64 	%p60, %rd394, 0;
-	@%p60 bra 	$L__BB0_105;
-	div.u64 	%rd577, %rd576, %rd10;
-	bra.uni 	$L__BB0_106;
-$L__BB0_105:
-	cvt.u32.u64 	%r60, %rd10;
-	cvt.u32.u64 	%r61, %rd576;
-	div.u32 	%r62, %r61, %r60;
-	cvt.u64.u32 	%rd577, %r62;
-$L__BB0_106:
-	mul.lo.s64 	%rd395, %rd577, %rd10;
-	sub.s64 	%rd396, %rd576, %rd395;
-	mul.lo.s64 	%rd397, %rd396, %rd14;
-	add.s64 	%rd508, %rd397, %rd508;
-	mul.lo.s64 	%rd398, %rd396, %rd15;
-	add.s64 	%rd509, %rd398, %rd509;
-	mov.u64 	%rd576, %rd577;
-$L__BB0_107:
-	setp.eq.s64 	%p61, %rd13, 1;
-	@%p61 bra 	$L__BB0_112;
-	or.b64  	%rd399, %rd576, %rd13;
-	and.b64  	%rd400, %rd399, -4294967296;
-	setp.eq.s64 	%p62, %rd400, 0;
-	@%p62 bra 	$L__BB0_110;
-	div.u64 	%rd581, %rd576, %rd13;
-	bra.uni 	$L__BB0_111;
-$L__BB0_110:
-	cvt.u32.u64 	%r63, %rd13;
-	cvt.u32.u64 	%r64, %rd576;
-	div.u32 	%r65, %r64, %r63;
-	cvt.u64.u32 	%rd581, %r65;
-$L__BB0_111:
-	mul.lo.s64 	%rd401, %rd581, %rd13;
-	sub.s64 	%rd402, %rd576, %rd401;
-	mul.lo.s64 	%rd403, %rd402, %rd17;
-	add.s64 	%rd508, %rd403, %rd508;
-	mul.lo.s64 	%rd404, %rd402, %rd18;
-	add.s64 	%rd509, %rd404, %rd509;
-	mov.u64 	%rd576, %rd581;
-$L__BB0_112:
-	setp.eq.s64 	%p63, %rd16, 1;
-	@%p63 bra 	$L__BB0_117;
-	or.b64  	%rd405, %rd576, %rd16;
-	and.b64  	%rd406, %rd405, -4294967296;
-	setp.eq.s64 	%p64, %rd406, 0;
-	@%p64 bra 	$L__BB0_115;
-	div.u64 	%rd585, %rd576, %rd16;
-	bra.uni 	$L__BB0_116;
-$L__BB0_115:
-	cvt.u32.u64 	%r66, %rd16;
-	cvt.u32.u64 	%r67, %rd576;
-	div.u32 	%r68, %r67, %r66;
-	cvt.u64.u32 	%rd585, %r68;
-$L__BB0_116:
-	mul.lo.s64 	%rd407, %rd585, %rd16;
-	sub.s64 	%rd408, %rd576, %rd407;
-	mul.lo.s64 	%rd409, %rd408, %rd20;
-	add.s64 	%rd508, %rd409, %rd508;
-	mul.lo.s64 	%rd410, %rd408, %rd21;
-	add.s64 	%rd509, %rd410, %rd509;
-	mov.u64 	%rd576, %rd585;
-$L__BB0_117:
-	setp.eq.s64 	%p65, %rd19, 1;
-	@%p65 bra 	$L__BB0_122;
-	or.b64  	%rd411, %rd576, %rd19;
+	.reg .b32 	%r<108>;
+	.reg .b64 	%rd<900>;
+	ld.param.u64 	%rd400, [vramkit_strided_copy_param_0];
+	ld.param.u64 	%rd401, [vramkit_strided_copy_param_1];
+	ld.param.u64 	%rd399, [vramkit_strided_copy_param_2];
+	ld.param.u32 	%r2, [vramkit_strided_copy_param_3];
+	mov.b64 	%rd402, vramkit_strided_copy_param_4;
+	cvta.to.global.u64 	%rd1, %rd401;
+	cvta.to.global.u64 	%rd2, %rd400;
+	ld.param.u64 	%rd4, [vramkit_strided_copy_param_4+56];
+	setp.lt.u64 	%p1, %rd4, 5;
+	ld.param.u64 	%rd5, [vramkit_strided_copy_param_4+184];
+	setp.ne.s64 	%p2, %rd5, 1;
+	and.pred  	%p3, %p1, %p2;
+	@%p3 bra 	$L__BB0_162;
+	bra.uni 	$L__BB0_1;
+$L__BB0_162:
+	or.b64  	%rd610, %rd399, %rd4;
+	and.b64  	%rd611, %rd610, -4294967296;
+	setp.eq.s64 	%p93, %rd611, 0;
+	@%p93 bra 	$L__BB0_164;
+	div.u64 	%rd851, %rd399, %rd4;
+	bra.uni 	$L__BB0_165;
+$L__BB0_1:
+	mov.u32 	%r3, %ctaid.x;
+	mov.u32 	%r4, %ntid.x;
+	cvt.u64.u32 	%rd6, %r4;
+	mul.wide.u32 	%rd403, %r3, %r4;
+	mov.u32 	%r5, %tid.x;
+	cvt.u64.u32 	%rd404, %r5;
+	add.s64 	%rd405, %rd403, %rd404;
+	shr.u64 	%rd406, %rd405, 5;
+	and.b64  	%rd407, %rd405, 31;
+	bfi.b64 	%rd745, %rd406, %rd407, 7, 57;
+	setp.ge.u64 	%p4, %rd745, %rd399;
+	@%p4 bra 	$L__BB0_272;
+	mov.u32 	%r6, %nctaid.x;
+	cvt.u64.u32 	%rd408, %r6;
+	mul.lo.s64 	%rd409, %rd6, %rd408;
+	shl.b64 	%rd8, %rd409, 2;
+	ld.param.u64 	%rd9, [%rd402+192];
+	ld.param.u64 	%rd10, [%rd402+200];
+	ld.param.u64 	%rd11, [%rd402+48];
+	ld.param.u64 	%rd12, [%rd402+40];
+	ld.param.u64 	%rd13, [%rd402+112];
+	ld.param.u64 	%rd14, [%rd402+176];
+	ld.param.u64 	%rd15, [%rd402+32];
+	ld.param.u64 	%rd16, [%rd402+104];
+	ld.param.u64 	%rd17, [%rd402+168];
+	ld.param.u64 	%rd18, [%rd402+24];
+	ld.param.u64 	%rd19, [%rd402+96];
+	ld.param.u64 	%rd20, [%rd402+160];
+	ld.param.u64 	%rd21, [%rd402+16];
+	ld.param.u64 	%rd22, [%rd402+88];
+	ld.param.u64 	%rd23, [%rd402+152];
+	ld.param.u64 	%rd24, [%rd402+8];
+	ld.param.u64 	%rd25, [%rd402+80];
+	ld.param.u64 	%rd26, [%rd402+144];
+	ld.param.u64 	%rd27, [%rd402];
+	ld.param.u64 	%rd28, [%rd402+72];
+	ld.param.u64 	%rd29, [%rd402+136];
+	ld.param.u64 	%rd30, [%rd402+64];
+	ld.param.u64 	%rd31, [%rd402+128];
+	shl.b64 	%rd32, %rd5, 5;
+	ld.param.u64 	%rd33, [%rd402+120];
+	shl.b64 	%rd34, %rd33, 5;
+	shl.b64 	%rd35, %rd5, 6;
+	shl.b64 	%rd36, %rd33, 6;
+	shl.b64 	%rd37, %rd5, 8;
+	shl.b64 	%rd38, %rd5, 7;
+	cvt.u32.u64 	%r55, %rd4;
+	cvt.u32.u64 	%r58, %rd11;
+	cvt.u32.u64 	%r61, %rd12;
+$L__BB0_3:
+	setp.ge.u64 	%p5, %rd745, %rd399;
+	setp.gt.u64 	%p6, %rd745, -129;
+	or.pred  	%p7, %p6, %p5;
+	@%p7 bra 	$L__BB0_161;
+	setp.eq.s32 	%p8, %r2, 1;
+	@%p8 bra 	$L__BB0_49;
+	setp.ne.s32 	%p9, %r2, 2;
+	@%p9 bra 	$L__BB0_92;
+	mov.u64 	%rd746, %rd745;
+$L__BB0_7:
+	setp.eq.s64 	%p10, %rd4, 1;
+	mov.u64 	%rd750, 1;
+	mov.u64 	%rd753, %rd9;
+	mov.u64 	%rd754, %rd10;
+	mov.u64 	%rd755, %rd746;
+	@%p10 bra 	$L__BB0_12;
+	or.b64  	%rd411, %rd746, %rd4;
 	and.b64  	%rd412, %rd411, -4294967296;
-	setp.eq.s64 	%p66, %rd412, 0;
-	@%p66 bra 	$L__BB0_120;
-	div.u64 	%rd589, %rd576, %rd19;
-	bra.uni 	$L__BB0_121;
-$L__BB0_120:
-	cvt.u32.u64 	%r69, %rd19;
-	cvt.u32.u64 	%r70, %rd576;
-	div.u32 	%r71, %r70, %r69;
-	cvt.u64.u32 	%rd589, %r71;
-$L__BB0_121:
-	mul.lo.s64 	%rd413, %rd589, %rd19;
-	sub.s64 	%rd414, %rd576, %rd413;
-	mul.lo.s64 	%rd415, %rd414, %rd23;
-	add.s64 	%rd508, %rd415, %rd508;
-	mul.lo.s64 	%rd416, %rd414, %rd24;
-	add.s64 	%rd509, %rd416, %rd509;
-	mov.u64 	%rd576, %rd589;
-$L__BB0_122:
-	setp.eq.s64 	%p67, %rd22, 1;
-	@%p67 bra 	$L__BB0_127;
-	or.b64  	%rd417, %rd576, %rd22;
+	setp.eq.s64 	%p11, %rd412, 0;
+	@%p11 bra 	$L__BB0_10;
+	div.u64 	%rd755, %rd746, %rd4;
+	bra.uni 	$L__BB0_11;
+$L__BB0_10:
+	cvt.u32.u64 	%r8, %rd746;
+	div.u32 	%r9, %r8, %r55;
+	cvt.u64.u32 	%rd755, %r9;
+$L__BB0_11:
+	mul.lo.s64 	%rd413, %rd755, %rd4;
+	sub.s64 	%rd414, %rd746, %rd413;
+	sub.s64 	%rd750, %rd4, %rd414;
+	mul.lo.s64 	%rd415, %rd414, %rd33;
+	add.s64 	%rd753, %rd415, %rd9;
+	mul.lo.s64 	%rd416, %rd414, %rd5;
+	add.s64 	%rd754, %rd416, %rd10;
+$L__BB0_12:
+	setp.eq.s64 	%p12, %rd11, 1;
+	@%p12 bra 	$L__BB0_17;
+	or.b64  	%rd417, %rd755, %rd11;
 	and.b64  	%rd418, %rd417, -4294967296;
-	setp.eq.s64 	%p68, %rd418, 0;
-	@%p68 bra 	$L__BB0_125;
-	div.u64 	%rd593, %rd576, %rd22;
-	bra.uni 	$L__BB0_126;
-$L__BB0_125:
-	cvt.u32.u64 	%r72, %rd22;
-	cvt.u32.u64 	%r73, %rd576;
-	div.u32 	%r74, %r73, %r72;
-	cvt.u64.u32 	%rd593, %r74;
-$L__BB0_126:
-	mul.lo.s64 	%rd419, %rd593, %rd22;
-	sub.s64 	%rd420, %rd576, %rd419;
-	mul.lo.s64 	%rd421, %rd420, %rd26;
-	add.s64 	%rd508, %rd421, %rd508;
-	mul.lo.s64 	%rd422, %rd420, %rd27;
-	add.s64 	%rd509, %rd422, %rd509;
-	mov.u64 	%rd576, %rd593;
-$L__BB0_127:
-	setp.eq.s64 	%p69, %rd25, 1;
-	@%p69 bra 	$L__BB0_132;
-	or.b64  	%rd423, %rd576, %rd25;
+	setp.eq.s64 	%p13, %rd418, 0;
+	@%p13 bra 	$L__BB0_15;
+	div.u64 	%rd752, %rd755, %rd11;
+	bra.uni 	$L__BB0_16;
+$L__BB0_15:
+	cvt.u32.u64 	%r11, %rd755;
+	div.u32 	%r12, %r11, %r58;
+	cvt.u64.u32 	%rd752, %r12;
+$L__BB0_16:
+	mul.lo.s64 	%rd419, %rd752, %rd11;
+	sub.s64 	%rd420, %rd755, %rd419;
+	mul.lo.s64 	%rd421, %rd420, %rd13;
+	add.s64 	%rd753, %rd421, %rd753;
+	mul.lo.s64 	%rd422, %rd420, %rd14;
+	add.s64 	%rd754, %rd422, %rd754;
+	mov.u64 	%rd755, %rd752;
+$L__BB0_17:
+	setp.eq.s64 	%p14, %rd12, 1;
+	@%p14 bra 	$L__BB0_22;
+	or.b64  	%rd423, %rd755, %rd12;
 	and.b64  	%rd424, %rd423, -4294967296;
-	setp.eq.s64 	%p70, %rd424, 0;
-	@%p70 bra 	$L__BB0_130;
-	rem.u64 	%rd597, %rd576, %rd25;
-	bra.uni 	$L__BB0_131;
-$L__BB0_130:
-	cvt.u32.u64 	%r75, %rd25;
-	cvt.u32.u64 	%r76, %rd576;
-	rem.u32 	%r77, %r76, %r75;
-	cvt.u64.u32 	%rd597, %r77;
-$L__BB0_131:
-	mul.lo.s64 	%rd425, %rd597, %rd28;
-	add.s64 	%rd508, %rd425, %rd508;
-	mul.lo.s64 	%rd426, %rd597, %rd29;
-	add.s64 	%rd509, %rd426, %rd509;
-$L__BB0_132:
-	add.s64 	%rd489, %rd500, 96;
-	setp.lt.u64 	%p71, %rd571, 97;
-	setp.gt.u64 	%p72, %rd567, %rd500;
-	or.pred  	%p73, %p72, %p71;
-	setp.ge.u64 	%p74, %rd489, %rd268;
-	or.pred  	%p75, %p74, %p73;
-	@%p75 bra 	$L__BB0_156;
-	bra.uni 	$L__BB0_133;
-$L__BB0_156:
-	setp.eq.s32 	%p85, %r1, 4;
-	@%p85 bra 	$L__BB0_158;
-	bra.uni 	$L__BB0_157;
-$L__BB0_158:
-	shl.b64 	%rd476, %rd509, 2;
-	add.s64 	%rd477, %rd1, %rd476;
-	ld.global.u32 	%r78, [%rd477];
-	shl.b64 	%rd478, %rd508, 2;
-	add.s64 	%rd479, %rd2, %rd478;
-	st.global.u32 	[%rd479], %r78;
-	bra.uni 	$L__BB0_159;
-$L__BB0_157:
-	shl.b64 	%rd471, %rd509, 3;
-	add.s64 	%rd472, %rd1, %rd471;
-	ld.global.u64 	%rd473, [%rd472];
-	shl.b64 	%rd474, %rd508, 3;
-	add.s64 	%rd475, %rd2, %rd474;
-	st.global.u64 	[%rd475], %rd473;
-$L__BB0_159:
-	add.s64 	%rd490, %rd500, 128;
-	add.s64 	%rd567, %rd567, 32;
-	setp.lt.u64 	%p86, %rd567, %rd490;
-	setp.lt.u64 	%p87, %rd567, %rd268;
-	and.pred  	%p88, %p86, %p87;
-	@%p88 bra 	$L__BB0_92;
-	bra.uni 	$L__BB0_160;
-$L__BB0_133:
-	setp.eq.s32 	%p90, %r1, 1;
-	@%p90 bra 	$L__BB0_138;
-	setp.eq.s32 	%p77, %r1, 2;
-	@%p77 bra 	$L__BB0_137;
-	setp.ne.s32 	%p78, %r1, 4;
-	@%p78 bra 	$L__BB0_139;
-	shl.b64 	%rd482, %rd30, 7;
-	shl.b64 	%rd427, %rd509, 2;
-	add.s64 	%rd428, %rd1, %rd427;
-	ld.global.u32 	%rd605, [%rd428];
-	add.s64 	%rd429, %rd428, %rd482;
-	ld.global.u32 	%rd604, [%rd429];
-	add.s64 	%rd430, %rd429, %rd482;
-	ld.global.u32 	%rd603, [%rd430];
-	add.s64 	%rd431, %rd430, %rd482;
-	ld.global.u32 	%rd602, [%rd431];
-	bra.uni 	$L__BB0_140;
-$L__BB0_138:
-	shl.b64 	%rd484, %rd30, 5;
-	add.s64 	%rd437, %rd1, %rd509;
-	ld.global.u8 	%rd605, [%rd437];
-	add.s64 	%rd438, %rd437, %rd484;
-	ld.global.u8 	%rd604, [%rd438];
-	add.s64 	%rd439, %rd438, %rd484;
-	ld.global.u8 	%rd603, [%rd439];
-	add.s64 	%rd440, %rd439, %rd484;
-	ld.global.u8 	%rd602, [%rd440];
-	bra.uni 	$L__BB0_140;
-$L__BB0_137:
-	shl.b64 	%rd483, %rd30, 6;
-	shl.b64 	%rd432, %rd509, 1;
-	add.s64 	%rd433, %rd1, %rd432;
-	ld.global.u16 	%rd605, [%rd433];
-	add.s64 	%rd434, %rd433, %rd483;
-	ld.global.u16 	%rd604, [%rd434];
-	add.s64 	%rd435, %rd434, %rd483;
-	ld.global.u16 	%rd603, [%rd435];
-	add.s64 	%rd436, %rd435, %rd483;
-	ld.global.u16 	%rd602, [%rd436];
-	bra.uni 	$L__BB0_140;
-$L__BB0_139:
-	shl.b64 	%rd480, %rd30, 8;
-	shl.b64 	%rd441, %rd509, 3;
-	add.s64 	%rd442, %rd1, %rd441;
-	ld.global.u64 	%rd605, [%rd442];
-	add.s64 	%rd443, %rd442, %rd480;
-	ld.global.u64 	%rd604, [%rd443];
-	add.s64 	%rd444, %rd443, %rd480;
-	ld.global.u64 	%rd603, [%rd444];
-	add.s64 	%rd445, %rd444, %rd480;
-	ld.global.u64 	%rd602, [%rd445];
-$L__BB0_140:
-	setp.eq.s32 	%p91, %r1, 1;
-	@%p91 bra 	$L__BB0_143;
-	setp.ne.s32 	%p80, %r1, 2;
-	@%p80 bra 	$L__BB0_144;
-	shl.b64 	%rd481, %rd32, 6;
-	shl.b64 	%rd446, %rd508, 1;
-	add.s64 	%rd447, %rd2, %rd446;
-	st.global.u16 	[%rd447], %rd605;
-	add.s64 	%rd448, %rd447, %rd481;
-	st.global.u16 	[%rd448], %rd604;
-	add.s64 	%rd449, %rd448, %rd481;
-	st.global.u16 	[%rd449], %rd603;
-	add.s64 	%rd450, %rd449, %rd481;
-	st.global.u16 	[%rd450], %rd602;
-	bra.uni 	$L__BB0_160;
-$L__BB0_143:
-	add.s64 	%rd451, %rd2, %rd508;
-	st.global.u8 	[%rd451], %rd605;
-	add.s64 	%rd452, %rd451, %rd33;
-	st.global.u8 	[%rd452], %rd604;
-	add.s64 	%rd453, %rd452, %rd33;
-	st.global.u8 	[%rd453], %rd603;
-	add.s64 	%rd454, %rd453, %rd33;
-	st.global.u8 	[%rd454], %rd602;
-	bra.uni 	$L__BB0_160;
-$L__BB0_144:
-	setp.eq.s32 	%p81, %r1, 4;
-	@%p81 bra 	$L__BB0_146;
-	bra.uni 	$L__BB0_145;
-$L__BB0_146:
-	shl.b64 	%rd457, %rd508, 2;
-	add.s64 	%rd458, %rd2, %rd457;
-	st.global.u32 	[%rd458], %rd605;
-	bra.uni 	$L__BB0_147;
-$L__BB0_145:
-	shl.b64 	%rd455, %rd508, 3;
-	add.s64 	%rd456, %rd2, %rd455;
-	st.global.u64 	[%rd456], %rd605;
-$L__BB0_147:
-	@%p81 bra 	$L__BB0_149;
-	bra.uni 	$L__BB0_148;
-$L__BB0_149:
-	add.s64 	%rd493, %rd33, %rd508;
-	shl.b64 	%rd461, %rd493, 2;
-	add.s64 	%rd462, %rd2, %rd461;
-	st.global.u32 	[%rd462], %rd604;
-	bra.uni 	$L__BB0_150;
-$L__BB0_148:
-	add.s64 	%rd491, %rd33, %rd508;
-	shl.b64 	%rd459, %rd491, 3;
+	setp.eq.s64 	%p15, %rd424, 0;
+	@%p15 bra 	$L__BB0_20;
+	div.u64 	%rd756, %rd755, %rd12;
+	bra.uni 	$L__BB0_21;
+$L__BB0_20:
+	cvt.u32.u64 	%r14, %rd755;
+	div.u32 	%r15, %r14, %r61;
+	cvt.u64.u32 	%rd756, %r15;
+$L__BB0_21:
+	mul.lo.s64 	%rd425, %rd756, %rd12;
+	sub.s64 	%rd426, %rd755, %rd425;
+	mul.lo.s64 	%rd427, %rd426, %rd16;
+	add.s64 	%rd753, %rd427, %rd753;
+	mul.lo.s64 	%rd428, %rd426, %rd17;
+	add.s64 	%rd754, %rd428, %rd754;
+	mov.u64 	%rd755, %rd756;
+$L__BB0_22:
+	setp.eq.s64 	%p16, %rd15, 1;
+	@%p16 bra 	$L__BB0_27;
+	or.b64  	%rd429, %rd755, %rd15;
+	and.b64  	%rd430, %rd429, -4294967296;
+	setp.eq.s64 	%p17, %rd430, 0;
+	@%p17 bra 	$L__BB0_25;
+	div.u64 	%rd760, %rd755, %rd15;
+	bra.uni 	$L__BB0_26;
+$L__BB0_25:
+	cvt.u32.u64 	%r16, %rd15;
+	cvt.u32.u64 	%r17, %rd755;
+	div.u32 	%r18, %r17, %r16;
+	cvt.u64.u32 	%rd760, %r18;
+$L__BB0_26:
+	mul.lo.s64 	%rd431, %rd760, %rd15;
+	sub.s64 	%rd432, %rd755, %rd431;
+	mul.lo.s64 	%rd433, %rd432, %rd19;
+	add.s64 	%rd753, %rd433, %rd753;
+	mul.lo.s64 	%rd434, %rd432, %rd20;
+	add.s64 	%rd754, %rd434, %rd754;
+	mov.u64 	%rd755, %rd760;
+$L__BB0_27:
+	setp.eq.s64 	%p18, %rd18, 1;
+	@%p18 bra 	$L__BB0_32;
+	or.b64  	%rd435, %rd755, %rd18;
+	and.b64  	%rd436, %rd435, -4294967296;
+	setp.eq.s64 	%p19, %rd436, 0;
+	@%p19 bra 	$L__BB0_30;
+	div.u64 	%rd764, %rd755, %rd18;
+	bra.uni 	$L__BB0_31;
+$L__BB0_30:
+	cvt.u32.u64 	%r19, %rd18;
+	cvt.u32.u64 	%r20, %rd755;
+	div.u32 	%r21, %r20, %r19;
+	cvt.u64.u32 	%rd764, %r21;
+$L__BB0_31:
+	mul.lo.s64 	%rd437, %rd764, %rd18;
+	sub.s64 	%rd438, %rd755, %rd437;
+	mul.lo.s64 	%rd439, %rd438, %rd22;
+	add.s64 	%rd753, %rd439, %rd753;
+	mul.lo.s64 	%rd440, %rd438, %rd23;
+	add.s64 	%rd754, %rd440, %rd754;
+	mov.u64 	%rd755, %rd764;
+$L__BB0_32:
+	setp.eq.s64 	%p20, %rd21, 1;
+	@%p20 bra 	$L__BB0_37;
+	or.b64  	%rd441, %rd755, %rd21;
+	and.b64  	%rd442, %rd441, -4294967296;
+	setp.eq.s64 	%p21, %rd442, 0;
+	@%p21 bra 	$L__BB0_35;
+	div.u64 	%rd768, %rd755, %rd21;
+	bra.uni 	$L__BB0_36;
+$L__BB0_35:
+	cvt.u32.u64 	%r22, %rd21;
+	cvt.u32.u64 	%r23, %rd755;
+	div.u32 	%r24, %r23, %r22;
+	cvt.u64.u32 	%rd768, %r24;
+$L__BB0_36:
+	mul.lo.s64 	%rd443, %rd768, %rd21;
+	sub.s64 	%rd444, %rd755, %rd443;
+	mul.lo.s64 	%rd445, %rd444, %rd25;
+	add.s64 	%rd753, %rd445, %rd753;
+	mul.lo.s64 	%rd446, %rd444, %rd26;
+	add.s64 	%rd754, %rd446, %rd754;
+	mov.u64 	%rd755, %rd768;
+$L__BB0_37:
+	setp.eq.s64 	%p22, %rd24, 1;
+	@%p22 bra 	$L__BB0_42;
+	or.b64  	%rd447, %rd755, %rd24;
+	and.b64  	%rd448, %rd447, -4294967296;
+	setp.eq.s64 	%p23, %rd448, 0;
+	@%p23 bra 	$L__BB0_40;
+	div.u64 	%rd772, %rd755, %rd24;
+	bra.uni 	$L__BB0_41;
+$L__BB0_40:
+	cvt.u32.u64 	%r25, %rd24;
+	cvt.u32.u64 	%r26, %rd755;
+	div.u32 	%r27, %r26, %r25;
+	cvt.u64.u32 	%rd772, %r27;
+$L__BB0_41:
+	mul.lo.s64 	%rd449, %rd772, %rd24;
+	sub.s64 	%rd450, %rd755, %rd449;
+	mul.lo.s64 	%rd451, %rd450, %rd28;
+	add.s64 	%rd753, %rd451, %rd753;
+	mul.lo.s64 	%rd452, %rd450, %rd29;
+	add.s64 	%rd754, %rd452, %rd754;
+	mov.u64 	%rd755, %rd772;
+$L__BB0_42:
+	setp.eq.s64 	%p24, %rd27, 1;
+	@%p24 bra 	$L__BB0_47;
+	or.b64  	%rd453, %rd755, %rd27;
+	and.b64  	%rd454, %rd453, -4294967296;
+	setp.eq.s64 	%p25, %rd454, 0;
+	@%p25 bra 	$L__BB0_45;
+	rem.u64 	%rd776, %rd755, %rd27;
+	bra.uni 	$L__BB0_46;
+$L__BB0_45:
+	cvt.u32.u64 	%r28, %rd27;
+	cvt.u32.u64 	%r29, %rd755;
+	rem.u32 	%r30, %r29, %r28;
+	cvt.u64.u32 	%rd776, %r30;
+$L__BB0_46:
+	mul.lo.s64 	%rd455, %rd776, %rd30;
+	add.s64 	%rd753, %rd455, %rd753;
+	mul.lo.s64 	%rd456, %rd776, %rd31;
+	add.s64 	%rd754, %rd456, %rd754;
+$L__BB0_47:
+	add.s64 	%rd730, %rd745, 96;
+	setp.gt.u64 	%p26, %rd750, 96;
+	setp.le.u64 	%p27, %rd746, %rd745;
+	and.pred  	%p28, %p27, %p26;
+	setp.lt.u64 	%p29, %rd730, %rd399;
+	and.pred  	%p30, %p29, %p28;
+	@%p30 bra 	$L__BB0_134;
+	add.s64 	%rd731, %rd745, 128;
+	shl.b64 	%rd457, %rd754, 1;
+	add.s64 	%rd458, %rd1, %rd457;
+	ld.global.u16 	%rs1, [%rd458];
+	shl.b64 	%rd459, %rd753, 1;
 	add.s64 	%rd460, %rd2, %rd459;
-	st.global.u64 	[%rd460], %rd604;
-$L__BB0_150:
-	@%p81 bra 	$L__BB0_152;
-	bra.uni 	$L__BB0_151;
-$L__BB0_152:
-	add.s64 	%rd499, %rd33, %rd508;
-	add.s64 	%rd498, %rd499, %rd33;
-	shl.b64 	%rd465, %rd498, 2;
-	add.s64 	%rd466, %rd2, %rd465;
-	st.global.u32 	[%rd466], %rd603;
-	bra.uni 	$L__BB0_153;
-$L__BB0_151:
-	add.s64 	%rd495, %rd33, %rd508;
-	add.s64 	%rd494, %rd495, %rd33;
-	shl.b64 	%rd463, %rd494, 3;
-	add.s64 	%rd464, %rd2, %rd463;
-	st.global.u64 	[%rd464], %rd603;
-$L__BB0_153:
-	add.s64 	%rd497, %rd33, %rd508;
-	add.s64 	%rd496, %rd497, %rd33;
-	add.s64 	%rd265, %rd496, %rd33;
-	@%p81 bra 	$L__BB0_155;
-	bra.uni 	$L__BB0_154;
-$L__BB0_155:
-	shl.b64 	%rd469, %rd265, 2;
-	add.s64 	%rd470, %rd2, %rd469;
-	st.global.u32 	[%rd470], %rd602;
+	st.global.u16 	[%rd460], %rs1;
+	add.s64 	%rd746, %rd746, 32;
+	setp.lt.u64 	%p31, %rd746, %rd731;
+	setp.lt.u64 	%p32, %rd746, %rd399;
+	and.pred  	%p33, %p31, %p32;
+	@%p33 bra 	$L__BB0_7;
+	bra.uni 	$L__BB0_161;
+$L__BB0_49:
+	mov.u64 	%rd779, %rd745;
+$L__BB0_50:
+	setp.eq.s64 	%p34, %rd4, 1;
+	mov.u64 	%rd783, 1;
+	mov.u64 	%rd753, %rd9;
+	mov.u64 	%rd754, %rd10;
+	mov.u64 	%rd788, %rd779;
+	@%p34 bra 	$L__BB0_55;
+	or.b64  	%rd462, %rd779, %rd4;
+	and.b64  	%rd463, %rd462, -4294967296;
+	setp.eq.s64 	%p35, %rd463, 0;
+	@%p35 bra 	$L__BB0_53;
+	div.u64 	%rd788, %rd779, %rd4;
+	bra.uni 	$L__BB0_54;
+$L__BB0_53:
+	cvt.u32.u64 	%r32, %rd779;
+	div.u32 	%r33, %r32, %r55;
+	cvt.u64.u32 	%rd788, %r33;
+$L__BB0_54:
+	mul.lo.s64 	%rd464, %rd788, %rd4;
+	sub.s64 	%rd465, %rd779, %rd464;
+	sub.s64 	%rd783, %rd4, %rd465;
+	mul.lo.s64 	%rd466, %rd465, %rd33;
+	add.s64 	%rd753, %rd466, %rd9;
+	mul.lo.s64 	%rd467, %rd465, %rd5;
+	add.s64 	%rd754, %rd467, %rd10;
+$L__BB0_55:
+	setp.eq.s64 	%p36, %rd11, 1;
+	@%p36 bra 	$L__BB0_60;
+	or.b64  	%rd468, %rd788, %rd11;
+	and.b64  	%rd469, %rd468, -4294967296;
+	setp.eq.s64 	%p37, %rd469, 0;
+	@%p37 bra 	$L__BB0_58;
+	div.u64 	%rd785, %rd788, %rd11;
+	bra.uni 	$L__BB0_59;
+$L__BB0_58:
+	cvt.u32.u64 	%r35, %rd788;
+	div.u32 	%r36, %r35, %r58;
+	cvt.u64.u32 	%rd785, %r36;
+$L__BB0_59:
+	mul.lo.s64 	%rd470, %rd785, %rd11;
+	sub.s64 	%rd471, %rd788, %rd470;
+	mul.lo.s64 	%rd472, %rd471, %rd13;
+	add.s64 	%rd753, %rd472, %rd753;
+	mul.lo.s64 	%rd473, %rd471, %rd14;
+	add.s64 	%rd754, %rd473, %rd754;
+	mov.u64 	%rd788, %rd785;
+$L__BB0_60:
+	setp.eq.s64 	%p38, %rd12, 1;
+	@%p38 bra 	$L__BB0_65;
+	or.b64  	%rd474, %rd788, %rd12;
+	and.b64  	%rd475, %rd474, -4294967296;
+	setp.eq.s64 	%p39, %rd475, 0;
+	@%p39 bra 	$L__BB0_63;
+	div.u64 	%rd789, %rd788, %rd12;
+	bra.uni 	$L__BB0_64;
+$L__BB0_63:
+	cvt.u32.u64 	%r38, %rd788;
+	div.u32 	%r39, %r38, %r61;
+	cvt.u64.u32 	%rd789, %r39;
+$L__BB0_64:
+	mul.lo.s64 	%rd476, %rd789, %rd12;
+	sub.s64 	%rd477, %rd788, %rd476;
+	mul.lo.s64 	%rd478, %rd477, %rd16;
+	add.s64 	%rd753, %rd478, %rd753;
+	mul.lo.s64 	%rd479, %rd477, %rd17;
+	add.s64 	%rd754, %rd479, %rd754;
+	mov.u64 	%rd788, %rd789;
+$L__BB0_65:
+	setp.eq.s64 	%p40, %rd15, 1;
+	@%p40 bra 	$L__BB0_70;
+	or.b64  	%rd480, %rd788, %rd15;
+	and.b64  	%rd481, %rd480, -4294967296;
+	setp.eq.s64 	%p41, %rd481, 0;
+	@%p41 bra 	$L__BB0_68;
+	div.u64 	%rd793, %rd788, %rd15;
+	bra.uni 	$L__BB0_69;
+$L__BB0_68:
+	cvt.u32.u64 	%r40, %rd15;
+	cvt.u32.u64 	%r41, %rd788;
+	div.u32 	%r42, %r41, %r40;
+	cvt.u64.u32 	%rd793, %r42;
+$L__BB0_69:
+	mul.lo.s64 	%rd482, %rd793, %rd15;
+	sub.s64 	%rd483, %rd788, %rd482;
+	mul.lo.s64 	%rd484, %rd483, %rd19;
+	add.s64 	%rd753, %rd484, %rd753;
+	mul.lo.s64 	%rd485, %rd483, %rd20;
+	add.s64 	%rd754, %rd485, %rd754;
+	mov.u64 	%rd788, %rd793;
+$L__BB0_70:
+	setp.eq.s64 	%p42, %rd18, 1;
+	@%p42 bra 	$L__BB0_75;
+	or.b64  	%rd486, %rd788, %rd18;
+	and.b64  	%rd487, %rd486, -4294967296;
+	setp.eq.s64 	%p43, %rd487, 0;
+	@%p43 bra 	$L__BB0_73;
+	div.u64 	%rd797, %rd788, %rd18;
+	bra.uni 	$L__BB0_74;
+$L__BB0_73:
+	cvt.u32.u64 	%r43, %rd18;
+	cvt.u32.u64 	%r44, %rd788;
+	div.u32 	%r45, %r44, %r43;
+	cvt.u64.u32 	%rd797, %r45;
+$L__BB0_74:
+	mul.lo.s64 	%rd488, %rd797, %rd18;
+	sub.s64 	%rd489, %rd788, %rd488;
+	mul.lo.s64 	%rd490, %rd489, %rd22;
+	add.s64 	%rd753, %rd490, %rd753;
+	mul.lo.s64 	%rd491, %rd489, %rd23;
+	add.s64 	%rd754, %rd491, %rd754;
+	mov.u64 	%rd788, %rd797;
+$L__BB0_75:
+	setp.eq.s64 	%p44, %rd21, 1;
+	@%p44 bra 	$L__BB0_80;
+	or.b64  	%rd492, %rd788, %rd21;
+	and.b64  	%rd493, %rd492, -4294967296;
+	setp.eq.s64 	%p45, %rd493, 0;
+	@%p45 bra 	$L__BB0_78;
+	div.u64 	%rd801, %rd788, %rd21;
+	bra.uni 	$L__BB0_79;
+$L__BB0_78:
+	cvt.u32.u64 	%r46, %rd21;
+	cvt.u32.u64 	%r47, %rd788;
+	div.u32 	%r48, %r47, %r46;
+	cvt.u64.u32 	%rd801, %r48;
+$L__BB0_79:
+	mul.lo.s64 	%rd494, %rd801, %rd21;
+	sub.s64 	%rd495, %rd788, %rd494;
+	mul.lo.s64 	%rd496, %rd495, %rd25;
+	add.s64 	%rd753, %rd496, %rd753;
+	mul.lo.s64 	%rd497, %rd495, %rd26;
+	add.s64 	%rd754, %rd497, %rd754;
+	mov.u64 	%rd788, %rd801;
+$L__BB0_80:
+	setp.eq.s64 	%p46, %rd24, 1;
+	@%p46 bra 	$L__BB0_85;
+	or.b64  	%rd498, %rd788, %rd24;
+	and.b64  	%rd499, %rd498, -4294967296;
+	setp.eq.s64 	%p47, %rd499, 0;
+	@%p47 bra 	$L__BB0_83;
+	div.u64 	%rd805, %rd788, %rd24;
+	bra.uni 	$L__BB0_84;
+$L__BB0_83:
+	cvt.u32.u64 	%r49, %rd24;
+	cvt.u32.u64 	%r50, %rd788;
+	div.u32 	%r51, %r50, %r49;
+	cvt.u64.u32 	%rd805, %r51;
+$L__BB0_84:
+	mul.lo.s64 	%rd500, %rd805, %rd24;
+	sub.s64 	%rd501, %rd788, %rd500;
+	mul.lo.s64 	%rd502, %rd501, %rd28;
+	add.s64 	%rd753, %rd502, %rd753;
+	mul.lo.s64 	%rd503, %rd501, %rd29;
+	add.s64 	%rd754, %rd503, %rd754;
+	mov.u64 	%rd788, %rd805;
+$L__BB0_85:
+	setp.eq.s64 	%p48, %rd27, 1;
+	@%p48 bra 	$L__BB0_90;
+	or.b64  	%rd504, %rd788, %rd27;
+	and.b64  	%rd505, %rd504, -4294967296;
+	setp.eq.s64 	%p49, %rd505, 0;
+	@%p49 bra 	$L__BB0_88;
+	rem.u64 	%rd809, %rd788, %rd27;
+	bra.uni 	$L__BB0_89;
+$L__BB0_88:
+	cvt.u32.u64 	%r52, %rd27;
+	cvt.u32.u64 	%r53, %rd788;
+	rem.u32 	%r54, %r53, %r52;
+	cvt.u64.u32 	%rd809, %r54;
+$L__BB0_89:
+	mul.lo.s64 	%rd506, %rd809, %rd30;
+	add.s64 	%rd753, %rd506, %rd753;
+	mul.lo.s64 	%rd507, %rd809, %rd31;
+	add.s64 	%rd754, %rd507, %rd754;
+$L__BB0_90:
+	add.s64 	%rd732, %rd745, 96;
+	setp.gt.u64 	%p50, %rd783, 96;
+	setp.le.u64 	%p51, %rd779, %rd745;
+	and.pred  	%p52, %p51, %p50;
+	setp.lt.u64 	%p53, %rd732, %rd399;
+	and.pred  	%p54, %p53, %p52;
+	@%p54 bra 	$L__BB0_134;
+	add.s64 	%rd733, %rd745, 128;
+	add.s64 	%rd508, %rd1, %rd754;
+	ld.global.u8 	%rs2, [%rd508];
+	add.s64 	%rd509, %rd2, %rd753;
+	st.global.u8 	[%rd509], %rs2;
+	add.s64 	%rd779, %rd779, 32;
+	setp.lt.u64 	%p55, %rd779, %rd733;
+	setp.lt.u64 	%p56, %rd779, %rd399;
+	and.pred  	%p57, %p55, %p56;
+	@%p57 bra 	$L__BB0_50;
+	bra.uni 	$L__BB0_161;
+$L__BB0_92:
+	mov.u64 	%rd812, %rd745;
+$L__BB0_93:
+	setp.eq.s64 	%p58, %rd4, 1;
+	mov.u64 	%rd816, 1;
+	mov.u64 	%rd753, %rd9;
+	mov.u64 	%rd754, %rd10;
+	mov.u64 	%rd821, %rd812;
+	@%p58 bra 	$L__BB0_98;
+	or.b64  	%rd511, %rd812, %rd4;
+	and.b64  	%rd512, %rd511, -4294967296;
+	setp.eq.s64 	%p59, %rd512, 0;
+	@%p59 bra 	$L__BB0_96;
+	div.u64 	%rd821, %rd812, %rd4;
+	bra.uni 	$L__BB0_97;
+$L__BB0_96:
+	cvt.u32.u64 	%r56, %rd812;
+	div.u32 	%r57, %r56, %r55;
+	cvt.u64.u32 	%rd821, %r57;
+$L__BB0_97:
+	mul.lo.s64 	%rd513, %rd821, %rd4;
+	sub.s64 	%rd514, %rd812, %rd513;
+	sub.s64 	%rd816, %rd4, %rd514;
+	mul.lo.s64 	%rd515, %rd514, %rd33;
+	add.s64 	%rd753, %rd515, %rd9;
+	mul.lo.s64 	%rd516, %rd514, %rd5;
+	add.s64 	%rd754, %rd516, %rd10;
+$L__BB0_98:
+	setp.eq.s64 	%p60, %rd11, 1;
+	@%p60 bra 	$L__BB0_103;
+	or.b64  	%rd517, %rd821, %rd11;
+	and.b64  	%rd518, %rd517, -4294967296;
+	setp.eq.s64 	%p61, %rd518, 0;
+	@%p61 bra 	$L__BB0_101;
+	div.u64 	%rd818, %rd821, %rd11;
+	bra.uni 	$L__BB0_102;
+$L__BB0_101:
+	cvt.u32.u64 	%r59, %rd821;
+	div.u32 	%r60, %r59, %r58;
+	cvt.u64.u32 	%rd818, %r60;
+$L__BB0_102:
+	mul.lo.s64 	%rd519, %rd818, %rd11;
+	sub.s64 	%rd520, %rd821, %rd519;
+	mul.lo.s64 	%rd521, %rd520, %rd13;
+	add.s64 	%rd753, %rd521, %rd753;
+	mul.lo.s64 	%rd522, %rd520, %rd14;
+	add.s64 	%rd754, %rd522, %rd754;
+	mov.u64 	%rd821, %rd818;
+$L__BB0_103:
+	setp.eq.s64 	%p62, %rd12, 1;
+	@%p62 bra 	$L__BB0_108;
+	or.b64  	%rd523, %rd821, %rd12;
+	and.b64  	%rd524, %rd523, -4294967296;
+	setp.eq.s64 	%p63, %rd524, 0;
+	@%p63 bra 	$L__BB0_106;
+	div.u64 	%rd822, %rd821, %rd12;
+	bra.uni 	$L__BB0_107;
+$L__BB0_106:
+	cvt.u32.u64 	%r62, %rd821;
+	div.u32 	%r63, %r62, %r61;
+	cvt.u64.u32 	%rd822, %r63;
+$L__BB0_107:
+	mul.lo.s64 	%rd525, %rd822, %rd12;
+	sub.s64 	%rd526, %rd821, %rd525;
+	mul.lo.s64 	%rd527, %rd526, %rd16;
+	add.s64 	%rd753, %rd527, %rd753;
+	mul.lo.s64 	%rd528, %rd526, %rd17;
+	add.s64 	%rd754, %rd528, %rd754;
+	mov.u64 	%rd821, %rd822;
+$L__BB0_108:
+	setp.eq.s64 	%p64, %rd15, 1;
+	@%p64 bra 	$L__BB0_113;
+	or.b64  	%rd529, %rd821, %rd15;
+	and.b64  	%rd530, %rd529, -4294967296;
+	setp.eq.s64 	%p65, %rd530, 0;
+	@%p65 bra 	$L__BB0_111;
+	div.u64 	%rd826, %rd821, %rd15;
+	bra.uni 	$L__BB0_112;
+$L__BB0_111:
+	cvt.u32.u64 	%r64, %rd15;
+	cvt.u32.u64 	%r65, %rd821;
+	div.u32 	%r66, %r65, %r64;
+	cvt.u64.u32 	%rd826, %r66;
+$L__BB0_112:
+	mul.lo.s64 	%rd531, %rd826, %rd15;
+	sub.s64 	%rd532, %rd821, %rd531;
+	mul.lo.s64 	%rd533, %rd532, %rd19;
+	add.s64 	%rd753, %rd533, %rd753;
+	mul.lo.s64 	%rd534, %rd532, %rd20;
+	add.s64 	%rd754, %rd534, %rd754;
+	mov.u64 	%rd821, %rd826;
+$L__BB0_113:
+	setp.eq.s64 	%p66, %rd18, 1;
+	@%p66 bra 	$L__BB0_118;
+	or.b64  	%rd535, %rd821, %rd18;
+	and.b64  	%rd536, %rd535, -4294967296;
+	setp.eq.s64 	%p67, %rd536, 0;
+	@%p67 bra 	$L__BB0_116;
+	div.u64 	%rd830, %rd821, %rd18;
+	bra.uni 	$L__BB0_117;
+$L__BB0_116:
+	cvt.u32.u64 	%r67, %rd18;
+	cvt.u32.u64 	%r68, %rd821;
+	div.u32 	%r69, %r68, %r67;
+	cvt.u64.u32 	%rd830, %r69;
+$L__BB0_117:
+	mul.lo.s64 	%rd537, %rd830, %rd18;
+	sub.s64 	%rd538, %rd821, %rd537;
+	mul.lo.s64 	%rd539, %rd538, %rd22;
+	add.s64 	%rd753, %rd539, %rd753;
+	mul.lo.s64 	%rd540, %rd538, %rd23;
+	add.s64 	%rd754, %rd540, %rd754;
+	mov.u64 	%rd821, %rd830;
+$L__BB0_118:
+	setp.eq.s64 	%p68, %rd21, 1;
+	@%p68 bra 	$L__BB0_123;
+	or.b64  	%rd541, %rd821, %rd21;
+	and.b64  	%rd542, %rd541, -4294967296;
+	setp.eq.s64 	%p69, %rd542, 0;
+	@%p69 bra 	$L__BB0_121;
+	div.u64 	%rd834, %rd821, %rd21;
+	bra.uni 	$L__BB0_122;
+$L__BB0_121:
+	cvt.u32.u64 	%r70, %rd21;
+	cvt.u32.u64 	%r71, %rd821;
+	div.u32 	%r72, %r71, %r70;
+	cvt.u64.u32 	%rd834, %r72;
+$L__BB0_122:
+	mul.lo.s64 	%rd543, %rd834, %rd21;
+	sub.s64 	%rd544, %rd821, %rd543;
+	mul.lo.s64 	%rd545, %rd544, %rd25;
+	add.s64 	%rd753, %rd545, %rd753;
+	mul.lo.s64 	%rd546, %rd544, %rd26;
+	add.s64 	%rd754, %rd546, %rd754;
+	mov.u64 	%rd821, %rd834;
+$L__BB0_123:
+	setp.eq.s64 	%p70, %rd24, 1;
+	@%p70 bra 	$L__BB0_128;
+	or.b64  	%rd547, %rd821, %rd24;
+	and.b64  	%rd548, %rd547, -4294967296;
+	setp.eq.s64 	%p71, %rd548, 0;
+	@%p71 bra 	$L__BB0_126;
+	div.u64 	%rd838, %rd821, %rd24;
+	bra.uni 	$L__BB0_127;
+$L__BB0_126:
+	cvt.u32.u64 	%r73, %rd24;
+	cvt.u32.u64 	%r74, %rd821;
+	div.u32 	%r75, %r74, %r73;
+	cvt.u64.u32 	%rd838, %r75;
+$L__BB0_127:
+	mul.lo.s64 	%rd549, %rd838, %rd24;
+	sub.s64 	%rd550, %rd821, %rd549;
+	mul.lo.s64 	%rd551, %rd550, %rd28;
+	add.s64 	%rd753, %rd551, %rd753;
+	mul.lo.s64 	%rd552, %rd550, %rd29;
+	add.s64 	%rd754, %rd552, %rd754;
+	mov.u64 	%rd821, %rd838;
+$L__BB0_128:
+	setp.eq.s64 	%p72, %rd27, 1;
+	@%p72 bra 	$L__BB0_133;
+	or.b64  	%rd553, %rd821, %rd27;
+	and.b64  	%rd554, %rd553, -4294967296;
+	setp.eq.s64 	%p73, %rd554, 0;
+	@%p73 bra 	$L__BB0_131;
+	rem.u64 	%rd842, %rd821, %rd27;
+	bra.uni 	$L__BB0_132;
+$L__BB0_131:
+	cvt.u32.u64 	%r76, %rd27;
+	cvt.u32.u64 	%r77, %rd821;
+	rem.u32 	%r78, %r77, %r76;
+	cvt.u64.u32 	%rd842, %r78;
+$L__BB0_132:
+	mul.lo.s64 	%rd555, %rd842, %rd30;
+	add.s64 	%rd753, %rd555, %rd753;
+	mul.lo.s64 	%rd556, %rd842, %rd31;
+	add.s64 	%rd754, %rd556, %rd754;
+$L__BB0_133:
+	add.s64 	%rd734, %rd745, 96;
+	setp.lt.u64 	%p74, %rd816, 97;
+	setp.gt.u64 	%p75, %rd812, %rd745;
+	or.pred  	%p76, %p75, %p74;
+	setp.ge.u64 	%p77, %rd734, %rd399;
+	or.pred  	%p78, %p77, %p76;
+	@%p78 bra 	$L__BB0_157;
+	bra.uni 	$L__BB0_134;
+$L__BB0_157:
+	setp.eq.s32 	%p88, %r2, 4;
+	@%p88 bra 	$L__BB0_159;
+	bra.uni 	$L__BB0_158;
+$L__BB0_159:
+	shl.b64 	%rd606, %rd754, 2;
+	add.s64 	%rd607, %rd1, %rd606;
+	ld.global.u32 	%r79, [%rd607];
+	shl.b64 	%rd608, %rd753, 2;
+	add.s64 	%rd609, %rd2, %rd608;
+	st.global.u32 	[%rd609], %r79;
 	bra.uni 	$L__BB0_160;
-$L__BB0_154:
-	shl.b64 	%rd467, %rd265, 3;
-	add.s64 	%rd468, %rd2, %rd467;
-	st.global.u64 	[%rd468], %rd602;
+$L__BB0_158:
+	shl.b64 	%rd601, %rd754, 3;
+	add.s64 	%rd602, %rd1, %rd601;
+	ld.global.u64 	%rd603, [%rd602];
+	shl.b64 	%rd604, %rd753, 3;
+	add.s64 	%rd605, %rd2, %rd604;
+	st.global.u64 	[%rd605], %rd603;
 $L__BB0_160:
-	add.s64 	%rd500, %rd500, %rd5;
-	setp.lt.u64 	%p89, %rd500, %rd268;
-	@%p89 bra 	$L__BB0_2;
+	add.s64 	%rd735, %rd745, 128;
+	add.s64 	%rd812, %rd812, 32;
+	setp.lt.u64 	%p89, %rd812, %rd735;
+	setp.lt.u64 	%p90, %rd812, %rd399;
+	and.pred  	%p91, %p89, %p90;
+	@%p91 bra 	$L__BB0_93;
+	bra.uni 	$L__BB0_161;
+$L__BB0_134:
+	setp.eq.s32 	%p147, %r2, 1;
+	@%p147 bra 	$L__BB0_139;
+	setp.eq.s32 	%p80, %r2, 2;
+	@%p80 bra 	$L__BB0_138;
+	setp.ne.s32 	%p81, %r2, 4;
+	@%p81 bra 	$L__BB0_140;
+	shl.b64 	%rd557, %rd754, 2;
+	add.s64 	%rd558, %rd1, %rd557;
+	ld.global.u32 	%rd850, [%rd558];
+	add.s64 	%rd559, %rd558, %rd38;
+	ld.global.u32 	%rd849, [%rd559];
+	add.s64 	%rd560, %rd559, %rd38;
+	ld.global.u32 	%rd848, [%rd560];
+	add.s64 	%rd561, %rd560, %rd38;
+	ld.global.u32 	%rd847, [%rd561];
+	bra.uni 	$L__BB0_141;
+$L__BB0_139:
+	add.s64 	%rd567, %rd1, %rd754;
+	ld.global.u8 	%rd850, [%rd567];
+	add.s64 	%rd568, %rd567, %rd32;
+	ld.global.u8 	%rd849, [%rd568];
+	add.s64 	%rd569, %rd568, %rd32;
+	ld.global.u8 	%rd848, [%rd569];
+	add.s64 	%rd570, %rd569, %rd32;
+	ld.global.u8 	%rd847, [%rd570];
+	bra.uni 	$L__BB0_141;
+$L__BB0_138:
+	shl.b64 	%rd562, %rd754, 1;
+	add.s64 	%rd563, %rd1, %rd562;
+	ld.global.u16 	%rd850, [%rd563];
+	add.s64 	%rd564, %rd563, %rd35;
+	ld.global.u16 	%rd849, [%rd564];
+	add.s64 	%rd565, %rd564, %rd35;
+	ld.global.u16 	%rd848, [%rd565];
+	add.s64 	%rd566, %rd565, %rd35;
+	ld.global.u16 	%rd847, [%rd566];
+	bra.uni 	$L__BB0_141;
+$L__BB0_140:
+	shl.b64 	%rd571, %rd754, 3;
+	add.s64 	%rd572, %rd1, %rd571;
+	ld.global.u64 	%rd850, [%rd572];
+	add.s64 	%rd573, %rd572, %rd37;
+	ld.global.u64 	%rd849, [%rd573];
+	add.s64 	%rd574, %rd573, %rd37;
+	ld.global.u64 	%rd848, [%rd574];
+	add.s64 	%rd575, %rd574, %rd37;
+	ld.global.u64 	%rd847, [%rd575];
+$L__BB0_141:
+	setp.eq.s32 	%p148, %r2, 1;
+	@%p148 bra 	$L__BB0_144;
+	setp.ne.s32 	%p83, %r2, 2;
+	@%p83 bra 	$L__BB0_145;
+	shl.b64 	%rd576, %rd753, 1;
+	add.s64 	%rd577, %rd2, %rd576;
+	st.global.u16 	[%rd577], %rd850;
+	add.s64 	%rd578, %rd577, %rd36;
+	st.global.u16 	[%rd578], %rd849;
+	add.s64 	%rd579, %rd578, %rd36;
+	st.global.u16 	[%rd579], %rd848;
+	add.s64 	%rd580, %rd579, %rd36;
+	st.global.u16 	[%rd580], %rd847;
+	bra.uni 	$L__BB0_161;
+$L__BB0_144:
+	add.s64 	%rd581, %rd2, %rd753;
+	st.global.u8 	[%rd581], %rd850;
+	add.s64 	%rd582, %rd581, %rd34;
+	st.global.u8 	[%rd582], %rd849;
+	add.s64 	%rd583, %rd582, %rd34;
+	st.global.u8 	[%rd583], %rd848;
+	add.s64 	%rd584, %rd583, %rd34;
+	st.global.u8 	[%rd584], %rd847;
+	bra.uni 	$L__BB0_161;
+$L__BB0_145:
+	setp.eq.s32 	%p84, %r2, 4;
+	@%p84 bra 	$L__BB0_147;
+	bra.uni 	$L__BB0_146;
+$L__BB0_147:
+	shl.b64 	%rd587, %rd753, 2;
+	add.s64 	%rd588, %rd2, %rd587;
+	st.global.u32 	[%rd588], %rd850;
+	bra.uni 	$L__BB0_148;
+$L__BB0_146:
+	shl.b64 	%rd585, %rd753, 3;
+	add.s64 	%rd586, %rd2, %rd585;
+	st.global.u64 	[%rd586], %rd850;
+$L__BB0_148:
+	@%p84 bra 	$L__BB0_150;
+	bra.uni 	$L__BB0_149;
+$L__BB0_150:
+	add.s64 	%rd738, %rd34, %rd753;
+	shl.b64 	%rd591, %rd738, 2;
+	add.s64 	%rd592, %rd2, %rd591;
+	st.global.u32 	[%rd592], %rd849;
+	bra.uni 	$L__BB0_151;
+$L__BB0_149:
+	add.s64 	%rd736, %rd34, %rd753;
+	shl.b64 	%rd589, %rd736, 3;
+	add.s64 	%rd590, %rd2, %rd589;
+	st.global.u64 	[%rd590], %rd849;
+$L__BB0_151:
+	@%p84 bra 	$L__BB0_153;
+	bra.uni 	$L__BB0_152;
+$L__BB0_153:
+	add.s64 	%rd744, %rd34, %rd753;
+	add.s64 	%rd743, %rd744, %rd34;
+	shl.b64 	%rd595, %rd743, 2;
+	add.s64 	%rd596, %rd2, %rd595;
+	st.global.u32 	[%rd596], %rd848;
+	bra.uni 	$L__BB0_154;
+$L__BB0_152:
+	add.s64 	%rd740, %rd34, %rd753;
+	add.s64 	%rd739, %rd740, %rd34;
+	shl.b64 	%rd593, %rd739, 3;
+	add.s64 	%rd594, %rd2, %rd593;
+	st.global.u64 	[%rd594], %rd848;
+$L__BB0_154:
+	add.s64 	%rd742, %rd34, %rd753;
+	add.s64 	%rd741, %rd742, %rd34;
+	add.s64 	%rd266, %rd741, %rd34;
+	@%p84 bra 	$L__BB0_156;
+	bra.uni 	$L__BB0_155;
+$L__BB0_156:
+	shl.b64 	%rd599, %rd266, 2;
+	add.s64 	%rd600, %rd2, %rd599;
+	st.global.u32 	[%rd600], %rd847;
+	bra.uni 	$L__BB0_161;
+$L__BB0_155:
+	shl.b64 	%rd597, %rd266, 3;
+	add.s64 	%rd598, %rd2, %rd597;
+	st.global.u64 	[%rd598], %rd847;
 $L__BB0_161:
+	add.s64 	%rd745, %rd745, %rd8;
+	setp.lt.u64 	%p92, %rd745, %rd399;
+	@%p92 bra 	$L__BB0_3;
+	bra.uni 	$L__BB0_272;
+$L__BB0_164:
+	cvt.u32.u64 	%r80, %rd4;
+	cvt.u32.u64 	%r81, %rd399;
+	div.u32 	%r82, %r81, %r80;
+	cvt.u64.u32 	%rd851, %r82;
+$L__BB0_165:
+	mov.u32 	%r83, %ctaid.x;
+	mov.u32 	%r84, %ntid.x;
+	cvt.u64.u32 	%rd272, %r84;
+	mul.wide.u32 	%rd612, %r83, %r84;
+	mov.u32 	%r85, %tid.x;
+	cvt.u64.u32 	%rd613, %r85;
+	add.s64 	%rd856, %rd612, %rd613;
+	cvt.u32.u64 	%r1, %rd4;
+	setp.ge.u64 	%p94, %rd856, %rd851;
+	@%p94 bra 	$L__BB0_272;
+	ld.param.u64 	%rd274, [%rd402+192];
+	ld.param.u64 	%rd275, [%rd402+200];
+	ld.param.u64 	%rd276, [%rd402+48];
+	ld.param.u64 	%rd277, [%rd402+40];
+	ld.param.u64 	%rd278, [%rd402+112];
+	ld.param.u64 	%rd279, [%rd402+176];
+	ld.param.u64 	%rd280, [%rd402+32];
+	ld.param.u64 	%rd281, [%rd402+104];
+	ld.param.u64 	%rd282, [%rd402+168];
+	ld.param.u64 	%rd283, [%rd402+24];
+	ld.param.u64 	%rd284, [%rd402+96];
+	ld.param.u64 	%rd285, [%rd402+160];
+	ld.param.u64 	%rd286, [%rd402+16];
+	ld.param.u64 	%rd287, [%rd402+88];
+	ld.param.u64 	%rd288, [%rd402+152];
+	ld.param.u64 	%rd289, [%rd402+8];
+	ld.param.u64 	%rd290, [%rd402+80];
+	ld.param.u64 	%rd291, [%rd402+144];
+	ld.param.u64 	%rd292, [%rd402];
+	ld.param.u64 	%rd293, [%rd402+72];
+	ld.param.u64 	%rd294, [%rd402+136];
+	ld.param.u64 	%rd295, [%rd402+64];
+	ld.param.u64 	%rd296, [%rd402+128];
+	shl.b64 	%rd297, %rd5, 1;
+	mul.lo.s64 	%rd298, %rd5, 3;
+	ld.param.u64 	%rd299, [%rd402+120];
+	shl.b64 	%rd300, %rd299, 1;
+	mul.lo.s64 	%rd301, %rd299, 3;
+	mov.u32 	%r86, %nctaid.x;
+	cvt.u64.u32 	%rd615, %r86;
+	mul.lo.s64 	%rd302, %rd615, %rd272;
+	cvt.u32.u64 	%r87, %rd276;
+	cvt.u32.u64 	%r90, %rd277;
+$L__BB0_167:
+	setp.eq.s64 	%p95, %rd276, 1;
+	mov.u64 	%rd862, %rd274;
+	mov.u64 	%rd863, %rd275;
+	mov.u64 	%rd864, %rd856;
+	@%p95 bra 	$L__BB0_172;
+	or.b64  	%rd616, %rd856, %rd276;
+	and.b64  	%rd617, %rd616, -4294967296;
+	setp.eq.s64 	%p96, %rd617, 0;
+	@%p96 bra 	$L__BB0_170;
+	div.u64 	%rd864, %rd856, %rd276;
+	bra.uni 	$L__BB0_171;
+$L__BB0_170:
+	cvt.u32.u64 	%r88, %rd856;
+	div.u32 	%r89, %r88, %r87;
+	cvt.u64.u32 	%rd864, %r89;
+$L__BB0_171:
+	mul.lo.s64 	%rd618, %rd864, %rd276;
+	sub.s64 	%rd619, %rd856, %rd618;
+	mul.lo.s64 	%rd620, %rd619, %rd278;
+	add.s64 	%rd862, %rd620, %rd274;
+	mul.lo.s64 	%rd621, %rd619, %rd279;
+	add.s64 	%rd863, %rd621, %rd275;
+$L__BB0_172:
+	setp.eq.s64 	%p97, %rd277, 1;
+	@%p97 bra 	$L__BB0_177;
+	or.b64  	%rd622, %rd864, %rd277;
+	and.b64  	%rd623, %rd622, -4294967296;
+	setp.eq.s64 	%p98, %rd623, 0;
+	@%p98 bra 	$L__BB0_175;
+	div.u64 	%rd861, %rd864, %rd277;
+	bra.uni 	$L__BB0_176;
+$L__BB0_175:
+	cvt.u32.u64 	%r91, %rd864;
+	div.u32 	%r92, %r91, %r90;
+	cvt.u64.u32 	%rd861, %r92;
+$L__BB0_176:
+	mul.lo.s64 	%rd624, %rd861, %rd277;
+	sub.s64 	%rd625, %rd864, %rd624;
+	mul.lo.s64 	%rd626, %rd625, %rd281;
+	add.s64 	%rd862, %rd626, %rd862;
+	mul.lo.s64 	%rd627, %rd625, %rd282;
+	add.s64 	%rd863, %rd627, %rd863;
+	mov.u64 	%rd864, %rd861;
+$L__BB0_177:
+	setp.eq.s64 	%p99, %rd280, 1;
+	@%p99 bra 	$L__BB0_182;
+	or.b64  	%rd628, %rd864, %rd280;
+	and.b64  	%rd629, %rd628, -4294967296;
+	setp.eq.s64 	%p100, %rd629, 0;
+	@%p100 bra 	$L__BB0_180;
+	div.u64 	%rd865, %rd864, %rd280;
+	bra.uni 	$L__BB0_181;
+$L__BB0_180:
+	cvt.u32.u64 	%r93, %rd280;
+	cvt.u32.u64 	%r94, %rd864;
+	div.u32 	%r95, %r94, %r93;
+	cvt.u64.u32 	%rd865, %r95;
+$L__BB0_181:
+	mul.lo.s64 	%rd630, %rd865, %rd280;
+	sub.s64 	%rd631, %rd864, %rd630;
+	mul.lo.s64 	%rd632, %rd631, %rd284;
+	add.s64 	%rd862, %rd632, %rd862;
+	mul.lo.s64 	%rd633, %rd631, %rd285;
+	add.s64 	%rd863, %rd633, %rd863;
+	mov.u64 	%rd864, %rd865;
+$L__BB0_182:
+	setp.eq.s64 	%p101, %rd283, 1;
+	@%p101 bra 	$L__BB0_187;
+	or.b64  	%rd634, %rd864, %rd283;
+	and.b64  	%rd635, %rd634, -4294967296;
+	setp.eq.s64 	%p102, %rd635, 0;
+	@%p102 bra 	$L__BB0_185;
+	div.u64 	%rd869, %rd864, %rd283;
+	bra.uni 	$L__BB0_186;
+$L__BB0_185:
+	cvt.u32.u64 	%r96, %rd283;
+	cvt.u32.u64 	%r97, %rd864;
+	div.u32 	%r98, %r97, %r96;
+	cvt.u64.u32 	%rd869, %r98;
+$L__BB0_186:
+	mul.lo.s64 	%rd636, %rd869, %rd283;
+	sub.s64 	%rd637, %rd864, %rd636;
+	mul.lo.s64 	%rd638, %rd637, %rd287;
+	add.s64 	%rd862, %rd638, %rd862;
+	mul.lo.s64 	%rd639, %rd637, %rd288;
+	add.s64 	%rd863, %rd639, %rd863;
+	mov.u64 	%rd864, %rd869;
+$L__BB0_187:
+	setp.eq.s64 	%p103, %rd286, 1;
+	@%p103 bra 	$L__BB0_192;
+	or.b64  	%rd640, %rd864, %rd286;
+	and.b64  	%rd641, %rd640, -4294967296;
+	setp.eq.s64 	%p104, %rd641, 0;
+	@%p104 bra 	$L__BB0_190;
+	div.u64 	%rd873, %rd864, %rd286;
+	bra.uni 	$L__BB0_191;
+$L__BB0_190:
+	cvt.u32.u64 	%r99, %rd286;
+	cvt.u32.u64 	%r100, %rd864;
+	div.u32 	%r101, %r100, %r99;
+	cvt.u64.u32 	%rd873, %r101;
+$L__BB0_191:
+	mul.lo.s64 	%rd642, %rd873, %rd286;
+	sub.s64 	%rd643, %rd864, %rd642;
+	mul.lo.s64 	%rd644, %rd643, %rd290;
+	add.s64 	%rd862, %rd644, %rd862;
+	mul.lo.s64 	%rd645, %rd643, %rd291;
+	add.s64 	%rd863, %rd645, %rd863;
+	mov.u64 	%rd864, %rd873;
+$L__BB0_192:
+	setp.eq.s64 	%p105, %rd289, 1;
+	@%p105 bra 	$L__BB0_197;
+	or.b64  	%rd646, %rd864, %rd289;
+	and.b64  	%rd647, %rd646, -4294967296;
+	setp.eq.s64 	%p106, %rd647, 0;
+	@%p106 bra 	$L__BB0_195;
+	div.u64 	%rd877, %rd864, %rd289;
+	bra.uni 	$L__BB0_196;
+$L__BB0_195:
+	cvt.u32.u64 	%r102, %rd289;
+	cvt.u32.u64 	%r103, %rd864;
+	div.u32 	%r104, %r103, %r102;
+	cvt.u64.u32 	%rd877, %r104;
+$L__BB0_196:
+	mul.lo.s64 	%rd648, %rd877, %rd289;
+	sub.s64 	%rd649, %rd864, %rd648;
+	mul.lo.s64 	%rd650, %rd649, %rd293;
+	add.s64 	%rd862, %rd650, %rd862;
+	mul.lo.s64 	%rd651, %rd649, %rd294;
+	add.s64 	%rd863, %rd651, %rd863;
+	mov.u64 	%rd864, %rd877;
+$L__BB0_197:
+	setp.eq.s64 	%p107, %rd292, 1;
+	@%p107 bra 	$L__BB0_202;
+	or.b64  	%rd652, %rd864, %rd292;
+	and.b64  	%rd653, %rd652, -4294967296;
+	setp.eq.s64 	%p108, %rd653, 0;
+	@%p108 bra 	$L__BB0_200;
+	rem.u64 	%rd881, %rd864, %rd292;
+	bra.uni 	$L__BB0_201;
+$L__BB0_200:
+	cvt.u32.u64 	%r105, %rd292;
+	cvt.u32.u64 	%r106, %rd864;
+	rem.u32 	%r107, %r106, %r105;
+	cvt.u64.u32 	%rd881, %r107;
+$L__BB0_201:
+	mul.lo.s64 	%rd654, %rd881, %rd295;
+	add.s64 	%rd862, %rd654, %rd862;
+	mul.lo.s64 	%rd655, %rd881, %rd296;
+	add.s64 	%rd863, %rd655, %rd863;
+$L__BB0_202:
+	setp.eq.s32 	%p109, %r2, 1;
+	@%p109 bra 	$L__BB0_221;
+	setp.eq.s32 	%p110, %r2, 2;
+	@%p110 bra 	$L__BB0_213;
+	setp.ne.s32 	%p111, %r2, 4;
+	@%p111 bra 	$L__BB0_229;
+	setp.eq.s32 	%p112, %r1, 0;
+	@%p112 bra 	$L__BB0_207;
+	shl.b64 	%rd656, %rd863, 2;
+	add.s64 	%rd657, %rd1, %rd656;
+	ld.global.u32 	%rd899, [%rd657];
+$L__BB0_207:
+	setp.lt.u32 	%p113, %r1, 2;
+	@%p113 bra 	$L__BB0_209;
+	add.s64 	%rd658, %rd5, %rd863;
+	shl.b64 	%rd659, %rd658, 2;
+	add.s64 	%rd660, %rd1, %rd659;
+	ld.global.u32 	%rd898, [%rd660];
+$L__BB0_209:
+	setp.lt.u32 	%p114, %r1, 3;
+	@%p114 bra 	$L__BB0_211;
+	add.s64 	%rd661, %rd297, %rd863;
+	shl.b64 	%rd662, %rd661, 2;
+	add.s64 	%rd663, %rd1, %rd662;
+	ld.global.u32 	%rd897, [%rd663];
+$L__BB0_211:
+	setp.lt.u32 	%p115, %r1, 4;
+	@%p115 bra 	$L__BB0_237;
+	add.s64 	%rd664, %rd298, %rd863;
+	shl.b64 	%rd665, %rd664, 2;
+	add.s64 	%rd666, %rd1, %rd665;
+	ld.global.u32 	%rd896, [%rd666];
+	bra.uni 	$L__BB0_237;
+$L__BB0_221:
+	setp.eq.s32 	%p120, %r1, 0;
+	@%p120 bra 	$L__BB0_223;
+	add.s64 	%rd678, %rd1, %rd863;
+	ld.global.u8 	%rd899, [%rd678];
+$L__BB0_223:
+	setp.lt.u32 	%p121, %r1, 2;
+	@%p121 bra 	$L__BB0_225;
+	add.s64 	%rd679, %rd5, %rd863;
+	add.s64 	%rd680, %rd1, %rd679;
+	ld.global.u8 	%rd898, [%rd680];
+$L__BB0_225:
+	setp.lt.u32 	%p122, %r1, 3;
+	@%p122 bra 	$L__BB0_227;
+	add.s64 	%rd681, %rd297, %rd863;
+	add.s64 	%rd682, %rd1, %rd681;
+	ld.global.u8 	%rd897, [%rd682];
+$L__BB0_227:
+	setp.lt.u32 	%p123, %r1, 4;
+	@%p123 bra 	$L__BB0_237;
+	add.s64 	%rd683, %rd298, %rd863;
+	add.s64 	%rd684, %rd1, %rd683;
+	ld.global.u8 	%rd896, [%rd684];
+	bra.uni 	$L__BB0_237;
+$L__BB0_213:
+	setp.eq.s32 	%p116, %r1, 0;
+	@%p116 bra 	$L__BB0_215;
+	shl.b64 	%rd667, %rd863, 1;
+	add.s64 	%rd668, %rd1, %rd667;
+	ld.global.u16 	%rd899, [%rd668];
+$L__BB0_215:
+	setp.lt.u32 	%p117, %r1, 2;
+	@%p117 bra 	$L__BB0_217;
+	add.s64 	%rd669, %rd5, %rd863;
+	shl.b64 	%rd670, %rd669, 1;
+	add.s64 	%rd671, %rd1, %rd670;
+	ld.global.u16 	%rd898, [%rd671];
+$L__BB0_217:
+	setp.lt.u32 	%p118, %r1, 3;
+	@%p118 bra 	$L__BB0_219;
+	add.s64 	%rd672, %rd297, %rd863;
+	shl.b64 	%rd673, %rd672, 1;
+	add.s64 	%rd674, %rd1, %rd673;
+	ld.global.u16 	%rd897, [%rd674];
+$L__BB0_219:
+	setp.lt.u32 	%p119, %r1, 4;
+	@%p119 bra 	$L__BB0_237;
+	add.s64 	%rd675, %rd298, %rd863;
+	shl.b64 	%rd676, %rd675, 1;
+	add.s64 	%rd677, %rd1, %rd676;
+	ld.global.u16 	%rd896, [%rd677];
+	bra.uni 	$L__BB0_237;
+$L__BB0_229:
+	setp.eq.s32 	%p124, %r1, 0;
+	@%p124 bra 	$L__BB0_231;
+	shl.b64 	%rd685, %rd863, 3;
+	add.s64 	%rd686, %rd1, %rd685;
+	ld.global.u64 	%rd899, [%rd686];
+$L__BB0_231:
+	setp.lt.u32 	%p125, %r1, 2;
+	@%p125 bra 	$L__BB0_233;
+	add.s64 	%rd687, %rd5, %rd863;
+	shl.b64 	%rd688, %rd687, 3;
+	add.s64 	%rd689, %rd1, %rd688;
+	ld.global.u64 	%rd898, [%rd689];
+$L__BB0_233:
+	setp.lt.u32 	%p126, %r1, 3;
+	@%p126 bra 	$L__BB0_235;
+	add.s64 	%rd690, %rd297, %rd863;
+	shl.b64 	%rd691, %rd690, 3;
+	add.s64 	%rd692, %rd1, %rd691;
+	ld.global.u64 	%rd897, [%rd692];
+$L__BB0_235:
+	setp.lt.u32 	%p127, %r1, 4;
+	@%p127 bra 	$L__BB0_237;
+	add.s64 	%rd693, %rd298, %rd863;
+	shl.b64 	%rd694, %rd693, 3;
+	add.s64 	%rd695, %rd1, %rd694;
+	ld.global.u64 	%rd896, [%rd695];
+$L__BB0_237:
+	@%p109 bra 	$L__BB0_247;
+	setp.ne.s32 	%p129, %r2, 2;
+	@%p129 bra 	$L__BB0_255;
+	setp.eq.s32 	%p130, %r1, 0;
+	@%p130 bra 	$L__BB0_241;
+	shl.b64 	%rd696, %rd862, 1;
+	add.s64 	%rd697, %rd2, %rd696;
+	st.global.u16 	[%rd697], %rd899;
+$L__BB0_241:
+	setp.lt.u32 	%p131, %r1, 2;
+	@%p131 bra 	$L__BB0_243;
+	add.s64 	%rd698, %rd299, %rd862;
+	shl.b64 	%rd699, %rd698, 1;
+	add.s64 	%rd700, %rd2, %rd699;
+	st.global.u16 	[%rd700], %rd898;
+$L__BB0_243:
+	setp.lt.u32 	%p132, %r1, 3;
+	@%p132 bra 	$L__BB0_245;
+	add.s64 	%rd701, %rd300, %rd862;
+	shl.b64 	%rd702, %rd701, 1;
+	add.s64 	%rd703, %rd2, %rd702;
+	st.global.u16 	[%rd703], %rd897;
+$L__BB0_245:
+	setp.lt.u32 	%p133, %r1, 4;
+	@%p133 bra 	$L__BB0_271;
+	add.s64 	%rd704, %rd301, %rd862;
+	shl.b64 	%rd705, %rd704, 1;
+	add.s64 	%rd706, %rd2, %rd705;
+	st.global.u16 	[%rd706], %rd896;
+	bra.uni 	$L__BB0_271;
+$L__BB0_247:
+	setp.eq.s32 	%p134, %r1, 0;
+	@%p134 bra 	$L__BB0_249;
+	add.s64 	%rd707, %rd2, %rd862;
+	st.global.u8 	[%rd707], %rd899;
+$L__BB0_249:
+	setp.lt.u32 	%p135, %r1, 2;
+	@%p135 bra 	$L__BB0_251;
+	add.s64 	%rd708, %rd299, %rd862;
+	add.s64 	%rd709, %rd2, %rd708;
+	st.global.u8 	[%rd709], %rd898;
+$L__BB0_251:
+	setp.lt.u32 	%p136, %r1, 3;
+	@%p136 bra 	$L__BB0_253;
+	add.s64 	%rd710, %rd300, %rd862;
+	add.s64 	%rd711, %rd2, %rd710;
+	st.global.u8 	[%rd711], %rd897;
+$L__BB0_253:
+	setp.lt.u32 	%p137, %r1, 4;
+	@%p137 bra 	$L__BB0_271;
+	add.s64 	%rd712, %rd301, %rd862;
+	add.s64 	%rd713, %rd2, %rd712;
+	st.global.u8 	[%rd713], %rd896;
+	bra.uni 	$L__BB0_271;
+$L__BB0_255:
+	setp.eq.s32 	%p138, %r1, 0;
+	@%p138 bra 	$L__BB0_259;
+	setp.eq.s32 	%p139, %r2, 4;
+	@%p139 bra 	$L__BB0_258;
+	bra.uni 	$L__BB0_257;
+$L__BB0_258:
+	shl.b64 	%rd716, %rd862, 2;
+	add.s64 	%rd717, %rd2, %rd716;
+	st.global.u32 	[%rd717], %rd899;
+	bra.uni 	$L__BB0_259;
+$L__BB0_257:
+	shl.b64 	%rd714, %rd862, 3;
+	add.s64 	%rd715, %rd2, %rd714;
+	st.global.u64 	[%rd715], %rd899;
+$L__BB0_259:
+	setp.lt.u32 	%p140, %r1, 2;
+	@%p140 bra 	$L__BB0_263;
+	setp.eq.s32 	%p141, %r2, 4;
+	add.s64 	%rd395, %rd299, %rd862;
+	@%p141 bra 	$L__BB0_262;
+	bra.uni 	$L__BB0_261;
+$L__BB0_262:
+	shl.b64 	%rd720, %rd395, 2;
+	add.s64 	%rd721, %rd2, %rd720;
+	st.global.u32 	[%rd721], %rd898;
+	bra.uni 	$L__BB0_263;
+$L__BB0_261:
+	shl.b64 	%rd718, %rd395, 3;
+	add.s64 	%rd719, %rd2, %rd718;
+	st.global.u64 	[%rd719], %rd898;
+$L__BB0_263:
+	setp.lt.u32 	%p142, %r1, 3;
+	@%p142 bra 	$L__BB0_267;
+	setp.eq.s32 	%p143, %r2, 4;
+	add.s64 	%rd396, %rd300, %rd862;
+	@%p143 bra 	$L__BB0_266;
+	bra.uni 	$L__BB0_265;
+$L__BB0_266:
+	shl.b64 	%rd724, %rd396, 2;
+	add.s64 	%rd725, %rd2, %rd724;
+	st.global.u32 	[%rd725], %rd897;
+	bra.uni 	$L__BB0_267;
+$L__BB0_265:
+	shl.b64 	%rd722, %rd396, 3;
+	add.s64 	%rd723, %rd2, %rd722;
+	st.global.u64 	[%rd723], %rd897;
+$L__BB0_267:
+	setp.lt.u32 	%p144, %r1, 4;
+	@%p144 bra 	$L__BB0_271;
+	setp.eq.s32 	%p145, %r2, 4;
+	add.s64 	%rd397, %rd301, %rd862;
+	@%p145 bra 	$L__BB0_270;
+	bra.uni 	$L__BB0_269;
+$L__BB0_270:
+	shl.b64 	%rd728, %rd397, 2;
+	add.s64 	%rd729, %rd2, %rd728;
+	st.global.u32 	[%rd729], %rd896;
+	bra.uni 	$L__BB0_271;
+$L__BB0_269:
+	shl.b64 	%rd726, %rd397, 3;
+	add.s64 	%rd727, %rd2, %rd726;
+	st.global.u64 	[%rd727], %rd896;
+$L__BB0_271:
+	add.s64 	%rd856, %rd856, %rd302;
+	setp.lt.u64 	%p146, %rd856, %rd851;
+	@%p146 bra 	$L__BB0_167;
+$L__BB0_272:
 	ret;
 }
 .visible .entry vramkit_strided_transpose(

@@ -1,6 +1,6 @@
 // Copies between strided layouts for which the driver would need many calls: a kernel makes them.
 
-import { assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse, assertThrows } from "@std/assert";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { StridedView } from "../../../src/buffers/strided_view.ts";
 import type { StridedLayout } from "../../../src/buffers/strides.ts";
@@ -44,6 +44,9 @@ const VIEWS: Readonly<Record<string, (x: DeviceBuffer<"float32">) => View>> = {
   "transposed matrices": (x) => x.reshape([25, 50, 96]).transpose([0, 2, 1]),
   "an image's channels": (x) => x.reshape([200, 200, 3]).transpose([2, 0, 1]),
   "an image's pixels": (x) => x.reshape([3, 200, 200]).transpose([1, 2, 0]),
+  "pairs from two planes": (x) => x.reshape([2, 60_000]).transpose(),
+  "quadruples from four reversed planes": (x) =>
+    x.reshape([4, 30_000]).strided().range(1, { step: -1 }).transpose(),
   "blocks": (x) => x.reshape([10, 10, 12, 100]).transpose([3, 1, 2, 0]),
   "a reversed vector": (x) => x.strided().range(0, { step: -1 }),
   "a reversed matrix, from its middle": (x) =>
@@ -89,6 +92,35 @@ Deno.test("StridedView.copyFrom() copies from one layout into another by one ker
       assertEquals(rows.subarray(row * 401, row * 401 + 400), expected);
       assertEquals(rows[row * 401 + 400], 0);
     }
+  }));
+
+Deno.test("StridedView.copyFrom() copies by the layouts of both sides when views take turns", () =>
+  withKernels(async ({ gpu }) => {
+    using x = gpu.iota("float32", 7200);
+    using y = gpu.alloc("float32", 7200);
+    const viewsOf = (buffer: DeviceBuffer<"float32">) => [
+      buffer.reshape([60, 40, 3]).transpose([2, 0, 1]),
+      buffer.reshape([3, 40, 60]).transpose([0, 2, 1]),
+      buffer.reshape([3, 60, 40]).strided(),
+      buffer.reshape([3, 60, 40]).strided().range(2, { step: -1 }),
+    ];
+    const [from, to] = [viewsOf(x), viewsOf(y)];
+    for (let turn = 0; turn < 40; turn++) {
+      const [source, target] = [from[turn * 7 % 4], to[(turn >> 2) % 3]];
+      if (source === undefined || target === undefined) continue;
+      target.copyFrom(source);
+      assertEquals(await target.download(), Float32Array.from(elementsOf(source)));
+    }
+  }));
+
+Deno.test("StridedView.copyFrom() rejects another shape also after a copy of the same strides", () =>
+  withDevice((gpu) => {
+    using x = gpu.iota("float32", [10, 20]);
+    using y = gpu.zeros("float32", [10, 20]);
+    const [from, to] = [x.strided(), y.strided()];
+    to.copyFrom(from);
+    assertThrows(() => to.range(0, { end: 5 }).copyFrom(from), RangeError, "shapes differ");
+    assertThrows(() => to.copyFrom(from.range(0, { end: 5 })), RangeError, "shapes differ");
   }));
 
 Deno.test("StridedView.copyFrom() copies within one buffer by one kernel", () =>

@@ -1,7 +1,13 @@
 // Plans of strided copies: the calls cover each element once, and are as few as they can be.
 
 import { assertEquals } from "@std/assert";
-import { type CopyAxis, hullOf, offsetsOf, planCopy } from "../../../src/copies/copy_plan.ts";
+import {
+  type CopyAxis,
+  hullOf,
+  offsetsOf,
+  planCopy,
+  reachOf,
+} from "../../../src/copies/copy_plan.ts";
 import { testRandom } from "../../support/random.ts";
 
 /** The pairs of bytes that a plan moves. */
@@ -77,11 +83,11 @@ Deno.test("hullOf() goes from the lowest to the highest byte, also where axes ru
       const axes = [{ size: 3, stride: first }, { size: 2, stride: second }];
       const offsets = [0, 1, 2].flatMap((i) => [0, 1].map((j) => i * first + j * second));
       const [lowest, highest] = [Math.min(...offsets), Math.max(...offsets)];
-      assertEquals(hullOf({ address: 0x1000n, axes }, 8), {
+      assertEquals(hullOf(0x1000n, reachOf(axes, 8)), {
         address: 0x1000n + BigInt(lowest),
         byteLength: highest - lowest + 8,
       });
     }
   }
-  assertEquals(hullOf({ address: 64n, axes: [] }, 4), { address: 64n, byteLength: 4 });
+  assertEquals(hullOf(64n, reachOf([], 4)), { address: 64n, byteLength: 4 });
 });

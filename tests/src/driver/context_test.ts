@@ -4,6 +4,7 @@ import {
   assert,
   assertEquals,
   assertFalse,
+  assertGreater,
   assertStrictEquals,
   assertStringIncludes,
   assertThrows,
@@ -187,15 +188,20 @@ Deno.test("Context.atRelease() runs hooks while the context can still be used", 
   assert(free > 0);
 });
 
-Deno.test("Context.attribute() tells a failure from 0, and an attribute that is not known from both", () => {
+Deno.test("Context.attribute() keeps what the driver knows and what it does not, and no failure", () => {
   const { driver, setFault } = faultyDriver();
   return withDevice(({ context }) => {
-    const name = "CU_DEVICE_ATTRIBUTE_INTEGRATED";
-    assertEquals(context.attribute(name), 0);
+    const known = "CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR";
     setFault({ name: "cuDeviceGetAttribute" });
-    assertThrows(() => context.attribute(name), CudaError, "cuDeviceGetAttribute");
+    assertThrows(() => context.attribute(known), CudaError, "cuDeviceGetAttribute");
+    const unknown = "CU_DEVICE_ATTRIBUTE_INTEGRATED";
     setFault({ name: "cuDeviceGetAttribute", status: CUresult.CUDA_ERROR_INVALID_VALUE });
-    assertEquals(context.attribute(name), 0);
+    assertEquals(context.attribute(unknown), 0);
+    setFault(undefined);
+    const count = context.attribute(known);
+    assertGreater(count, 0);
+    setFault({ name: "cuDeviceGetAttribute" });
+    assertEquals([context.attribute(known), context.attribute(unknown)], [count, 0]);
     setFault(undefined);
   }, { driver });
 });

@@ -19,7 +19,7 @@ Deno.test("PinnedRing that is larger than the default one grows by as much as th
     const ring = new PinnedRing(context, { ...DEFAULT_LIMITS, slotBytes, slotCount: 100 });
     const sizes = new Set<number>();
     const slots: Slot[] = [];
-    for (let slot = ring.take(); slot !== undefined; slot = ring.take()) {
+    for (let slot = ring.take("upload"); slot !== undefined; slot = ring.take("upload")) {
       slots.push(slot);
       sizes.add(ring.byteLength / slotBytes);
     }
@@ -28,6 +28,21 @@ Deno.test("PinnedRing that is larger than the default one grows by as much as th
     for (const slot of slots) ring.put(slot);
     ring.trim();
     assertEquals(ring.byteLength, 0);
+  }));
+
+Deno.test("PinnedRing.take() gives downloads the slot that is free for longest, uploads the last one", () =>
+  withDevice(({ context }) => {
+    const ring = new PinnedRing(context, { ...TINY_LIMITS, slotCount: 4, slabSlots: 4 });
+    ring.fill(4);
+    const taken = [1, 2, 3, 4].map(() => ring.take("download"));
+    assertEquals(new Set(taken).size, 4);
+    assertEquals(ring.take("download"), undefined);
+    for (const at of [2, 0, 3, 1]) ring.put(taken[at] as Slot);
+    const [a, b, c, d] = taken;
+    assertEquals([ring.take("download"), ring.take("upload"), ring.take("download")], [c, b, a]);
+    assertEquals(ring.take("upload"), d);
+    for (const slot of taken) ring.put(slot as Slot);
+    ring.trim();
   }));
 
 Deno.test("PinnedRing.trim() gives idle slots back, and the next transfer takes them again", () =>

@@ -228,7 +228,7 @@ Deno.test("a new array is made while the copy engine works, and one that cannot 
   const sent = patternBytes(2 * MIB, 5);
   using x = await gpu.upload(sent);
   using stream = gpu.createStream();
-  const staged = StagingMemory.of(gpu.context).take(sent.length);
+  const staged = StagingMemory.of(gpu.context).take("download", sent.length);
   const lanes = awakeLanes(gpu.context);
   assert(staged !== undefined && lanes !== undefined);
   const move = {

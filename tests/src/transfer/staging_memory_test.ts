@@ -5,6 +5,8 @@ import {
   assert,
   assertEquals,
   assertGreater,
+  assertGreaterOrEqual,
+  assertLessOrEqual,
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
@@ -150,7 +152,7 @@ Deno.test("the landing is listed among the caches of a report, and goes with the
     for (let round = 0; round < 24; round++) await x.download();
   }
   const cache = gpu.report().data.caches.find(({ name }) => name === "staging memory");
-  assertEquals(cache?.byteLength, 2 ** 21);
+  assertEquals(cache?.byteLength, 2 ** 22);
   gpu.dispose();
 });
 
@@ -181,23 +183,47 @@ Deno.test("memory that is had in part and cannot be given back fails no download
   assertStringIncludes(warnings[0] ?? "", "the staging memory could not be given back");
 });
 
-Deno.test("where memory for large downloads is refused small ones land, and after a trim large ones", () => {
+Deno.test("where memory for lanes is refused downloads share less, and after a trim more", () => {
   const { driver, setFault } = faultyDriver(simulateDriver());
   using gpu = CudaDevice.open(0, { driver });
   openStaging(gpu);
-  const landing = StagingMemory.of(gpu.context);
-  using x = gpu.zeros("uint8", 2 ** 22);
-  using few = x.subarray(0, 1000);
-  few.downloadSync();
-  const fewBytes = landing.byteLength;
+  const staging = StagingMemory.of(gpu.context);
+  staging.land(1000);
+  const fewBytes = staging.byteLength;
+  assertGreater(fewBytes, 0);
   setFault({ name: "cuEventCreate" });
-  x.downloadSync();
+  assertEquals(staging.take("download", 2 ** 20)?.bytes.byteLength, 2 ** 20);
+  assertEquals(staging.take("download", 2 ** 23), undefined);
   setFault(undefined);
-  few.downloadSync();
-  assertEquals(landing.byteLength, fewBytes);
-  x.downloadSync(); // not asked for again
-  assertEquals(landing.byteLength, fewBytes);
+  assertEquals(staging.take("download", 2 ** 23), undefined); // not asked for again
+  assertEquals(staging.byteLength, fewBytes);
   gpu.trim();
-  x.downloadSync();
-  assertEquals(landing.byteLength, 2 ** 22);
+  assertEquals(staging.byteLength, 0);
+  assertEquals(staging.take("download", 2 ** 23)?.bytes.byteLength, 2 ** 23);
+  assertGreater(staging.byteLength, 2 ** 23);
 });
+
+Deno.test("StagingMemory.take() gives downloads one part after the other, and uploads the first", () =>
+  withDevice((gpu) => {
+    const staging = StagingMemory.of(gpu.context);
+    const sizes = [2 ** 20, 1, 2 ** 22 + 5, 4097, 2 ** 23];
+    let end = 0;
+    let turnCount = 0;
+    for (let round = 0; round < 40; round++) {
+      const byteLength = sizes[round % sizes.length] ?? 0;
+      const part = staging.take("download", byteLength);
+      assert(part !== undefined);
+      const { buffer, byteOffset } = part.bytes;
+      assertEquals(part.bytes.byteLength, byteLength);
+      assertLessOrEqual(byteOffset + byteLength, buffer.byteLength);
+      const first = staging.take("upload", byteLength);
+      assertEquals(first?.bytes.byteOffset, 0);
+      assertEquals(part.address - (first?.address ?? 0n), BigInt(byteOffset));
+      if (byteOffset === 0) turnCount++;
+      else assertGreaterOrEqual(byteOffset, end);
+      end = byteOffset + byteLength;
+    }
+    assertGreater(turnCount, 2);
+    assertLessOrEqual(turnCount, 8);
+    staging.trim();
+  }));
