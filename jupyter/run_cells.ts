@@ -1,7 +1,8 @@
 // Runs a notebook's cells without Jupyter, as a program: `deno run -A run_cells.ts NAME`. It prints
 // the cells' outputs as JSON. The kernel evaluates by the same means: V8's console mode.
 
-import { Session } from "node:inspector";
+import type { Runtime } from "node:inspector";
+import { Session } from "node:inspector/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type CellOutput,
@@ -11,18 +12,6 @@ import {
   NOTEBOOKS,
   readNotebook,
 } from "./notebook_file.ts";
-
-/** The description of a value by V8; only objects have an id. */
-interface RemoteValue {
-  readonly value?: unknown;
-  readonly description?: string;
-  readonly objectId?: string;
-}
-
-interface Evaluation {
-  readonly result: RemoteValue;
-  readonly exceptionDetails?: { readonly exception?: RemoteValue };
-}
 
 /** The line by which notebooks name the kit; here it is this checkout, as for others it is a URL. */
 const KIT_LINE = 'const vramkit = "..";';
@@ -93,20 +82,26 @@ async function runCell(
   number: number,
 ): Promise<CellOutput[]> {
   outputs = [];
-  const { result, exceptionDetails } = await post<Evaluation>(session, "Runtime.evaluate", {
-    expression: joined(source).replace(KIT_LINE, kitLine()),
-    replMode: true,
+  const expression = joined(source).replace(KIT_LINE, kitLine());
+  const request: Runtime.EvaluateParameterType & { replMode: true } = {
+    expression,
+    replMode: true, // the types lack it
     awaitPromise: true,
-  });
+  };
+  const { result, exceptionDetails } = await session.post("Runtime.evaluate", request);
   if (exceptionDetails !== undefined) outputs.push(errorOutput(exceptionDetails.exception));
   else await showResult(session, result, number);
   await delay(SETTLE_MILLISECONDS);
   return outputs;
 }
 
-async function showResult(session: Session, result: RemoteValue, number: number): Promise<void> {
+async function showResult(
+  session: Session,
+  result: Runtime.RemoteObject,
+  number: number,
+): Promise<void> {
   const { objectId, value } = result;
-  const shown = await post<Evaluation>(session, "Runtime.callFunctionOn", {
+  const shown = await session.post("Runtime.callFunctionOn", {
     functionDeclaration: SHOW_RESULT,
     arguments: [{ value: number }, objectId === undefined ? { value } : { objectId }],
     executionContextId: 1,
@@ -117,7 +112,7 @@ async function showResult(session: Session, result: RemoteValue, number: number)
   }
 }
 
-function errorOutput(exception: RemoteValue | undefined): CellOutput {
+function errorOutput(exception: Runtime.RemoteObject | undefined): CellOutput {
   const [first = ""] = (exception?.description ?? String(exception?.value)).split("\n");
   const [ename = "Error", ...message] = first.split(": ");
   return { output_type: "error", ename, evalue: message.join(": ") };
@@ -126,15 +121,6 @@ function errorOutput(exception: RemoteValue | undefined): CellOutput {
 function kitLine(): string {
   const root = new URL("..", NOTEBOOKS).href.replace(/\/$/, "");
   return `const vramkit = ${JSON.stringify(root)};`;
-}
-
-function post<T>(session: Session, method: string, parameters: object): Promise<T> {
-  return new Promise((resolve, reject) => {
-    session.post(method, parameters, (error: Error | null, reply?: object) => {
-      if (error === null || error === undefined) resolve(reply as T);
-      else reject(error);
-    });
-  });
 }
 
 if (import.meta.main) {

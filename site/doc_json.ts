@@ -56,9 +56,7 @@ export interface DocDefinition extends DocFunction {
   readonly methods?: readonly DocMember[];
   readonly callSignatures?: readonly DocMember[];
   readonly indexSignatures?: readonly DocMember[];
-  readonly members?: readonly DocMember[];
   readonly tsType?: DocType;
-  readonly kind?: string;
   readonly target?: DocLocation;
 }
 
@@ -79,10 +77,8 @@ export interface DocMember extends DocFunction {
   readonly readonly?: boolean;
   readonly optional?: boolean;
   readonly isStatic?: boolean;
-  readonly isAbstract?: boolean;
   readonly accessibility?: "public" | "protected" | "private";
   readonly functionDef?: DocFunction;
-  readonly location?: DocLocation;
 }
 
 /** One parameter; `assign` has its name in `left`, `rest` in `arg`. */
@@ -92,7 +88,6 @@ export interface DocParameter {
   readonly optional?: boolean;
   readonly tsType?: DocType;
   readonly left?: DocParameter;
-  readonly right?: string;
   readonly arg?: DocParameter;
 }
 

@@ -11,8 +11,19 @@ import { type DType, elementBytes } from "../dtype.ts";
 import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { describeValue, formatCount } from "../words/format.ts";
-import { type OptionKind, requireKind } from "../words/options.ts";
-import { type Reduction, REDUCTIONS, typeForMove, typeForReduction } from "./element_types.ts";
+import { requireKind } from "../words/options.ts";
+import { REDUCTIONS, typeForMove, typeForReduction } from "./element_types.ts";
+import {
+  type BroadcastOptions,
+  BUFFER,
+  type GatherAllOptions,
+  type GatherOptions,
+  type IntoAllOptions,
+  type RankBuffers,
+  type ReduceAllOptions,
+  type ReduceOptions,
+  type ScatterOptions,
+} from "./group_options.ts";
 
 /** The ranks that take part. */
 export interface Ranks {
@@ -46,21 +57,12 @@ export interface RankCall {
   readonly make: (api: NcclApi, communicator: bigint, stream: bigint) => number;
 }
 
-/** Buffers of an operation, one for each rank of this process, or that of its only rank. */
-export type Buffers = GpuBuffer | readonly GpuBuffer[];
-
 /** A buffer with its rank and memory. */
 interface Placed {
   readonly buffer: GpuBuffer;
   readonly span: MemorySpan;
   readonly rank: number;
 }
-
-/** A buffer. */
-export const BUFFER: OptionKind = {
-  expected: "a buffer",
-  accepts: (value) => value instanceof GpuBuffer,
-};
 
 /** Elements of one part, in NCCL's terms. */
 interface Elements {
@@ -73,11 +75,8 @@ interface Elements {
 /** Reduces the elements of all ranks into each rank's buffer. */
 export function allReduce(
   ranks: Ranks,
-  buffers: Buffers,
-  { op = "sum", into }: {
-    readonly op?: Reduction | undefined;
-    readonly into?: Buffers | undefined;
-  },
+  buffers: RankBuffers,
+  { op = "sum", into }: ReduceAllOptions<DType>,
 ): RankCall[] {
   const call = "allReduce";
   const sources = placesOf(ranks, buffers, call);
@@ -104,12 +103,8 @@ export function allReduce(
 /** Reduces the elements of all ranks into one buffer. */
 export function reduce(
   ranks: Ranks,
-  buffers: Buffers,
-  { op = "sum", root, into }: {
-    readonly op?: Reduction | undefined;
-    readonly root?: number | undefined;
-    readonly into?: GpuBuffer | undefined;
-  },
+  buffers: RankBuffers,
+  { op = "sum", root, into }: ReduceOptions<DType>,
 ): RankCall[] {
   const call = "reduce";
   const sources = placesOf(ranks, buffers, call);
@@ -144,8 +139,8 @@ export function reduce(
 /** Copies the elements of one buffer into a buffer of each rank. */
 export function broadcast(
   ranks: Ranks,
-  source: Buffers,
-  { root, into }: { readonly root?: number | undefined; readonly into?: Buffers | undefined },
+  source: RankBuffers,
+  { root, into }: BroadcastOptions & Partial<IntoAllOptions<DType>>,
 ): RankCall[] {
   const call = "broadcast";
   const isInPlace = isList(source) || (ranks.isSpread && into === undefined);
@@ -182,8 +177,8 @@ export function broadcast(
 /** Concatenates the elements of all ranks in each rank's buffer. */
 export function allGather(
   ranks: Ranks,
-  buffers: Buffers,
-  { into }: { readonly into?: Buffers | undefined },
+  buffers: RankBuffers,
+  { into }: GatherAllOptions<DType>,
 ): RankCall[] {
   const call = "allGather";
   const { size } = ranks;
@@ -207,11 +202,8 @@ export function allGather(
 /** Reduces the elements of all ranks, and gives each rank its part of the result. */
 export function reduceScatter(
   ranks: Ranks,
-  buffers: Buffers,
-  { op = "sum", into }: {
-    readonly op?: Reduction | undefined;
-    readonly into?: Buffers | undefined;
-  },
+  buffers: RankBuffers,
+  { op = "sum", into }: ReduceAllOptions<DType>,
 ): RankCall[] {
   const call = "reduceScatter";
   const { size } = ranks;
@@ -243,8 +235,8 @@ export function reduceScatter(
 /** Gives each rank its part of every rank's elements. */
 export function allToAll(
   ranks: Ranks,
-  buffers: Buffers,
-  { into }: { readonly into: Buffers },
+  buffers: RankBuffers,
+  { into }: IntoAllOptions<DType>,
 ): RankCall[] {
   const call = "allToAll";
   const { size } = ranks;
@@ -273,11 +265,8 @@ export function allToAll(
 /** Concatenates the elements of all ranks in one buffer. */
 export function gather(
   ranks: Ranks,
-  buffers: Buffers,
-  { root, into }: {
-    readonly root?: number | undefined;
-    readonly into?: GpuBuffer | undefined;
-  },
+  buffers: RankBuffers,
+  { root, into }: GatherOptions<DType>,
 ): RankCall[] {
   const expected = "{ into }, a buffer with room for all";
   return moveParts(ranks, { call: "gather", parts: buffers, whole: into, root, expected });
@@ -287,7 +276,7 @@ export function gather(
 export function scatter(
   ranks: Ranks,
   source: GpuBuffer | undefined,
-  { root, into }: { readonly root?: number | undefined; readonly into: Buffers },
+  { root, into }: ScatterOptions<DType>,
 ): RankCall[] {
   const expected = "a buffer with the parts of all ranks";
   return moveParts(ranks, { call: "scatter", parts: into, whole: source, root, expected });
@@ -298,7 +287,7 @@ function moveParts(
   ranks: Ranks,
   { call, parts, whole, root, expected }: {
     readonly call: "gather" | "scatter";
-    readonly parts: Buffers;
+    readonly parts: RankBuffers;
     readonly whole: GpuBuffer | undefined;
     readonly root: number | undefined;
     readonly expected: string;
@@ -395,7 +384,7 @@ export function requireApart(calls: readonly RankCall[]): void {
 }
 
 /** Checks that each rank's device has one buffer, and all the same element type and shape. */
-function placesOf(ranks: Ranks, given: Buffers, call: string): readonly Placed[] {
+function placesOf(ranks: Ranks, given: RankBuffers, call: string): readonly Placed[] {
   const { contexts: { length: size }, firstRank } = ranks;
   const buffers = ranks.isSpread && given instanceof GpuBuffer ? [given] : given;
   if (!isList(buffers)) {
@@ -457,7 +446,7 @@ function placeOf(ranks: Ranks, buffer: GpuBuffer, call: string): Placed {
 /** Checks the buffers that take results. */
 function targetsOf(
   ranks: Ranks,
-  into: Buffers,
+  into: RankBuffers,
   { sources, call }: { readonly sources: readonly Placed[]; readonly call: string },
 ): readonly Placed[] {
   const targets = placesOf(ranks, into, call);
@@ -514,7 +503,7 @@ function otherRank(
   return root;
 }
 
-function isList(buffers: Buffers): buffers is readonly GpuBuffer[] {
+function isList(buffers: RankBuffers): buffers is readonly GpuBuffer[] {
   return Array.isArray(buffers);
 }
 

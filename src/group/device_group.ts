@@ -214,8 +214,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
     options = REDUCE_ALL_OPTIONS.read(options, "allReduce");
-    const { op, into } = options;
-    return this.#queue("allReduce", options, () => allReduce(this.#ranks, buffers, { op, into }));
+    return this.#queue("allReduce", options, () => allReduce(this.#ranks, buffers, options));
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
@@ -224,8 +223,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ReduceOptions<D> = {},
   ): GroupWork {
     options = REDUCE_OPTIONS.read(options, "reduce");
-    const { op, root, into } = options;
-    return this.#queue("reduce", options, () => reduce(this.#ranks, buffers, { op, root, into }));
+    return this.#queue("reduce", options, () => reduce(this.#ranks, buffers, options));
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
@@ -240,8 +238,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
     options = BROADCAST_OPTIONS.read(options, "broadcast");
-    const { root, into } = options;
-    return this.#queue("broadcast", options, () => broadcast(this.#ranks, source, { root, into }));
+    return this.#queue("broadcast", options, () => broadcast(this.#ranks, source, options));
   }
 
   /**
@@ -253,8 +250,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: GatherAllOptions<D> = {},
   ): GroupWork {
     options = INTO_ALL_OPTIONS.read(options, "allGather");
-    const { into } = options;
-    return this.#queue("allGather", options, () => allGather(this.#ranks, buffers, { into }));
+    return this.#queue("allGather", options, () => allGather(this.#ranks, buffers, options));
   }
 
   /**
@@ -267,11 +263,10 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
     options = REDUCE_ALL_OPTIONS.read(options, "reduceScatter");
-    const { op, into } = options;
     return this.#queue(
       "reduceScatter",
       options,
-      () => reduceScatter(this.#ranks, buffers, { op, into }),
+      () => reduceScatter(this.#ranks, buffers, options),
     );
   }
 
@@ -295,8 +290,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: GatherOptions<D> = {},
   ): GroupWork {
     options = GATHER_OPTIONS.read(options, "gather");
-    const { into, root } = options;
-    return this.#queue("gather", options, () => gather(this.#ranks, buffers, { into, root }));
+    return this.#queue("gather", options, () => gather(this.#ranks, buffers, options));
   }
 
   /**

@@ -1,13 +1,20 @@
 // Options of groups and of their calls.
 
 import type { DeviceAllocator } from "../buffers/device_allocator.ts";
-import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
-import { eitherOf, listOf, NUMBER, OptionSet, SIGNAL, TEXT } from "../words/options.ts";
-import { BUFFER } from "./collectives.ts";
+import {
+  eitherOf,
+  listOf,
+  NUMBER,
+  type OptionKind,
+  OptionSet,
+  SIGNAL,
+  TEXT,
+} from "../words/options.ts";
 import { REDUCTION, type Reduction } from "./element_types.ts";
 
 /** Options for {@link DeviceList.group}. */
@@ -173,6 +180,12 @@ export interface ReceiveOptions {
   /** The rank that sends. */
   readonly from: number;
 }
+
+/** A buffer. */
+export const BUFFER: OptionKind = {
+  expected: "a buffer",
+  accepts: (value) => value instanceof GpuBuffer,
+};
 
 const BUFFERS = eitherOf(listOf(BUFFER), BUFFER);
 

@@ -41,11 +41,10 @@ Deno.test("docs/from_torch_distributed.md has programs of one process that compi
   assertEquals(result.code, 0, result.stderr);
 });
 
-Deno.test({
-  name:
-    "docs/from_torch_distributed.md has programs of two processes that compile, run and leave nothing allocated",
-  ignore: Deno.build.os !== "linux",
-  async fn() {
+Deno.test(
+  "docs/from_torch_distributed.md has programs of two processes that compile, run and leave nothing allocated",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
     using folder = new TemporaryFolder();
     const runner = new URL("rank_example_run.ts", import.meta.url);
     const names = "gpu, rank, size, group, rendezvous, token, x, y, whole, spare, stream";
@@ -69,4 +68,4 @@ Deno.test({
       results.map((each) => each.stderr).join(),
     );
   },
-});
+);

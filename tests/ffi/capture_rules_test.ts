@@ -4,7 +4,7 @@
 import { assertEquals } from "@std/assert";
 import { CUmemcpyAttributes } from "../../ffi/structs.ts";
 import { CAPTURE_MODE, CaptureScene, nameOf, OK } from "../support/capture_scene.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 /** Calls during a capture, what they give, and how the capture ends. */
 interface Rule {
@@ -171,39 +171,36 @@ const RULES: Readonly<Record<string, Rule>> = {
 };
 
 for (const [name, { calls, gives, ends }] of Object.entries(RULES)) {
-  Deno.test(`The driver answers ${name} in a capture`, () =>
-    withDevice((gpu) => {
-      using scene = new CaptureScene(gpu);
-      assertEquals(scene.begin(), 0);
-      const statuses = calls(scene).map(nameOf);
-      const end = scene.end();
-      assertEquals(statuses, gives);
-      assertEquals(end, typeof ends === "number" ? [OK, ends] : [ends, undefined]);
-      assertEquals(scene.api.cuStreamSynchronize(scene.stream), 0);
-    }));
+  testOnDevice(`The driver answers ${name} in a capture`, (gpu) => {
+    using scene = new CaptureScene(gpu);
+    assertEquals(scene.begin(), 0);
+    const statuses = calls(scene).map(nameOf);
+    const end = scene.end();
+    assertEquals(statuses, gives);
+    assertEquals(end, typeof ends === "number" ? [OK, ends] : [ends, undefined]);
+    assertEquals(scene.api.cuStreamSynchronize(scene.stream), 0);
+  });
 }
 
-Deno.test("The driver answers calls about an event whose capture is over", () =>
-  withDevice((gpu) => {
-    using scene = new CaptureScene(gpu);
-    const { api } = scene;
-    scene.begin();
-    const event = scene.recorded(scene.captured);
-    assertEquals(scene.end(), [OK, 0]);
-    const statuses = [
-      api.cuEventQuery(event),
-      api.cuEventSynchronize(event),
-      api.cuStreamWaitEvent(scene.other.handle, event, 0),
-      api.cuEventRecord(event, scene.stream),
-      api.cuEventSynchronize(event),
-    ];
-    assertEquals(statuses.map(nameOf), [INVALID_VALUE, INVALID_VALUE, INVALID_VALUE, OK, OK]);
-  }));
+testOnDevice("The driver answers calls about an event whose capture is over", (gpu) => {
+  using scene = new CaptureScene(gpu);
+  const { api } = scene;
+  scene.begin();
+  const event = scene.recorded(scene.captured);
+  assertEquals(scene.end(), [OK, 0]);
+  const statuses = [
+    api.cuEventQuery(event),
+    api.cuEventSynchronize(event),
+    api.cuStreamWaitEvent(scene.other.handle, event, 0),
+    api.cuEventRecord(event, scene.stream),
+    api.cuEventSynchronize(event),
+  ];
+  assertEquals(statuses.map(nameOf), [INVALID_VALUE, INVALID_VALUE, INVALID_VALUE, OK, OK]);
+});
 
-Deno.test("The driver refuses to begin on the legacy stream and to end what never began", () =>
-  withDevice((gpu) => {
-    using scene = new CaptureScene(gpu);
-    const { api } = scene;
-    assertEquals(nameOf(api.cuStreamBeginCapture_v2(0n, CAPTURE_MODE)), UNSUPPORTED);
-    assertEquals(scene.end(), ["CUDA_ERROR_ILLEGAL_STATE", undefined]);
-  }));
+testOnDevice("The driver refuses to begin on the legacy stream and to end nothing", (gpu) => {
+  using scene = new CaptureScene(gpu);
+  const { api } = scene;
+  assertEquals(nameOf(api.cuStreamBeginCapture_v2(0n, CAPTURE_MODE)), UNSUPPORTED);
+  assertEquals(scene.end(), ["CUDA_ERROR_ILLEGAL_STATE", undefined]);
+});

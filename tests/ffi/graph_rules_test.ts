@@ -4,7 +4,7 @@ import { assertEquals } from "@std/assert";
 import { CUpointer_attribute } from "../../ffi/constants.ts";
 import { CaptureScene, nameOf, OK } from "../support/capture_scene.ts";
 import type { CompleteApi } from "../support/simulated_gpu.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 const INVALID_VALUE = "CUDA_ERROR_INVALID_VALUE";
 
@@ -38,45 +38,43 @@ class OutputGraph implements Disposable {
   }
 }
 
-Deno.test("The driver frees what a graph left allocated after a launch, and not before", () =>
-  withDevice((gpu) => {
-    using scene = new CaptureScene(gpu);
-    const { api, stream, other } = scene;
-    using graph = new OutputGraph(scene, 0n);
-    const { exec, output } = graph;
-    const attribute = CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
-    const statuses = [
-      api.cuMemFreeAsync(output, stream),
-      api.cuGraphLaunch(exec, stream),
-      api.cuPointerGetAttribute(new Int32Array(1), attribute, output),
-      api.cuGraphLaunch(exec, stream),
-      api.cuStreamSynchronize(stream),
-      api.cuMemFreeAsync(output, other.handle),
-      api.cuStreamSynchronize(other.handle),
-      api.cuGraphLaunch(exec, stream),
-    ];
-    const expected = [INVALID_VALUE, OK, OK, INVALID_VALUE, OK, OK, OK, OK];
-    assertEquals(statuses.map(nameOf), expected);
-    graph.destroy();
-    assertEquals(api.cuMemcpyAsync(scene.host.ptr, output, 256n, stream), 0);
-    assertEquals(api.cuMemFreeAsync(output, stream), 0);
-    assertEquals(api.cuStreamSynchronize(stream), 0);
-    assertEquals(scene.host.array[63], 7);
-    assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
-  }));
+testOnDevice("The driver frees what a graph left after a launch, and not before", (gpu) => {
+  using scene = new CaptureScene(gpu);
+  const { api, stream, other } = scene;
+  using graph = new OutputGraph(scene, 0n);
+  const { exec, output } = graph;
+  const attribute = CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE;
+  const statuses = [
+    api.cuMemFreeAsync(output, stream),
+    api.cuGraphLaunch(exec, stream),
+    api.cuPointerGetAttribute(new Int32Array(1), attribute, output),
+    api.cuGraphLaunch(exec, stream),
+    api.cuStreamSynchronize(stream),
+    api.cuMemFreeAsync(output, other.handle),
+    api.cuStreamSynchronize(other.handle),
+    api.cuGraphLaunch(exec, stream),
+  ];
+  const expected = [INVALID_VALUE, OK, OK, INVALID_VALUE, OK, OK, OK, OK];
+  assertEquals(statuses.map(nameOf), expected);
+  graph.destroy();
+  assertEquals(api.cuMemcpyAsync(scene.host.ptr, output, 256n, stream), 0);
+  assertEquals(api.cuMemFreeAsync(output, stream), 0);
+  assertEquals(api.cuStreamSynchronize(stream), 0);
+  assertEquals(scene.host.array[63], 7);
+  assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
+});
 
-Deno.test("The driver frees by itself what a graph with that flag left allocated", () =>
-  withDevice((gpu) => {
-    using scene = new CaptureScene(gpu);
-    const { api, stream, other } = scene;
-    using graph = new OutputGraph(scene, 1n);
-    const launches = [stream, stream, other.handle].map((queue) =>
-      api.cuGraphLaunch(graph.exec, queue)
-    );
-    assertEquals(launches, [0, 0, 0]);
-    assertEquals(api.cuStreamSynchronize(other.handle), 0);
-    assertEquals(api.cuMemFreeAsync(graph.output, stream), 0);
-    assertEquals(api.cuStreamSynchronize(stream), 0);
-    graph.destroy();
-    assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
-  }));
+testOnDevice("The driver frees by itself what a graph with that flag left allocated", (gpu) => {
+  using scene = new CaptureScene(gpu);
+  const { api, stream, other } = scene;
+  using graph = new OutputGraph(scene, 1n);
+  const launches = [stream, stream, other.handle].map((queue) =>
+    api.cuGraphLaunch(graph.exec, queue)
+  );
+  assertEquals(launches, [0, 0, 0]);
+  assertEquals(api.cuStreamSynchronize(other.handle), 0);
+  assertEquals(api.cuMemFreeAsync(graph.output, stream), 0);
+  assertEquals(api.cuStreamSynchronize(stream), 0);
+  graph.destroy();
+  assertEquals(api.cuDeviceGraphMemTrim(gpu.context.deviceHandle), 0);
+});

@@ -69,22 +69,18 @@ Deno.test("HostApi.sched_getaffinity() says which processors the program may use
   assertEquals(openHost().sched_setaffinity(0, BigInt(set.length), new Uint8Array(set.length)), -1);
 });
 
-Deno.test(
-  "HostApi.mbind() refuses a node that no machine has, and leaves the memory",
-  linux,
-  () => {
-    const PAGES = 2n ** 20n;
-    const flags = MAP.PRIVATE | MAP.ANONYMOUS;
-    const address = openHost().mmap(0n, PAGES, PROT.READ | PROT.WRITE, flags, -1, 0n);
-    assertNotEquals(address, MAP_FAILED);
-    const nodes = new BigUint64Array(16);
-    nodes[15] = 1n << 63n;
-    const status = openHost().mbind(SYS_MBIND, address, PAGES, MPOL_PREFERRED, nodes, 1025n, 0);
-    assertEquals(status, -1n);
-    openHost().memcpy(address + 4096n, address, 4096n);
-    assertEquals(openHost().munmap(address, PAGES), 0);
-  },
-);
+Deno.test("HostApi.mbind() refuses a node that no machine has, and leaves memory", linux, () => {
+  const PAGES = 2n ** 20n;
+  const flags = MAP.PRIVATE | MAP.ANONYMOUS;
+  const address = openHost().mmap(0n, PAGES, PROT.READ | PROT.WRITE, flags, -1, 0n);
+  assertNotEquals(address, MAP_FAILED);
+  const nodes = new BigUint64Array(16);
+  nodes[15] = 1n << 63n;
+  const status = openHost().mbind(SYS_MBIND, address, PAGES, MPOL_PREFERRED, nodes, 1025n, 0);
+  assertEquals(status, -1n);
+  openHost().memcpy(address + 4096n, address, 4096n);
+  assertEquals(openHost().munmap(address, PAGES), 0);
+});
 
 Deno.test("HostApi.open() returns -1 for a file that is not there", linux, () => {
   assertEquals(openHost().open(cString("/absent/file"), O.RDONLY, 0), -1);
@@ -148,33 +144,29 @@ for (const name of ["copyFromNonblocking", "copyIntoNonblocking"] as const) {
   });
 }
 
-Deno.test(
-  "HostApi.mincore() tells pages that were touched, or made by madvise()",
-  linux,
-  async () => {
-    const { addressOf, madvise, madviseNonblocking, mincore, mmap, munmap } = openHost();
-    const size = 16n * 4096n;
-    const start = mmap(0n, size, PROT.READ | PROT.WRITE, MAP.PRIVATE | MAP.ANONYMOUS, -1, 0n);
-    assertNotEquals(start, MAP_FAILED);
-    const isThere = (page: bigint) => {
-      const state = new Uint8Array(1);
-      assertEquals(mincore(start + page * 4096n, 4096n, state), 0);
-      return (state[0] ?? 0) & 1;
-    };
-    assertEquals([isThere(0n), isThere(8n), isThere(15n)], [0, 0, 0]);
-    assertEquals(madvise(start + 8n * 4096n, 4096n, MADV.POPULATE_WRITE), 0);
-    assertEquals([isThere(0n), isThere(8n), isThere(15n)], [0, 1, 0]);
-    const pointer = Deno.UnsafePointer.create(start);
-    assert(pointer !== null);
-    const view = new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, Number(size)));
-    assertEquals(addressOf(view, new Uint8Array(1), 0n), start);
-    assertEquals(await madviseNonblocking(view, size, MADV.POPULATE_WRITE), 0);
-    assertEquals([isThere(0n), isThere(8n), isThere(15n)], [1, 1, 1]);
-    assertEquals(view.every((byte) => byte === 0), true);
-    assertEquals(munmap(start, size), 0);
-    assertEquals(mmap(0n, 0n, 0, 0, -1, 0n), MAP_FAILED);
-  },
-);
+Deno.test("HostApi.mincore() tells pages that were touched or madvised", linux, async () => {
+  const { addressOf, madvise, madviseNonblocking, mincore, mmap, munmap } = openHost();
+  const size = 16n * 4096n;
+  const start = mmap(0n, size, PROT.READ | PROT.WRITE, MAP.PRIVATE | MAP.ANONYMOUS, -1, 0n);
+  assertNotEquals(start, MAP_FAILED);
+  const isThere = (page: bigint) => {
+    const state = new Uint8Array(1);
+    assertEquals(mincore(start + page * 4096n, 4096n, state), 0);
+    return (state[0] ?? 0) & 1;
+  };
+  assertEquals([isThere(0n), isThere(8n), isThere(15n)], [0, 0, 0]);
+  assertEquals(madvise(start + 8n * 4096n, 4096n, MADV.POPULATE_WRITE), 0);
+  assertEquals([isThere(0n), isThere(8n), isThere(15n)], [0, 1, 0]);
+  const pointer = Deno.UnsafePointer.create(start);
+  assert(pointer !== null);
+  const view = new Uint8Array(Deno.UnsafePointerView.getArrayBuffer(pointer, Number(size)));
+  assertEquals(addressOf(view, new Uint8Array(1), 0n), start);
+  assertEquals(await madviseNonblocking(view, size, MADV.POPULATE_WRITE), 0);
+  assertEquals([isThere(0n), isThere(8n), isThere(15n)], [1, 1, 1]);
+  assertEquals(view.every((byte) => byte === 0), true);
+  assertEquals(munmap(start, size), 0);
+  assertEquals(mmap(0n, 0n, 0, 0, -1, 0n), MAP_FAILED);
+});
 
 Deno.test("HostApi.futexKeepingNonblocking() keeps memory that is moved away", linux, async () => {
   const word = new Int32Array(new SharedArrayBuffer(4));
@@ -269,23 +261,19 @@ Deno.test("HostApi.rename() puts one file into the place of another", linux, () 
   assertEquals(Deno.readFileSync(to), Uint8Array.of(1));
 });
 
-Deno.test(
-  "HostApi.ftruncate(), fchmod(), fchown() and fsync() change an open file",
-  linux,
-  async () => {
-    using folder = new TemporaryFolder();
-    const path = folder.write("changed", new Uint8Array(10));
-    const { open, close, ftruncate, fchmod, fchown, fsync, fsyncNonblocking } = openHost();
-    const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
-    const { uid, gid } = Deno.statSync(path);
-    assertEquals([ftruncate(descriptor, 3n), fchmod(descriptor, 0o604)], [0, 0]);
-    assertEquals(fchown(descriptor, uid ?? 0, gid ?? 0), 0);
-    assertEquals([fsync(descriptor), await fsyncNonblocking(descriptor)], [0, 0]);
-    assertEquals(close(descriptor), 0);
-    const { size, mode } = Deno.statSync(path);
-    assertEquals([size, (mode ?? 0) & 0o777], [3, 0o604]);
-  },
-);
+Deno.test("HostApi.ftruncate(), fchmod(), fchown(), fsync() change open files", linux, async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("changed", new Uint8Array(10));
+  const { open, close, ftruncate, fchmod, fchown, fsync, fsyncNonblocking } = openHost();
+  const descriptor = open(cString(path), O.WRONLY | O.CLOEXEC, 0);
+  const { uid, gid } = Deno.statSync(path);
+  assertEquals([ftruncate(descriptor, 3n), fchmod(descriptor, 0o604)], [0, 0]);
+  assertEquals(fchown(descriptor, uid ?? 0, gid ?? 0), 0);
+  assertEquals([fsync(descriptor), await fsyncNonblocking(descriptor)], [0, 0]);
+  assertEquals(close(descriptor), 0);
+  const { size, mode } = Deno.statSync(path);
+  assertEquals([size, (mode ?? 0) & 0o777], [3, 0o604]);
+});
 
 Deno.test("HostApi.flock() refuses a second lock until the first is let go", linux, () => {
   using folder = new TemporaryFolder();
@@ -302,35 +290,27 @@ Deno.test("HostApi.flock() refuses a second lock until the first is let go", lin
   assertEquals([close(first), close(second)], [0, 0]);
 });
 
-Deno.test(
-  "HostApi.closeNonblocking() closes a file that is held by its name alone",
-  linux,
-  async () => {
-    using folder = new TemporaryFolder();
-    const path = folder.write("held", new Uint8Array(1));
-    const { open, close, closeNonblocking, fsync } = openHost();
-    const descriptor = open(cString(path), O_PATH | O.CLOEXEC, 0);
-    assertEquals(fsync(descriptor), -1); // nothing but a name
-    assertEquals(await closeNonblocking(descriptor), 0);
-    assertEquals(close(descriptor), -1);
-  },
-);
+Deno.test("HostApi.closeNonblocking() closes a file held by its name alone", linux, async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("held", new Uint8Array(1));
+  const { open, close, closeNonblocking, fsync } = openHost();
+  const descriptor = open(cString(path), O_PATH | O.CLOEXEC, 0);
+  assertEquals(fsync(descriptor), -1); // nothing but a name
+  assertEquals(await closeNonblocking(descriptor), 0);
+  assertEquals(close(descriptor), -1);
+});
 
-Deno.test(
-  "HostApi.open() follows no link with O_NOFOLLOW, and opens folders with O_DIRECTORY",
-  linux,
-  () => {
-    using folder = new TemporaryFolder();
-    const path = folder.write("file", new Uint8Array(1));
-    const link = folder.pathOf("link");
-    Deno.symlinkSync("file", link);
-    const { open, close } = openHost();
-    assertEquals(open(cString(link), O.RDONLY | O_OF_MACHINE.NOFOLLOW, 0), -1);
-    assertEquals(open(cString(path), O.RDONLY | O_OF_MACHINE.DIRECTORY, 0), -1);
-    const descriptor = open(cString(folder.path), O.RDONLY | O_OF_MACHINE.DIRECTORY | O.CLOEXEC, 0);
-    assertEquals(close(descriptor), 0);
-  },
-);
+Deno.test("HostApi.open() follows no link, or opens a folder, by its flags", linux, () => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("file", new Uint8Array(1));
+  const link = folder.pathOf("link");
+  Deno.symlinkSync("file", link);
+  const { open, close } = openHost();
+  assertEquals(open(cString(link), O.RDONLY | O_OF_MACHINE.NOFOLLOW, 0), -1);
+  assertEquals(open(cString(path), O.RDONLY | O_OF_MACHINE.DIRECTORY, 0), -1);
+  const descriptor = open(cString(folder.path), O.RDONLY | O_OF_MACHINE.DIRECTORY | O.CLOEXEC, 0);
+  assertEquals(close(descriptor), 0);
+});
 
 Deno.test("HostApi.errnoLocation() is where the last failure's number is", linux, () => {
   const { open, errnoLocation, copyOut } = openHost();

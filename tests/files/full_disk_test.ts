@@ -20,11 +20,11 @@ const PLAIN = { env: { NO_COLOR: "1" } };
 
 const canMount = await mountsSmallDisk();
 
-Deno.test({
-  name: "saves to a full disk leave the old file" +
+Deno.test(
+  "saves to a full disk leave the old file" +
     (canMount ? "" : " (skipped: unshare may not mount a disk here)"),
-  ignore: !canMount,
-  fn: async () => {
+  { ignore: !canMount },
+  async () => {
     using folder = new TemporaryFolder();
     const { path } = folder;
     const args = [...ON_SMALL_DISK, path, Deno.execPath(), "run", "-A", PROGRAM, path];
@@ -33,18 +33,18 @@ Deno.test({
       "the disk is full",
     );
   },
-});
+);
 
-Deno.test({
-  name: "saves of more than the process may write to a file leave the old file, and the process",
-  ignore: Deno.build.os !== "linux",
-  fn: async () => {
+Deno.test(
+  "saves of more than the process may write to a file leave the old file, and the process",
+  { ignore: Deno.build.os !== "linux" },
+  async () => {
     using folder = new TemporaryFolder();
     const args = ["run", "-A", PROGRAM, folder.path, `${8 * 2 ** 20}`];
     const output = await new Deno.Command(Deno.execPath(), { args, ...PLAIN }).output();
     assertOldIsLeft(output, "8 MiB to a file; raise its limit (ulimit -f)");
   },
-});
+);
 
 function assertOldIsLeft({ code, stdout, stderr }: Deno.CommandOutput, reason: string): void {
   assertEquals(code, 0, new TextDecoder().decode(stderr));

@@ -10,14 +10,13 @@ const RLIMIT_NOFILE = 7;
 
 const REASON = "the program has too many files open; raise its limit (ulimit -n)";
 
-Deno.test({
-  name: "files cannot be opened where the process has too many, which the errors say",
+Deno.test("files cannot be opened where the process has too many, which the errors say", {
   ignore: Deno.build.os !== "linux",
-  fn: async () => {
-    using folder = new TemporaryFolder();
-    const program = folder.write(
-      "program.ts",
-      `import { saveSafetensors } from ${url("src/interop/safetensors/save.ts")};
+}, async () => {
+  using folder = new TemporaryFolder();
+  const program = folder.write(
+    "program.ts",
+    `import { saveSafetensors } from ${url("src/interop/safetensors/save.ts")};
        import { loadNpz, saveNpz } from ${url("src/entries/numpy.ts")};
        import { openTestDevice } from ${url("tests/support/driver.ts")};
        const { getrlimit, setrlimit } = Deno.dlopen("libc.so.6", {
@@ -55,16 +54,15 @@ Deno.test({
        for (const way of ways) await way();
        const names = [...Deno.readDirSync(Deno.args[0])].map(({ name }) => name).sort();
        console.log(JSON.stringify({ messages, leftCount: openCount() - before, names }));`,
-    );
-    const config = new URL("deno.json", PROJECT_ROOT).pathname;
-    const flags = ["-A", "--quiet", "--no-check", "--no-lock", "--config", config];
-    const { code, stdout, stderr } = await runDeno(["run", ...flags, program, folder.path]);
-    assertEquals(code, 0, stderr);
-    const { messages, leftCount, names } = JSON.parse(stdout);
-    const endings = messages.map((message: string) => message.slice(-REASON.length));
-    assertEquals(endings, Array(8).fill(REASON), messages.join("\n"));
-    assertEquals([leftCount, names], [0, ["program.ts", "saved"]]);
-  },
+  );
+  const config = new URL("deno.json", PROJECT_ROOT).pathname;
+  const flags = ["-A", "--quiet", "--no-check", "--no-lock", "--config", config];
+  const { code, stdout, stderr } = await runDeno(["run", ...flags, program, folder.path]);
+  assertEquals(code, 0, stderr);
+  const { messages, leftCount, names } = JSON.parse(stdout);
+  const endings = messages.map((message: string) => message.slice(-REASON.length));
+  assertEquals(endings, Array(8).fill(REASON), messages.join("\n"));
+  assertEquals([leftCount, names], [0, ["program.ts", "saved"]]);
 });
 
 function url(path: string): string {

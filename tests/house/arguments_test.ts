@@ -20,6 +20,7 @@ import { Parts } from "../../src/words/parts.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 /** All that programs import. */
 const EXPORTED = {
@@ -216,8 +217,7 @@ function testWords(
   });
 }
 
-Deno.test("Classes that programs do not construct name the call that makes one", () => {
-  using gpu = openTestDevice();
+testOnDevice("Classes that programs do not construct name the call that makes one", (gpu) => {
   for (const [name, Class] of classes()) {
     const text = String(errorOf(() => Reflect.construct(Class, [])));
     const makers = /^TypeError: Cannot construct (\w+): it comes from (.*)$/.exec(text);

@@ -74,9 +74,5 @@ for (const [name, { compilerOptions }] of Object.entries(SETTINGS)) {
 
 /** Registers a test that loads types from npm, in which no driver has a part. */
 function testOffGpu(name: string, fn: () => Promise<void>): void {
-  Deno.test({
-    name: ON_GPU ? `${name} (skipped: the same on every driver)` : name,
-    ignore: ON_GPU,
-    fn,
-  });
+  Deno.test(ON_GPU ? `${name} (skipped: the same on every driver)` : name, { ignore: ON_GPU }, fn);
 }

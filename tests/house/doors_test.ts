@@ -19,6 +19,7 @@ import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson } from "../support/child_deno.ts";
 import { type Door, DOORS, type DoorScene, type OptionSort } from "../support/doors.ts";
 import { testDriver } from "../support/driver.ts";
+import { inTime } from "../support/in_time.ts";
 import { IOTA_PTX } from "../support/kernels/kernel_driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
@@ -30,7 +31,7 @@ const RAW =
   /Cannot (read propert|destructure|convert|mix|access|set propert)|is not (a function|iterable|defined)|undefined \(reading/;
 
 /** A call that has not ended by then hangs. */
-const PATIENCE_MILLISECONDS = 5000;
+const PATIENCE_SECONDS = 5;
 
 /** No door takes these for options. */
 const NO_RECORDS: Readonly<Record<string, (scene: DoorScene) => unknown>> = {
@@ -267,16 +268,12 @@ function checkWords(error: unknown, { what, words }: Attempt): void {
 }
 
 async function errorOf(call: () => unknown): Promise<unknown> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject("the call hangs"), PATIENCE_MILLISECONDS);
   try {
-    const result = await Promise.race([call(), late]);
+    const result = await inTime(PATIENCE_SECONDS, Promise.try(call));
     (result as Partial<Disposable> | undefined)?.[Symbol.dispose]?.();
     return undefined;
   } catch (error) {
     return error;
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -18,7 +18,7 @@ import {
   type StagedBuffer,
   type StridedView,
 } from "../../mod.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice, withDevice } from "../support/with_device.ts";
 
 /** Any kind of buffer, as programs write it that tell kinds apart. */
 type AnyKind<D extends DType = DType> =
@@ -90,38 +90,36 @@ export async function refusedNames(gpu: CudaDevice, path: string): Promise<unkno
   return [a, b, c, d, e, f, g, h, i];
 }
 
-Deno.test("GpuBuffer.astype() has the type of its result, for one kind and for several", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 4);
-    using bytes = gpu.zeros("int8", 4);
-    using half = infer<DeviceBuffer<"float16">>()(x.astype("float16"));
-    using named = infer<DeviceBuffer<"int8">>()(x.astype("int8", { label: "named" }));
-    const same = infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: bytes }));
-    const maybe = bytes.length > 0 ? bytes : undefined;
-    infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: maybe }));
-    assertEquals([half.dtype, named.label, same === bytes], ["float16", "named", true]);
+testOnDevice("GpuBuffer.astype() has the type of its result, for any kinds", (gpu) => {
+  using x = gpu.zeros("float32", 4);
+  using bytes = gpu.zeros("int8", 4);
+  using half = infer<DeviceBuffer<"float16">>()(x.astype("float16"));
+  using named = infer<DeviceBuffer<"int8">>()(x.astype("int8", { label: "named" }));
+  const same = infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: bytes }));
+  const maybe = bytes.length > 0 ? bytes : undefined;
+  infer<DeviceBuffer<"int8">>()(x.astype("int8", { into: maybe }));
+  assertEquals([half.dtype, named.label, same === bytes], ["float16", "named", true]);
 
-    using mapped = gpu.mapped("float32", 4);
-    for (const one of [x, mapped] as (DeviceBuffer<"float32"> | MappedBuffer<"float32">)[]) {
-      one.fill(1);
-      using made = infer<DeviceBuffer<"int8"> | MappedBuffer<"int8">>()(one.astype("int8"));
-      assertEquals(made.constructor, one.constructor);
-      infer<DeviceBuffer<"int8">>()(one.astype("int8", { into: bytes }));
-      infer<DeviceBuffer<"uint8"> | MappedBuffer<"uint8">>()(one.as("uint8"));
-    }
-    using managed = gpu.managed("int32", 3).fill(1);
-    using _floats = infer<AnyKind<"float64">>()(converted(managed));
-    using turned = infer<DeviceBuffer<"int8">>()(x.reshape([2, 2]).transpose().astype("int8"));
-    assertInstanceOf(turned, DeviceBuffer);
-  }));
+  using mapped = gpu.mapped("float32", 4);
+  for (const one of [x, mapped] as (DeviceBuffer<"float32"> | MappedBuffer<"float32">)[]) {
+    one.fill(1);
+    using made = infer<DeviceBuffer<"int8"> | MappedBuffer<"int8">>()(one.astype("int8"));
+    assertEquals(made.constructor, one.constructor);
+    infer<DeviceBuffer<"int8">>()(one.astype("int8", { into: bytes }));
+    infer<DeviceBuffer<"uint8"> | MappedBuffer<"uint8">>()(one.as("uint8"));
+  }
+  using managed = gpu.managed("int32", 3).fill(1);
+  using _floats = infer<AnyKind<"float64">>()(converted(managed));
+  using turned = infer<DeviceBuffer<"int8">>()(x.reshape([2, 2]).transpose().astype("int8"));
+  assertInstanceOf(turned, DeviceBuffer);
+});
 
-Deno.test("GpuBuffer.astype() takes buffers whose type is a parameter", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 4);
-    using bytes = gpu.pinned("int8", 4);
-    infer<PinnedBuffer<"int8">>()(filledFrom(x, bytes));
-    assertEquals(likeFirst(x, bytes) === x, true);
-  }));
+testOnDevice("GpuBuffer.astype() takes buffers whose type is a parameter", (gpu) => {
+  using x = gpu.zeros("float32", 4);
+  using bytes = gpu.pinned("int8", 4);
+  infer<PinnedBuffer<"int8">>()(filledFrom(x, bytes));
+  assertEquals(likeFirst(x, bytes) === x, true);
+});
 
 function filledFrom<B extends GpuBuffer<"int8">>(source: GpuBuffer, into: B): B {
   source.astype("int8", { into });
@@ -160,20 +158,19 @@ Deno.test("Views and transfers of several kinds of buffers have the types of the
     assertEquals(await last(wide), 2n);
   }));
 
-Deno.test("download() takes an array that may be left out", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.iota("float32", 3);
-    const used = new Float32Array(3);
-    for (const into of [used, undefined]) {
-      const array = infer<Float32Array<ArrayBuffer>>()(await x.download(into));
-      assertEquals([...array, array === used], [0, 1, 2, into === used]);
-      assertEquals(x.downloadSync(into), array);
-      assertEquals(await x.strided().download(into), array);
-      assertEquals(x.strided().downloadSync(into), array);
-    }
-    infer<Float32Array<ArrayBuffer>>()(await x.download());
-    infer<Uint8Array<ArrayBuffer>>()(await x.as("uint8").download(new Uint8Array(12)));
-  }));
+testOnDevice("download() takes an array that may be left out", async (gpu) => {
+  using x = gpu.iota("float32", 3);
+  const used = new Float32Array(3);
+  for (const into of [used, undefined]) {
+    const array = infer<Float32Array<ArrayBuffer>>()(await x.download(into));
+    assertEquals([...array, array === used], [0, 1, 2, into === used]);
+    assertEquals(x.downloadSync(into), array);
+    assertEquals(await x.strided().download(into), array);
+    assertEquals(x.strided().downloadSync(into), array);
+  }
+  infer<Float32Array<ArrayBuffer>>()(await x.download());
+  infer<Uint8Array<ArrayBuffer>>()(await x.as("uint8").download(new Uint8Array(12)));
+});
 
 async function last<D extends DType>(x: AnyKind<D>): Promise<ScalarOf<D>> {
   return await x.at(-1);
@@ -184,39 +181,38 @@ async function firstOf<D extends DType>(x: GpuBuffer<D>): Promise<ArrayOf<D>[num
   return values[0];
 }
 
-Deno.test("Calls that make buffers have the element type of what they are given", () =>
-  withDevice(async (gpu) => {
-    using stack = new DisposableStack();
-    const numbers = infer<DeviceBuffer<"float32">>()(stack.use(await gpu.upload([[1, 2], [3, 4]])));
-    const longs = infer<DeviceBuffer<"int64">>()(
-      stack.use(await gpu.upload([1n], { dtype: "int64" })),
-    );
-    const half = infer<DeviceBuffer<"float16">>()(stack.use(gpu.uploadSync(new Float16Array(2))));
-    const bits = infer<DeviceBuffer<"bfloat16">>()(
-      stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
-    );
-    const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
-    const either: DeviceBuffer<"float32"> | DeviceBuffer<"int32"> = await gpu.upload([1, 2]);
-    assertEquals(stack.use(either).dtype, "float32");
-    const typed: DeviceBuffer<"float32"> | DeviceBuffer<"int32"> = await gpu.upload(
-      new Int32Array(2),
-    );
-    assertEquals(stack.use(typed).dtype, "int32");
-    const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
-    assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
-    infer<Float32Array<ArrayBuffer>>()(await bits.download());
-    infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
+testOnDevice("Calls that make buffers have the element type of their source", async (gpu) => {
+  using stack = new DisposableStack();
+  const numbers = infer<DeviceBuffer<"float32">>()(stack.use(await gpu.upload([[1, 2], [3, 4]])));
+  const longs = infer<DeviceBuffer<"int64">>()(
+    stack.use(await gpu.upload([1n], { dtype: "int64" })),
+  );
+  const half = infer<DeviceBuffer<"float16">>()(stack.use(gpu.uploadSync(new Float16Array(2))));
+  const bits = infer<DeviceBuffer<"bfloat16">>()(
+    stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
+  );
+  const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
+  const either: DeviceBuffer<"float32"> | DeviceBuffer<"int32"> = await gpu.upload([1, 2]);
+  assertEquals(stack.use(either).dtype, "float32");
+  const typed: DeviceBuffer<"float32"> | DeviceBuffer<"int32"> = await gpu.upload(
+    new Int32Array(2),
+  );
+  assertEquals(stack.use(typed).dtype, "int32");
+  const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
+  assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
+  infer<Float32Array<ArrayBuffer>>()(await bits.download());
+  infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
 
-    const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
-    const [small, large] = packed.buffers;
-    infer<DeviceBuffer<"int8">>()(small);
-    infer<DeviceBuffer<"float64">>()(large);
-    const [first, second] = await gpu.downloadAll([small, large]);
-    assertEquals([infer<Int8Array<ArrayBuffer>>()(first).length, second.length], [2, 1]);
+  const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
+  const [small, large] = packed.buffers;
+  infer<DeviceBuffer<"int8">>()(small);
+  infer<DeviceBuffer<"float64">>()(large);
+  const [first, second] = await gpu.downloadAll([small, large]);
+  assertEquals([infer<Int8Array<ArrayBuffer>>()(first).length, second.length], [2, 1]);
 
-    const path = await Deno.makeTempFile();
-    await numbers.saveNpy(path);
-    infer<DeviceBuffer<DType>>()(stack.use(await gpu.loadNpy(path)));
-    infer<DeviceBuffer<"float32">>()(stack.use(await gpu.loadNpy(path, { dtype: "float32" })));
-    await Deno.remove(path);
-  }));
+  const path = await Deno.makeTempFile();
+  await numbers.saveNpy(path);
+  infer<DeviceBuffer<DType>>()(stack.use(await gpu.loadNpy(path)));
+  infer<DeviceBuffer<"float32">>()(stack.use(await gpu.loadNpy(path, { dtype: "float32" })));
+  await Deno.remove(path);
+});

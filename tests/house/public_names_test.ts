@@ -9,397 +9,161 @@ import { PROJECT_ROOT } from "../support/project_files.ts";
 /** The names of what most programs type are few: a name more in the root has to be worth it. */
 const ROOT_BUDGET = 103;
 
-/** What a program gets from each entry, sorted. */
+/** What a program gets from each entry, a line or more for each initial. */
 const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string[]>> = {
-  ".": [
-    "AllocateOptions",
-    "ArrayOf",
-    "AxisRange",
-    "BandwidthOptions",
-    "BandwidthResult",
-    "BitsOf",
-    "BufferCopy",
-    "BufferImage",
-    "BufferSummary",
-    "ByteSize",
-    "ByteSource",
-    "CaptureOptions",
-    "CudaDevice",
-    "CudaError",
-    "CudaEvent",
-    "CudaGraph",
-    "CudaStream",
-    "CudaUnavailableError",
-    "DTYPE_NAMES",
-    "DType",
-    "DTypeOf",
-    "DeviceBuffer",
-    "DeviceInfo",
-    "DeviceMemory",
-    "DisposedError",
-    "DownloadAllOptions",
-    "DriverChoice",
-    "EventOptions",
-    "FilePath",
-    "FromOptions",
-    "GpuBuffer",
-    "GpuProcess",
-    "GrowableBuffer",
-    "GrowableOptions",
-    "HandleOptions",
-    "HostArray",
-    "HostBuffer",
-    "HostMemory",
-    "HostValues",
-    "LazyBuffer",
-    "LikeOptions",
-    "LiveGroups",
-    "LiveKind",
-    "LiveObject",
-    "LiveQuery",
-    "LiveTable",
-    "ManagedAdvice",
-    "ManagedBuffer",
-    "ManagedHint",
-    "ManagedPlace",
-    "MappedBuffer",
-    "MappedOptions",
-    "MemoryLimitError",
-    "MemoryMark",
-    "MemoryReport",
-    "MemoryResource",
-    "MemoryTrack",
-    "OpenOptions",
-    "OriginDetail",
-    "OutOfMemoryError",
-    "PackedBuffers",
-    "PeerRoute",
-    "PinnedBuffer",
-    "PitchedBuffer",
-    "PlaceOptions",
-    "PointerAttributes",
-    "RegisterOptions",
-    "RegisteredBuffer",
-    "SafetensorsError",
-    "SafetensorsModel",
-    "ScalarOf",
-    "Scope",
-    "ScopeOptions",
-    "Shape",
-    "StagedBuffer",
-    "StagedOptions",
-    "StreamChoice",
-    "StreamOptions",
-    "StreamPriority",
-    "StridedView",
-    "SystemState",
-    "Timeline",
-    "TimelineEvent",
-    "TimelineOptions",
-    "Timing",
-    "TransferChoice",
-    "TransferOptions",
-    "TransferTuning",
-    "UnavailableReason",
-    "UntypedSource",
-    "UploadAllOptions",
-    "UploadFileOptions",
-    "UploadIntoOptions",
-    "UploadOptions",
-    "Uploadable",
-    "VERSION",
-    "WriteFileOptions",
-    "WritingOptions",
-    "elementBytes",
-    "formatBytes",
-    "fromBfloat16",
-    "parseBytes",
-    "toBfloat16",
-  ],
-  "./group": [
-    "BroadcastOptions",
-    "CollectiveOptions",
-    "DeviceGroup",
-    "DeviceLink",
-    "DeviceList",
-    "DeviceParts",
-    "GatherAllOptions",
-    "GatherOptions",
-    "GroupError",
-    "GroupErrorFields",
-    "GroupFailure",
-    "GroupOptions",
-    "GroupWork",
-    "IntoAllOptions",
-    "JoinOptions",
-    "LinkBandwidthData",
-    "LinkBandwidthOptions",
-    "LinkBandwidthResult",
-    "LinkCase",
-    "LinkPath",
-    "LinkSpeed",
-    "ListedDevice",
-    "LoadShardedOptions",
-    "MeasuredDevice",
-    "PartsOptions",
-    "Placement",
-    "PlacementRule",
-    "RankBuffers",
-    "ReceiveOptions",
-    "ReduceAllOptions",
-    "ReduceOptions",
-    "Reduction",
-    "ReplicateWay",
-    "ScatterOptions",
-    "SendOptions",
-    "ShardedModel",
-    "ShrinkOptions",
-    "Split",
-    "SplitOptions",
-    "StripeBufferOptions",
-    "StripeOptions",
-    "StripedMemoryResource",
-    "Topology",
-    "TopologyDevice",
-    "UploadPartsOptions",
-    "joinGroup",
-  ],
-  "./kernels": [
-    "CompileError",
-    "CompileOptions",
-    "CompileProblem",
-    "CompileReport",
-    "CudaKernel",
-    "CudaModule",
-    "GlobalOptions",
-    "KernelArgument",
-    "KernelLimits",
-    "KernelMemory",
-    "KernelModule",
-    "KernelNumber",
-    "LaunchOptions",
-    "LaunchShapeOptions",
-    "LaunchSize",
-    "ModuleOptions",
-    "ModuleSource",
-    "NumberType",
-    "Occupancy",
-    "OccupancyOptions",
-    "f16",
-    "f32",
-    "f64",
-    "i16",
-    "i32",
-    "i64",
-    "i8",
-    "readOnly",
-    "u16",
-    "u32",
-    "u64",
-    "u8",
-  ],
-  "./memory": [
-    "AlignedResourceAdaptor",
-    "AlignmentOptions",
-    "AllocationAction",
-    "ArraysOf",
-    "AsTypeOptions",
-    "BaseMemoryResource",
-    "BitArrays",
-    "BuffersOf",
-    "CacheUsage",
-    "CachingOptions",
-    "CachingResourceAdaptor",
-    "Context",
-    "ContextOwner",
-    "CudaAsyncMemoryResource",
-    "CudaMemoryResource",
-    "DLPackOptions",
-    "DLPackPointer",
-    "DLPackTensor",
-    "DeviceAccess",
-    "DeviceAllocator",
-    "DeviceAttribute",
-    "Driver",
-    "DriverArguments",
-    "FailureCallback",
-    "FailureCallbackOptions",
-    "FailureCallbackResourceAdaptor",
-    "ForeignStream",
-    "ForeignStreamOptions",
-    "FromDLPackOptions",
-    "GraphMemoryResource",
-    "Held",
-    "HostMemory",
-    "HostValue",
-    "IotaOptions",
-    "KindUsage",
-    "LazyOptions",
-    "LibraryUsage",
-    "LimitAmounts",
-    "LimitingOptions",
-    "LimitingResourceAdaptor",
-    "LiveBlock",
-    "LiveGroup",
-    "LiveGroupKey",
-    "LiveOrder",
-    "LoggedAllocation",
-    "LoggingOptions",
-    "LoggingResourceAdaptor",
-    "MakeResource",
-    "ManagedMemoryResource",
-    "MappedHostMemoryResource",
-    "MappedMemoryOptions",
-    "MemoryLimitError",
-    "MemoryReportData",
-    "MemoryResource",
-    "MemoryShortage",
-    "MemorySpan",
-    "MemoryUsage",
-    "PinnedHostMemoryResource",
-    "PinnedPoolOptions",
-    "PitchedMemoryResource",
-    "PoolOptions",
-    "PoolReuse",
-    "PooledPinnedHostMemoryResource",
-    "QueuedWork",
-    "RegistrationOptions",
-    "ReplayResult",
-    "ResourceAdaptor",
-    "SizeClass",
-    "StagedRange",
-    "StatisticsLevel",
-    "StatisticsResourceAdaptor",
-    "StridedLayout",
-    "TimelineAction",
-    "TimelineFacts",
-    "TrackedAllocation",
-    "TrackingOptions",
-    "TrackingResourceAdaptor",
-    "VirtualMemoryResource",
-    "parseAllocationLog",
-    "replayAllocations",
-  ],
-  "./numpy": [
-    "LoadNpyOptions",
-    "NamedArrays",
-    "NpzArrays",
-    "NumpyError",
-    "SaveNpyOptions",
-    "SaveNpzOptions",
-    "loadNpy",
-    "loadNpz",
-    "saveNpz",
-  ],
-  "./python": [
-    "Python",
-    "PythonBufferOptions",
-    "PythonError",
-    "PythonInput",
-    "PythonOptions",
-    "PythonStreamOptions",
-    "PythonUnavailableError",
-    "PythonValue",
-    "startPython",
-  ],
-  "./safetensors": [
-    "LoadSafetensorsOptions",
-    "LoadedTensor",
-    "NamedTensors",
-    "SafetensorsError",
-    "SafetensorsFormat",
-    "SafetensorsHeader",
-    "SafetensorsModel",
-    "SafetensorsSource",
-    "SaveSafetensorsOptions",
-    "TensorEntry",
-    "readSafetensorsHeader",
-  ],
-  "./sharing": [
-    "DeviceAllocateOptions",
-    "EventTicket",
-    "HandedOver",
-    "MemoryTicket",
-    "OpenEventOptions",
-    "OpenTicketOptions",
-    "ShareableMemoryResource",
-    "TakeOverOptions",
-    "TicketError",
-    "TicketProblem",
-  ],
-  "./simulated": [
-    "Dimensions",
-    "DriverApi",
-    "DriverFunction",
-    "DriverStatus",
-    "RankFault",
-    "SimulatedDriverOptions",
-    "SimulatedKernel",
-    "SimulatedLaunch",
-    "SimulationError",
-    "SimulationRule",
-    "simulateDriver",
-  ],
-  "./testing": [
-    "Leak",
-    "LeakError",
-    "withoutLeaks",
-  ],
-  "./notebook": [
-    "BandwidthFit",
-    "BandwidthPoint",
-    "BandwidthResult",
-    "Bus",
-    "ColorMap",
-    "CopyDirection",
-    "DisplayBundle",
-    "Figure",
-    "FigureOptions",
-    "HostKind",
-    "ImageOptions",
-    "LinkBandwidthResult",
-    "LinkCase",
-    "LinkSpeed",
-    "LiveWatch",
-    "OverlapRecorder",
-    "OverlapSpan",
-    "OverlapTrace",
-    "PictureSize",
-    "PlotConfig",
-    "PlotLayout",
-    "PlotlyRuntime",
-    "ProgressBar",
-    "ProgressOptions",
-    "ProgressState",
-    "ProgressSurface",
-    "Provenance",
-    "ShownWatchOptions",
-    "Trace",
-    "WatchOptions",
-    "memoryMeter",
-    "plotBandwidth",
-    "plotLatency",
-    "plotLinks",
-    "plotMemoryMap",
-    "plotMemoryTimeline",
-    "plotOverlap",
-    "progress",
-    "show",
-    "systemMeter",
-    "warnOfReruns",
-  ],
-  "./bench": [
-    "BenchDirection",
-    "CaseLatency",
-    "CaseSpeed",
-    "CopyCase",
-    "LatencyCase",
-    "TransferBenchOptions",
-    "transferBench",
-  ],
-  "./cli": [
-    "main",
-  ],
+  ".": wordsOf(`
+    AllocateOptions ArrayOf AxisRange
+    BandwidthOptions BandwidthResult BitsOf BufferCopy BufferImage BufferSummary ByteSize
+    ByteSource
+    CaptureOptions CudaDevice CudaError CudaEvent CudaGraph CudaStream CudaUnavailableError
+    DTYPE_NAMES DType DTypeOf DeviceBuffer DeviceInfo DeviceMemory DisposedError
+    DownloadAllOptions DriverChoice
+    EventOptions
+    FilePath FromOptions
+    GpuBuffer GpuProcess GrowableBuffer GrowableOptions
+    HandleOptions HostArray HostBuffer HostMemory HostValues
+    LazyBuffer LikeOptions LiveGroups LiveKind LiveObject LiveQuery LiveTable
+    ManagedAdvice ManagedBuffer ManagedHint ManagedPlace MappedBuffer MappedOptions
+    MemoryLimitError MemoryMark MemoryReport MemoryResource MemoryTrack
+    OpenOptions OriginDetail OutOfMemoryError
+    PackedBuffers PeerRoute PinnedBuffer PitchedBuffer PlaceOptions PointerAttributes
+    RegisterOptions RegisteredBuffer
+    SafetensorsError SafetensorsModel ScalarOf Scope ScopeOptions Shape StagedBuffer StagedOptions
+    StreamChoice StreamOptions StreamPriority StridedView SystemState
+    Timeline TimelineEvent TimelineOptions Timing TransferChoice TransferOptions TransferTuning
+    UnavailableReason UntypedSource UploadAllOptions UploadFileOptions UploadIntoOptions
+    UploadOptions Uploadable
+    VERSION
+    WriteFileOptions WritingOptions
+    elementBytes
+    formatBytes fromBfloat16
+    parseBytes
+    toBfloat16
+  `),
+  "./group": wordsOf(`
+    BroadcastOptions
+    CollectiveOptions
+    DeviceGroup DeviceLink DeviceList DeviceParts
+    GatherAllOptions GatherOptions GroupError GroupErrorFields GroupFailure GroupOptions GroupWork
+    IntoAllOptions
+    JoinOptions
+    LinkBandwidthData LinkBandwidthOptions LinkBandwidthResult LinkCase LinkPath LinkSpeed
+    ListedDevice LoadShardedOptions
+    MeasuredDevice
+    PartsOptions Placement PlacementRule
+    RankBuffers ReceiveOptions ReduceAllOptions ReduceOptions Reduction ReplicateWay
+    ScatterOptions SendOptions ShardedModel ShrinkOptions Split SplitOptions StripeBufferOptions
+    StripeOptions StripedMemoryResource
+    Topology TopologyDevice
+    UploadPartsOptions
+    joinGroup
+  `),
+  "./kernels": wordsOf(`
+    CompileError CompileOptions CompileProblem CompileReport CudaKernel CudaModule
+    GlobalOptions
+    KernelArgument KernelLimits KernelMemory KernelModule KernelNumber
+    LaunchOptions LaunchShapeOptions LaunchSize
+    ModuleOptions ModuleSource
+    NumberType
+    Occupancy OccupancyOptions
+    f16 f32 f64
+    i16 i32 i64 i8
+    readOnly
+    u16 u32 u64 u8
+  `),
+  "./memory": wordsOf(`
+    AlignedResourceAdaptor AlignmentOptions AllocationAction ArraysOf AsTypeOptions
+    BaseMemoryResource BitArrays BuffersOf
+    CacheUsage CachingOptions CachingResourceAdaptor Context ContextOwner CudaAsyncMemoryResource
+    CudaMemoryResource
+    DLPackOptions DLPackPointer DLPackTensor DeviceAccess DeviceAllocator DeviceAttribute Driver
+    DriverArguments
+    FailureCallback FailureCallbackOptions FailureCallbackResourceAdaptor ForeignStream
+    ForeignStreamOptions FromDLPackOptions
+    GraphMemoryResource
+    Held HostMemory HostValue
+    IotaOptions
+    KindUsage
+    LazyOptions LibraryUsage LimitAmounts LimitingOptions LimitingResourceAdaptor LiveBlock
+    LiveGroup LiveGroupKey LiveOrder LoggedAllocation LoggingOptions LoggingResourceAdaptor
+    MakeResource ManagedMemoryResource MappedHostMemoryResource MappedMemoryOptions
+    MemoryLimitError MemoryReportData MemoryResource MemoryShortage MemorySpan MemoryUsage
+    PinnedHostMemoryResource PinnedPoolOptions PitchedMemoryResource PoolOptions PoolReuse
+    PooledPinnedHostMemoryResource
+    QueuedWork
+    RegistrationOptions ReplayResult ResourceAdaptor
+    SizeClass StagedRange StatisticsLevel StatisticsResourceAdaptor StridedLayout
+    TimelineAction TimelineFacts TrackedAllocation TrackingOptions TrackingResourceAdaptor
+    VirtualMemoryResource
+    parseAllocationLog
+    replayAllocations
+  `),
+  "./numpy": wordsOf(`
+    LoadNpyOptions
+    NamedArrays NpzArrays NumpyError
+    SaveNpyOptions SaveNpzOptions
+    loadNpy loadNpz
+    saveNpz
+  `),
+  "./python": wordsOf(`
+    Python PythonBufferOptions PythonError PythonInput PythonOptions PythonStreamOptions
+    PythonUnavailableError PythonValue
+    startPython
+  `),
+  "./safetensors": wordsOf(`
+    LoadSafetensorsOptions LoadedTensor
+    NamedTensors
+    SafetensorsError SafetensorsFormat SafetensorsHeader SafetensorsModel SafetensorsSource
+    SaveSafetensorsOptions
+    TensorEntry
+    readSafetensorsHeader
+  `),
+  "./sharing": wordsOf(`
+    DeviceAllocateOptions
+    EventTicket
+    HandedOver
+    MemoryTicket
+    OpenEventOptions OpenTicketOptions
+    ShareableMemoryResource
+    TakeOverOptions TicketError TicketProblem
+  `),
+  "./simulated": wordsOf(`
+    Dimensions DriverApi DriverFunction DriverStatus
+    RankFault
+    SimulatedDriverOptions SimulatedKernel SimulatedLaunch SimulationError SimulationRule
+    simulateDriver
+  `),
+  "./testing": wordsOf(`
+    Leak LeakError
+    withoutLeaks
+  `),
+  "./notebook": wordsOf(`
+    BandwidthFit BandwidthPoint BandwidthResult Bus
+    ColorMap CopyDirection
+    DisplayBundle
+    Figure FigureOptions
+    HostKind
+    ImageOptions
+    LinkBandwidthResult LinkCase LinkSpeed LiveWatch
+    OverlapRecorder OverlapSpan OverlapTrace
+    PictureSize PlotConfig PlotLayout PlotlyRuntime ProgressBar ProgressOptions ProgressState
+    ProgressSurface Provenance
+    ShownWatchOptions
+    Trace
+    WatchOptions
+    memoryMeter
+    plotBandwidth plotLatency plotLinks plotMemoryMap plotMemoryTimeline plotOverlap progress
+    show systemMeter
+    warnOfReruns
+  `),
+  "./bench": wordsOf(`
+    BenchDirection
+    CaseLatency CaseSpeed CopyCase
+    LatencyCase
+    TransferBenchOptions
+    transferBench
+  `),
+  "./cli": wordsOf("main"),
 };
 
 /** Classes that programs construct; all others come from methods. */
@@ -410,6 +174,10 @@ const CONSTRUCTED = [
   /^Figure$/,
   /^ProgressBar$/,
 ];
+
+function wordsOf(text: string): string[] {
+  return text.trim().split(/\s+/);
+}
 
 interface DocMember {
   readonly name: string;

@@ -13,7 +13,7 @@ import { ProgressBar, type ProgressState } from "../../src/notebook/mod.ts";
 import { visibleText } from "../../src/words/format.ts";
 import { cardOf } from "../support/display.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 /** Clears the screen, sets a title, goes back to the start of the line, turns the text around. */
 const HOSTILE = "a\x1b[2J\x1b]0;mine\x07\r\n\u009b31m\u202eb";
@@ -27,57 +27,54 @@ Deno.test("visibleText() shows what a terminal would obey, and leaves all else",
   assertEquals(visibleText("weights/0 é 漢 🙂 \\u001b"), "weights/0 é 漢 🙂 \\u001b");
 });
 
-Deno.test("Labels reach a console as text, whatever they hold", () =>
-  withDevice(async (gpu) => {
-    const label = HOSTILE;
-    using buffer = gpu.alloc("uint8", 4, { label });
-    using view = buffer.strided();
-    using lazy = gpu.lazy("uint8", 4, { label });
-    using pitched = gpu.pitched("uint8", [2, 2], { label });
-    using stream = gpu.createStream({ label });
-    using event = gpu.createEvent({ label });
-    using graph = gpu.capture(() => void buffer.fill(1), { label });
-    using track = gpu.track(label);
-    using _scoped = gpu.alloc("uint8", 4);
-    const things = [buffer, view, lazy, pitched, stream, event, graph, track];
-    const texts = things.flatMap((thing) => [String(thing), Deno.inspect(thing)]);
-    texts.push(`${gpu.live()}`, `${gpu.report()}`, Deno.inspect(gpu.live()));
-    for (const text of texts) assertSafe(text);
-    for (const thing of [buffer, stream, track, gpu.live(), gpu.report()]) {
-      assertSafe((await cardOf(thing)).text);
-    }
-    assertEquals(buffer.label, HOSTILE, "the program's own text is its own");
-  }));
+testOnDevice("Labels reach a console as text, whatever they hold", async (gpu) => {
+  const label = HOSTILE;
+  using buffer = gpu.alloc("uint8", 4, { label });
+  using view = buffer.strided();
+  using lazy = gpu.lazy("uint8", 4, { label });
+  using pitched = gpu.pitched("uint8", [2, 2], { label });
+  using stream = gpu.createStream({ label });
+  using event = gpu.createEvent({ label });
+  using graph = gpu.capture(() => void buffer.fill(1), { label });
+  using track = gpu.track(label);
+  using _scoped = gpu.alloc("uint8", 4);
+  const things = [buffer, view, lazy, pitched, stream, event, graph, track];
+  const texts = things.flatMap((thing) => [String(thing), Deno.inspect(thing)]);
+  texts.push(`${gpu.live()}`, `${gpu.report()}`, Deno.inspect(gpu.live()));
+  for (const text of texts) assertSafe(text);
+  for (const thing of [buffer, stream, track, gpu.live(), gpu.report()]) {
+    assertSafe((await cardOf(thing)).text);
+  }
+  assertEquals(buffer.label, HOSTILE, "the program's own text is its own");
+});
 
-Deno.test("Errors show labels as text", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.alloc("uint8", 4, { label: HOSTILE });
-    const words = [
-      assertThrows(() => buffer.view(9), Error).message,
-      assertThrows(() => buffer.fill(1, { stream: HOSTILE as never }), Error).message,
-      assertThrows(() => gpu.alloc("uint8", 2 ** 50, { label: HOSTILE }), Error).message,
-      assertThrows(() => gpu.alloc(HOSTILE as never, 1), Error).message,
-    ];
-    for (const text of words) assertSafe(text);
-    buffer.dispose();
-    assertSafe(assertThrows(() => buffer.ptr, Error).message);
-  }));
+testOnDevice("Errors show labels as text", (gpu) => {
+  using buffer = gpu.alloc("uint8", 4, { label: HOSTILE });
+  const words = [
+    assertThrows(() => buffer.view(9), Error).message,
+    assertThrows(() => buffer.fill(1, { stream: HOSTILE as never }), Error).message,
+    assertThrows(() => gpu.alloc("uint8", 2 ** 50, { label: HOSTILE }), Error).message,
+    assertThrows(() => gpu.alloc(HOSTILE as never, 1), Error).message,
+  ];
+  for (const text of words) assertSafe(text);
+  buffer.dispose();
+  assertSafe(assertThrows(() => buffer.ptr, Error).message);
+});
 
-Deno.test("Names in a safetensors file reach a console as text", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = `${folder.path}/model.safetensors`;
-    using tensor = gpu.zeros("uint8", 4);
-    await saveSafetensors(path, { [HOSTILE]: tensor });
-    using model = await loadSafetensors(path, gpu);
-    assertSafe(assertThrows(() => model.tensor("weights"), Error).message);
-    assertSafe(Deno.inspect(model));
-    Deno.writeTextFileSync(path, JSON.stringify({ weight_map: { a: HOSTILE, b: 5 } }));
-    Deno.renameSync(path, `${path}.json`);
-    const error = await assertRejects(() => gpu.loadSafetensors(`${path}.json`));
-    assert(error instanceof Error);
-    assertEquals(visibleText(error.message), error.message);
-  }));
+testOnDevice("Names in a safetensors file reach a console as text", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = `${folder.path}/model.safetensors`;
+  using tensor = gpu.zeros("uint8", 4);
+  await saveSafetensors(path, { [HOSTILE]: tensor });
+  using model = await loadSafetensors(path, gpu);
+  assertSafe(assertThrows(() => model.tensor("weights"), Error).message);
+  assertSafe(Deno.inspect(model));
+  Deno.writeTextFileSync(path, JSON.stringify({ weight_map: { a: HOSTILE, b: 5 } }));
+  Deno.renameSync(path, `${path}.json`);
+  const error = await assertRejects(() => gpu.loadSafetensors(`${path}.json`));
+  assert(error instanceof Error);
+  assertEquals(visibleText(error.message), error.message);
+});
 
 Deno.test("ProgressBar shows its title as text", () => {
   const drawn: ProgressState[] = [];

@@ -10,7 +10,7 @@ import { LiveWatch } from "../../src/notebook/live_watch.ts";
 import { heldByEarlierRuns, warnOfReruns } from "../../src/notebook/reruns.ts";
 import { openTestDevice } from "../support/driver.ts";
 import { captureWarnings, CaughtWarnings } from "../support/warnings.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice, withDevice } from "../support/with_device.ts";
 
 /** Keeps what it is told to show. */
 class RecordingDisplay {
@@ -42,8 +42,8 @@ Deno.test("memoryMeter() refuses a value that is not a device", () => {
   assertThrows(() => memoryMeter(5 as never, { display }), TypeError, words);
 });
 
-Deno.test("memoryMeter() shows the device at once and again later, until it is stopped", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("memoryMeter() shows the device at once and again later, until it is stopped", () =>
+  withDevice(async (gpu) => {
     const display = new RecordingDisplay();
     const meter = memoryMeter(gpu, { intervalSeconds: 0.005, display });
     assertEquals(display.texts.length, 1);
@@ -53,44 +53,35 @@ Deno.test("memoryMeter() shows the device at once and again later, until it is s
     const { length } = display.texts;
     await delay(30);
     assertEquals(display.texts.length, length);
-  });
+  }));
+
+testOnDevice("memoryMeter() looks once in a month when it is told to", async (gpu) => {
+  const display = new RecordingDisplay();
+  using _meter = memoryMeter(gpu, { intervalSeconds: 30 * 86_400, display });
+  await delay(30);
+  assertEquals(display.texts.length, 1);
 });
 
-Deno.test("memoryMeter() looks once in a month when it is told to", async () => {
-  await withDevice(async (gpu) => {
-    const display = new RecordingDisplay();
-    using _meter = memoryMeter(gpu, { intervalSeconds: 30 * 86_400, display });
-    await delay(30);
-    assertEquals(display.texts.length, 1);
-  });
+testOnDevice("memoryMeter() takes the place of a former one of the same device", (gpu) => {
+  const display = new RecordingDisplay();
+  const first = memoryMeter(gpu, { display });
+  using second = memoryMeter(gpu, { display });
+  assertEquals([first.isRunning, second.isRunning], [false, true]);
+  assertEquals(first.toString(), "memory meter, stopped");
+  assertEquals(second.toString(), "memory meter, until its cell runs again");
 });
 
-Deno.test("memoryMeter() takes the place of a former one of the same device", async () => {
-  await withDevice((gpu) => {
-    const display = new RecordingDisplay();
-    const first = memoryMeter(gpu, { display });
-    using second = memoryMeter(gpu, { display });
-    assertEquals([first.isRunning, second.isRunning], [false, true]);
-    assertEquals(first.toString(), "memory meter, stopped");
-    assertEquals(second.toString(), "memory meter, until its cell runs again");
-  });
+testOnDevice("memoryMeter() says what to use instead outside notebooks", (gpu) => {
+  assertThrows(() => memoryMeter(gpu), TypeError, "not a notebook; print gpu.report()");
 });
 
-Deno.test("memoryMeter() says what to use instead outside notebooks", async () => {
-  await withDevice((gpu) => {
-    assertThrows(() => memoryMeter(gpu), TypeError, "not a notebook; print gpu.report()");
-  });
-});
-
-Deno.test("systemMeter() shows the system's card beside a memory meter", async () => {
-  await withDevice((gpu) => {
-    const [system, memory] = [new RecordingDisplay(), new RecordingDisplay()];
-    using meter = systemMeter(gpu, { display: system });
-    using other = memoryMeter(gpu, { display: memory });
-    assertEquals([meter.isRunning, other.isRunning], [true, true]);
-    assertStringIncludes(system.texts[0] ?? "", `SystemState ${gpu.name}`);
-    assertThrows(() => systemMeter(gpu), TypeError, "not a notebook; print gpu.system()");
-  });
+testOnDevice("systemMeter() shows the system's card beside a memory meter", (gpu) => {
+  const [system, memory] = [new RecordingDisplay(), new RecordingDisplay()];
+  using meter = systemMeter(gpu, { display: system });
+  using other = memoryMeter(gpu, { display: memory });
+  assertEquals([meter.isRunning, other.isRunning], [true, true]);
+  assertStringIncludes(system.texts[0] ?? "", `SystemState ${gpu.name}`);
+  assertThrows(() => systemMeter(gpu), TypeError, "not a notebook; print gpu.system()");
 });
 
 Deno.test("LiveWatch ends when its device is disposed", async () => {
@@ -124,22 +115,20 @@ Deno.test("memoryMeter() tells of a display that fails later, and goes on", asyn
   assertEquals(warnings.texts.slice(0, 2), [told, told]);
 });
 
-Deno.test("LiveWatch ends, and throws nothing, when looking fails", async () => {
-  await withDevice(async (gpu) => {
-    let count = 0;
-    const look = (): void => {
-      if (++count > 1) throw new Error("no longer there");
-    };
-    const { warn } = console;
-    console.warn = () => {};
-    try {
-      const watch = LiveWatch.start(gpu, { name: "test", intervalSeconds: 0.005, look });
-      while (watch.isRunning) await delay(5);
-    } finally {
-      console.warn = warn;
-    }
-    assertEquals(count, 2);
-  });
+testOnDevice("LiveWatch ends, and throws nothing, when looking fails", async (gpu) => {
+  let count = 0;
+  const look = (): void => {
+    if (++count > 1) throw new Error("no longer there");
+  };
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    const watch = LiveWatch.start(gpu, { name: "test", intervalSeconds: 0.005, look });
+    while (watch.isRunning) await delay(5);
+  } finally {
+    console.warn = warn;
+  }
+  assertEquals(count, 2);
 });
 
 /** A cell made what has the numbers up to 10, ran again, and made what has those up to 20. */
@@ -189,13 +178,11 @@ Deno.test("heldByEarlierRuns() leaves out what is no re-run", () => {
   }
 });
 
-Deno.test("warnOfReruns() shows nothing while nothing is left behind", async () => {
-  await withDevice((gpu) => {
-    const display = new RecordingDisplay();
-    const warnings = captureWarnings(() => {
-      using watch = warnOfReruns(gpu, { display });
-      assert(watch.isRunning);
-    });
-    assertEquals([display.texts, warnings], [[], []]);
+testOnDevice("warnOfReruns() shows nothing while nothing is left behind", (gpu) => {
+  const display = new RecordingDisplay();
+  const warnings = captureWarnings(() => {
+    using watch = warnOfReruns(gpu, { display });
+    assert(watch.isRunning);
   });
+  assertEquals([display.texts, warnings], [[], []]);
 });

@@ -19,7 +19,7 @@ import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
 import { cellMarks, cellNames } from "../../src/notebook/timeline_marks.ts";
 import { squarify } from "../../src/notebook/treemap.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 const SPACE = { left: 0, bottom: 0, width: 600, height: 400 };
 
@@ -82,72 +82,62 @@ Deno.test("squarify() of nothing is nothing", () => {
   assertEquals(squarify([], SPACE), []);
 });
 
-Deno.test("plotMemoryMap() draws a tile for each block, and labels the large ones", async () => {
-  await withDevice((gpu) => {
-    using _a = gpu.alloc("uint8", 2 ** 20, { label: "weights" });
-    using _b = gpu.pinned("uint8", 2 ** 18, { label: "<ring>" });
-    const figure = plotMemoryMap(gpu);
-    assertEquals(traces(figure).map(({ name }) => name), ["device", "pinned"]);
-    assertStringIncludes(JSON.stringify(figure.layout.annotations), "&lt;ring&gt;");
-    assertStringIncludes(figure.describe(), "weights: 1 MiB, device.");
-  });
+testOnDevice("plotMemoryMap() draws a tile for each block, and labels the large ones", (gpu) => {
+  using _a = gpu.alloc("uint8", 2 ** 20, { label: "weights" });
+  using _b = gpu.pinned("uint8", 2 ** 18, { label: "<ring>" });
+  const figure = plotMemoryMap(gpu);
+  assertEquals(traces(figure).map(({ name }) => name), ["device", "pinned"]);
+  assertStringIncludes(JSON.stringify(figure.layout.annotations), "&lt;ring&gt;");
+  assertStringIncludes(figure.describe(), "weights: 1 MiB, device.");
 });
 
-Deno.test("plotMemoryMap() keeps labels inside their tiles on a narrow page", async () => {
-  await withDevice((gpu) => {
-    const words = ["weights_of_layer_17_attention_output_projection", "x".repeat(200), "k v"];
-    using _a = gpu.alloc("uint8", 2 ** 20, { label: words.join("_") });
-    using _b = gpu.alloc("uint8", 2 ** 20, { label: "model.layers.36.self_attn.q_proj.weight" });
-    using _c = gpu.alloc("uint8", 2 ** 19, {
-      label: "a_name_that_is_longer_than_its_tile_is_wide",
-    });
-    const { data, layout } = plotMemoryMap(gpu);
-    const labels = (layout as Partial<Layout>).annotations?.slice(1) ?? []; // the first is the subtitle
-    assertEquals(labels.length, 3);
-    for (const [index, { text = "" }] of labels.entries()) {
-      const { x = [] } = data[index] as { x?: number[] };
-      const lines = text.replaceAll(/<\/?b>/g, "").split("<br>");
-      const widest = Math.max(...lines.map(({ length }) => length));
-      assert(8 * widest <= (Math.max(...x) - Math.min(...x)) * 560 / 720, text);
-    }
-    assertStringIncludes(
-      labels[1]?.text ?? "",
-      "<b>model.layers.36.self_attn.<br>q_proj.weight</b>",
-    );
+testOnDevice("plotMemoryMap() keeps labels inside their tiles on a narrow page", (gpu) => {
+  const words = ["weights_of_layer_17_attention_output_projection", "x".repeat(200), "k v"];
+  using _a = gpu.alloc("uint8", 2 ** 20, { label: words.join("_") });
+  using _b = gpu.alloc("uint8", 2 ** 20, { label: "model.layers.36.self_attn.q_proj.weight" });
+  using _c = gpu.alloc("uint8", 2 ** 19, {
+    label: "a_name_that_is_longer_than_its_tile_is_wide",
   });
+  const { data, layout } = plotMemoryMap(gpu);
+  const labels = (layout as Partial<Layout>).annotations?.slice(1) ?? []; // the first is the subtitle
+  assertEquals(labels.length, 3);
+  for (const [index, { text = "" }] of labels.entries()) {
+    const { x = [] } = data[index] as { x?: number[] };
+    const lines = text.replaceAll(/<\/?b>/g, "").split("<br>");
+    const widest = Math.max(...lines.map(({ length }) => length));
+    assert(8 * widest <= (Math.max(...x) - Math.min(...x)) * 560 / 720, text);
+  }
+  assertStringIncludes(
+    labels[1]?.text ?? "",
+    "<b>model.layers.36.self_attn.<br>q_proj.weight</b>",
+  );
 });
 
-Deno.test("plotMemoryMap() puts the smallest of very many blocks together", async () => {
-  await withDevice((gpu) => {
-    const words = Array.from({ length: 80 }, (_, index) => "x".repeat(index + 1));
-    for (const label of words) gpu.alloc("uint8", 1024 * label.length, { label });
-    const { data } = plotMemoryMap(gpu);
-    assertEquals(data.length, 61);
-    assertStringIncludes(JSON.stringify(data), "<b>20 × smaller blocks</b>");
-    gpu.disposeAll();
-  });
+testOnDevice("plotMemoryMap() puts the smallest of very many blocks together", (gpu) => {
+  const words = Array.from({ length: 80 }, (_, index) => "x".repeat(index + 1));
+  for (const label of words) gpu.alloc("uint8", 1024 * label.length, { label });
+  const { data } = plotMemoryMap(gpu);
+  assertEquals(data.length, 61);
+  assertStringIncludes(JSON.stringify(data), "<b>20 × smaller blocks</b>");
+  gpu.disposeAll();
 });
 
-Deno.test("plotMemoryMap() shows many blocks whose names differ in numbers as one", async () => {
-  await withDevice((gpu) => {
-    for (let layer = 0; layer < 400; layer++) {
-      gpu.alloc("uint8", 1000, { label: `layers.${layer}.q_proj.weight` });
-    }
-    gpu.alloc("uint8", 1000, { label: "embedding" });
-    const figure = plotMemoryMap(gpu);
-    assertEquals(figure.data.length, 2);
-    assertStringIncludes(figure.describe(), "400 × layers.*.q_proj.weight: 390.6 KiB, device.");
-    assertStringIncludes(figure.describe(), "401 blocks");
-    gpu.disposeAll();
-  });
+testOnDevice("plotMemoryMap() shows many blocks whose names differ in numbers as one", (gpu) => {
+  for (let layer = 0; layer < 400; layer++) {
+    gpu.alloc("uint8", 1000, { label: `layers.${layer}.q_proj.weight` });
+  }
+  gpu.alloc("uint8", 1000, { label: "embedding" });
+  const figure = plotMemoryMap(gpu);
+  assertEquals(figure.data.length, 2);
+  assertStringIncludes(figure.describe(), "400 × layers.*.q_proj.weight: 390.6 KiB, device.");
+  assertStringIncludes(figure.describe(), "401 blocks");
+  gpu.disposeAll();
 });
 
-Deno.test("plotMemoryMap() says that nothing is held", async () => {
-  await withDevice((gpu) => {
-    const figure = plotMemoryMap(gpu);
-    assertEquals(figure.data, []);
-    assertStringIncludes(figure.describe(), "nothing is held");
-  });
+testOnDevice("plotMemoryMap() says that nothing is held", (gpu) => {
+  const figure = plotMemoryMap(gpu);
+  assertEquals(figure.data, []);
+  assertStringIncludes(figure.describe(), "nothing is held");
 });
 
 Deno.test("amountsByKind() adds up allocations and frees of each kind", () => {
@@ -169,25 +159,23 @@ Deno.test("amountsByKind() counts what was held before the first event that is k
   assertEquals(bytes.get("device"), [250]);
 });
 
-Deno.test("plotMemoryTimeline() stacks the kinds and marks tracks", async () => {
-  await withDevice((gpu) => {
-    gpu.timeline.start();
-    {
-      using _track = gpu.track("epoch 1");
-      using _x = gpu.alloc("uint8", 2 ** 20, { label: "weights" });
-      using _y = gpu.pinned("uint8", 2 ** 20, { label: "ring" });
-    }
-    const figure = plotMemoryTimeline(gpu);
-    gpu.timeline.stop().clear();
-    assertEquals(traces(figure).map(({ name }) => name), [
-      "device",
-      "pinned",
-      "allocation or free",
-    ]);
-    assertEquals(traces(figure)[0]?.y, [1, 1, 1, 0, 0]);
-    assertStringIncludes(JSON.stringify(figure.layout.annotations), "epoch 1");
-    assertStringIncludes(figure.describe(), "at most 2 MiB held");
-  });
+testOnDevice("plotMemoryTimeline() stacks the kinds and marks tracks", (gpu) => {
+  gpu.timeline.start();
+  {
+    using _track = gpu.track("epoch 1");
+    using _x = gpu.alloc("uint8", 2 ** 20, { label: "weights" });
+    using _y = gpu.pinned("uint8", 2 ** 20, { label: "ring" });
+  }
+  const figure = plotMemoryTimeline(gpu);
+  gpu.timeline.stop().clear();
+  assertEquals(traces(figure).map(({ name }) => name), [
+    "device",
+    "pinned",
+    "allocation or free",
+  ]);
+  assertEquals(traces(figure)[0]?.y, [1, 1, 1, 0, 0]);
+  assertStringIncludes(JSON.stringify(figure.layout.annotations), "epoch 1");
+  assertStringIncludes(figure.describe(), "at most 2 MiB held");
 });
 
 Deno.test("cellMarks() finds the first event of each cell, and none where no cell is known", () => {
@@ -203,23 +191,19 @@ Deno.test("cellNames() leaves out names that would lie on each other", () => {
   assertEquals(cellNames(long, 100).map(({ text }) => text), ["cell 26-28"]);
 });
 
-Deno.test("plots leave room for a legend that wraps on a narrow page", async () => {
-  await withDevice((gpu) => {
-    gpu.timeline.start();
-    using _a = gpu.alloc("uint8", 8);
-    const bottomOf = ({ layout }: Figure) => (layout as Partial<Layout>).margin?.b ?? 0;
-    const before = bottomOf(plotMemoryTimeline(gpu));
-    using _b = gpu.pinned("uint8", 8);
-    using _c = gpu.managed("uint8", 8);
-    assert(bottomOf(plotMemoryTimeline(gpu)) > before);
-    gpu.timeline.stop();
-  });
+testOnDevice("plots leave room for a legend that wraps on a narrow page", (gpu) => {
+  gpu.timeline.start();
+  using _a = gpu.alloc("uint8", 8);
+  const bottomOf = ({ layout }: Figure) => (layout as Partial<Layout>).margin?.b ?? 0;
+  const before = bottomOf(plotMemoryTimeline(gpu));
+  using _b = gpu.pinned("uint8", 8);
+  using _c = gpu.managed("uint8", 8);
+  assert(bottomOf(plotMemoryTimeline(gpu)) > before);
+  gpu.timeline.stop();
 });
 
-Deno.test("plotMemoryTimeline() says how to record when nothing was", async () => {
-  await withDevice((gpu) => {
-    assertThrows(() => plotMemoryTimeline(gpu), RangeError, "call gpu.timeline.start() first");
-  });
+testOnDevice("plotMemoryTimeline() says how to record when nothing was", (gpu) => {
+  assertThrows(() => plotMemoryTimeline(gpu), RangeError, "call gpu.timeline.start() first");
 });
 
 Deno.test("plotOverlap() draws a row for each stream and one for the overlap", () => {
@@ -248,23 +232,19 @@ Deno.test("plotLatency() refuses a result without small copies", () => {
   assertThrows(() => plotLatency(large), RangeError, "no copies of 16 MiB or less");
 });
 
-Deno.test("plotMemoryMap().toSVG() draws every tile", async () => {
-  await withDevice(async (gpu) => {
-    using _a = gpu.alloc("uint8", 2 ** 20);
-    using _b = gpu.alloc("uint8", 2 ** 20);
-    const svg = await plotMemoryMap(gpu).toSVG();
-    assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
-  });
+testOnDevice("plotMemoryMap().toSVG() draws every tile", async (gpu) => {
+  using _a = gpu.alloc("uint8", 2 ** 20);
+  using _b = gpu.alloc("uint8", 2 ** 20);
+  const svg = await plotMemoryMap(gpu).toSVG();
+  assertEquals(svg.match(/class="trace scatter/g)?.length, 2);
 });
 
-Deno.test("plots draw the words below the title exactly below it", async () => {
-  await withDevice(async (gpu) => {
-    using _a = gpu.alloc("uint8", 2 ** 20);
-    const svg = await plotMemoryMap(gpu).toSVG();
-    const [, titleX] = /class="gtitle"[^>]* x="([\d.]+)"/.exec(svg) ?? [];
-    const [, boxX, anchor, textX] =
-      /class="cursor-pointer" transform="translate\(([\d.]+),.*?text-anchor="(\w+)" x="([\d.]+)"/
-        .exec(svg) ?? [];
-    assertEquals([boxX, anchor, textX], [titleX, "start", "0"]);
-  });
+testOnDevice("plots draw the words below the title exactly below it", async (gpu) => {
+  using _a = gpu.alloc("uint8", 2 ** 20);
+  const svg = await plotMemoryMap(gpu).toSVG();
+  const [, titleX] = /class="gtitle"[^>]* x="([\d.]+)"/.exec(svg) ?? [];
+  const [, boxX, anchor, textX] =
+    /class="cursor-pointer" transform="translate\(([\d.]+),.*?text-anchor="(\w+)" x="([\d.]+)"/
+      .exec(svg) ?? [];
+  assertEquals([boxX, anchor, textX], [titleX, "start", "0"]);
 });

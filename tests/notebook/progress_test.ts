@@ -10,7 +10,7 @@ import {
   TerminalSurface,
 } from "../../src/notebook/progress_surfaces.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice, withDevice } from "../support/with_device.ts";
 
 /** Keeps what it is told to draw. */
 class RecordingSurface implements ProgressSurface {
@@ -151,33 +151,29 @@ Deno.test("progress() begins its clock again for the job after one that is done"
   ]);
 });
 
-Deno.test("progress() follows an upload to its end", async () => {
-  await withDevice(async (gpu) => {
-    const surface = new RecordingSurface(0);
-    const onProgress = progress("weights", { surface });
-    using _x = await gpu.upload(new Uint8Array(2 ** 20), { onProgress });
-    const [last] = surface.finished;
-    assert(last !== undefined);
-    assertEquals([last.done, last.total], [2 ** 20, 2 ** 20]);
-  });
+testOnDevice("progress() follows an upload to its end", async (gpu) => {
+  const surface = new RecordingSurface(0);
+  const onProgress = progress("weights", { surface });
+  using _x = await gpu.upload(new Uint8Array(2 ** 20), { onProgress });
+  const [last] = surface.finished;
+  assert(last !== undefined);
+  assertEquals([last.done, last.total], [2 ** 20, 2 ** 20]);
 });
 
-Deno.test("progress() says that its job was stopped, and nothing after it", async () => {
-  await withDevice(async (gpu) => {
-    const surface = new RecordingSurface(0);
-    const abort = new AbortController();
-    const bar = progress("weights", { surface, signal: abort.signal });
-    const onProgress = (done: number, total: number): void => {
-      bar(done, total);
-      if (done < total) abort.abort();
-    };
-    using x = gpu.alloc("uint8", 2 ** 26);
-    const uploading = x.upload(new Uint8Array(2 ** 26), { onProgress, signal: abort.signal });
-    await assertRejects(() => uploading, DOMException);
-    assertMatch(surface.drawn.at(-1)?.words ?? "", /^stopped at .* of 64 MiB$/);
-    bar(2 ** 26, 2 ** 26);
-    assertEquals(surface.finished, []);
-  });
+testOnDevice("progress() says that its job was stopped, and nothing after it", async (gpu) => {
+  const surface = new RecordingSurface(0);
+  const abort = new AbortController();
+  const bar = progress("weights", { surface, signal: abort.signal });
+  const onProgress = (done: number, total: number): void => {
+    bar(done, total);
+    if (done < total) abort.abort();
+  };
+  using x = gpu.alloc("uint8", 2 ** 26);
+  const uploading = x.upload(new Uint8Array(2 ** 26), { onProgress, signal: abort.signal });
+  await assertRejects(() => uploading, DOMException);
+  assertMatch(surface.drawn.at(-1)?.words ?? "", /^stopped at .* of 64 MiB$/);
+  bar(2 ** 26, 2 ** 26);
+  assertEquals(surface.finished, []);
 });
 
 Deno.test("progress() says that nothing comes any more, and goes on when something does", async () => {

@@ -22,52 +22,47 @@ const SEQUENCE_COUNT = IN_SANITIZER ? 5 : 40;
 const STEP_COUNT = 30;
 
 for (const size of SIZES) {
-  testWithNccl(
-    `DeviceGroup does on ${size} ranks what plain lists do, in any sequence`,
-    async () => {
-      const ordinals = Array.from({ length: size }, (_, rank) => rank);
-      using gpus = CudaDevice.openMany(ordinals, { driver: driverFor(size) });
-      await checkNothingLeftOn(gpus, async () => {
-        using stack = new DisposableStack();
-        const others = [0, 1].map(() => gpus.map((gpu) => stack.use(gpu.createStream())));
-        const streams = [gpus.map((gpu) => gpu.stream), ...others];
-        await using group = await gpus.group();
-        const machine = { gpus: [...gpus], group, streams };
-        await runSeeds(
-          SEQUENCE_COUNT,
-          ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
-        );
-      });
-    },
-  );
+  testWithNccl(`DeviceGroup does on ${size} ranks what lists do, in any sequence`, async () => {
+    const ordinals = Array.from({ length: size }, (_, rank) => rank);
+    using gpus = CudaDevice.openMany(ordinals, { driver: driverFor(size) });
+    await checkNothingLeftOn(gpus, async () => {
+      using stack = new DisposableStack();
+      const others = [0, 1].map(() => gpus.map((gpu) => stack.use(gpu.createStream())));
+      const streams = [gpus.map((gpu) => gpu.stream), ...others];
+      await using group = await gpus.group();
+      const machine = { gpus: [...gpus], group, streams };
+      await runSeeds(
+        SEQUENCE_COUNT,
+        ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
+      );
+    });
+  });
 }
 
 for (const size of [1, 2, 3, 5]) {
-  Deno.test({
-    name: `joinGroup() does on ${size} ranks what plain lists do, in any sequence`,
-    ignore: ON_GPU, // with real processes there are tests of their own
-    async fn() {
-      using stack = new DisposableStack();
-      const gpus = Array.from({ length: size }, (_, rank) => stack.use(openRank(rank)));
-      const rendezvous = freeAddress();
-      const groups = await Promise.all(
-        gpus.map((device, rank) => join({ rendezvous, rank, size, device })),
+  Deno.test(`joinGroup() does on ${size} ranks what lists do, in any sequence`, {
+    ignore: ON_GPU,
+  }, async () => {
+    using stack = new DisposableStack();
+    const gpus = Array.from({ length: size }, (_, rank) => stack.use(openRank(rank)));
+    const rendezvous = freeAddress();
+    const groups = await Promise.all(
+      gpus.map((device, rank) => join({ rendezvous, rank, size, device })),
+    );
+    {
+      using others = new DisposableStack();
+      const made = [0, 1].map(() => gpus.map((gpu) => others.use(gpu.createStream())));
+      const streams = [gpus.map((gpu) => gpu.stream), ...made];
+      const machine = { gpus, group: asOneGroup(groups), streams };
+      await runSeeds(
+        SEQUENCE_COUNT / 8,
+        ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
       );
-      {
-        using others = new DisposableStack();
-        const made = [0, 1].map(() => gpus.map((gpu) => others.use(gpu.createStream())));
-        const streams = [gpus.map((gpu) => gpu.stream), ...made];
-        const machine = { gpus, group: asOneGroup(groups), streams };
-        await runSeeds(
-          SEQUENCE_COUNT / 8,
-          ({ random }) => new CollectiveSequence(random, machine).run(STEP_COUNT),
-        );
-      }
-      await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
-      for (const gpu of gpus) {
-        await gpu.synchronize();
-        assertEquals(liveNames(gpu), []);
-      }
-    },
+    }
+    await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
+    for (const gpu of gpus) {
+      await gpu.synchronize();
+      assertEquals(liveNames(gpu), []);
+    }
   });
 }

@@ -6,7 +6,7 @@ import type { CudaDevice } from "../../src/device/device.ts";
 import { namesIn, openPathsIn } from "../support/files.ts";
 import { type Random, runSeeds } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 const ROUND_COUNT = 40;
 const MOST_CALLS = 12;
@@ -95,12 +95,13 @@ function written(
   return after;
 }
 
-Deno.test("calls on files have their effects in the order in which they were made", () =>
-  withDevice((gpu) =>
+testOnDevice(
+  "calls on files have their effects in the order in which they were made",
+  (gpu) =>
     runSeeds(ROUND_COUNT, async ({ random }) => {
       using folder = new TemporaryFolder();
       Deno.symlinkSync(".", folder.pathOf("link"));
       await new FileSequence(gpu, folder, random).run();
       assertEquals(openPathsIn(folder), []);
-    })
-  ));
+    }),
+);

@@ -7,7 +7,7 @@ import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
 import { type Random, runSeeds } from "../support/random.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 
 const SEQUENCE_COUNT = IN_SANITIZER ? 50 : 300;
 const BLOCK_COUNT = 5;
@@ -126,12 +126,11 @@ class GraphSequence implements Disposable {
   }
 }
 
-Deno.test("CudaGraph does what the same work on plain arrays does", () =>
-  withDevice(async (gpu) => {
-    let nodeCount = 0;
-    await runSeeds(SEQUENCE_COUNT, async ({ random }) => {
-      using sequence = new GraphSequence(random, gpu);
-      nodeCount += await sequence.run();
-    });
-    assertGreater(nodeCount, SEQUENCE_COUNT * 5);
-  }));
+testOnDevice("CudaGraph does what the same work on plain arrays does", async (gpu) => {
+  let nodeCount = 0;
+  await runSeeds(SEQUENCE_COUNT, async ({ random }) => {
+    using sequence = new GraphSequence(random, gpu);
+    nodeCount += await sequence.run();
+  });
+  assertGreater(nodeCount, SEQUENCE_COUNT * 5);
+});

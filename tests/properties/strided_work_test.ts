@@ -3,18 +3,17 @@
 import { assertEquals, assertGreater } from "@std/assert";
 import { IN_SANITIZER } from "../support/driver.ts";
 import { runSeeds } from "../support/random.ts";
-import { withDevice } from "../support/with_device.ts";
+import { testOnDevice } from "../support/with_device.ts";
 import { checkStridedWork, type Outcome } from "./strided_work.ts";
 
 const WORK_COUNT = IN_SANITIZER ? 500 : 2000;
 
-Deno.test("StridedView copies and fills what work on single elements does", () =>
-  withDevice(async (gpu) => {
-    const outcomes = new Map<Outcome, number>();
-    await runSeeds(WORK_COUNT, async ({ random }) => {
-      const outcome = await checkStridedWork(gpu, random);
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-    });
-    assertEquals(outcomes.size, 4, "every outcome came up");
-    assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 4);
-  }));
+testOnDevice("StridedView copies and fills what work on single elements does", async (gpu) => {
+  const outcomes = new Map<Outcome, number>();
+  await runSeeds(WORK_COUNT, async ({ random }) => {
+    const outcome = await checkStridedWork(gpu, random);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+  });
+  assertEquals(outcomes.size, 4, "every outcome came up");
+  assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 4);
+});

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
+import { intercept } from "../support/faulty_driver.ts";
 import { Base } from "../support/recording/base.ts";
 import { cleanUp } from "../support/recording/cleanup.ts";
 import { SIMULATED_KERNELS } from "../support/recording/images.ts";
@@ -16,12 +17,10 @@ Deno.test("cleanUp() asks nothing of a pool that it has destroyed", async () => 
   await player.play("cuMemAllocFromPoolAsync &b 4096 q 0");
   const pool = player.world.find("q")?.value;
   const asked: string[] = [];
-  const watched = Object.fromEntries(
-    Object.entries(api).map(([name, call]) => [name, (...values: never[]) => {
-      if (values.includes(pool as never)) asked.push(name);
-      return (call as (...values: never[]) => unknown)(...values);
-    }]),
-  ) as typeof api;
+  const watched = intercept(api, (name, call, args) => {
+    if (args.includes(pool)) asked.push(name);
+    return call(...args);
+  });
   assert(cleanUp(watched, base, player.world), "the process cannot go on");
   assertEquals(asked, ["cuMemPoolDestroy"]);
 });

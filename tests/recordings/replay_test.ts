@@ -52,13 +52,13 @@ for (const file of files) {
   });
 }
 
-Deno.test({
-  name: files.length > 0
+Deno.test(
+  files.length > 0
     ? "recordings of real drivers are there"
     : "recordings of real drivers are there (skipped: none was made yet, see deno task record)",
-  ignore: files.length === 0,
-  fn: () => assertGreaterOrEqual(files.length, 1),
-});
+  { ignore: files.length === 0 },
+  () => assertGreaterOrEqual(files.length, 1),
+);
 
 /** Records the simulated driver itself. */
 async function recordSimulated(count: number): Promise<Recording> {

@@ -1,19 +1,13 @@
 // Streams of bytes for tests: in chunks of any size, counted, failing when they are told to.
 
-/** The behaviour of a test's stream. */
-export interface ByteStreamOptions {
-  /** Bytes of one chunk; 64 KiB by default. */
-  readonly chunkBytes?: number;
-  /** Fails with this error after all bytes instead of closing. */
-  readonly failure?: Error;
-  /** Called before each chunk with the bytes handed out so far. */
-  readonly onPull?: (doneBytes: number) => void;
-}
-
-/** Hands bytes out chunk by chunk, as they are asked for. */
+/** Hands bytes out chunk by chunk, as they are asked for; a failure comes after the last one. */
 export function streamOf(
   bytes: Uint8Array<ArrayBuffer>,
-  { chunkBytes = 65536, failure, onPull }: ByteStreamOptions = {},
+  { chunkBytes = 65536, failure, onPull }: {
+    readonly chunkBytes?: number;
+    readonly failure?: Error;
+    readonly onPull?: (doneBytes: number) => void;
+  } = {},
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   let offset = 0;
   return new ReadableStream({

@@ -3,21 +3,16 @@
 import { assertEquals } from "@std/assert";
 import { evaluate } from "./child_deno.ts";
 
-/** The outcome of a program. */
-export interface ProgramOutcome {
-  /** The value that its body returned. */
-  readonly result: unknown;
-  /** The lines that it wrote to stderr. */
-  readonly warnings: string[];
-}
-
 /**
  * Runs the body of a function that has `kit`, `gpu`, `resource` (plain device memory), `testDriver()`,
  * `collect()`, `lost()`, the bytes that are missing on the device since its start, and
  * `growthOf(count, step)`, the bytes by which the heap grows with each of so many steps: the least of
- * several rounds, because what is left of a step is left in all of them.
+ * several rounds, because what is left of a step is left in all of them. Resolves to the result, and to
+ * the lines that the program wrote to stderr.
  */
-export async function runWithCollector(body: string): Promise<ProgramOutcome> {
+export async function runWithCollector(
+  body: string,
+): Promise<{ result: unknown; warnings: string[] }> {
   const { code, stdout, stderr } = await evaluate(
     `import * as root from "./mod.ts";
      import * as memory from "./src/entries/memory.ts";

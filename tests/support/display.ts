@@ -5,16 +5,8 @@ import "../../src/cards/shown.ts";
 
 const DISPLAY = Symbol.for("Jupyter.display");
 
-/** The two forms of a card. */
-export interface ShownCard {
-  /** The HTML that a notebook draws. */
-  readonly html: string;
-  /** The text that a terminal prints. */
-  readonly text: string;
-}
-
 /** Asks an object for its card; fails when it has none, or one that a kernel cannot send. */
-export async function cardOf(value: unknown): Promise<ShownCard> {
+export async function cardOf(value: unknown): Promise<{ html: string; text: string }> {
   assert(typeof value === "object" && value !== null);
   const display: unknown = Reflect.get(value, DISPLAY);
   assert(typeof display === "function", `${value} has no card`);

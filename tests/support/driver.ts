@@ -36,14 +36,12 @@ export function testOnTwoDevices(
 ): void {
   const driver = testDriver();
   const found = CudaDevice.count({ driver });
-  Deno.test({
-    name: found < 2 ? `${name} (skipped: needs two devices, this machine has ${found})` : name,
+  Deno.test(found < 2 ? `${name} (skipped: needs two devices, this machine has ${found})` : name, {
     ignore: found < 2,
-    fn: async () => {
-      using first = CudaDevice.open(0, { driver });
-      using second = CudaDevice.open(1, { driver });
-      await body(first, second);
-    },
+  }, async () => {
+    using first = CudaDevice.open(0, { driver });
+    using second = CudaDevice.open(1, { driver });
+    await body(first, second);
   });
 }
 

@@ -28,9 +28,8 @@ export function faultyDriver(api: DriverApi = testDriver()): FaultyDriver {
   let fault: Fault | undefined;
   let succeeding = 0;
   let failing = 0;
-  const driver = intercept(api, (name) => {
-    if (fault?.name !== name) return undefined;
-    if (succeeding-- > 0 || failing-- <= 0) return undefined;
+  const driver = intercept(api, (name, call, args) => {
+    if (fault?.name !== name || succeeding-- > 0 || failing-- <= 0) return call(...args);
     return fault.status ?? CUresult.CUDA_ERROR_UNKNOWN;
   });
   return {
@@ -48,23 +47,25 @@ export function watchedDriver(
   api: DriverApi = testDriver(),
 ): { driver: DriverApi; calls: DriverFunction[] } {
   const calls: DriverFunction[] = [];
-  const driver = intercept(api, (name) => {
+  const driver = intercept(api, (name, call, args) => {
     calls.push(name);
-    return undefined;
+    return call(...args);
   });
   return { driver, calls };
 }
 
-/** Asks `decide` before each call for a status to return instead. */
-function intercept(
+/** A function of a driver, whichever it is. */
+export type Call = (...args: unknown[]) => unknown;
+
+/** Copies a driver so that `instead` is called in the place of each function, which it may call. */
+export function intercept(
   api: DriverApi,
-  decide: (name: DriverFunction) => number | undefined,
+  instead: (name: DriverFunction, call: Call, args: unknown[]) => unknown,
 ): DriverApi {
-  type Call = (...args: unknown[]) => unknown;
   const copy: Record<string, unknown> = { ...api };
   for (const [name, call] of Object.entries(copy)) {
     if (typeof call !== "function") continue;
-    copy[name] = (...args: unknown[]) => decide(name as DriverFunction) ?? (call as Call)(...args);
+    copy[name] = (...args: unknown[]) => instead(name as DriverFunction, call as Call, args);
   }
   return copy as unknown as DriverApi;
 }

@@ -2,16 +2,10 @@
 
 import type { ContextOwner, MemoryResource } from "../../src/memory/memory_resource.ts";
 
-/** A resource, and how many of its blocks are held. */
-export interface FreeResource {
-  /** Gives addresses that nothing may be read from. */
-  readonly resource: MemoryResource;
-  /** The number of blocks that are allocated and not given back. */
-  readonly counts: { held: number };
-}
-
-/** Makes a resource whose addresses count up. */
-export function freeResource({ context }: ContextOwner): FreeResource {
+/** Makes a resource whose addresses count up, and counts the blocks that were not given back. */
+export function freeResource(
+  { context }: ContextOwner,
+): { resource: MemoryResource; counts: { held: number } } {
   const counts = { held: 0 };
   let address = 1n << 44n;
   const resource: MemoryResource = {

@@ -42,11 +42,9 @@ export function driverFor(size: number): DriverApi {
 /** Registers a test that needs NCCL, and so many GPUs; otherwise the name says why it is ignored. */
 export function testWithNccl(name: string, fn: () => void | Promise<void>, gpuCount = 1): void {
   const reason = gpuCount > MOST_RANKS ? `needs ${gpuCount} GPUs` : whyWithoutNccl();
-  Deno.test({
-    name: reason === undefined ? name : `${name} (skipped: ${reason})`,
+  Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
     ignore: reason !== undefined,
-    fn,
-  });
+  }, fn);
 }
 
 /** Registers a test on a group, of all ranks that tests have unless a size is given; it needs NCCL. */

@@ -10,13 +10,11 @@ import { IN_SANITIZER, testDriver } from "./driver.ts";
 import { withDevice } from "./with_device.ts";
 
 /** Registers a test that holds a stream; its name says why it is skipped, where it is. */
-export function testHoldingStream(name: string, body: (gpu: CudaDevice) => unknown): void {
+export function testHolding(name: string, body: (gpu: CudaDevice) => unknown): void {
   const reason = reasonToSkip();
-  Deno.test({
-    name: reason === undefined ? name : `${name} (skipped: ${reason})`,
+  Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
     ignore: reason !== undefined,
-    fn: () => withDevice(body),
-  });
+  }, () => withDevice(body));
 }
 
 function reasonToSkip(): string | undefined {
@@ -35,7 +33,7 @@ export class HeldStream implements Disposable {
   /** Makes a stream wait from here on, or several for the same word. */
   constructor(gpu: CudaDevice, streams: CudaStream | readonly CudaStream[]) {
     if (IN_SANITIZER) {
-      throw new TypeError("Cannot hold a stream under the sanitizer: use testHoldingStream()");
+      throw new TypeError("Cannot hold a stream under the sanitizer: use testHolding()");
     }
     this.#gpu = gpu;
     this.#word = gpu.pinned("uint32", 1);

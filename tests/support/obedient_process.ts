@@ -1,7 +1,7 @@
 // A process that obeys a test: a line of JSON for each command, and one for what came of it.
 
 import { ON_GPU } from "./driver.ts";
-import { TextLineStream } from "./sharing/text_lines.ts";
+import { TextLineStream } from "./text_lines.ts";
 
 /** What came of a command. */
 export type Answer = { readonly value: unknown } | { readonly error: ErrorWords };
@@ -34,16 +34,6 @@ export class ToldError extends Error {
   }
 }
 
-/** A process to start. */
-export interface ObedientCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  /** Variables beside those that choose the driver. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** The longest time for an answer, and for an end in peace. */
-  readonly patienceMilliseconds: number;
-}
-
 /** A process that obeys; ends with `await using`. */
 export abstract class ObedientProcess<C extends { readonly do: string }>
   implements AsyncDisposable {
@@ -53,7 +43,13 @@ export abstract class ObedientProcess<C extends { readonly do: string }>
   readonly #patienceMilliseconds: number;
   #hasEnded = false;
 
-  constructor({ command, args, env, patienceMilliseconds }: ObedientCommand) {
+  constructor({ command, args, env, patienceMilliseconds }: {
+    readonly command: string;
+    readonly args: readonly string[];
+    readonly env?: Readonly<Record<string, string>>;
+    /** The longest time for an answer, and for an end in peace. */
+    readonly patienceMilliseconds: number;
+  }) {
     this.#patienceMilliseconds = patienceMilliseconds;
     this.#process = new Deno.Command(command, {
       args: [...args],

@@ -1,7 +1,7 @@
 // The program of a process that obeys a test: one command in JSON a line, and one answer.
 
 import type { Answer } from "./obedient_process.ts";
-import { TextLineStream } from "./sharing/text_lines.ts";
+import { TextLineStream } from "./text_lines.ts";
 
 /** Does what standard input tells, until it ends. */
 export async function obeyCommands<C>(obey: (command: C) => Promise<unknown>): Promise<void> {

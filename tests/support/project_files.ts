@@ -4,13 +4,6 @@
 /** The project's root folder. */
 export const PROJECT_ROOT = new URL("../../", import.meta.url);
 
-/** A text file of the project. */
-export interface ProjectFile {
-  /** Path from the root, such as `"src/device.ts"`. */
-  readonly path: string;
-  readonly text: string;
-}
-
 /** Folders that hold no source: version control, reports, and what tools leave behind. */
 const SKIPPED_FOLDERS = new Set([
   ".git",
@@ -23,7 +16,10 @@ const SKIPPED_FOLDERS = new Set([
 ]);
 
 /** Lists the files with one of these endings, sorted by path, in the whole project or one folder. */
-export function projectFiles(endings: readonly string[], folder = ""): ProjectFile[] {
+export function projectFiles(
+  endings: readonly string[],
+  folder = "",
+): { readonly path: string; readonly text: string }[] {
   return pathsUnder(folder)
     .filter((path) => endings.some((ending) => path.endsWith(ending)))
     .sort()

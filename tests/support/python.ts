@@ -11,7 +11,7 @@ export async function testsWith(...modules: readonly string[]): Promise<Register
   const reason = await whyWithout(modules);
   const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
   return (name, fn) => {
-    Deno.test({ name: `${name}${suffix}`, ignore: reason !== undefined, fn });
+    Deno.test(`${name}${suffix}`, { ignore: reason !== undefined }, fn);
   };
 }
 

@@ -53,11 +53,11 @@ export function gpuPythonTestsWith(...modules: readonly string[]): RegisterTest 
 function register(python: Python | string, reason: string | undefined): RegisterTest {
   const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
   return (name, fn) => {
-    Deno.test({
-      name: `${name}${suffix}`,
-      ignore: reason !== undefined,
-      fn: () => typeof python === "string" ? undefined : fn(python),
-    });
+    Deno.test(
+      `${name}${suffix}`,
+      { ignore: reason !== undefined },
+      () => typeof python === "string" ? undefined : fn(python),
+    );
   };
 }
 

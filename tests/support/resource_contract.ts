@@ -54,19 +54,16 @@ export function testResource(subject: ResourceSubject): void {
     assert(resource.isDeviceAccessible || resource.isHostAccessible);
   });
 
-  testWith(
-    "allocate() gives blocks that are aligned to 256 and do not overlap",
-    (resource, gpu) => {
-      using blocks = new DisposableStack();
-      const made = sizes.map((size) => blocks.use(gpu.alloc("uint8", size, { resource })));
-      for (const { ptr } of made) assertEquals(ptr % 256n, 0n);
-      const sorted = made.toSorted((a, b) => Number(a.ptr - b.ptr));
-      for (const [index, block] of sorted.entries()) {
-        const next = sorted[index + 1];
-        if (next !== undefined) assert(block.ptr + BigInt(block.byteLength) <= next.ptr);
-      }
-    },
-  );
+  testWith("allocate() gives blocks, aligned to 256, that do not overlap", (resource, gpu) => {
+    using blocks = new DisposableStack();
+    const made = sizes.map((size) => blocks.use(gpu.alloc("uint8", size, { resource })));
+    for (const { ptr } of made) assertEquals(ptr % 256n, 0n);
+    const sorted = made.toSorted((a, b) => Number(a.ptr - b.ptr));
+    for (const [index, block] of sorted.entries()) {
+      const next = sorted[index + 1];
+      if (next !== undefined) assert(block.ptr + BigInt(block.byteLength) <= next.ptr);
+    }
+  });
 
   testWith("allocate() gives memory that holds every byte of every block", (resource, gpu) => {
     using blocks = new DisposableStack();
@@ -119,16 +116,13 @@ export function testResource(subject: ResourceSubject): void {
     }
   });
 
-  testWith(
-    "allocate() throws for what no machine has, and the next call works",
-    (resource, gpu) => {
-      const before = gpu.live().count;
-      assertThrows(() => gpu.alloc("uint8", TOO_MANY_BYTES, { resource }), OutOfMemoryError);
-      assertEquals(gpu.live().count, before);
-      using block = gpu.zeros("uint8", 256, { resource });
-      assertSameBytes(readBytes(block), new Uint8Array(256));
-    },
-  );
+  testWith("allocate() throws for what no machine has; the next call works", (resource, gpu) => {
+    const before = gpu.live().count;
+    assertThrows(() => gpu.alloc("uint8", TOO_MANY_BYTES, { resource }), OutOfMemoryError);
+    assertEquals(gpu.live().count, before);
+    using block = gpu.zeros("uint8", 256, { resource });
+    assertSameBytes(readBytes(block), new Uint8Array(256));
+  });
 
   Deno.test(`${name} is not asked for 0 bytes`, () => {
     const { driver, calls } = watchedDriver();

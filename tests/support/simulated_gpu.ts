@@ -83,6 +83,11 @@ export class SimulatedGpu {
   }
 }
 
+/** Registers a test on a simulated driver of its own. */
+export function testSimulated(name: string, body: (gpu: SimulatedGpu) => unknown): void {
+  Deno.test(name, async () => void await body(new SimulatedGpu()));
+}
+
 /** Calls a function with a 64-bit out-cell, asserts success, and returns what it wrote. */
 export function out(call: (cell: BigUint64Array<ArrayBuffer>) => number): bigint {
   const cell = new BigUint64Array(1);

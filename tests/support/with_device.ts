@@ -28,6 +28,11 @@ export async function withDevice(
   await checkNothingLeft(gpu, () => body(gpu));
 }
 
+/** Registers a test on a device of its own, which fails when the test leaves anything live on it. */
+export function testOnDevice(name: string, body: (gpu: CudaDevice) => unknown): void {
+  Deno.test(name, () => withDevice(body));
+}
+
 /** Runs a test on a device that is open, and fails when the test leaves anything live on it. */
 export async function checkNothingLeft(gpu: CudaDevice, body: () => unknown): Promise<void> {
   const namesBefore = liveNames(gpu);

@@ -1,7 +1,6 @@
 // Vector clocks: which queued operation is certain to have finished before another one starts.
-// Operations that the host has waited for are ordered before everything that is queued later; its
-// waits are counted, because a kernel names its memory only when it runs, and the host may have
-// waited since it was queued.
+// Operations that the host has waited for come before everything that is queued later; its waits are
+// counted, because a kernel names its memory only when it runs, which may be after another wait.
 
 /** For each other stream, the last of its operations that is ordered before. */
 export type Clock = ReadonlyMap<Timeline, number>;

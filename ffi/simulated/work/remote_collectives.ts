@@ -1,7 +1,6 @@
-// Collective operations of a simulated NCCL whose ranks are in several processes. Each rank sends its
-// bytes to the others when its stream comes to the call, and goes on when it has theirs; a receive sends
-// none, but its send waits for it. The stream comes there by itself, because the others may wait for
-// nothing else.
+// Collective operations of a simulated NCCL whose ranks are in several processes. A rank sends its bytes
+// when its stream comes to the call, and goes on when it has those of the others; a receive sends none, but
+// its send waits for it. The stream comes there by itself: the others may wait for nothing else.
 
 import type { Machine } from "../model/machine.ts";
 import type { RemoteRanks } from "../model/remote_ranks.ts";

@@ -3,7 +3,7 @@
 
 import { assertEquals } from "@std/assert";
 import { CUresult as R } from "../../../ffi/constants.ts";
-import { SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 import {
   assertInvalidated,
   assertNoGraph,
@@ -13,8 +13,7 @@ import {
   nodeCount,
 } from "./captured.ts";
 
-Deno.test("cuStreamWaitEvent() in a capture refuses an event from outside", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamWaitEvent() in a capture refuses an event from outside", (gpu) => {
   const [stream, event] = [gpu.stream(), gpu.event()];
   gpu.api.cuEventRecord(event, gpu.stream());
   beginCapture(gpu, stream);
@@ -25,8 +24,7 @@ Deno.test("cuStreamWaitEvent() in a capture refuses an event from outside", () =
   assertInvalidated(gpu, stream);
 });
 
-Deno.test("cuStreamWaitEvent() across two captures invalidates both", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamWaitEvent() across two captures invalidates both", (gpu) => {
   const [first, second, event] = [gpu.stream(), gpu.stream(), gpu.event()];
   beginCapture(gpu, first);
   beginCapture(gpu, second);
@@ -36,8 +34,7 @@ Deno.test("cuStreamWaitEvent() across two captures invalidates both", () => {
   assertInvalidated(gpu, second);
 });
 
-Deno.test("cuStreamEndCapture() refuses work that the origin is not ordered after", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamEndCapture() refuses work that the origin is not ordered after", (gpu) => {
   const [origin, joined, address] = [gpu.stream(), gpu.stream(), gpu.alloc(8)];
   beginCapture(gpu, origin);
   follow(gpu, joined, origin);
@@ -47,8 +44,7 @@ Deno.test("cuStreamEndCapture() refuses work that the origin is not ordered afte
   assertEquals(gpu.api.cuStreamSynchronize(joined), 0);
 });
 
-Deno.test("cuStreamEndCapture() follows the order through streams without work", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamEndCapture() follows the order through streams without work", (gpu) => {
   const [origin, worker, between] = [gpu.stream(), gpu.stream(), gpu.stream()];
   const address = gpu.alloc(8);
   const graph = capture(gpu, origin, () => {

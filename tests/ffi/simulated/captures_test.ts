@@ -3,7 +3,12 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D } from "../../../ffi/structs.ts";
-import { bytesAt, type CompleteApi, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import {
+  bytesAt,
+  type CompleteApi,
+  SimulatedGpu,
+  testSimulated,
+} from "../../support/simulated_gpu.ts";
 import { beginCapture, capture, endCapture, follow, nodeCount } from "./captured.ts";
 
 Deno.test("cuMemcpyAsync() and its like are recorded as one node each and do not run", () => {
@@ -61,8 +66,7 @@ class Callback {
   }
 }
 
-Deno.test("cuEventRecord(), waits and copies of nothing make no node", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuEventRecord(), waits and copies of nothing make no node", (gpu) => {
   const [stream, joined, address] = [gpu.stream(), gpu.stream(), gpu.alloc(8)];
   const graph = capture(gpu, stream, () => {
     follow(gpu, joined, stream);
@@ -85,16 +89,14 @@ const ALLOWED: Record<string, (api: CompleteApi, gpu: SimulatedGpu) => number> =
 };
 
 for (const [name, call] of Object.entries(ALLOWED)) {
-  Deno.test(`${name}() does its work during a capture and is not recorded`, () => {
-    const gpu = new SimulatedGpu();
+  testSimulated(`${name}() does its work during a capture and is not recorded`, (gpu) => {
     const stream = gpu.stream();
     const graph = capture(gpu, stream, () => assertEquals(call(gpu.api, gpu), 0));
     assertEquals(nodeCount(gpu, graph), 0);
   });
 }
 
-Deno.test("cuMemsetD8Async() on a stream that takes no part runs during a capture", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() on a stream that takes no part runs during a capture", (gpu) => {
   const [captured, other, address] = [gpu.stream(), gpu.stream(), gpu.alloc(8)];
   const graph = capture(gpu, captured, () => {
     gpu.api.cuMemsetD8Async(address, 3, 8n, other);
@@ -104,8 +106,7 @@ Deno.test("cuMemsetD8Async() on a stream that takes no part runs during a captur
   assertEquals(nodeCount(gpu, graph), 0);
 });
 
-Deno.test("cuMemsetD8Async() before a capture still runs during it", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() before a capture still runs during it", (gpu) => {
   const [stream, target, source] = [gpu.stream(), gpu.pinned(8), gpu.alloc(8)];
   gpu.api.cuMemsetD8Async(source, 4, 8n, stream);
   gpu.api.cuMemcpyAsync(target.address, source, 8n, stream);
@@ -117,8 +118,7 @@ Deno.test("cuMemsetD8Async() before a capture still runs during it", () => {
   endCapture(gpu, stream);
 });
 
-Deno.test("cuMemcpyHtoDAsync_v2() throws on an ordinary array in a capture", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyHtoDAsync_v2() throws on an ordinary array in a capture", (gpu) => {
   const [stream, address, bytes] = [gpu.stream(), gpu.alloc(8), new Uint8Array(8)];
   beginCapture(gpu, stream);
   assertThrows(

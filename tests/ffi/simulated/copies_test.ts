@@ -4,20 +4,18 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemcpyAttributes } from "../../../ffi/structs.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
 const COUNTING = Uint8Array.from({ length: 256 }, (_, index) => index);
 
-Deno.test("cuMemcpyHtoDAsync_v2() has read an ordinary array when it returns", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyHtoDAsync_v2() has read an ordinary array when it returns", (gpu) => {
   const [address, array] = [gpu.alloc(256), COUNTING.slice()];
   gpu.api.cuMemcpyHtoDAsync_v2(address, array, 256n, 0n);
   array.fill(0);
   assertEquals(gpu.read(address, 256), COUNTING);
 });
 
-Deno.test("cuMemcpyDtoHAsync_v2() has filled an ordinary array when it returns", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyDtoHAsync_v2() has filled an ordinary array when it returns", (gpu) => {
   const address = gpu.alloc(256);
   gpu.api.cuMemcpyHtoDAsync_v2(address, COUNTING, 256n, 0n);
   const array = new Uint8Array(256);
@@ -25,8 +23,7 @@ Deno.test("cuMemcpyDtoHAsync_v2() has filled an ordinary array when it returns",
   assertEquals(array, COUNTING);
 });
 
-Deno.test("cuMemcpyAsync() leaves a page-locked array alone until something waits", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyAsync() leaves a page-locked array alone until something waits", (gpu) => {
   const address = gpu.alloc(256);
   gpu.write(address, COUNTING);
   const { address: target, bytes } = gpu.pinned(256);
@@ -36,8 +33,7 @@ Deno.test("cuMemcpyAsync() leaves a page-locked array alone until something wait
   assertEquals(bytes, COUNTING);
 });
 
-Deno.test("cuMemcpyHtoDAsync_v2() knows a page-locked array by its address", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyHtoDAsync_v2() knows a page-locked array by its address", (gpu) => {
   const { bytes } = gpu.pinned(256);
   bytes.set(COUNTING);
   gpu.api.cuMemcpyHtoDAsync_v2(gpu.alloc(256), bytes, 256n, 0n);
@@ -47,8 +43,7 @@ Deno.test("cuMemcpyHtoDAsync_v2() knows a page-locked array by its address", () 
   assertThrows(() => gpu.api.cuCtxSynchronize(), SimulationError, "host changed its source");
 });
 
-Deno.test("cuMemcpyAsync() throws when the host touches a queued copy's destination", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyAsync() throws when the host touches a queued copy's destination", (gpu) => {
   const address = gpu.alloc(256);
   gpu.write(address, COUNTING);
   const target = gpu.pinned(256);
@@ -68,8 +63,7 @@ Deno.test("cuMemcpyAsync() allows two copies in a row into the same page-locked 
   assertEquals(target.bytes, COUNTING.toReversed());
 });
 
-Deno.test("cuMemcpyAsync() throws when a copy leaves its block", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyAsync() throws when a copy leaves its block", (gpu) => {
   const [source, target] = [gpu.alloc(1024), gpu.alloc(512)];
   assertThrows(
     () => gpu.api.cuMemcpyAsync(target, source, 1024n, 0n),
@@ -78,23 +72,20 @@ Deno.test("cuMemcpyAsync() throws when a copy leaves its block", () => {
   );
 });
 
-Deno.test("cuMemcpyAsync() throws on freed memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyAsync() throws on freed memory", (gpu) => {
   const [source, target] = [gpu.alloc(256), gpu.alloc(256)];
   gpu.api.cuMemFree_v2(target);
   assertThrows(() => gpu.api.cuMemcpyAsync(target, source, 256n, 0n), SimulationError, "was freed");
 });
 
-Deno.test("cuMemcpyDtoHAsync_v2() throws on bytes that nobody has written", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyDtoHAsync_v2() throws on bytes that nobody has written", (gpu) => {
   const address = gpu.alloc(256);
   gpu.write(address, COUNTING.subarray(0, 255));
   assertEquals(gpu.read(address, 255).byteLength, 255);
   assertThrows(() => gpu.read(address, 256), SimulationError, "nobody has written");
 });
 
-Deno.test("cuMemcpyAsync() throws when source and destination overlap", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyAsync() throws when source and destination overlap", (gpu) => {
   const address = gpu.alloc(256);
   gpu.write(address, COUNTING);
   assertThrows(
@@ -104,8 +95,7 @@ Deno.test("cuMemcpyAsync() throws when source and destination overlap", () => {
   );
 });
 
-Deno.test("cuMemcpyPeerAsync() moves bytes between devices", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyPeerAsync() moves bytes between devices", (gpu) => {
   const [peer, source] = [gpu.retain(1), gpu.alloc(256)];
   gpu.write(source, COUNTING);
   gpu.api.cuCtxSetCurrent(peer);
@@ -114,8 +104,7 @@ Deno.test("cuMemcpyPeerAsync() moves bytes between devices", () => {
   assertEquals(gpu.read(target, 256), COUNTING);
 });
 
-Deno.test("cuMemsetD32Async() fills across chunks of backing memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD32Async() fills across chunks of backing memory", (gpu) => {
   const count = (1 << 18) + 64;
   const address = gpu.alloc(count * 4);
   gpu.api.cuMemsetD32Async(address, 0xdeadbeef, BigInt(count), 0n);
@@ -123,15 +112,13 @@ Deno.test("cuMemsetD32Async() fills across chunks of backing memory", () => {
   assertEquals(words.every((word) => word === 0xdeadbeef), true);
 });
 
-Deno.test("cuMemsetD8Async() of zeros over 4 GiB counts as written", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() of zeros over 4 GiB counts as written", (gpu) => {
   const address = gpu.alloc(4 * 2 ** 30);
   gpu.api.cuMemsetD8Async(address, 0, 4n << 30n, 0n);
   assertEquals(gpu.read(address + (3n << 30n), 4), new Uint8Array(4));
 });
 
-Deno.test("cuMemcpy2DAsync_v2() copies a rectangle out of pitched memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpy2DAsync_v2() copies a rectangle out of pitched memory", (gpu) => {
   const pitch = new BigUint64Array(1);
   const address = out((cell) => gpu.api.cuMemAllocPitch_v2(cell, pitch, 16n, 16n, 4));
   gpu.api.cuMemsetD2D8Async(address, pitch[0] ?? 0n, 9, 16n, 16n, 0n);
@@ -153,8 +140,7 @@ Deno.test("cuMemcpy2DAsync_v2() copies a rectangle out of pitched memory", () =>
   assertEquals(target.bytes, new Uint8Array(16).fill(9));
 });
 
-Deno.test("cuMemcpy3DAsync_v2() copies a box", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpy3DAsync_v2() copies a box", (gpu) => {
   const [source, target] = [gpu.alloc(256), gpu.alloc(8)];
   gpu.write(source, COUNTING);
   const copy = CUDA_MEMCPY3D.encode({
@@ -177,8 +163,7 @@ Deno.test("cuMemcpy3DAsync_v2() copies a box", () => {
   assertEquals([...gpu.read(target, 8)], [41, 42, 49, 50, 73, 74, 81, 82]);
 });
 
-Deno.test("cuMemcpyBatchAsync() copies each pair, and refuses the default stream", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyBatchAsync() copies each pair, and refuses the default stream", (gpu) => {
   const [a, b, target, stream] = [gpu.pinned(4), gpu.pinned(4), gpu.alloc(512), gpu.stream()];
   a.bytes.fill(1);
   b.bytes.fill(2);

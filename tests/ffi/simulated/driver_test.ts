@@ -4,7 +4,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUDA } from "../../../ffi/cuda.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
 Deno.test("simulateDriver() has every function of the table", () => {
   const api: Record<string, unknown> = simulateDriver();
@@ -41,8 +41,7 @@ Deno.test("cuGetErrorString() points at a text for a status code", () => {
   assertEquals(pointer && Deno.UnsafePointerView.getCString(pointer), "out of memory");
 });
 
-Deno.test("cuCtxPopCurrent_v2() brings back the context below", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuCtxPopCurrent_v2() brings back the context below", (gpu) => {
   gpu.api.cuCtxPushCurrent_v2(gpu.retain(1));
   gpu.api.cuCtxPopCurrent_v2(null);
   assertEquals(out((cell) => gpu.api.cuCtxGetCurrent(cell)), gpu.context);
@@ -55,8 +54,7 @@ Deno.test("cuDevicePrimaryCtxRelease_v2() keeps the context while another user h
   gpu.alloc(256);
 });
 
-Deno.test("cuDevicePrimaryCtxRelease_v2() destroys the context with its last user", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuDevicePrimaryCtxRelease_v2() destroys the context with its last user", (gpu) => {
   gpu.alloc(256);
   const stream = gpu.stream();
   assertEquals(gpu.api.cuDevicePrimaryCtxRelease_v2(0), 0);

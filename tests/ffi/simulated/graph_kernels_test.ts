@@ -3,7 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 import { captureExec, launchAndWait } from "./captured.ts";
 
 /** Adds one to the four bytes at its parameter. */
@@ -59,8 +59,7 @@ Deno.test("cuGraphLaunch() throws when a kernel's module was unloaded", () => {
   assertThrows(() => gpu.api.cuGraphLaunch(exec, stream), SimulationError, "unloaded");
 });
 
-Deno.test("cuGraphLaunch() calls the host each time", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() calls the host each time", (gpu) => {
   const stream = gpu.stream();
   const seen: bigint[] = [];
   const callback = new Deno.UnsafeCallback(

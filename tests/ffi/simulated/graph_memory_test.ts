@@ -4,7 +4,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUgraphMem_attribute as A, CUresult as R } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 import {
   beginCapture,
   captureExec,
@@ -75,8 +75,7 @@ Deno.test("cuGraphLaunch() takes more memory while another graph has left a bloc
   assertEquals(read(gpu, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT), 64);
 });
 
-Deno.test("cuDeviceGraphMemTrim() gives back what no launch is using", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuDeviceGraphMemTrim() gives back what no launch is using", (gpu) => {
   const stream = gpu.stream();
   const exec = scratchExec(gpu, stream, 10 * MIB);
   for (let round = 0; round < 2; round++) {
@@ -89,8 +88,7 @@ Deno.test("cuDeviceGraphMemTrim() gives back what no launch is using", () => {
   }
 });
 
-Deno.test("cuDeviceGraphMemTrim() gives back the memory of destroyed graphs", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuDeviceGraphMemTrim() gives back the memory of destroyed graphs", (gpu) => {
   const stream = gpu.stream();
   const exec = scratchExec(gpu, stream, 10 * MIB);
   launchAndWait(gpu, exec, stream);
@@ -100,8 +98,7 @@ Deno.test("cuDeviceGraphMemTrim() gives back the memory of destroyed graphs", ()
   assertEquals(amounts(gpu), [0, 0, 0]);
 });
 
-Deno.test("cuDeviceSetGraphMemAttribute() sets the high marks back and nothing else", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuDeviceSetGraphMemAttribute() sets the high marks back and nothing else", (gpu) => {
   const stream = gpu.stream();
   const highMarks = [A.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH];
   launchAndWait(gpu, scratchExec(gpu, stream, 10 * MIB), stream);
@@ -124,8 +121,7 @@ Deno.test("cuDeviceSetGraphMemAttribute() sets the high marks back and nothing e
   }
 });
 
-Deno.test("cuMemAllocAsync() in a capture refuses more than the device has", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemAllocAsync() in a capture refuses more than the device has", (gpu) => {
   const stream = gpu.stream();
   beginCapture(gpu, stream);
   assertEquals(
@@ -168,8 +164,7 @@ Deno.test("cuMemAllocAsync() in a capture takes the place of blocks that the gra
   assertEquals(amounts(gpu), [32, 32, 32]);
 });
 
-Deno.test("cuMemsetD8Async() outside a capture throws on memory of the capture", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() outside a capture throws on memory of the capture", (gpu) => {
   const [stream, other] = [gpu.stream(), gpu.stream()];
   beginCapture(gpu, stream);
   const block = gpu.allocAsync(8, stream);
@@ -189,8 +184,7 @@ Deno.test("cuMemsetD8Async() outside a capture throws on memory of the capture",
   endCapture(gpu, stream);
 });
 
-Deno.test("cuMemcpyAsync() in a graph reads no bytes of the launch before", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemcpyAsync() in a graph reads no bytes of the launch before", (gpu) => {
   const [stream, target] = [gpu.stream(), gpu.pinned(8)];
   const exec = captureExec(gpu, stream, () => {
     const block = gpu.allocAsync(8, stream);
@@ -204,8 +198,7 @@ Deno.test("cuMemcpyAsync() in a graph reads no bytes of the launch before", () =
   }
 });
 
-Deno.test("cuMemAllocFromPoolAsync() is recorded with the rights of its pool", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemAllocFromPoolAsync() is recorded with the rights of its pool", (gpu) => {
   const [stream, pool] = [
     gpu.stream(),
     out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 1)),

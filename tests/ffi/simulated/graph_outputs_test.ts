@@ -4,7 +4,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUresult as R } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
-import { SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { type SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 import { captureExec, follow, launchAndWait } from "./captured.ts";
 
 const MIB = 1 << 20;
@@ -24,8 +24,7 @@ function outputExec(
   return { exec, output };
 }
 
-Deno.test("cuDeviceGraphMemTrim() keeps what an output needs", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuDeviceGraphMemTrim() keeps what an output needs", (gpu) => {
   const [stream, before] = [gpu.stream(), gpu.freeBytes()];
   const { exec, output } = outputExec(gpu, stream);
   launchAndWait(gpu, exec, stream);
@@ -39,8 +38,7 @@ Deno.test("cuDeviceGraphMemTrim() keeps what an output needs", () => {
   assertEquals(gpu.freeBytes(), before);
 });
 
-Deno.test("cuGraphLaunch() makes an output that any stream can read and free", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() makes an output that any stream can read and free", (gpu) => {
   const [stream, other] = [gpu.stream(), gpu.stream()];
   const { exec, output } = outputExec(gpu, stream);
   assertEquals(gpu.api.cuMemFreeAsync(output, stream), R.CUDA_ERROR_INVALID_VALUE);
@@ -55,8 +53,7 @@ Deno.test("cuGraphLaunch() makes an output that any stream can read and free", (
   assertEquals([...target.bytes], Array(8).fill(7));
 });
 
-Deno.test("cuGraphLaunch() refuses while an output is there", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() refuses while an output is there", (gpu) => {
   const stream = gpu.stream();
   const { exec, output } = outputExec(gpu, stream);
   gpu.api.cuGraphLaunch(exec, stream);
@@ -66,8 +63,7 @@ Deno.test("cuGraphLaunch() refuses while an output is there", () => {
   assertEquals([...gpu.read(output, 2)], [7, 7]);
 });
 
-Deno.test("cuGraphLaunch() allocates an output anew when it frees on launch", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() allocates an output anew when it frees on launch", (gpu) => {
   const stream = gpu.stream();
   let output = 0n;
   const exec = captureExec(gpu, stream, () => {
@@ -80,8 +76,7 @@ Deno.test("cuGraphLaunch() allocates an output anew when it frees on launch", ()
   assertThrows(() => gpu.read(output, 1), SimulationError, "nobody has written");
 });
 
-Deno.test("cuGraphLaunch() that frees an output in use on another stream is a race", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() that frees an output in use on another stream is a race", (gpu) => {
   const [stream, other, target] = [gpu.stream(), gpu.stream(), gpu.pinned(8)];
   const { exec, output } = outputExec(gpu, stream, FREES_ON_LAUNCH);
   launchAndWait(gpu, exec, stream);
@@ -89,8 +84,7 @@ Deno.test("cuGraphLaunch() that frees an output in use on another stream is a ra
   assertThrows(() => gpu.api.cuGraphLaunch(exec, stream), SimulationError, "race");
 });
 
-Deno.test("cuGraphExecDestroy() leaves outputs there", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphExecDestroy() leaves outputs there", (gpu) => {
   const [stream, before] = [gpu.stream(), gpu.freeBytes()];
   const { exec, output } = outputExec(gpu, stream);
   launchAndWait(gpu, exec, stream);
@@ -101,8 +95,7 @@ Deno.test("cuGraphExecDestroy() leaves outputs there", () => {
   assertEquals(gpu.freeBytes(), before);
 });
 
-Deno.test("cuMemsetD8Async() throws on an output that is not there", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() throws on an output that is not there", (gpu) => {
   const stream = gpu.stream();
   const { exec, output } = outputExec(gpu, stream);
   const fill = () => gpu.api.cuMemsetD8Async(output, 1, 8n, stream);
@@ -113,8 +106,7 @@ Deno.test("cuMemsetD8Async() throws on an output that is not there", () => {
   assertThrows(fill, SimulationError, "was freed");
 });
 
-Deno.test("cuMemFreeAsync() in a capture frees the output of another graph", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFreeAsync() in a capture frees the output of another graph", (gpu) => {
   const [stream, target] = [gpu.stream(), gpu.pinned(8)];
   const { exec, output } = outputExec(gpu, stream);
   launchAndWait(gpu, exec, stream);

@@ -4,11 +4,10 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUresult as R } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
-import { SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 import { capture, captureExec, follow, instantiate, nodeCount } from "./captured.ts";
 
-Deno.test("cuGraphLaunch() runs what was captured, each time with the bytes of then", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() runs what was captured, each time with the bytes of then", (gpu) => {
   const [stream, other, device] = [gpu.stream(), gpu.stream(), gpu.alloc(4)];
   const [source, target] = [gpu.pinned(4), gpu.pinned(4)];
   const exec = captureExec(gpu, stream, () => {
@@ -25,8 +24,7 @@ Deno.test("cuGraphLaunch() runs what was captured, each time with the bytes of t
   }
 });
 
-Deno.test("cuGraphLaunch() runs the branches of a capture in their order", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() runs the branches of a capture in their order", (gpu) => {
   const [origin, joined, device] = [gpu.stream(), gpu.stream(), gpu.alloc(8)];
   const target = gpu.pinned(8);
   const exec = captureExec(gpu, origin, () => {
@@ -44,8 +42,7 @@ Deno.test("cuGraphLaunch() runs the branches of a capture in their order", () =>
   assertEquals([...target.bytes], [2, 2, 2, 2, 3, 3, 3, 3]);
 });
 
-Deno.test("cuGraphLaunch() lets the branches of a capture overlap", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() lets the branches of a capture overlap", (gpu) => {
   const size = 64 << 20;
   const [origin, joined] = [gpu.stream(), gpu.stream()];
   const [source, target] = [gpu.pinned(size), gpu.pinned(size)];
@@ -85,16 +82,14 @@ Deno.test("cuGraphLaunch() of branches that use the same bytes without order is 
   assertEquals(error.call, "cuMemsetD8Async");
 });
 
-Deno.test("cuGraphLaunch() races with work on a stream that is not ordered", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() races with work on a stream that is not ordered", (gpu) => {
   const [stream, device] = [gpu.stream(), gpu.alloc(8)];
   const exec = captureExec(gpu, stream, () => gpu.api.cuMemsetD8Async(device, 1, 8n, stream));
   gpu.api.cuMemsetD8Async(device, 2, 8n, gpu.stream());
   assertThrows(() => gpu.api.cuGraphLaunch(exec, stream), SimulationError, "race");
 });
 
-Deno.test("cuGraphLaunch() comes after the launch before on another stream", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() comes after the launch before on another stream", (gpu) => {
   const [stream, device] = [gpu.stream(), gpu.alloc(8)];
   const exec = captureExec(gpu, stream, () => gpu.api.cuMemsetD8Async(device, 1, 8n, stream));
   for (const other of [stream, gpu.stream(), gpu.stream()]) {
@@ -102,8 +97,7 @@ Deno.test("cuGraphLaunch() comes after the launch before on another stream", () 
   }
 });
 
-Deno.test("cuGraphLaunch() is ordered before what its stream is given later", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() is ordered before what its stream is given later", (gpu) => {
   const [origin, joined, device] = [gpu.stream(), gpu.stream(), gpu.alloc(8)];
   const exec = captureExec(gpu, origin, () => {
     follow(gpu, joined, origin);
@@ -116,8 +110,7 @@ Deno.test("cuGraphLaunch() is ordered before what its stream is given later", ()
   assertEquals([...gpu.read(device, 8)], [2, 2, 2, 2, 1, 1, 1, 1]);
 });
 
-Deno.test("cuGraphLaunch() throws when memory of the capture was freed", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() throws when memory of the capture was freed", (gpu) => {
   const [stream, device, source] = [gpu.stream(), gpu.alloc(8), gpu.pinned(8)];
   const fill = captureExec(gpu, stream, () => gpu.api.cuMemsetD8Async(device, 1, 8n, stream));
   const copy = captureExec(gpu, stream, () => {
@@ -142,8 +135,7 @@ Deno.test("cuGraphLaunch() throws when the host changes a source while the launc
   assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "host changed");
 });
 
-Deno.test("cuGraphLaunch() waits for a value each time", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphLaunch() waits for a value each time", (gpu) => {
   const [stream, latch] = [gpu.stream(), gpu.pinned(4)];
   const exec = captureExec(gpu, stream, () => {
     gpu.api.cuStreamWaitValue32_v2(stream, latch.address, 1, 1);
@@ -167,8 +159,7 @@ Deno.test("cuGraphLaunch() refuses a graph that was destroyed, and its queued wo
   assertEquals([...gpu.read(device, 4)], [1, 1, 1, 1]);
 });
 
-Deno.test("cuGraphGetNodes() writes as many nodes as there is room for", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuGraphGetNodes() writes as many nodes as there is room for", (gpu) => {
   const [stream, device] = [gpu.stream(), gpu.alloc(4)];
   const graph = capture(gpu, stream, () => {
     gpu.api.cuMemsetD8Async(device, 1, 4n, stream);
@@ -206,8 +197,7 @@ Deno.test("cuGraphInstantiateWithFlags() makes several of a graph without memory
   assertEquals(gpu.api.cuGraphInstantiateWithFlags(cell, plain, 2n), R.CUDA_ERROR_INVALID_VALUE);
 });
 
-Deno.test("cuDevicePrimaryCtxRelease_v2() destroys graphs and their memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuDevicePrimaryCtxRelease_v2() destroys graphs and their memory", (gpu) => {
   const stream = gpu.stream();
   const before = gpu.freeBytes();
   const exec = captureExec(gpu, stream, () => gpu.allocAsync(8, stream));

@@ -3,7 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { type SimulatedKernel, SimulationError } from "../../../ffi/simulated/driver.ts";
-import { EMPTY_PTX, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { EMPTY_PTX, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
 /** Adds one to each of `count` bytes. */
 const addOne: SimulatedKernel = {
@@ -148,8 +148,7 @@ Deno.test("cuLaunchKernel() uses memory whose free is queued behind it, and none
   assertThrows(() => gpu.api.cuStreamSynchronize(stream), SimulationError, "was freed");
 });
 
-Deno.test("cuModuleLoadData() throws on PTX text without its final zero", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuModuleLoadData() throws on PTX text without its final zero", (gpu) => {
   assertThrows(
     () => gpu.api.cuModuleLoadData(new BigUint64Array(1), EMPTY_PTX.subarray(0, -1)),
     SimulationError,
@@ -157,8 +156,7 @@ Deno.test("cuModuleLoadData() throws on PTX text without its final zero", () => 
   );
 });
 
-Deno.test("cuLaunchHostFunc() calls the host in stream order", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuLaunchHostFunc() calls the host in stream order", (gpu) => {
   const [address, stream] = [gpu.alloc(4), gpu.stream()];
   const seen: bigint[] = [];
   const callback = new Deno.UnsafeCallback(

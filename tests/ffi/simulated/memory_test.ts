@@ -5,10 +5,9 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { CUpointer_attribute as P } from "../../../ffi/constants.ts";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUmemAllocationProp } from "../../../ffi/structs.ts";
-import { bytesAt, out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { bytesAt, out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
-Deno.test("cuMemAlloc_v2() counts exactly what it takes", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemAlloc_v2() counts exactly what it takes", (gpu) => {
   const before = gpu.freeBytes();
   const address = gpu.alloc(1000);
   assertEquals(before - gpu.freeBytes(), 1000);
@@ -53,8 +52,7 @@ Deno.test("cuMemAlloc_v2() reports when the device is full", () => {
   gpu.alloc(400);
 });
 
-Deno.test("cuMemAlloc_v2() finds each of 100,000 live blocks again", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemAlloc_v2() finds each of 100,000 live blocks again", (gpu) => {
   const addresses = Array.from({ length: 100_000 }, () => gpu.alloc(256));
   for (const address of addresses.filter((_, index) => index % 3 === 0)) {
     gpu.api.cuMemFree_v2(address);
@@ -66,16 +64,14 @@ Deno.test("cuMemAlloc_v2() finds each of 100,000 live blocks again", () => {
   assertEquals(found.length, kept.length);
 });
 
-Deno.test("cuMemFree_v2() waits for work that uses the memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFree_v2() waits for work that uses the memory", (gpu) => {
   const [address, stream] = [gpu.alloc(1024), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 1, 1024n, stream);
   assertEquals(gpu.api.cuMemFree_v2(address), 0);
   assertEquals(gpu.api.cuStreamQuery(stream), 0);
 });
 
-Deno.test("cuMemHostAlloc() gives page-aligned memory that the host can touch", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemHostAlloc() gives page-aligned memory that the host can touch", (gpu) => {
   const { address, bytes } = gpu.pinned(5000);
   bytes.fill(7);
   assertEquals(address % 4096n, 0n);
@@ -85,16 +81,14 @@ Deno.test("cuMemHostAlloc() gives page-aligned memory that the host can touch", 
   assertEquals(gpu.api.cuMemFreeHost(address), 1);
 });
 
-Deno.test("cuMemFreeHost() throws while a queued copy needs the memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFreeHost() throws while a queued copy needs the memory", (gpu) => {
   const { address } = gpu.pinned(1024);
   const target = gpu.alloc(1024);
   gpu.api.cuMemcpyAsync(target, address, 1024n, gpu.stream());
   assertThrows(() => gpu.api.cuMemFreeHost(address), SimulationError, "still needs");
 });
 
-Deno.test("cuPointerGetAttribute() tells the kinds of memory apart", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuPointerGetAttribute() tells the kinds of memory apart", (gpu) => {
   const managed = out((cell) => gpu.api.cuMemAllocManaged(cell, 4096n, 1));
   const pooled = gpu.allocAsync(4096);
   const ask = (attribute: number, address: bigint) =>

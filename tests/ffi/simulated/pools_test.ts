@@ -7,7 +7,7 @@ import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { CUmemPoolProps } from "../../../ffi/structs.ts";
-import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
 const MIB = 1 << 20;
 
@@ -16,8 +16,7 @@ function readPool(gpu: SimulatedGpu, attribute: number): number {
   return Number(out((cell) => gpu.api.cuMemPoolGetAttribute(pool, attribute, cell)));
 }
 
-Deno.test("cuMemFreeAsync() gives memory back when the host waits", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFreeAsync() gives memory back when the host waits", (gpu) => {
   const before = gpu.freeBytes();
   const address = gpu.allocAsync(33 * MIB);
   assertEquals(before - gpu.freeBytes(), 64 * MIB);
@@ -27,8 +26,7 @@ Deno.test("cuMemFreeAsync() gives memory back when the host waits", () => {
   assertEquals(gpu.freeBytes(), before);
 });
 
-Deno.test("cuMemPoolSetAttribute() makes a pool keep memory up to its threshold", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemPoolSetAttribute() makes a pool keep memory up to its threshold", (gpu) => {
   const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
   const threshold = new BigUint64Array([BigInt(20 * MIB)]);
   gpu.api.cuMemPoolSetAttribute(pool, A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, threshold);
@@ -76,8 +74,7 @@ Deno.test("cuMemPoolDestroy() throws while a block is not freed, and gives memor
   assertEquals(gpu.freeBytes(), before);
 });
 
-Deno.test("cuMemFreeAsync() frees memory of cuMemAlloc_v2() in stream order", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFreeAsync() frees memory of cuMemAlloc_v2() in stream order", (gpu) => {
   const before = gpu.freeBytes();
   assertEquals(gpu.api.cuMemFreeAsync(gpu.alloc(MIB), 0n), 0);
   assertEquals(before - gpu.freeBytes(), MIB);
@@ -85,8 +82,7 @@ Deno.test("cuMemFreeAsync() frees memory of cuMemAlloc_v2() in stream order", ()
   assertEquals(gpu.freeBytes(), before);
 });
 
-Deno.test("cuMemFree_v2() frees memory of a pool once the host has waited", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFree_v2() frees memory of a pool once the host has waited", (gpu) => {
   const address = gpu.allocAsync(MIB);
   assertThrows(() => gpu.api.cuMemFree_v2(address), SimulationError, "still needs");
   gpu.api.cuCtxSynchronize();
@@ -96,8 +92,7 @@ Deno.test("cuMemFree_v2() frees memory of a pool once the host has waited", () =
   assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), MIB);
 });
 
-Deno.test("cuMemFreeAsync() throws when another stream may still use the memory", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemFreeAsync() throws when another stream may still use the memory", (gpu) => {
   const [first, second] = [gpu.stream(), gpu.stream()];
   const address = gpu.allocAsync(1024, first);
   gpu.api.cuStreamSynchronize(first);
@@ -105,8 +100,7 @@ Deno.test("cuMemFreeAsync() throws when another stream may still use the memory"
   assertThrows(() => gpu.api.cuMemFreeAsync(address, first), SimulationError, "race");
 });
 
-Deno.test("cuMemAllocAsync() memory used on another stream without order is a race", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemAllocAsync() memory used on another stream without order is a race", (gpu) => {
   const address = gpu.allocAsync(1024, gpu.stream());
   assertThrows(
     () => gpu.api.cuMemsetD8Async(address, 1, 1024n, gpu.stream()),

@@ -203,45 +203,37 @@ Deno.test("cuMemPoolExportToShareableHandle() is for pools with that handle alon
   assertEquals(gpu.api.cuMemPoolExportPointer(new Uint8Array(64), gpu.alloc(64)), 1);
 });
 
-Deno.test(
-  "cuMemPoolImportPointer() refuses another pool's memory, and what was freed",
-  linux,
-  () => {
-    const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
-    const [pool, other] = [makePool(one), makePool(one)];
-    const address = allocFrom(one, pool, 64);
-    const data = new Uint8Array(64);
-    const imported = importPool(one, pool, two);
-    assertEquals(one.api.cuMemPoolExportPointer(data, address), 0);
-    const cell = new BigUint64Array(1);
-    assertEquals(two.api.cuMemPoolImportPointer(cell, importPool(one, other, two), data), 1);
-    assertEquals(two.api.cuMemPoolImportPointer(cell, imported, new Uint8Array(64)), 1);
-    assertEquals(two.api.cuMemPoolImportPointer(cell, makePool(two), data), 1);
-    one.api.cuMemFreeAsync(address, 0n);
-    one.api.cuCtxSynchronize();
-    assertEquals(two.api.cuMemPoolImportPointer(cell, imported, data), 1);
-  },
-);
+Deno.test("cuMemPoolImportPointer() refuses memory of another pool, or freed", linux, () => {
+  const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
+  const [pool, other] = [makePool(one), makePool(one)];
+  const address = allocFrom(one, pool, 64);
+  const data = new Uint8Array(64);
+  const imported = importPool(one, pool, two);
+  assertEquals(one.api.cuMemPoolExportPointer(data, address), 0);
+  const cell = new BigUint64Array(1);
+  assertEquals(two.api.cuMemPoolImportPointer(cell, importPool(one, other, two), data), 1);
+  assertEquals(two.api.cuMemPoolImportPointer(cell, imported, new Uint8Array(64)), 1);
+  assertEquals(two.api.cuMemPoolImportPointer(cell, makePool(two), data), 1);
+  one.api.cuMemFreeAsync(address, 0n);
+  one.api.cuCtxSynchronize();
+  assertEquals(two.api.cuMemPoolImportPointer(cell, imported, data), 1);
+});
 
-Deno.test(
-  "cuMemPoolImportPointer() opens memory of this machine, but not in its own pool",
-  linux,
-  () => {
-    const gpu = new SimulatedGpu();
-    const pool = makePool(gpu);
-    const address = allocFrom(gpu, pool, 64);
-    gpu.write(address, new Uint8Array(64).fill(3));
-    const imported = importPool(gpu, pool, gpu);
-    const data = new Uint8Array(64);
-    assertEquals(gpu.api.cuMemPoolExportPointer(data, address), 0);
-    assertEquals(gpu.api.cuMemPoolImportPointer(new BigUint64Array(1), pool, data), 1);
-    const again = out((cell) => gpu.api.cuMemPoolImportPointer(cell, imported, data));
-    assertEquals(gpu.read(again + 60n, 4), Uint8Array.of(3, 3, 3, 3));
-    assertEquals(gpu.api.cuMemFree_v2(again), 0);
-    assertEquals(gpu.read(address, 1), Uint8Array.of(3));
-    assertEquals(gpu.api.cuMemPoolDestroy(imported), 0);
-  },
-);
+Deno.test("cuMemPoolImportPointer() opens its machine's memory, not in its pool", linux, () => {
+  const gpu = new SimulatedGpu();
+  const pool = makePool(gpu);
+  const address = allocFrom(gpu, pool, 64);
+  gpu.write(address, new Uint8Array(64).fill(3));
+  const imported = importPool(gpu, pool, gpu);
+  const data = new Uint8Array(64);
+  assertEquals(gpu.api.cuMemPoolExportPointer(data, address), 0);
+  assertEquals(gpu.api.cuMemPoolImportPointer(new BigUint64Array(1), pool, data), 1);
+  const again = out((cell) => gpu.api.cuMemPoolImportPointer(cell, imported, data));
+  assertEquals(gpu.read(again + 60n, 4), Uint8Array.of(3, 3, 3, 3));
+  assertEquals(gpu.api.cuMemFree_v2(again), 0);
+  assertEquals(gpu.read(address, 1), Uint8Array.of(3));
+  assertEquals(gpu.api.cuMemPoolDestroy(imported), 0);
+});
 
 Deno.test("cuMemPoolImportFromShareableHandle() refuses descriptors of other files", linux, () => {
   const gpu = new SimulatedGpu();

@@ -5,7 +5,7 @@ import { assertAlmostEquals, assertEquals, assertRejects, assertThrows } from "@
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
-import { SimulatedGpu } from "../../support/simulated_gpu.ts";
+import { SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
 const GIB = 2 ** 30;
 
@@ -15,8 +15,7 @@ function elapsedMilliseconds(gpu: SimulatedGpu, start: bigint, end: bigint): num
   return cell[0] ?? NaN;
 }
 
-Deno.test("cuStreamQuery() runs one operation at a time", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamQuery() runs one operation at a time", (gpu) => {
   const [address, stream] = [gpu.alloc(256), gpu.stream()];
   for (let i = 0; i < 3; i++) gpu.api.cuMemsetD8Async(address, i, 256n, stream);
   assertEquals(
@@ -25,8 +24,7 @@ Deno.test("cuStreamQuery() runs one operation at a time", () => {
   );
 });
 
-Deno.test("cuStreamDestroy_v2() lets queued work finish and refuses the handle", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamDestroy_v2() lets queued work finish and refuses the handle", (gpu) => {
   const [address, stream] = [gpu.alloc(4), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 5, 4n, stream);
   assertEquals(gpu.api.cuStreamDestroy_v2(stream), 0);
@@ -47,16 +45,14 @@ Deno.test("cuStreamDestroy_v2() keeps no stream whose work is done, also where n
   assertEquals(roles, ["legacy", "blocking"]);
 });
 
-Deno.test("cuMemsetD8Async() takes its context from the stream", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() takes its context from the stream", (gpu) => {
   const [address, stream] = [gpu.alloc(4), gpu.stream()];
   gpu.api.cuCtxSetCurrent(gpu.retain(1));
   assertEquals(gpu.api.cuMemsetD8Async(address, 1, 4n, stream), 0);
   assertEquals(gpu.api.cuStreamSynchronize(stream), 0);
 });
 
-Deno.test("cuMemsetD8Async() throws on memory of another device without peer access", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() throws on memory of another device without peer access", (gpu) => {
   const [stream, peer] = [gpu.stream(), gpu.retain(1)];
   gpu.api.cuCtxSetCurrent(peer);
   const address = gpu.alloc(4);
@@ -67,8 +63,7 @@ Deno.test("cuMemsetD8Async() throws on memory of another device without peer acc
   assertEquals(fill(), 0);
 });
 
-Deno.test("cuStreamWaitEvent() makes one stream wait for another", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamWaitEvent() makes one stream wait for another", (gpu) => {
   const [address, producer, consumer] = [gpu.alloc(4), gpu.stream(), gpu.stream()];
   const [event, target] = [gpu.event(), gpu.pinned(4)];
   gpu.api.cuMemsetD8Async(address, 3, 4n, producer);
@@ -79,8 +74,7 @@ Deno.test("cuStreamWaitEvent() makes one stream wait for another", () => {
   assertEquals([...target.bytes], [3, 3, 3, 3]);
 });
 
-Deno.test("cuMemsetD8Async() on another stream without an event is a race", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() on another stream without an event is a race", (gpu) => {
   const address = gpu.alloc(256);
   gpu.api.cuMemsetD8Async(address, 1, 256n, gpu.stream());
   assertThrows(
@@ -90,15 +84,13 @@ Deno.test("cuMemsetD8Async() on another stream without an event is a race", () =
   );
 });
 
-Deno.test("cuMemsetD8Async() on another part of a block is no race", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() on another part of a block is no race", (gpu) => {
   const address = gpu.alloc(256);
   assertEquals(gpu.api.cuMemsetD8Async(address, 1, 128n, gpu.stream()), 0);
   assertEquals(gpu.api.cuMemsetD8Async(address + 128n, 2, 128n, gpu.stream()), 0);
 });
 
-Deno.test("cuMemsetD2D8Async() on other columns of the same rows is no race", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD2D8Async() on other columns of the same rows is no race", (gpu) => {
   const address = gpu.alloc(256);
   assertEquals(gpu.api.cuMemsetD2D8Async(address, 32n, 1, 16n, 8n, gpu.stream()), 0);
   assertEquals(gpu.api.cuMemsetD2D8Async(address + 16n, 32n, 2, 16n, 8n, gpu.stream()), 0);
@@ -109,8 +101,7 @@ Deno.test("cuMemsetD2D8Async() on other columns of the same rows is no race", ()
   );
 });
 
-Deno.test("cuMemsetD8Async() after the host has waited is no race", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuMemsetD8Async() after the host has waited is no race", (gpu) => {
   const [address, stream] = [gpu.alloc(256), gpu.stream()];
   gpu.api.cuMemsetD8Async(address, 1, 256n, stream);
   gpu.api.cuStreamSynchronize(stream);
@@ -131,8 +122,7 @@ Deno.test("cuMemsetD8Async() on the default stream is ordered with blocking stre
   assertEquals(gpu.read(address, 1)[0], 3);
 });
 
-Deno.test("cuEventQuery() answers by what was recorded", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuEventQuery() answers by what was recorded", (gpu) => {
   const [event, stream] = [gpu.event(), gpu.stream()];
   assertEquals(gpu.api.cuEventQuery(event), 0);
   gpu.api.cuMemsetD8Async(gpu.alloc(4), 1, 4n, stream);
@@ -142,8 +132,7 @@ Deno.test("cuEventQuery() answers by what was recorded", () => {
   assertEquals(gpu.api.cuEventQuery(event), 400);
 });
 
-Deno.test("cuEventElapsedTime() refuses events without a time", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuEventElapsedTime() refuses events without a time", (gpu) => {
   const [start, end, untimed, stream] = [gpu.event(), gpu.event(), gpu.event(2), gpu.stream()];
   const cell = new Float32Array(1);
   assertEquals(gpu.api.cuEventElapsedTime(cell, start, end), 400);
@@ -154,8 +143,7 @@ Deno.test("cuEventElapsedTime() refuses events without a time", () => {
   assertEquals(gpu.api.cuEventElapsedTime(cell, start, end), 0);
 });
 
-Deno.test("cuEventElapsedTime() measures a fill in virtual time", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuEventElapsedTime() measures a fill in virtual time", (gpu) => {
   const [start, end, stream] = [gpu.event(), gpu.event(), gpu.stream()];
   gpu.api.cuEventRecord(start, stream);
   gpu.api.cuMemsetD8Async(gpu.alloc(GIB), 0, BigInt(GIB), stream);
@@ -165,8 +153,7 @@ Deno.test("cuEventElapsedTime() measures a fill in virtual time", () => {
   assertAlmostEquals(elapsedMilliseconds(gpu, start, end), expected, 0.01);
 });
 
-Deno.test("cuEventElapsedTime() shows that copies in opposite directions overlap", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuEventElapsedTime() shows that copies in opposite directions overlap", (gpu) => {
   const size = 64 << 20;
   const [up, down] = [gpu.stream(), gpu.stream()];
   const [start, end] = [gpu.event(), gpu.event()];
@@ -185,8 +172,7 @@ Deno.test("cuEventElapsedTime() shows that copies in opposite directions overlap
   assertAlmostEquals(elapsedMilliseconds(gpu, start, end), slower, slower * 0.05);
 });
 
-Deno.test("cuStreamWaitValue32_v2() holds a stream until the host opens the latch", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamWaitValue32_v2() holds a stream until the host opens the latch", (gpu) => {
   const [latch, address, stream] = [gpu.pinned(4), gpu.alloc(4), gpu.stream()];
   gpu.api.cuStreamWaitValue32_v2(stream, latch.address, 1, 1);
   gpu.api.cuMemsetD8Async(address, 1, 4n, stream);
@@ -196,8 +182,7 @@ Deno.test("cuStreamWaitValue32_v2() holds a stream until the host opens the latc
   assertEquals(gpu.api.cuStreamSynchronize(stream), 0);
 });
 
-Deno.test("cuStreamWaitValue32_v2() lets another stream open the latch", () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamWaitValue32_v2() lets another stream open the latch", (gpu) => {
   const [latch, waiting, opening] = [gpu.alloc(4), gpu.stream(), gpu.stream()];
   gpu.write(latch, new Uint8Array(4));
   gpu.api.cuStreamWaitValue32_v2(waiting, latch, 7, 0);
@@ -226,8 +211,7 @@ Deno.test("cuEventSynchronizeNonblocking() lets JavaScript open a latch meanwhil
   assertEquals(await waiting, 0);
 });
 
-Deno.test("cuStreamSynchronizeNonblocking() rejects when a latch never opens", async () => {
-  const gpu = new SimulatedGpu();
+testSimulated("cuStreamSynchronizeNonblocking() rejects when a latch never opens", async (gpu) => {
   const [latch, stream] = [gpu.pinned(4), gpu.stream()];
   gpu.api.cuStreamWaitValue32_v2(stream, latch.address, 1, 1);
   await assertRejects(

@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { endTurn, timeOfMaking } from "../../../src/accounting/clock.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 2 ** 20;
 
@@ -20,18 +20,17 @@ Deno.test("timeOfMaking() reads the clock for each large block", () => {
   assertEquals(sizes.map(timeOfMaking), [1, 2, 3, 3]);
 });
 
-Deno.test("CudaDevice.alloc() of a later turn has a time of its own", () =>
-  withDevice(async (gpu) => {
-    using clock = new SteppingClock();
-    endTurn();
-    using first = gpu.alloc("uint8", 256);
-    using second = gpu.alloc("uint8", 256);
-    await Promise.resolve();
-    clock.time += 1000;
-    using third = gpu.alloc("uint8", 256);
-    const made = [first, second, third].map(({ span }) => span.allocation.createdAt);
-    assertEquals(made, [1, 1, 1002]);
-  }));
+testOnDevice("CudaDevice.alloc() of a later turn has a time of its own", async (gpu) => {
+  using clock = new SteppingClock();
+  endTurn();
+  using first = gpu.alloc("uint8", 256);
+  using second = gpu.alloc("uint8", 256);
+  await Promise.resolve();
+  clock.time += 1000;
+  using third = gpu.alloc("uint8", 256);
+  const made = [first, second, third].map(({ span }) => span.allocation.createdAt);
+  assertEquals(made, [1, 1, 1002]);
+});
 
 /** A clock that goes on by a millisecond each time somebody looks. */
 class SteppingClock implements Disposable {

@@ -4,8 +4,9 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import { OriginFinder } from "../../../src/accounting/origin.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { evaluate } from "../../support/child_deno.ts";
+import { runWithCollector } from "../../support/collector_program.ts";
 import { testDriver } from "../../support/driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 2 ** 24;
 
@@ -59,15 +60,14 @@ Deno.test("OriginFinder.choose() refuses what it does not know", () => {
   );
 });
 
-Deno.test("CudaDevice.live() says where a large buffer was made", () =>
-  withDevice((gpu) => {
-    const [buffer, here] = [gpu.alloc("uint8", LARGE_BYTES), new Error()];
-    using _large = buffer;
-    using _small = gpu.alloc("uint8", 8);
-    const [large, small] = gpu.live();
-    assertEquals(lineOf(large?.origin), lineOf(here.stack?.split("\n")[1]));
-    assertEquals([large?.stack?.length, small?.origin], [1, undefined]);
-  }));
+testOnDevice("CudaDevice.live() says where a large buffer was made", (gpu) => {
+  const [buffer, here] = [gpu.alloc("uint8", LARGE_BYTES), new Error()];
+  using _large = buffer;
+  using _small = gpu.alloc("uint8", 8);
+  const [large, small] = gpu.live();
+  assertEquals(lineOf(large?.origin), lineOf(here.stack?.split("\n")[1]));
+  assertEquals([large?.stack?.length, small?.origin], [1, undefined]);
+});
 
 Deno.test("CudaDevice.open() takes { origins } for all objects of the device", () => {
   using gpu = CudaDevice.open(0, { driver: testDriver(), origins: "stack" });
@@ -80,25 +80,19 @@ Deno.test("CudaDevice.open() takes { origins } for all objects of the device", (
 });
 
 Deno.test("OriginFinder keeps no object of the stack alive", async () => {
-  const { code, stdout, stderr } = await evaluate(
-    `
-      import { CudaDevice } from "./mod.ts";
-      const gpu = CudaDevice.open(0, { driver: "simulated", origins: "stack" });
-      class Owner {
-        buffer = gpu.alloc("uint8", 8);
-      }
-      function drop() {
-        new Owner();
-      }
-      drop();
-      await new Promise((resolve) => setTimeout(resolve, 1));
-      globalThis.gc();
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      console.log(gpu.live().count);
-    `,
-    { flags: ["--v8-flags=--expose-gc"] },
-  );
-  assertEquals([code, stdout.trim()], [0, "0"], stderr);
+  const { result } = await runWithCollector(`
+    gpu.context.ledger.origins.choose("stack");
+    class Owner {
+      buffer = gpu.alloc("uint8", 8);
+    }
+    function drop() {
+      new Owner();
+    }
+    drop();
+    await collect();
+    return gpu.live().count;
+  `);
+  assertEquals(result, 0);
 });
 
 Deno.test("VRAMKIT_ORIGINS chooses how much is recorded", async () => {

@@ -4,7 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { Timeline } from "../../../src/accounting/timeline.ts";
 import type { TimelineRecord } from "../../../src/accounting/timeline_event.ts";
 import { cardOf } from "../../support/display.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const RECORD: TimelineRecord = {
   action: "allocate",
@@ -17,51 +17,48 @@ const RECORD: TimelineRecord = {
   stream: 0x10n,
 };
 
-Deno.test("Timeline is off outside notebooks and records nothing", () =>
-  withDevice((gpu) => {
-    using _buffer = gpu.alloc("uint8", 8);
-    assertEquals([gpu.timeline.isOn, gpu.timeline.length], [false, 0]);
-  }));
+testOnDevice("Timeline is off outside notebooks and records nothing", (gpu) => {
+  using _buffer = gpu.alloc("uint8", 8);
+  assertEquals([gpu.timeline.isOn, gpu.timeline.length], [false, 0]);
+});
 
-Deno.test("Timeline records allocations, frees and tracks of a device in order", () =>
-  withDevice((gpu) => {
-    gpu.timeline.start();
-    {
-      using _track = gpu.track("step");
-      using _buffer = gpu.alloc("uint8", 64, { label: "x" });
-    }
-    gpu.timeline.stop();
-    using _later = gpu.alloc("uint8", 8);
-    const events = gpu.timeline.events();
-    gpu.timeline.clear();
-    assertEquals(events.map(({ action, name, deviceBytes }) => [action, name, deviceBytes]), [
-      ["begin", "step", 0],
-      ["allocate", "x", 64],
-      ["free", "x", 0],
-      ["end", "step", 0],
-    ]);
-    const [, allocated, freed] = events;
-    assertEquals([allocated?.id, allocated?.address], [freed?.id, freed?.address]);
-    assert((allocated?.timeSeconds ?? 0) <= (freed?.timeSeconds ?? 0));
-  }));
+testOnDevice("Timeline records allocations, frees and tracks of a device in order", (gpu) => {
+  gpu.timeline.start();
+  {
+    using _track = gpu.track("step");
+    using _buffer = gpu.alloc("uint8", 64, { label: "x" });
+  }
+  gpu.timeline.stop();
+  using _later = gpu.alloc("uint8", 8);
+  const events = gpu.timeline.events();
+  gpu.timeline.clear();
+  assertEquals(events.map(({ action, name, deviceBytes }) => [action, name, deviceBytes]), [
+    ["begin", "step", 0],
+    ["allocate", "x", 64],
+    ["free", "x", 0],
+    ["end", "step", 0],
+  ]);
+  const [, allocated, freed] = events;
+  assertEquals([allocated?.id, allocated?.address], [freed?.id, freed?.address]);
+  assert((allocated?.timeSeconds ?? 0) <= (freed?.timeSeconds ?? 0));
+});
 
-Deno.test("Timeline records copies between host and device with both names", () =>
-  withDevice(async (gpu) => {
-    using a = gpu.alloc("uint8", 64, { label: "a" });
-    using b = gpu.alloc("uint8", 64, { label: "b" });
-    gpu.timeline.start();
-    await a.upload(new Uint8Array(64));
-    b.copyFrom(a);
-    b.downloadSync();
-    gpu.timeline.stop();
-    const copies = gpu.timeline.events().filter(({ action }) => action === "copy");
-    gpu.timeline.clear();
-    assertEquals(copies.map(({ source, name, byteLength }) => [source, name, byteLength]), [
-      ["host", "a", 64],
-      ["a", "b", 64],
-      ["b", "host", 64],
-    ]);
-  }));
+testOnDevice("Timeline records copies between host and device with both names", async (gpu) => {
+  using a = gpu.alloc("uint8", 64, { label: "a" });
+  using b = gpu.alloc("uint8", 64, { label: "b" });
+  gpu.timeline.start();
+  await a.upload(new Uint8Array(64));
+  b.copyFrom(a);
+  b.downloadSync();
+  gpu.timeline.stop();
+  const copies = gpu.timeline.events().filter(({ action }) => action === "copy");
+  gpu.timeline.clear();
+  assertEquals(copies.map(({ source, name, byteLength }) => [source, name, byteLength]), [
+    ["host", "a", 64],
+    ["a", "b", 64],
+    ["b", "host", 64],
+  ]);
+});
 
 Deno.test("Timeline keeps the newest events and counts those it dropped", () => {
   const timeline = new Timeline().start({ eventCount: 3 });

@@ -2,7 +2,7 @@
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { Undisposed } from "../../../src/accounting/undisposed.ts";
-import { evaluate } from "../../support/child_deno.ts";
+import { runWithCollector } from "../../support/collector_program.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 
 const BLOCK = {
@@ -43,40 +43,30 @@ Deno.test("Undisposed.note() of a block without bytes leaves the warning to the 
   assertStringIncludes(warnings[0] ?? "", "8 B of device memory");
 });
 
-const DROP_AND_DISPOSE = `
-  import { CudaDevice } from "./mod.ts";
-  const gpu = CudaDevice.open(0, { driver: "simulated", origins: "line" });
-  function drop() {
-    const root = gpu.alloc("uint8", 1024, { label: "dropped" });
-    return root.view.bind(root);
-  }
-  function dispose() {
-    for (let i = 0; i < 3000; i++) gpu.alloc("uint8", 8).dispose();
-    const order = [gpu.alloc("uint8", 8), gpu.alloc("uint8", 8)];
-    order[0].dispose();
-    order[1].dispose();
-  }
-  async function collect() {
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    globalThis.gc();
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  let view = gpu.alloc("uint8", [2, 8], { label: "viewed" }).view(0);
-  drop();
-  dispose();
-  await collect();
-  console.log(gpu.live().objects.map(({ name }) => name).join(), view.disposed);
-  view = undefined;
-  await collect();
-  gpu.synchronizeSync();
-  const { undisposed } = gpu.report().data;
-  console.log(gpu.live().count, undisposed.count, undisposed.byteLength, gpu.memory.liveBytes);
-`;
-
 Deno.test("safety net frees what nothing reaches, and nothing that a view still shows", async () => {
-  const flags = ["--v8-flags=--expose-gc"];
-  const { code, stdout, stderr } = await evaluate(DROP_AND_DISPOSE, { flags });
-  assertEquals([code, stdout.trim().split("\n")], [0, ["viewed false", "0 2 1040 0"]], stderr);
-  assertStringIncludes(stderr, "vramkit: dropped (1 KiB of device memory) made at ");
-  assertEquals(stderr.split("garbage-collected").length, 3);
+  const { result, warnings } = await runWithCollector(`
+    gpu.context.ledger.origins.choose("line");
+    function drop() {
+      const root = gpu.alloc("uint8", 1024, { label: "dropped" });
+      return root.view.bind(root);
+    }
+    function dispose() {
+      for (let i = 0; i < 3000; i++) gpu.alloc("uint8", 8).dispose();
+      const order = [gpu.alloc("uint8", 8), gpu.alloc("uint8", 8)];
+      order[0].dispose();
+      order[1].dispose();
+    }
+    let view = gpu.alloc("uint8", [2, 8], { label: "viewed" }).view(0);
+    drop();
+    dispose();
+    await collect();
+    const kept = [gpu.live().objects.map(({ name }) => name).join(), view.disposed];
+    view = undefined;
+    await collect();
+    const { count, byteLength } = gpu.report().data.undisposed;
+    return [...kept, gpu.live().count, count, byteLength, gpu.memory.liveBytes];
+  `);
+  assertEquals(result, ["viewed", false, 0, 2, 1040, 0]);
+  assertStringIncludes(warnings[0] ?? "", "vramkit: dropped (1 KiB of device memory) made at ");
+  assertEquals(warnings.filter((warning) => warning.includes("garbage-collected")).length, 2);
 });

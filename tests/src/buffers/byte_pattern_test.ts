@@ -4,10 +4,10 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 function randomBytes(random: Random, count: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: count }, () => random.below(256));
@@ -41,76 +41,73 @@ Deno.test("GpuBuffer.fillPattern() writes arrays of all lengths at all places, a
     }
   }));
 
-Deno.test("GpuBuffer.fillPattern() repeats buffers of all lengths", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(4);
-    using x = gpu.alloc("uint8", 50_001);
-    for (const patternBytes of [1, 5, 1025, 4096, 33_333, 50_001, 60_000]) {
-      const bytes = randomBytes(random, patternBytes);
-      using pattern = await gpu.upload(bytes);
-      const start = random.below(100);
-      x.fill(9);
-      x.subarray(start).fillPattern(pattern);
-      const expected = new Uint8Array(50_001).fill(9);
-      expected.set(repeated(bytes, 50_001 - start), start);
-      assertEquals(await x.download(), expected);
-    }
-  }));
+testOnDevice("GpuBuffer.fillPattern() repeats buffers of all lengths", async (gpu) => {
+  const random = new Random(4);
+  using x = gpu.alloc("uint8", 50_001);
+  for (const patternBytes of [1, 5, 1025, 4096, 33_333, 50_001, 60_000]) {
+    const bytes = randomBytes(random, patternBytes);
+    using pattern = await gpu.upload(bytes);
+    const start = random.below(100);
+    x.fill(9);
+    x.subarray(start).fillPattern(pattern);
+    const expected = new Uint8Array(50_001).fill(9);
+    expected.set(repeated(bytes, 50_001 - start), start);
+    assertEquals(await x.download(), expected);
+  }
+});
 
-Deno.test("GpuBuffer.fillPattern() takes elements of the buffer's type, or any bytes", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.alloc("float32", 5);
-    x.fillPattern(new Float32Array([1.5, -2]));
-    assertEquals(await x.download(), new Float32Array([1.5, -2, 1.5, -2, 1.5]));
-    x.fillPattern(new Uint8Array(new Float32Array([3]).buffer).buffer);
-    assertEquals(await x.download(), new Float32Array(5).fill(3));
-    using half = gpu.alloc("float16", 3);
-    half.fillPattern(new Float32Array([0.5, 1]));
-    assertEquals([...await half.download()], [0.5, 1, 0.5]);
-    using big = gpu.alloc("int64", 3);
-    big.fillPattern(BigInt64Array.of(-1n, 5n));
-    assertEquals(await big.download(), BigInt64Array.of(-1n, 5n, -1n));
-    using host = gpu.pinned("uint8", 6);
-    host.fillPattern(Uint8Array.of(1, 2));
-    await gpu.synchronize();
-    assertEquals([...host.array], [1, 2, 1, 2, 1, 2]);
-    using late = gpu.lazy("uint8", 3);
-    assertEquals(await late.fillPattern(Uint8Array.of(7)).download(), Uint8Array.of(7, 7, 7));
-  }));
+testOnDevice("GpuBuffer.fillPattern() takes elements of its type, or any bytes", async (gpu) => {
+  using x = gpu.alloc("float32", 5);
+  x.fillPattern(new Float32Array([1.5, -2]));
+  assertEquals(await x.download(), new Float32Array([1.5, -2, 1.5, -2, 1.5]));
+  x.fillPattern(new Uint8Array(new Float32Array([3]).buffer).buffer);
+  assertEquals(await x.download(), new Float32Array(5).fill(3));
+  using half = gpu.alloc("float16", 3);
+  half.fillPattern(new Float32Array([0.5, 1]));
+  assertEquals([...await half.download()], [0.5, 1, 0.5]);
+  using big = gpu.alloc("int64", 3);
+  big.fillPattern(BigInt64Array.of(-1n, 5n));
+  assertEquals(await big.download(), BigInt64Array.of(-1n, 5n, -1n));
+  using host = gpu.pinned("uint8", 6);
+  host.fillPattern(Uint8Array.of(1, 2));
+  await gpu.synchronize();
+  assertEquals([...host.array], [1, 2, 1, 2, 1, 2]);
+  using late = gpu.lazy("uint8", 3);
+  assertEquals(await late.fillPattern(Uint8Array.of(7)).download(), Uint8Array.of(7, 7, 7));
+});
 
-Deno.test("GpuBuffer.fillPattern() refuses what does not fit, and writes nothing", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 8);
-    using bytes = gpu.zeros("uint8", 8);
-    using empty = gpu.alloc("float32", 0);
-    const detached = new Float32Array(2);
-    structuredClone(detached.buffer, { transfer: [detached.buffer] });
-    const call = (pattern: unknown) => () => x.fillPattern(pattern as never);
-    assertThrows(call(new Float32Array(0)), RangeError, "has no bytes");
-    assertThrows(call(empty), RangeError, "has no bytes");
-    assertThrows(call(new Float32Array(257)), RangeError, "upload it, and pass the buffer");
-    assertThrows(call(new Float64Array(2)), TypeError, "does not hold float32");
-    assertThrows(call(bytes), TypeError, "has other elements");
-    assertThrows(call(detached), TypeError, "detached");
-    for (const start of [0, 5]) {
-      assertThrows(call(x.subarray(start, start + 2)), RangeError, "onto themselves");
-    }
-    assertThrows(() => x.subarray(2, 3).fillPattern(x), RangeError, "onto themselves");
-    for (const wrong of [undefined, null, 5, "pattern", [1, 2], {}]) {
-      assertThrows(call(wrong), TypeError, "Cannot write a pattern into");
-    }
-    assertThrows(
-      () => x.fillPattern(new Float32Array(1), { streams: gpu.stream } as never),
-      TypeError,
-    );
-    const gone = gpu.zeros("float32", 2);
-    gone.dispose();
-    assertThrows(call(gone), DisposedError);
-    assertThrows(() => gone.fillPattern(new Float32Array(1)), DisposedError);
-    assertEquals(await x.download(), new Float32Array(8));
-  }));
+testOnDevice("GpuBuffer.fillPattern() refuses what does not fit, writes nothing", async (gpu) => {
+  using x = gpu.zeros("float32", 8);
+  using bytes = gpu.zeros("uint8", 8);
+  using empty = gpu.alloc("float32", 0);
+  const detached = new Float32Array(2);
+  structuredClone(detached.buffer, { transfer: [detached.buffer] });
+  const call = (pattern: unknown) => () => x.fillPattern(pattern as never);
+  assertThrows(call(new Float32Array(0)), RangeError, "has no bytes");
+  assertThrows(call(empty), RangeError, "has no bytes");
+  assertThrows(call(new Float32Array(257)), RangeError, "upload it, and pass the buffer");
+  assertThrows(call(new Float64Array(2)), TypeError, "does not hold float32");
+  assertThrows(call(bytes), TypeError, "has other elements");
+  assertThrows(call(detached), TypeError, "detached");
+  for (const start of [0, 5]) {
+    assertThrows(call(x.subarray(start, start + 2)), RangeError, "onto themselves");
+  }
+  assertThrows(() => x.subarray(2, 3).fillPattern(x), RangeError, "onto themselves");
+  for (const wrong of [undefined, null, 5, "pattern", [1, 2], {}]) {
+    assertThrows(call(wrong), TypeError, "Cannot write a pattern into");
+  }
+  assertThrows(
+    () => x.fillPattern(new Float32Array(1), { streams: gpu.stream } as never),
+    TypeError,
+  );
+  const gone = gpu.zeros("float32", 2);
+  gone.dispose();
+  assertThrows(call(gone), DisposedError);
+  assertThrows(() => gone.fillPattern(new Float32Array(1)), DisposedError);
+  assertEquals(await x.download(), new Float32Array(8));
+});
 
-testHoldingStream(
+testHolding(
   "GpuBuffer.fillPattern() does not wait, and takes the array as it is",
   async (gpu: CudaDevice) => {
     using x = gpu.zeros("uint8", 6);

@@ -8,7 +8,7 @@ import { bitsOf, bytesOf, patterns, reference } from "../../support/exact_conver
 import { Random } from "../../support/random.ts";
 import { elementsOf } from "../../support/strided_elements.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("GpuBuffer.astype() and options name the element type that is called otherwise elsewhere", () =>
   withDevice(async (gpu) => {
@@ -41,12 +41,11 @@ for (const from of DTYPE_NAMES) {
     }));
 }
 
-Deno.test("GpuBuffer.astype() reads truth in any byte that is not 0", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(Uint8Array.of(0, 1, 2, 255), { dtype: "bool" });
-    using y = x.astype("float32");
-    assertEquals(await y.download(), Float32Array.of(0, 1, 1, 1));
-  }));
+testOnDevice("GpuBuffer.astype() reads truth in any byte that is not 0", async (gpu) => {
+  using x = await gpu.upload(Uint8Array.of(0, 1, 2, 255), { dtype: "bool" });
+  using y = x.astype("float32");
+  assertEquals(await y.download(), Float32Array.of(0, 1, 1, 1));
+});
 
 Deno.test("GpuBuffer.astype() takes buffers of any size, and writes nothing beside them", () =>
   withDevice(async (gpu) => {
@@ -66,23 +65,22 @@ Deno.test("GpuBuffer.astype() takes buffers of any size, and writes nothing besi
     assertEquals([none.shape, none.dtype], [[0, 3], "uint8"]);
   }));
 
-Deno.test("StridedView.astype() converts views of any strides in their order", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(5);
-    const length = 720;
-    const values = Float64Array.from({ length }, (_, index) => index * 1.25 - 200);
-    using x = await gpu.upload(values);
-    for (let round = 0; round < 60; round++) {
-      const layout = randomLayout(random, length);
-      const view = x.strided(layout);
-      using y = view.astype("int32");
-      const expected = elementsOf(layout).map((place) => values[place] ?? NaN);
-      assertEquals(await y.download(), Int32Array.from(expected), `${view} from ${layout.offset}`);
-      assertEquals(y.shape, layout.shape);
-      using same = view.astype("float64");
-      assertEquals(await same.download(), Float64Array.from(expected));
-    }
-  }));
+testOnDevice("StridedView.astype() converts views of any strides in their order", async (gpu) => {
+  const random = new Random(5);
+  const length = 720;
+  const values = Float64Array.from({ length }, (_, index) => index * 1.25 - 200);
+  using x = await gpu.upload(values);
+  for (let round = 0; round < 60; round++) {
+    const layout = randomLayout(random, length);
+    const view = x.strided(layout);
+    using y = view.astype("int32");
+    const expected = elementsOf(layout).map((place) => values[place] ?? NaN);
+    assertEquals(await y.download(), Int32Array.from(expected), `${view} from ${layout.offset}`);
+    assertEquals(y.shape, layout.shape);
+    using same = view.astype("float64");
+    assertEquals(await same.download(), Float64Array.from(expected));
+  }
+});
 
 Deno.test("StridedView.astype() takes more axes than its kernel, and disposes what it made", () =>
   withDevice(async (gpu) => {
@@ -136,64 +134,61 @@ Deno.test("GpuBuffer.astype() gives a buffer of the same kind and shape, with it
     }
   }));
 
-Deno.test("GpuBuffer.astype() comes after calls that nobody awaited, on any stream", () =>
-  withDevice(async (gpu) => {
-    const length = LATE_BYTES / 4;
-    using stream = gpu.createStream();
-    using x = gpu.zeros("float32", length);
-    const upload = x.upload(new Float32Array(length).fill(2.5));
-    requireUnderWay(gpu.stream);
-    using y = x.astype("uint8", { stream });
-    x.fill(9);
-    using before = y.slice(0, 2);
-    const late = y.upload(new Uint8Array(length).fill(5));
-    using z = y.astype("int64");
-    assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
-    await Promise.all([upload, late]);
-    using w = x.astype("float16");
-    assertEquals(await w.at(length - 1), 9);
-  }));
+testOnDevice("GpuBuffer.astype() comes after calls not awaited, on any stream", async (gpu) => {
+  const length = LATE_BYTES / 4;
+  using stream = gpu.createStream();
+  using x = gpu.zeros("float32", length);
+  const upload = x.upload(new Float32Array(length).fill(2.5));
+  requireUnderWay(gpu.stream);
+  using y = x.astype("uint8", { stream });
+  x.fill(9);
+  using before = y.slice(0, 2);
+  const late = y.upload(new Uint8Array(length).fill(5));
+  using z = y.astype("int64");
+  assertEquals([await before.at(1), await z.at(0)], [2, 5n]);
+  await Promise.all([upload, late]);
+  using w = x.astype("float16");
+  assertEquals(await w.at(length - 1), 9);
+});
 
-Deno.test("GpuBuffer.astype() is recorded by a capture, into a buffer that is there", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(Float32Array.of(1.5, 2.5));
-    using y = gpu.zeros("int32", 2);
-    using graph = gpu.capture(() => void x.astype("int32", { into: y }));
-    assertEquals(await y.download(), Int32Array.of(0, 0));
-    await x.upload(Float32Array.of(-7.9, 8.9));
-    graph.launch();
-    assertEquals(await y.download(), Int32Array.of(-7, 8));
-  }));
+testOnDevice("GpuBuffer.astype() is recorded by a capture, into another buffer", async (gpu) => {
+  using x = await gpu.upload(Float32Array.of(1.5, 2.5));
+  using y = gpu.zeros("int32", 2);
+  using graph = gpu.capture(() => void x.astype("int32", { into: y }));
+  assertEquals(await y.download(), Int32Array.of(0, 0));
+  await x.upload(Float32Array.of(-7.9, 8.9));
+  graph.launch();
+  assertEquals(await y.download(), Int32Array.of(-7, 8));
+});
 
-Deno.test("GpuBuffer.astype() refuses what cannot be, and leaves nothing", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", [2, 3]);
-    using y = gpu.zeros("int32", [3, 2]);
-    const before = gpu.live().count;
-    const check = (body: () => unknown, Kind: new (...args: never[]) => Error, words: string) =>
-      assertThrows(body, Kind, words);
-    check(() => x.astype("float" as never), TypeError, "float32");
-    check(() => x.astype("int32", { into: y }), RangeError, "shapes differ");
-    check(() => x.astype("int64", { into: y as never }), TypeError, "element types differ");
-    check(() => x.astype("int32", { into: new Int32Array(6) as never }), TypeError, '"into"');
-    check(() => x.astype("int32", { to: y } as never), TypeError, '"to"');
-    check(() => x.strided().astype("int32", null as never), TypeError, "astype");
-    check(() => x.astype("int32", { into: x.as("int32") }), RangeError, "onto themselves");
-    const [low, high] = [x.subarray(0, 3), x.subarray(3).as("int32")];
-    assertEquals(low.astype("int32", { into: high }), high);
-    const bytes = x.as("uint8");
-    const wider = bytes.subarray(0, 16).as("float64");
-    check(() => bytes.subarray(8, 10).astype("float64", { into: wider }), RangeError, "onto");
-    check(() => bytes.subarray(0, 2).astype("float64", { into: wider }), RangeError, "onto");
-    const narrower = bytes.subarray(0, 2);
-    assertEquals(bytes.subarray(8).as("float64").astype("uint8", { into: narrower }), narrower);
-    y.dispose();
-    check(() => x.astype("int32", { into: y.reshape([2, 3]) }), Error, "it was disposed");
-    using view = x.transpose();
-    view.dispose();
-    check(() => view.astype("int8"), Error, "it was disposed");
-    assertEquals(gpu.live().count, before - 1);
-  }));
+testOnDevice("GpuBuffer.astype() refuses what cannot be, and leaves nothing", (gpu) => {
+  using x = gpu.zeros("float32", [2, 3]);
+  using y = gpu.zeros("int32", [3, 2]);
+  const before = gpu.live().count;
+  const check = (body: () => unknown, Kind: new (...args: never[]) => Error, words: string) =>
+    assertThrows(body, Kind, words);
+  check(() => x.astype("float" as never), TypeError, "float32");
+  check(() => x.astype("int32", { into: y }), RangeError, "shapes differ");
+  check(() => x.astype("int64", { into: y as never }), TypeError, "element types differ");
+  check(() => x.astype("int32", { into: new Int32Array(6) as never }), TypeError, '"into"');
+  check(() => x.astype("int32", { to: y } as never), TypeError, '"to"');
+  check(() => x.strided().astype("int32", null as never), TypeError, "astype");
+  check(() => x.astype("int32", { into: x.as("int32") }), RangeError, "onto themselves");
+  const [low, high] = [x.subarray(0, 3), x.subarray(3).as("int32")];
+  assertEquals(low.astype("int32", { into: high }), high);
+  const bytes = x.as("uint8");
+  const wider = bytes.subarray(0, 16).as("float64");
+  check(() => bytes.subarray(8, 10).astype("float64", { into: wider }), RangeError, "onto");
+  check(() => bytes.subarray(0, 2).astype("float64", { into: wider }), RangeError, "onto");
+  const narrower = bytes.subarray(0, 2);
+  assertEquals(bytes.subarray(8).as("float64").astype("uint8", { into: narrower }), narrower);
+  y.dispose();
+  check(() => x.astype("int32", { into: y.reshape([2, 3]) }), Error, "it was disposed");
+  using view = x.transpose();
+  view.dispose();
+  check(() => view.astype("int8"), Error, "it was disposed");
+  assertEquals(gpu.live().count, before - 1);
+});
 
 testOnTwoDevices("GpuBuffer.astype() refuses memory of another device", (gpu, other) => {
   using x = gpu.zeros("float32", 4);
@@ -201,14 +196,13 @@ testOnTwoDevices("GpuBuffer.astype() refuses memory of another device", (gpu, ot
   assertThrows(() => x.astype("int32", { into: y }), TypeError, "the other on 1; convert it on");
 });
 
-Deno.test("GpuBuffer.astype() has the types that it is asked for", () =>
-  withDevice(async (gpu: CudaDevice) => {
-    using x = await gpu.upload([1, 2, 3]);
-    using halves = x.astype("float16");
-    const values: Float16Array = await halves.download();
-    using pinned = gpu.pinned("uint8", 3);
-    const same = x.astype("uint8", { into: pinned });
-    await gpu.synchronize();
-    assertEquals([...values, ...same.array], [1, 2, 3, 1, 2, 3]);
-    await assertRejects(() => x.upload(values as never), TypeError);
-  }));
+testOnDevice("GpuBuffer.astype() has the types that it is asked for", async (gpu: CudaDevice) => {
+  using x = await gpu.upload([1, 2, 3]);
+  using halves = x.astype("float16");
+  const values: Float16Array = await halves.download();
+  using pinned = gpu.pinned("uint8", 3);
+  const same = x.astype("uint8", { into: pinned });
+  await gpu.synchronize();
+  assertEquals([...values, ...same.array], [1, 2, 3, 1, 2, 3]);
+  await assertRejects(() => x.upload(values as never), TypeError);
+});

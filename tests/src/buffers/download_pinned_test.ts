@@ -2,56 +2,41 @@
 
 import { assertEquals, assertNotEquals, assertRejects } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { CudaError, DisposedError } from "../../../src/words/errors.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { liveNames, withDevice } from "../../support/with_device.ts";
+import { DisposedError } from "../../../src/words/errors.ts";
+import { watchedDriver } from "../../support/faulty_driver.ts";
+import { liveNames, testOnDevice } from "../../support/with_device.ts";
 
-Deno.test("gpu.downloadPinned() gives the elements", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([1, 2, 3, 4, 5, 6]), { shape: [2, 3] });
-    using host = await gpu.downloadPinned(x, { label: "host" });
-    assertEquals(`${host}`, "PinnedBuffer(host, float32[2, 3])");
-    assertEquals([...host.array], [1, 2, 3, 4, 5, 6]);
-  }));
+testOnDevice("gpu.downloadPinned() gives the elements", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([1, 2, 3, 4, 5, 6]), { shape: [2, 3] });
+  using host = await gpu.downloadPinned(x, { label: "host" });
+  assertEquals(`${host}`, "PinnedBuffer(host, float32[2, 3])");
+  assertEquals([...host.array], [1, 2, 3, 4, 5, 6]);
+});
 
-Deno.test("gpu.downloadPinned() packs a strided view", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([1, 2, 3, 4, 5, 6]), { shape: [2, 3] });
-    using host = await gpu.downloadPinned(x.transpose());
-    assertEquals(host.shape, [3, 2]);
-    assertEquals([...host.array], [1, 4, 2, 5, 3, 6]);
-  }));
+testOnDevice("gpu.downloadPinned() packs a strided view", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([1, 2, 3, 4, 5, 6]), { shape: [2, 3] });
+  using host = await gpu.downloadPinned(x.transpose());
+  assertEquals(host.shape, [3, 2]);
+  assertEquals([...host.array], [1, 4, 2, 5, 3, 6]);
+});
 
-Deno.test("gpu.downloadPinned() uses memory again once it was disposed", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 1000);
-    const first = await gpu.downloadPinned(x);
-    const { ptr, array } = first;
-    using second = await gpu.downloadPinned(x);
-    assertNotEquals(second.ptr, ptr);
-    first.dispose();
-    assertEquals(array.length, 0);
-    using third = await gpu.downloadPinned(x);
-    assertEquals(third.ptr, ptr);
-  }));
+testOnDevice("gpu.downloadPinned() uses memory again once it was disposed", async (gpu) => {
+  using x = gpu.zeros("float32", 1000);
+  const first = await gpu.downloadPinned(x);
+  const { ptr, array } = first;
+  using second = await gpu.downloadPinned(x);
+  assertNotEquals(second.ptr, ptr);
+  first.dispose();
+  assertEquals(array.length, 0);
+  using third = await gpu.downloadPinned(x);
+  assertEquals(third.ptr, ptr);
+});
 
-Deno.test("gpu.downloadPinned() of a disposed buffer leaves nothing", () =>
-  withDevice(async (gpu) => {
-    const x = gpu.zeros("float32", 8);
-    x.dispose();
-    await assertRejects(() => gpu.downloadPinned(x), DisposedError);
-    assertEquals(liveNames(gpu), []);
-  }));
-
-Deno.test("gpu.downloadPinned() leaves nothing when the copy fails", () => {
-  const { driver, setFault } = faultyDriver();
-  return withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 8, { label: "x" });
-    setFault({ name: "cuMemcpyAsync" });
-    await assertRejects(() => gpu.downloadPinned(x), CudaError);
-    setFault(undefined);
-    assertEquals(liveNames(gpu).length, 1);
-  }, { driver });
+testOnDevice("gpu.downloadPinned() of a disposed buffer leaves nothing", async (gpu) => {
+  const x = gpu.zeros("float32", 8);
+  x.dispose();
+  await assertRejects(() => gpu.downloadPinned(x), DisposedError);
+  assertEquals(liveNames(gpu), []);
 });
 
 Deno.test("the pool of gpu.downloadPinned() is a cache that can be trimmed, and ends with the context", async () => {

@@ -3,7 +3,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 type Numbers = GpuBuffer<"uint32">;
 
@@ -21,15 +21,14 @@ const KINDS: Readonly<Record<string, (gpu: CudaDevice) => Numbers>> = {
 const SIX = new Uint32Array([1, 2, 3, 4, 5, 6]);
 
 for (const [kind, make] of Object.entries(KINDS)) {
-  Deno.test(`GpuBuffer.slice() of ${kind} memory is a copy of the same kind`, () =>
-    withDevice(async (gpu) => {
-      using buffer = make(gpu);
-      await buffer.upload(SIX);
-      using copy = buffer.slice(1, 4);
-      buffer.fill(0);
-      assertEquals([...await copy.download()], [2, 3, 4]);
-      assertEquals([copy.kind, copy.constructor], [buffer.kind, buffer.constructor]);
-    }));
+  testOnDevice(`GpuBuffer.slice() of ${kind} memory is a copy of the same kind`, async (gpu) => {
+    using buffer = make(gpu);
+    await buffer.upload(SIX);
+    using copy = buffer.slice(1, 4);
+    buffer.fill(0);
+    assertEquals([...await copy.download()], [2, 3, 4]);
+    assertEquals([copy.kind, copy.constructor], [buffer.kind, buffer.constructor]);
+  });
 
   Deno.test(`StridedView.copyTo() reads ${kind} memory by its strides, and writes it so`, () =>
     withDevice(async (gpu) => {
@@ -44,36 +43,32 @@ for (const [kind, make] of Object.entries(KINDS)) {
       assertEquals([...await buffer.download()], [7, 8, 7, 7, 8, 7]);
     }));
 
-  Deno.test(`GpuBuffer.at() and setAt() reach single elements of ${kind} memory`, () =>
-    withDevice(async (gpu) => {
-      using buffer = make(gpu);
-      await buffer.upload(SIX);
-      await buffer.setAt(-1, 60);
-      assertEquals([await buffer.at(4), await buffer.at(5)], [5, 60]);
-    }));
+  testOnDevice(`GpuBuffer.at() and setAt() reach elements of ${kind} memory`, async (gpu) => {
+    using buffer = make(gpu);
+    await buffer.upload(SIX);
+    await buffer.setAt(-1, 60);
+    assertEquals([await buffer.at(4), await buffer.at(5)], [5, 60]);
+  });
 
-  Deno.test(`CudaDevice.copyBatch() copies into ${kind} memory and out of it`, () =>
-    withDevice(async (gpu) => {
-      using buffer = make(gpu);
-      using source = await gpu.upload(SIX);
-      using target = gpu.zeros("uint32", 6);
-      gpu.copyBatch([{ source, destination: buffer }]);
-      gpu.copyBatch([{ source: buffer, destination: target }]);
-      assertEquals(await target.download(), SIX);
-    }));
+  testOnDevice(`CudaDevice.copyBatch() copies into ${kind} memory and out of it`, async (gpu) => {
+    using buffer = make(gpu);
+    using source = await gpu.upload(SIX);
+    using target = gpu.zeros("uint32", 6);
+    gpu.copyBatch([{ source, destination: buffer }]);
+    gpu.copyBatch([{ source: buffer, destination: target }]);
+    assertEquals(await target.download(), SIX);
+  });
 }
 
 for (const kind of ["staged", "growable"] as const) {
-  Deno.test(`GpuBuffer.release() refuses ${kind} memory, which is more than an address`, () =>
-    withDevice((gpu) => {
-      const buffer = KINDS[kind]?.(gpu);
-      assertThrows(() => buffer?.release(), TypeError, "takes more than its address");
-      buffer?.dispose();
-    }));
+  testOnDevice(`GpuBuffer.release() refuses ${kind} memory, more than an address`, (gpu) => {
+    const buffer = KINDS[kind]?.(gpu);
+    assertThrows(() => buffer?.release(), TypeError, "takes more than its address");
+    buffer?.dispose();
+  });
 }
 
-Deno.test("GpuBuffer.release() refuses registered memory, which is the array's", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.register(new Uint32Array(6));
-    assertThrows(() => buffer.release(), TypeError, "takes more than its address");
-  }));
+testOnDevice("GpuBuffer.release() refuses registered memory, which is the array's", (gpu) => {
+  using buffer = gpu.register(new Uint32Array(6));
+  assertThrows(() => buffer.release(), TypeError, "takes more than its address");
+});

@@ -24,7 +24,7 @@ import { patternBytes } from "../../support/contents.ts";
 import { cardOf } from "../../support/display.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
+import { freeBytes, liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", () => {
   const { driver, calls } = watchedDriver();
@@ -46,55 +46,51 @@ Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", (
   }, { driver });
 });
 
-Deno.test("LazyBuffer is allocated by its first use, once", () =>
-  withDevice((gpu) => {
-    const uses: ((lazy: LazyBuffer<"uint8">) => unknown)[] = [
-      (lazy) => lazy.fill(1),
-      (lazy) => lazy.clear(),
-      (lazy) => lazy.ptr,
-      (lazy) => lazy.uploadSync(new Uint8Array(1000)),
-      (lazy) => lazy.subarray(4, 8).fill(1),
-      (lazy) => lazy.ensureAllocated(),
-    ];
-    for (const use of uses) {
-      using lazy = gpu.lazy("uint8", 1000);
-      use(lazy);
-      assert(lazy.isAllocated, String(use));
-      assertEquals(gpu.live().byteLength, 1000);
-      const { ptr } = lazy;
-      assertNotEquals(ptr, 0n);
-      assertEquals(lazy.ensureAllocated().ptr, ptr);
-    }
-  }));
+testOnDevice("LazyBuffer is allocated by its first use, once", (gpu) => {
+  const uses: ((lazy: LazyBuffer<"uint8">) => unknown)[] = [
+    (lazy) => lazy.fill(1),
+    (lazy) => lazy.clear(),
+    (lazy) => lazy.ptr,
+    (lazy) => lazy.uploadSync(new Uint8Array(1000)),
+    (lazy) => lazy.subarray(4, 8).fill(1),
+    (lazy) => lazy.ensureAllocated(),
+  ];
+  for (const use of uses) {
+    using lazy = gpu.lazy("uint8", 1000);
+    use(lazy);
+    assert(lazy.isAllocated, String(use));
+    assertEquals(gpu.live().byteLength, 1000);
+    const { ptr } = lazy;
+    assertNotEquals(ptr, 0n);
+    assertEquals(lazy.ensureAllocated().ptr, ptr);
+  }
+});
 
-Deno.test("LazyBuffer takes the device's memory at first use and gives it back", () =>
-  withDevice((gpu) => {
-    const before = freeBytes(gpu);
-    const lazy = gpu.lazy("uint8", 2 ** 26);
-    assertEquals(freeBytes(gpu), before);
-    lazy.fill(1);
-    assert(freeBytes(gpu) <= before - 2 ** 26);
-    lazy.dispose();
-    assertEquals(freeBytes(gpu), before);
-  }));
+testOnDevice("LazyBuffer takes the device's memory at first use and gives it back", (gpu) => {
+  const before = freeBytes(gpu);
+  const lazy = gpu.lazy("uint8", 2 ** 26);
+  assertEquals(freeBytes(gpu), before);
+  lazy.fill(1);
+  assert(freeBytes(gpu) <= before - 2 ** 26);
+  lazy.dispose();
+  assertEquals(freeBytes(gpu), before);
+});
 
-Deno.test("LazyBuffer that was never used is disposed like any other", () =>
-  withDevice((gpu) => {
-    const lazy = gpu.lazy("uint8", 1000);
-    const view = lazy.subarray(10);
-    lazy.dispose();
-    assertThrows(() => lazy.ensureAllocated(), DisposedError);
-    assertThrows(() => view.fill(1), DisposedError);
-    assertEquals([lazy.isAllocated, gpu.live().count], [false, 0]);
-  }));
+testOnDevice("LazyBuffer that was never used is disposed like any other", (gpu) => {
+  const lazy = gpu.lazy("uint8", 1000);
+  const view = lazy.subarray(10);
+  lazy.dispose();
+  assertThrows(() => lazy.ensureAllocated(), DisposedError);
+  assertThrows(() => view.fill(1), DisposedError);
+  assertEquals([lazy.isAllocated, gpu.live().count], [false, 0]);
+});
 
-Deno.test("LazyBuffer of 0 bytes needs no memory", () =>
-  withDevice((gpu) => {
-    using lazy = gpu.lazy("uint8", 0);
-    assert(lazy.isAllocated);
-    lazy.ensureAllocated().fill(1);
-    assertEquals(lazy.ptr, 0n);
-  }));
+testOnDevice("LazyBuffer of 0 bytes needs no memory", (gpu) => {
+  using lazy = gpu.lazy("uint8", 0);
+  assert(lazy.isAllocated);
+  lazy.ensureAllocated().fill(1);
+  assertEquals(lazy.ptr, 0n);
+});
 
 Deno.test("LazyBuffer.ensureAllocated() says all amounts, and a later call tries again", () => {
   const { driver, setFault } = faultyDriver();
@@ -137,35 +133,32 @@ for (const file of [undefined, new URL(import.meta.url)]) {
     }));
 }
 
-Deno.test("LazyBuffer first used on another stream comes after its own", () =>
-  withDevice((gpu) => {
-    using other = gpu.createStream();
-    for (let round = 0; round < 5; round++) {
-      using lazy = gpu.lazy("uint8", 4096);
-      lazy.uploadSync(patternBytes(4096, round), { stream: other });
-      assertEquals(lazy.downloadSync(), patternBytes(4096, round));
-    }
-  }));
+testOnDevice("LazyBuffer first used on another stream comes after its own", (gpu) => {
+  using other = gpu.createStream();
+  for (let round = 0; round < 5; round++) {
+    using lazy = gpu.lazy("uint8", 4096);
+    lazy.uploadSync(patternBytes(4096, round), { stream: other });
+    assertEquals(lazy.downloadSync(), patternBytes(4096, round));
+  }
+});
 
-Deno.test("LazyBuffer outlives the stream it was planned on", () =>
-  withDevice((gpu) => {
-    const stream = gpu.createStream();
-    using lazy = gpu.lazy("uint8", 64, { stream });
-    stream.dispose();
-    using other = gpu.createStream();
-    lazy.fill(3, { stream: other });
-    assertEquals(lazy.downloadSync()[63], 3);
-  }));
+testOnDevice("LazyBuffer outlives the stream it was planned on", (gpu) => {
+  const stream = gpu.createStream();
+  using lazy = gpu.lazy("uint8", 64, { stream });
+  stream.dispose();
+  using other = gpu.createStream();
+  lazy.fill(3, { stream: other });
+  assertEquals(lazy.downloadSync()[63], 3);
+});
 
-Deno.test("LazyBuffer.release() gives an address that exists", () =>
-  withDevice((gpu) => {
-    const { memoryResource, stream } = gpu;
-    const lazy = gpu.lazy("uint8", 64, { resource: memoryResource });
-    const address = lazy.release();
-    assertNotEquals(address, 0n);
-    assertEquals(gpu.live().count, 0);
-    memoryResource.deallocate(address, 64, stream);
-  }));
+testOnDevice("LazyBuffer.release() gives an address that exists", (gpu) => {
+  const { memoryResource, stream } = gpu;
+  const lazy = gpu.lazy("uint8", 64, { resource: memoryResource });
+  const address = lazy.release();
+  assertNotEquals(address, 0n);
+  assertEquals(gpu.live().count, 0);
+  memoryResource.deallocate(address, 64, stream);
+});
 
 Deno.test("LazyBuffer reads its file at first use, the part that it was given", () =>
   withFolder((gpu, folder) => {
@@ -305,15 +298,14 @@ Deno.test("LazyBuffer with a file is not loaded in a capture, and is used there 
     assertEquals(x.downloadSync(), Uint8Array.of(1, 2, 3));
   }));
 
-Deno.test("CudaDevice.lazy() checks what it is told of a file", () =>
-  withDevice((gpu) => {
-    const plan = (options: unknown) => () => gpu.lazy("uint8", 3, options as never);
-    assertThrows(plan({ fileOffset: 3 }), TypeError, "needs a file");
-    assertThrows(plan({ file: "a", fileOffset: -1 }), RangeError, "file offset");
-    assertThrows(plan({ file: 5 }), TypeError, '"file"');
-    assertThrows(plan({ file: "" }), TypeError, "path");
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.lazy() checks what it is told of a file", (gpu) => {
+  const plan = (options: unknown) => () => gpu.lazy("uint8", 3, options as never);
+  assertThrows(plan({ fileOffset: 3 }), TypeError, "needs a file");
+  assertThrows(plan({ file: "a", fileOffset: -1 }), RangeError, "file offset");
+  assertThrows(plan({ file: 5 }), TypeError, '"file"');
+  assertThrows(plan({ file: "" }), TypeError, "path");
+  assertEquals(gpu.live().count, 0);
+});
 
 /** A device, and a folder that is removed afterwards. */
 function withFolder(

@@ -10,24 +10,23 @@ import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const PAGES_BYTES = 2 ** 20;
 
-Deno.test("ManagedBuffer.array and the device see the same bytes", () =>
-  withDevice((gpu) => {
-    using managed = gpu.managed("uint8", 1000);
-    managed.array.set(patternBytes(1000));
-    using device = gpu.alloc("uint8", 1000);
-    device.copyFrom(managed);
-    assertEquals(device.downloadSync(), patternBytes(1000));
-    managed.fill(9);
-    gpu.synchronizeSync();
-    assertEquals(managed.array[999], 9);
-    const { array } = managed;
-    managed.dispose();
-    assertEquals(array.length, 0);
-  }));
+testOnDevice("ManagedBuffer.array and the device see the same bytes", (gpu) => {
+  using managed = gpu.managed("uint8", 1000);
+  managed.array.set(patternBytes(1000));
+  using device = gpu.alloc("uint8", 1000);
+  device.copyFrom(managed);
+  assertEquals(device.downloadSync(), patternBytes(1000));
+  managed.fill(9);
+  gpu.synchronizeSync();
+  assertEquals(managed.array[999], 9);
+  const { array } = managed;
+  managed.dispose();
+  assertEquals(array.length, 0);
+});
 
 Deno.test("ManagedBuffer.advise() gives hints that advice reads back, unadvise() takes them back", () =>
   withDevice((gpu) => {
@@ -54,91 +53,85 @@ Deno.test("ManagedBuffer.advise() gives hints that advice reads back, unadvise()
     assertEquals(managed.advice, nothing);
   }));
 
-Deno.test("ManagedBuffer.advise() of a view is for its pages only", () =>
-  withDevice((gpu) => {
-    using managed = gpu.managed("uint8", 2 * PAGES_BYTES);
-    const [left, right] = managed.split(PAGES_BYTES);
-    left.advise("readMostly");
-    assertEquals([left.advice.readMostly, right.advice.readMostly], [true, false]);
-    assertEquals(managed.advice.readMostly, false);
-  }));
+testOnDevice("ManagedBuffer.advise() of a view is for its pages only", (gpu) => {
+  using managed = gpu.managed("uint8", 2 * PAGES_BYTES);
+  const [left, right] = managed.split(PAGES_BYTES);
+  left.advise("readMostly");
+  assertEquals([left.advice.readMostly, right.advice.readMostly], [true, false]);
+  assertEquals(managed.advice.readMostly, false);
+});
 
-Deno.test("ManagedBuffer.prefetch() sends all or a part, and keeps the contents", () =>
-  withDevice((gpu) => {
-    using managed = gpu.managed("uint8", 2 * PAGES_BYTES);
-    managed.array.set(patternBytes(2 * PAGES_BYTES));
-    managed.prefetch(gpu);
+testOnDevice("ManagedBuffer.prefetch() sends all or a part, and keeps the contents", (gpu) => {
+  using managed = gpu.managed("uint8", 2 * PAGES_BYTES);
+  managed.array.set(patternBytes(2 * PAGES_BYTES));
+  managed.prefetch(gpu);
+  gpu.synchronizeSync();
+  assertEquals(managed.advice.lastPrefetchLocation, 0);
+  const [left, right] = managed.split(PAGES_BYTES);
+  left.prefetch("host");
+  gpu.synchronizeSync();
+  assertEquals(left.advice.lastPrefetchLocation, "host");
+  assertEquals(right.advice.lastPrefetchLocation, 0);
+  assertEquals(managed.downloadSync(), patternBytes(2 * PAGES_BYTES));
+});
+
+testOnDevice("ManagedBuffer.prefetch() and hints take 0 bytes", (gpu) => {
+  using managed = gpu.managed("uint8", 0);
+  managed.prefetch(gpu).advise("readMostly");
+  assertEquals(managed.advice.readMostly, false);
+});
+
+testOnDevice("ManagedBuffer.discard() gives the contents up, and takes new ones", (gpu) => {
+  if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) {
+    using old = gpu.managed("uint8", PAGES_BYTES);
+    assertThrows(() => old.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
+    return;
+  }
+  using managed = gpu.managed("uint8", PAGES_BYTES);
+  managed.fill(7).discard().fill(8);
+  assertEquals(managed.downloadSync().findIndex((byte) => byte !== 8), -1);
+});
+
+testOnDevice("ManagedBuffer.discard() loses no bytes that are written behind it", (gpu) => {
+  if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;
+  using managed = gpu.managed("uint8", 8 * PAGES_BYTES);
+  using source = gpu.alloc("uint8", managed.length);
+  for (let round = 1; round <= 20; round++) {
+    source.fill(100 + round);
+    managed.fill(round).discard().fill(50 + round);
+    assertEquals(managed.downloadSync().findIndex((byte) => byte !== 50 + round), -1);
+    managed.discard().copyFrom(source);
+    assertEquals(managed.downloadSync().findIndex((byte) => byte !== 100 + round), -1);
+    // What lies beside a part that is given up stays, also on the same page.
+    managed.subarray(1000, 5000).discard().fill(round);
+    const bytes = managed.downloadSync();
+    assertEquals([bytes[999], bytes[1000], bytes[4999], bytes[5000]], [
+      ...[100 + round, round, round, 100 + round],
+    ]);
+    managed.discard();
     gpu.synchronizeSync();
-    assertEquals(managed.advice.lastPrefetchLocation, 0);
-    const [left, right] = managed.split(PAGES_BYTES);
-    left.prefetch("host");
-    gpu.synchronizeSync();
-    assertEquals(left.advice.lastPrefetchLocation, "host");
-    assertEquals(right.advice.lastPrefetchLocation, 0);
-    assertEquals(managed.downloadSync(), patternBytes(2 * PAGES_BYTES));
-  }));
+    if (managed.isHostAccessible) managed.array.fill(round);
+    else managed.fill(round);
+    assertEquals(managed.downloadSync().findIndex((byte) => byte !== round), -1);
+  }
+});
 
-Deno.test("ManagedBuffer.prefetch() and hints take 0 bytes", () =>
-  withDevice((gpu) => {
-    using managed = gpu.managed("uint8", 0);
-    managed.prefetch(gpu).advise("readMostly");
-    assertEquals(managed.advice.readMostly, false);
-  }));
-
-Deno.test("ManagedBuffer.discard() gives the contents up, and new ones can be written", () =>
-  withDevice((gpu) => {
-    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) {
-      using old = gpu.managed("uint8", PAGES_BYTES);
-      assertThrows(() => old.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
-      return;
-    }
-    using managed = gpu.managed("uint8", PAGES_BYTES);
-    managed.fill(7).discard().fill(8);
-    assertEquals(managed.downloadSync().findIndex((byte) => byte !== 8), -1);
-  }));
-
-Deno.test("ManagedBuffer.discard() loses no bytes that are written behind it", () =>
-  withDevice((gpu) => {
-    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;
-    using managed = gpu.managed("uint8", 8 * PAGES_BYTES);
-    using source = gpu.alloc("uint8", managed.length);
-    for (let round = 1; round <= 20; round++) {
-      source.fill(100 + round);
-      managed.fill(round).discard().fill(50 + round);
-      assertEquals(managed.downloadSync().findIndex((byte) => byte !== 50 + round), -1);
-      managed.discard().copyFrom(source);
-      assertEquals(managed.downloadSync().findIndex((byte) => byte !== 100 + round), -1);
-      // What lies beside a part that is given up stays, also on the same page.
-      managed.subarray(1000, 5000).discard().fill(round);
-      const bytes = managed.downloadSync();
-      assertEquals([bytes[999], bytes[1000], bytes[4999], bytes[5000]], [
-        ...[100 + round, round, round, 100 + round],
-      ]);
-      managed.discard();
+testOnDevice("ManagedBuffer.discard() leaves what is written behind it to the host", (gpu) => {
+  if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;
+  for (const byteLength of [4096, 65_536, 131_072, 2 * 2 ** 20]) {
+    for (let round = 0; round < 50; round++) {
+      // New memory each time: pages that were never used before are the ones that lose bytes.
+      using managed = gpu.managed("uint8", byteLength);
+      if (round % 2 === 0) managed.fill(7);
+      managed.discard().fill(9);
+      if (round % 3 === 0 && managed.isHostAccessible) managed.prefetch("host");
       gpu.synchronizeSync();
-      if (managed.isHostAccessible) managed.array.fill(round);
-      else managed.fill(round);
-      assertEquals(managed.downloadSync().findIndex((byte) => byte !== round), -1);
+      const bytes = managed.isHostAccessible ? managed.array : managed.downloadSync();
+      assertEquals(bytes.findIndex((byte) => byte !== 9), -1);
+      assertEquals(managed.downloadSync().findIndex((byte) => byte !== 9), -1);
     }
-  }));
-
-Deno.test("ManagedBuffer.discard() leaves what is written behind it to the host", () =>
-  withDevice((gpu) => {
-    if (!gpu.context.driver.has("cuMemDiscardAndPrefetchBatchAsync")) return;
-    for (const byteLength of [4096, 65_536, 131_072, 2 * 2 ** 20]) {
-      for (let round = 0; round < 50; round++) {
-        // New memory each time: pages that were never used before are the ones that lose bytes.
-        using managed = gpu.managed("uint8", byteLength);
-        if (round % 2 === 0) managed.fill(7);
-        managed.discard().fill(9);
-        if (round % 3 === 0 && managed.isHostAccessible) managed.prefetch("host");
-        gpu.synchronizeSync();
-        const bytes = managed.isHostAccessible ? managed.array : managed.downloadSync();
-        assertEquals(bytes.findIndex((byte) => byte !== 9), -1);
-        assertEquals(managed.downloadSync().findIndex((byte) => byte !== 9), -1);
-      }
-    }
-  }));
+  }
+});
 
 Deno.test("ManagedBuffer.discard() names the driver it needs", () =>
   withDevice((gpu) => {
@@ -146,25 +139,23 @@ Deno.test("ManagedBuffer.discard() names the driver it needs", () =>
     assertThrows(() => managed.discard(), CudaUnavailableError, "needs a driver for CUDA 13.0");
   }, { driver: simulateDriver({ driverVersion: 12080 }) }));
 
-Deno.test("ManagedBuffer.advise() refuses hints and places that there are not", () =>
-  withDevice((gpu) => {
-    using managed = gpu.managed("uint8", 16);
-    const unknown = "writeMostly" as ManagedHint;
-    const words = 'Cannot advise "writeMostly": expected "readMostly", "preferredLocation" or "acc';
-    assertThrows(() => managed.advise(unknown), TypeError, words);
-    assertThrows(() => managed.advise("accessedBy"), TypeError, 'a device or "host"');
-    assertThrows(() => managed.advise("preferredLocation"), TypeError, 'a device or "host"');
-    assertThrows(() => managed.prefetch(undefined as unknown as ManagedPlace), TypeError);
-  }));
+testOnDevice("ManagedBuffer.advise() refuses hints and places that there are not", (gpu) => {
+  using managed = gpu.managed("uint8", 16);
+  const unknown = "writeMostly" as ManagedHint;
+  const words = 'Cannot advise "writeMostly": expected "readMostly", "preferredLocation" or "acc';
+  assertThrows(() => managed.advise(unknown), TypeError, words);
+  assertThrows(() => managed.advise("accessedBy"), TypeError, 'a device or "host"');
+  assertThrows(() => managed.advise("preferredLocation"), TypeError, 'a device or "host"');
+  assertThrows(() => managed.prefetch(undefined as unknown as ManagedPlace), TypeError);
+});
 
-Deno.test("ManagedBuffer refuses a device of another driver as a place", () =>
-  withDevice((gpu) => {
-    using other = CudaDevice.open(0, { driver: simulateDriver() });
-    using managed = gpu.managed("uint8", 16);
-    const words = "the device is of another driver";
-    assertThrows(() => managed.prefetch(other), TypeError, words);
-    assertThrows(() => managed.advise("preferredLocation", other), TypeError, words);
-  }));
+testOnDevice("ManagedBuffer refuses a device of another driver as a place", (gpu) => {
+  using other = CudaDevice.open(0, { driver: simulateDriver() });
+  using managed = gpu.managed("uint8", 16);
+  const words = "the device is of another driver";
+  assertThrows(() => managed.prefetch(other), TypeError, words);
+  assertThrows(() => managed.advise("preferredLocation", other), TypeError, words);
+});
 
 Deno.test("ManagedBuffer without concurrent access refuses the host and hints, and still moves", () =>
   withDevice(async (gpu) => {

@@ -12,7 +12,7 @@ import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { type Random, testRandom } from "../../support/random.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const LARGE_BYTES = 3 * 2 ** 20;
 
@@ -20,16 +20,14 @@ function bytesFrom(random: Random, byteLength: number): Uint8Array<ArrayBuffer> 
   return Uint8Array.from({ length: byteLength }, () => random.below(256));
 }
 
-Deno.test("CudaDevice.uploadAll() keeps order, element types and values", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() keeps order, element types and values", async (gpu) => {
   const arrays = [new Float32Array([1.5, 2]), new BigInt64Array([-3n]), new Uint8Array([4, 5, 6])];
   using packed = await gpu.uploadAll(arrays);
   assertEquals(packed.buffers.map(({ dtype }) => dtype), ["float32", "int64", "uint8"]);
   assertEquals(await Promise.all(packed.buffers.map((buffer) => buffer.download())), arrays);
 });
 
-Deno.test("CudaDevice.uploadAll() types each buffer by its array", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() types each buffer by its array", async (gpu) => {
   using packed = await gpu.uploadAll([new Float32Array([1]), new Int16Array([2])]);
   const [floats, words] = packed.buffers;
   const first: Float32Array = await floats.download();
@@ -43,8 +41,7 @@ Deno.test("CudaDevice.uploadAll() starts each buffer at a multiple of 256 bytes"
   assertEquals(packed.buffers.map(({ byteOffset }) => byteOffset), [0, 256, 512, 768, 1280]);
 });
 
-Deno.test("CudaDevice.uploadAll() makes one allocation, disposed as a whole", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() makes one allocation, disposed as a whole", async (gpu) => {
   const packed = await gpu.uploadAll([new Uint8Array(300), new Uint8Array(300)], { label: "p" });
   assertEquals(gpu.live({ kind: "device" }).count, 1);
   const [first] = packed.buffers;
@@ -82,8 +79,7 @@ Deno.test("CudaDevice.uploadAll() into buffers writes them and nothing beside th
   assertEquals(await other.download(), new Float32Array([2, 3]));
 });
 
-Deno.test("CudaDevice.uploadAll() into one buffer twice leaves the later array", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() into one buffer twice leaves the later array", async (gpu) => {
   using buffer = gpu.zeros("uint8", 4);
   await gpu.uploadAll([new Uint8Array(4).fill(1), new Uint8Array(4).fill(2)], {
     into: [buffer, buffer],
@@ -91,8 +87,7 @@ Deno.test("CudaDevice.uploadAll() into one buffer twice leaves the later array",
   assertEquals(await buffer.download(), new Uint8Array(4).fill(2));
 });
 
-Deno.test("CudaDevice.uploadAll() narrows Float32Array to bfloat16 buffers", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() narrows Float32Array to bfloat16 buffers", async (gpu) => {
   using buffer = gpu.zeros("bfloat16", 2);
   await gpu.uploadAll([new Float32Array([0.5, -3])], { into: [buffer] });
   assertEquals(await gpu.downloadAll([buffer]), [new Float32Array([0.5, -3])]);
@@ -113,14 +108,12 @@ Deno.test("CudaDevice.uploadAll() refuses what it cannot pair, before anything i
   assertEquals(await buffer.download(), new Uint8Array(2));
 });
 
-Deno.test("CudaDevice.uploadAll() of nothing makes an empty pack", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() of nothing makes an empty pack", async (gpu) => {
   using packed = await gpu.uploadAll([]);
   assertEquals([packed.length, packed.byteLength], [0, 0]);
 });
 
-Deno.test("CudaDevice.uploadAll() tells progress in bytes of the arrays", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() tells progress in bytes of the arrays", async (gpu) => {
   const seen: [number, number][] = [];
   using _packed = await gpu.uploadAll([new Uint8Array(10), new Uint8Array(LARGE_BYTES)], {
     onProgress: (done, total) => seen.push([done, total]),
@@ -130,8 +123,7 @@ Deno.test("CudaDevice.uploadAll() tells progress in bytes of the arrays", async 
   assertEquals(seen.at(-1), [total, total]);
 });
 
-Deno.test("CudaDevice.uploadAll() leaves no memory when it is aborted", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.uploadAll() leaves no memory when it is aborted", async (gpu) => {
   const abort = new AbortController();
   const arrays = Array.from({ length: 40 }, () => new Uint8Array(2 ** 18));
   await assertRejects(
@@ -200,8 +192,7 @@ Deno.test("CudaDevice.uploadAll() waits for what another stream does with the bu
   assertEquals(await buffer.download(), new Uint8Array(1000).fill(1));
 });
 
-Deno.test("CudaDevice.downloadAll() fills memory of yours and resolves with it", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.downloadAll() fills memory of yours and resolves with it", async (gpu) => {
   using a = await gpu.upload(new Int32Array([1, 2]));
   using b = await gpu.upload(new Float64Array([3]));
   const into = [new Int32Array(2), new Float64Array(1)];
@@ -210,8 +201,7 @@ Deno.test("CudaDevice.downloadAll() fills memory of yours and resolves with it",
   assert(found[0] === into[0] && found[1] === into[1]);
 });
 
-Deno.test("CudaDevice.downloadAll() refuses a buffer that was disposed", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.downloadAll() refuses a buffer that was disposed", async (gpu) => {
   const buffer = gpu.zeros("uint8", 4);
   buffer.dispose();
   await assertRejects(() => gpu.downloadAll([buffer]), DisposedError);
@@ -228,16 +218,14 @@ Deno.test("PackedBuffers shows what it holds and where, and that it was disposed
   assertStringIncludes((await cardOf(packed)).text, "[disposed]");
 });
 
-Deno.test("CudaDevice.downloadAll() reads nothing between parts of a buffer", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.alloc("uint8", 1024);
-    const parts = [buffer.subarray(0, 10).fill(1), buffer.subarray(100, 120).fill(2)];
-    const arrays = await gpu.downloadAll(parts);
-    assertEquals(arrays, [new Uint8Array(10).fill(1), new Uint8Array(20).fill(2)]);
-  }));
+testOnDevice("CudaDevice.downloadAll() reads nothing between parts of a buffer", async (gpu) => {
+  using buffer = gpu.alloc("uint8", 1024);
+  const parts = [buffer.subarray(0, 10).fill(1), buffer.subarray(100, 120).fill(2)];
+  const arrays = await gpu.downloadAll(parts);
+  assertEquals(arrays, [new Uint8Array(10).fill(1), new Uint8Array(20).fill(2)]);
+});
 
-Deno.test("CudaDevice.uploadAll() refuses one array in place of a list", () =>
-  withDevice(async (gpu) => {
-    const words = "Cannot upload a Float32Array: expected a list of typed arrays, as [array]";
-    await assertRejects(() => gpu.uploadAll(new Float32Array(2) as never), TypeError, words);
-  }));
+testOnDevice("CudaDevice.uploadAll() refuses one array in place of a list", async (gpu) => {
+  const words = "Cannot upload a Float32Array: expected a list of typed arrays, as [array]";
+  await assertRejects(() => gpu.uploadAll(new Float32Array(2) as never), TypeError, words);
+});

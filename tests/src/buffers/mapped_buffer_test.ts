@@ -1,38 +1,35 @@
-// Mapped buffers: one memory seen by both sides, its flags, and no memory lost when mapping fails.
+// Mapped buffers: one memory seen by both sides, its flags, and the address that is given back.
 
 import { assertEquals, assertMatch, assertNotEquals, assertThrows } from "@std/assert";
 import { CU_MEMHOSTALLOC, CUdevice_attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
-import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
+import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("MappedBuffer.array and ptr are the same bytes", () =>
-  withDevice(async (gpu) => {
-    using mapped = gpu.mapped("uint32", 256);
-    assertNotEquals(mapped.ptr, 0n);
-    mapped.fill(7);
-    await gpu.synchronize();
-    assertEquals(mapped.array[255], 7);
-    mapped.array[3] = 99;
-    using device = gpu.alloc("uint32", 256);
-    device.copyFrom(mapped);
-    assertEquals(device.downloadSync()[3], 99);
-  }));
+testOnDevice("MappedBuffer.array and ptr are the same bytes", async (gpu) => {
+  using mapped = gpu.mapped("uint32", 256);
+  assertNotEquals(mapped.ptr, 0n);
+  mapped.fill(7);
+  await gpu.synchronize();
+  assertEquals(mapped.array[255], 7);
+  mapped.array[3] = 99;
+  using device = gpu.alloc("uint32", 256);
+  device.copyFrom(mapped);
+  assertEquals(device.downloadSync()[3], 99);
+});
 
-Deno.test("MappedBuffer.flags are what was asked for", () =>
-  withDevice((gpu) => {
-    using plain = gpu.mapped("uint8", 16);
-    assertEquals(plain.flags, { portable: true, mapped: true, writeCombined: false });
-    using combined = gpu.mapped("uint8", 16, { writeCombined: true });
-    assertEquals(combined.flags, { portable: true, mapped: true, writeCombined: true });
-    assertEquals([plain.isWriteCombined, combined.isWriteCombined], [false, true]);
-    using empty = gpu.mapped("uint8", 0);
-    assertEquals(empty.flags, { portable: false, mapped: false, writeCombined: false });
-  }));
+testOnDevice("MappedBuffer.flags are what was asked for", (gpu) => {
+  using plain = gpu.mapped("uint8", 16);
+  assertEquals(plain.flags, { portable: true, mapped: true, writeCombined: false });
+  using combined = gpu.mapped("uint8", 16, { writeCombined: true });
+  assertEquals(combined.flags, { portable: true, mapped: true, writeCombined: true });
+  assertEquals([plain.isWriteCombined, combined.isWriteCombined], [false, true]);
+  using empty = gpu.mapped("uint8", 0);
+  assertEquals(empty.flags, { portable: false, mapped: false, writeCombined: false });
+});
 
 Deno.test("allocateMappedBuffer() asks the driver for what was chosen", async () => {
   const flags: number[] = [];
@@ -52,51 +49,37 @@ Deno.test("allocateMappedBuffer() asks the driver for what was chosen", async ()
   assertEquals(flags, [PORTABLE | DEVICEMAP, DEVICEMAP | WRITECOMBINED]);
 });
 
-Deno.test("MappedBuffer.array warns once about reading write-combined memory", () =>
-  withDevice((gpu) => {
-    using mapped = gpu.mapped("uint8", 16, { writeCombined: true, label: "ring" });
-    const warnings = captureWarnings(() => {
-      void mapped.array;
-      void mapped.array;
-      void mapped.subarray(4).array;
-    });
-    assertEquals(warnings.length, 1);
-    assertMatch(warnings[0] ?? "", /MappedBuffer\(ring, uint8\[16\]\) is write-combined memory/);
-    using plain = gpu.mapped("uint8", 16);
-    assertEquals(captureWarnings(() => void plain.array), []);
-  }));
+testOnDevice("MappedBuffer.array warns once about reading write-combined memory", (gpu) => {
+  using mapped = gpu.mapped("uint8", 16, { writeCombined: true, label: "ring" });
+  const warnings = captureWarnings(() => {
+    void mapped.array;
+    void mapped.array;
+    void mapped.subarray(4).array;
+  });
+  assertEquals(warnings.length, 1);
+  assertMatch(warnings[0] ?? "", /MappedBuffer\(ring, uint8\[16\]\) is write-combined memory/);
+  using plain = gpu.mapped("uint8", 16);
+  assertEquals(captureWarnings(() => void plain.array), []);
+});
 
-Deno.test("MappedBuffer.set() writes without a warning, and download() reads", () =>
-  withDevice((gpu) => {
-    using mapped = gpu.mapped("uint8", 16, { writeCombined: true });
-    const warnings = captureWarnings(() => {
-      mapped.set(patternBytes(16));
-      mapped.subarray(8).set([1, 2], 2);
-      assertThrows(() => mapped.set([1, 2], 15), RangeError);
-    });
-    assertEquals(warnings, []);
-    const expected = patternBytes(16);
-    expected.set([1, 2], 10);
-    assertEquals(mapped.downloadSync(), expected);
-  }));
+testOnDevice("MappedBuffer.set() writes without a warning, and download() reads", (gpu) => {
+  using mapped = gpu.mapped("uint8", 16, { writeCombined: true });
+  const warnings = captureWarnings(() => {
+    mapped.set(patternBytes(16));
+    mapped.subarray(8).set([1, 2], 2);
+    assertThrows(() => mapped.set([1, 2], 15), RangeError);
+  });
+  assertEquals(warnings, []);
+  const expected = patternBytes(16);
+  expected.set([1, 2], 10);
+  assertEquals(mapped.downloadSync(), expected);
+});
 
-Deno.test("MappedBuffer.dispose() empties the array", () =>
-  withDevice((gpu) => {
-    const mapped = gpu.mapped("float32", 16);
-    const { array } = mapped;
-    mapped.dispose();
-    assertEquals([array.length, gpu.live().count], [0, 0]);
-  }));
-
-Deno.test("allocateMappedBuffer() leaves nothing when the device's address cannot be had", () => {
-  const { driver, setFault } = faultyDriver();
-  return withDevice((gpu) => {
-    using before = gpu.mapped("uint8", 16);
-    setFault({ name: "cuMemHostGetDevicePointer_v2" });
-    assertThrows(() => gpu.mapped("uint8", 4096), CudaError, "cuMemHostGetDevicePointer_v2");
-    setFault(undefined);
-    assertEquals([gpu.live().count, before.array.length], [1, 16]);
-  }, { driver: refuseLostHostMemory(driver) });
+testOnDevice("MappedBuffer.dispose() empties the array", (gpu) => {
+  const mapped = gpu.mapped("float32", 16);
+  const { array } = mapped;
+  mapped.dispose();
+  assertEquals([array.length, gpu.live().count], [0, 0]);
 });
 
 Deno.test("allocateMappedBuffer() says what to use where host memory cannot be mapped", () =>

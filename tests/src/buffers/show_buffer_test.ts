@@ -10,25 +10,21 @@ import {
 import { type CudaDevice, CudaDevice as Device } from "../../../src/device/device.ts";
 import { cardOf } from "../../support/display.ts";
 import { testDriver } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("DeviceBuffer shows label, type, size, place, address and all values", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(new Int32Array([1, 2, 3, 4, 5, 60]), { shape: [2, 3], label: "x" });
-    const { text } = await cardOf(x);
-    assertStringIncludes(text, "DeviceBuffer x: int32[2, 3], 24 B in device memory, device 0");
-    assertStringIncludes(text, `address: 0x${x.ptr.toString(16)}`);
-    assertStringIncludes(text, "values:\n1  2   3\n4  5  60");
-  });
+testOnDevice("DeviceBuffer shows label, type, size, place, address and all values", async (gpu) => {
+  using x = await gpu.upload(new Int32Array([1, 2, 3, 4, 5, 60]), { shape: [2, 3], label: "x" });
+  const { text } = await cardOf(x);
+  assertStringIncludes(text, "DeviceBuffer x: int32[2, 3], 24 B in device memory, device 0");
+  assertStringIncludes(text, `address: 0x${x.ptr.toString(16)}`);
+  assertStringIncludes(text, "values:\n1  2   3\n4  5  60");
 });
 
-Deno.test("DeviceBuffer shows the first values of many, and that there are more", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(Float32Array.from({ length: 5000 }, (_, index) => index / 2));
-    const { text } = await cardOf(x);
-    assertMatch(text, /first and last values:\n +0 +0\.5 +1 [^]*\n +…\n[^]* 2499\.5$/);
-  });
+testOnDevice("DeviceBuffer shows the first of many values, and that more follow", async (gpu) => {
+  using x = await gpu.upload(Float32Array.from({ length: 5000 }, (_, index) => index / 2));
+  const { text } = await cardOf(x);
+  assertMatch(text, /first and last values:\n +0 +0\.5 +1 [^]*\n +…\n[^]* 2499\.5$/);
 });
 
 for (
@@ -40,12 +36,10 @@ for (
     ["float32", NaN, "NaN"],
   ] as const
 ) {
-  Deno.test(`DeviceBuffer shows ${dtype} values`, async () => {
-    await withDevice(async (gpu) => {
-      using x = gpu.alloc(dtype, 2);
-      x.fill(value as never);
-      assertStringIncludes((await cardOf(x)).text, `values:\n${shown}  ${shown}`);
-    });
+  testOnDevice(`DeviceBuffer shows ${dtype} values`, async (gpu) => {
+    using x = gpu.alloc(dtype, 2);
+    x.fill(value as never);
+    assertStringIncludes((await cardOf(x)).text, `values:\n${shown}  ${shown}`);
   });
 }
 
@@ -68,7 +62,7 @@ Deno.test("DeviceBuffer copies no more than 4 KiB to be shown, and the last valu
   }, { driver });
 });
 
-testHoldingStream("DeviceBuffer does not wait for queued work to be shown", async (gpu) => {
+testHolding("DeviceBuffer does not wait for queued work to be shown", async (gpu) => {
   using x = gpu.zeros("float32", 16, { label: "busy" });
   await gpu.synchronize();
   using stream = gpu.createStream();
@@ -85,104 +79,87 @@ Deno.test("DeviceBuffer shows itself when its values cannot be read", async () =
   assertStringIncludes((await cardOf(x)).text, "values: cannot be read: ");
 });
 
-Deno.test("DeviceBuffer shows that it was disposed", async () => {
-  await withDevice(async (gpu) => {
-    const x = gpu.alloc("float32", 4, { label: "x" });
-    x.dispose();
-    const { text } = await cardOf(x);
-    assertEquals(text, "DeviceBuffer x [disposed]: float32[4], 16 B in device memory, device 0");
-  });
+testOnDevice("DeviceBuffer shows that it was disposed", async (gpu) => {
+  const x = gpu.alloc("float32", 4, { label: "x" });
+  x.dispose();
+  const { text } = await cardOf(x);
+  assertEquals(text, "DeviceBuffer x [disposed]: float32[4], 16 B in device memory, device 0");
 });
 
-Deno.test("a view shows its place in its block", async () => {
-  await withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", [4, 256], { label: "x" });
-    using row = x.view(1);
-    const { text } = await cardOf(row);
-    assertStringIncludes(text, "DeviceBuffer, a view x: float32[256]");
-    assertStringIncludes(text, "before 1 KiB, █ this view 1 KiB, ░ after 2 KiB");
-  });
+testOnDevice("a view shows its place in its block", async (gpu) => {
+  using x = gpu.zeros("float32", [4, 256], { label: "x" });
+  using row = x.view(1);
+  const { text } = await cardOf(row);
+  assertStringIncludes(text, "DeviceBuffer, a view x: float32[256]");
+  assertStringIncludes(text, "before 1 KiB, █ this view 1 KiB, ░ after 2 KiB");
 });
 
-Deno.test("StridedView shows its place and its steps", async () => {
-  await withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", [2, 3], { label: "x" });
-    const { text } = await cardOf(x.transpose());
-    assertStringIncludes(text, "StridedView, a view x: float32[3, 2]");
-    assertStringIncludes(text, "in steps of: [1, 3]");
-  });
+testOnDevice("StridedView shows its place and its steps", async (gpu) => {
+  using x = gpu.zeros("float32", [2, 3], { label: "x" });
+  const { text } = await cardOf(x.transpose());
+  assertStringIncludes(text, "StridedView, a view x: float32[3, 2]");
+  assertStringIncludes(text, "in steps of: [1, 3]");
 });
 
-Deno.test("PitchedBuffer shows itself, its address and its pitch, and no place in a block", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("PitchedBuffer shows itself, its address and its pitch, and no place in a block", () =>
+  withDevice(async (gpu) => {
     using image = gpu.pitched("uint8", [48, 64], { label: "image" });
     const { text } = await cardOf(image);
     assertStringIncludes(text, "PitchedBuffer image: uint8[48, 64]");
     assertStringIncludes(text, `pitch: ${image.pitchBytes} bytes a row`);
     assertEquals(text.includes("this view"), false);
+  }));
+
+testOnDevice("a transposed view shows the first and last values of a download", async (gpu) => {
+  using x = await gpu.upload(Float32Array.from({ length: 21 * 30 }, (_, index) => index), {
+    shape: [21, 30],
   });
+  const view = x.transpose();
+  const values = await view.download();
+  const rows = [0, 1, 2, 3, undefined, 28, 29];
+  const columns = [0, 1, 2, 3, 4, undefined, 18, 19, 20];
+  const wanted = rows.map((row) =>
+    row === undefined
+      ? "…"
+      : columns.map((column) => column === undefined ? "…" : values[row * 21 + column]).join(" ")
+  );
+  const { text } = await cardOf(view);
+  const shown = text.slice(text.indexOf("first and last values:")).split("\n").slice(1)
+    .map((line) => line.trim().replaceAll(/ +/g, " "));
+  assertEquals(shown, wanted);
 });
 
-Deno.test("a transposed view shows the values that a download gives, first and last", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(Float32Array.from({ length: 21 * 30 }, (_, index) => index), {
-      shape: [21, 30],
-    });
-    const view = x.transpose();
-    const values = await view.download();
-    const rows = [0, 1, 2, 3, undefined, 28, 29];
-    const columns = [0, 1, 2, 3, 4, undefined, 18, 19, 20];
-    const wanted = rows.map((row) =>
-      row === undefined
-        ? "…"
-        : columns.map((column) => column === undefined ? "…" : values[row * 21 + column]).join(" ")
-    );
-    const { text } = await cardOf(view);
-    const shown = text.slice(text.indexOf("first and last values:")).split("\n").slice(1)
-      .map((line) => line.trim().replaceAll(/ +/g, " "));
-    assertEquals(shown, wanted);
+testOnDevice("a reversed part of a three-axis view shows its own values", async (gpu) => {
+  using x = await gpu.upload(Int32Array.from({ length: 24 }, (_, index) => index), {
+    shape: [2, 3, 4],
   });
+  const view = x.strided({ shape: [2, 2, 2], strides: [12, -4, 2], offset: 8 });
+  const text = (await cardOf(view)).text.replaceAll(/ +/g, " ");
+  const values = await view.download();
+  const lines = [0, 2, 4, 6].map((at) => `${values[at]} ${values[at + 1]}`);
+  for (const line of lines) assertStringIncludes(text, line);
 });
 
-Deno.test("a reversed part of a three-axis view shows its own values", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(Int32Array.from({ length: 24 }, (_, index) => index), {
-      shape: [2, 3, 4],
-    });
-    const view = x.strided({ shape: [2, 2, 2], strides: [12, -4, 2], offset: 8 });
-    const text = (await cardOf(view)).text.replaceAll(/ +/g, " ");
-    const values = await view.download();
-    const lines = [0, 2, 4, 6].map((at) => `${values[at]} ${values[at + 1]}`);
-    for (const line of lines) assertStringIncludes(text, line);
-  });
+testOnDevice("DeviceBuffer shows which values nobody has written", async (gpu) => {
+  using x = gpu.alloc("float32", [3, 2], { label: "x" });
+  await gpu.synchronize();
+  const { text } = await cardOf(x);
+  if (gpu.isSimulated) assertStringIncludes(text, "values: not written yet");
+  assert(!text.includes("cannot be read"));
 });
 
-Deno.test("DeviceBuffer shows which values nobody has written", async () => {
-  await withDevice(async (gpu) => {
-    using x = gpu.alloc("float32", [3, 2], { label: "x" });
-    await gpu.synchronize();
-    const { text } = await cardOf(x);
-    if (gpu.isSimulated) assertStringIncludes(text, "values: not written yet");
-    assert(!text.includes("cannot be read"));
-  });
+testOnDevice("values are shown in scientific form where they would be long", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([3.4028234663852886e38, -1.5e-12, 16777216]));
+  assertStringIncludes((await cardOf(x)).text, "3.40282e+38  -1.5e-12  16777216");
 });
 
-Deno.test("values are shown in scientific form where they would be long", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([3.4028234663852886e38, -1.5e-12, 16777216]));
-    assertStringIncludes((await cardOf(x)).text, "3.40282e+38  -1.5e-12  16777216");
-  });
-});
-
-Deno.test("every kind of buffer has a card that names its memory", async () => {
-  await withDevice(async (gpu) => {
-    for (const [make, place] of KINDS) {
-      using buffer = make(gpu);
-      const { text, html } = await cardOf(buffer);
-      assertStringIncludes(text, place);
-      assert(html.includes("vk-card"));
-    }
-  });
+testOnDevice("every kind of buffer has a card that names its memory", async (gpu) => {
+  for (const [make, place] of KINDS) {
+    using buffer = make(gpu);
+    const { text, html } = await cardOf(buffer);
+    assertStringIncludes(text, place);
+    assert(html.includes("vk-card"));
+  }
 });
 
 const KINDS: readonly (readonly [(gpu: CudaDevice) => Disposable, string])[] = [
@@ -194,40 +171,36 @@ const KINDS: readonly (readonly [(gpu: CudaDevice) => Disposable, string])[] = [
   [(gpu) => gpu.growable("uint8", { reserveSize: "64 MiB" }), "device memory that grows in place"],
 ];
 
-Deno.test("GpuBuffer.describe() finds lowest, highest and mean of a small buffer", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([0, 1, 2, 5, NaN]), { label: "x" });
-    const summary = await x.describe();
-    const { lowest, highest, mean, zeroCount, nonFiniteCount, sampleCount } = summary;
-    assertEquals([lowest, highest, mean], [0, 5, 2]);
-    assertEquals([zeroCount, nonFiniteCount, sampleCount], [1, 1, 5]);
-    assertEquals(summary.histogram.reduce((sum, count) => sum + count, 0), 4);
-    assertStringIncludes((await cardOf(summary)).text, "all 5 values");
-  });
+testOnDevice("GpuBuffer.describe() finds lowest, highest and mean of few values", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([0, 1, 2, 5, NaN]), { label: "x" });
+  const summary = await x.describe();
+  const { lowest, highest, mean, zeroCount, nonFiniteCount, sampleCount } = summary;
+  assertEquals([lowest, highest, mean], [0, 5, 2]);
+  assertEquals([zeroCount, nonFiniteCount, sampleCount], [1, 1, 5]);
+  assertEquals(summary.histogram.reduce((sum, count) => sum + count, 0), 4);
+  assertStringIncludes((await cardOf(summary)).text, "all 5 values");
 });
 
-Deno.test("GpuBuffer.describe() samples a large buffer from its first to its last element", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("GpuBuffer.describe() samples a large buffer from its first to its last element", () =>
+  withDevice(async (gpu) => {
     const values = new Float32Array(1_000_000);
     values[0] = -7;
     values[values.length - 1] = 9;
     using x = await gpu.upload(values);
     const { sampleCount, lowest, highest } = await x.describe();
     assertEquals([sampleCount, lowest, highest], [65_536, -7, 9]);
-  });
-});
+  }));
 
-Deno.test("GpuBuffer.describe() finds deviation and quartiles, and no error where all was seen", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("GpuBuffer.describe() finds deviation and quartiles, and no error where all was seen", () =>
+  withDevice(async (gpu) => {
     using x = await gpu.upload(new Float64Array([1, 2, 3, 4, 10]));
     const { deviation, quartiles, meanError } = await x.describe();
     assertEquals([quartiles, meanError], [[2, 3, 4], 0]);
     assertAlmostEquals(deviation ?? NaN, Math.sqrt(10), 1e-12);
-  });
-});
+  }));
 
-Deno.test("GpuBuffer.describe() says an error that covers the true mean of a rising buffer", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("GpuBuffer.describe() says an error that covers the true mean of a rising buffer", () =>
+  withDevice(async (gpu) => {
     const length = 300_000;
     const values = Float64Array.from({ length }, (_, index) => (index / length) ** 2);
     using x = await gpu.upload(values);
@@ -237,14 +210,11 @@ Deno.test("GpuBuffer.describe() says an error that covers the true mean of a ris
     assert(mean !== null && meanError !== null && meanError > 0);
     assert(Math.abs(mean - truth) < 3 * meanError, `${mean} ± ${meanError}, true ${truth}`);
     assertMatch((await cardOf(summary)).text, /mean: 0\.\d+ ± 0\.\d+/);
-  });
-});
+  }));
 
-Deno.test("GpuBuffer.describe() describes a buffer without finite values", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([NaN, Infinity]));
-    const summary = await x.describe();
-    assertEquals([summary.lowest, summary.histogram], [null, []]);
-    assertStringIncludes((await cardOf(summary)).text, "2 NaN or infinite");
-  });
+testOnDevice("GpuBuffer.describe() describes a buffer without finite values", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([NaN, Infinity]));
+  const summary = await x.describe();
+  assertEquals([summary.lowest, summary.histogram], [null, []]);
+  assertStringIncludes((await cardOf(summary)).text, "2 NaN or infinite");
 });

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { inflateSync } from "node:zlib";
 import type { BufferImage } from "../../../mod.ts";
 import { cardOf } from "../../support/display.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** Reads a PNG of four channels back; every chunk is looked at. */
 function pixelsOf({ png, width, height }: BufferImage): (x: number, y: number) => number[] {
@@ -31,48 +31,42 @@ function pixelsOf({ png, width, height }: BufferImage): (x: number, y: number) =
   };
 }
 
-Deno.test("GpuBuffer.showImage() gives the ends of the range the ends of the colours", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(new Float32Array([5, 7, NaN, 9]), { shape: [2, 2], label: "x" });
+testOnDevice("GpuBuffer.showImage() gives the range's ends the colours' ends", async (gpu) => {
+  using x = await gpu.upload(new Float32Array([5, 7, NaN, 9]), { shape: [2, 2], label: "x" });
+  const image = await x.showImage({ colors: "gray" });
+  const at = pixelsOf(image);
+  const [right, bottom] = [image.width - 1, image.height - 1];
+  assertEquals(image.range, [5, 9]);
+  assertEquals(at(0, 0), [0, 0, 0, 255]);
+  assertEquals(at(right, 0), [128, 128, 128, 255]);
+  assertEquals(at(0, bottom), [0, 0, 0, 0]);
+  assertEquals(at(right, bottom), [255, 255, 255, 255]);
+  const { html, text } = await cardOf(image);
+  assertStringIncludes(html, '<img src="data:image/png;base64,');
+  assertEquals(text.match(/colours from 5 to 9/g)?.length, 1);
+});
+
+testOnDevice("GpuBuffer.showImage() tells the largest numbers from the smallest", async (gpu) => {
+  for (const unit of [Number.MAX_VALUE, Number.MIN_VALUE]) {
+    using x = await gpu.upload(new Float64Array([-unit, 0, 0, unit]), { shape: [2, 2] });
     const image = await x.showImage({ colors: "gray" });
     const at = pixelsOf(image);
-    const [right, bottom] = [image.width - 1, image.height - 1];
-    assertEquals(image.range, [5, 9]);
-    assertEquals(at(0, 0), [0, 0, 0, 255]);
-    assertEquals(at(right, 0), [128, 128, 128, 255]);
-    assertEquals(at(0, bottom), [0, 0, 0, 0]);
-    assertEquals(at(right, bottom), [255, 255, 255, 255]);
-    const { html, text } = await cardOf(image);
-    assertStringIncludes(html, '<img src="data:image/png;base64,');
-    assertEquals(text.match(/colours from 5 to 9/g)?.length, 1);
-  });
+    const corners = [at(0, 0), at(image.width - 1, 0), at(image.width - 1, image.height - 1)];
+    assertEquals(corners.map(([red]) => red), [0, 128, 255]);
+  }
 });
 
-Deno.test("GpuBuffer.showImage() tells the largest and the smallest numbers apart", async () => {
-  await withDevice(async (gpu) => {
-    for (const unit of [Number.MAX_VALUE, Number.MIN_VALUE]) {
-      using x = await gpu.upload(new Float64Array([-unit, 0, 0, unit]), { shape: [2, 2] });
-      const image = await x.showImage({ colors: "gray" });
-      const at = pixelsOf(image);
-      const corners = [at(0, 0), at(image.width - 1, 0), at(image.width - 1, image.height - 1)];
-      assertEquals(corners.map(([red]) => red), [0, 128, 255]);
-    }
-  });
+testOnDevice("GpuBuffer.showImage() draws channels as they are", async (gpu) => {
+  using x = await gpu.upload(new Uint8Array([255, 0, 10, 1, 2, 3]), { shape: [1, 2, 3] });
+  const image = await x.showImage();
+  const at = pixelsOf(image);
+  assertEquals(at(0, 0), [255, 0, 10, 255]);
+  assertEquals(at(image.width - 1, image.height - 1), [1, 2, 3, 255]);
+  assertEquals(image.colors, null);
 });
 
-Deno.test("GpuBuffer.showImage() draws channels as they are", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload(new Uint8Array([255, 0, 10, 1, 2, 3]), { shape: [1, 2, 3] });
-    const image = await x.showImage();
-    const at = pixelsOf(image);
-    assertEquals(at(0, 0), [255, 0, 10, 255]);
-    assertEquals(at(image.width - 1, image.height - 1), [1, 2, 3, 255]);
-    assertEquals(image.colors, null);
-  });
-});
-
-Deno.test("GpuBuffer.showImage() shows every n-th row and column of a large buffer", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("GpuBuffer.showImage() shows each n-th row and column of a large buffer", () =>
+  withDevice(async (gpu) => {
     const [rows, columns] = [1030, 515];
     const values = Int32Array.from({ length: rows * columns }, (_, index) => index);
     using x = await gpu.upload(values, { shape: [rows, columns] });
@@ -83,29 +77,25 @@ Deno.test("GpuBuffer.showImage() shows every n-th row and column of a large buff
       const shade = Math.round(255 * (3 * y * columns + 3 * x) / (rows * columns));
       assertEquals(at(x, y), [shade, shade, shade, 255]);
     }
-  });
+  }));
+
+testOnDevice("GpuBuffer.showImage() keeps the few rows of a wide buffer", async (gpu) => {
+  using x = gpu.zeros("uint8", [5, 4000]);
+  const { width, height, step } = await x.showImage();
+  assertEquals([width, height, step], [500, 5, [1, 8]]);
 });
 
-Deno.test("GpuBuffer.showImage() keeps the few rows of a wide buffer", async () => {
-  await withDevice(async (gpu) => {
-    using x = gpu.zeros("uint8", [5, 4000]);
-    const { width, height, step } = await x.showImage();
-    assertEquals([width, height, step], [500, 5, [1, 8]]);
-  });
-});
-
-Deno.test("GpuBuffer.showImage() takes colours away from zero for values on both sides of it", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("GpuBuffer.showImage() takes colours away from zero for values on both sides of it", () =>
+  withDevice(async (gpu) => {
     using x = await gpu.upload(new Float32Array([-1, 0, 4]), { shape: [1, 3] });
     const { colors, range } = await x.showImage();
     assertEquals([colors, range], ["balance", [-4, 4]]);
     using same = await gpu.upload(new Float32Array([2, 2]), { shape: [1, 2] });
     assert((await same.showImage()).png.length > 0);
-  });
-});
+  }));
 
-Deno.test("GpuBuffer.showImage() rejects shapes that are no picture, and ranges that are none", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("GpuBuffer.showImage() rejects shapes that are no picture, and ranges that are none", () =>
+  withDevice(async (gpu) => {
     using flat = gpu.zeros("float32", 12);
     using deep = gpu.zeros("float32", [2, 3, 2]);
     using empty = gpu.zeros("float32", [0, 3]);
@@ -116,5 +106,4 @@ Deno.test("GpuBuffer.showImage() rejects shapes that are no picture, and ranges 
     for (const range of [[1, 1], [2, 1], [NaN, 1], [1], [-Infinity, 1], [0, Infinity]]) {
       await assertRejects(() => square.showImage({ range: range as never }), RangeError, "lower");
     }
-  });
-});
+  }));

@@ -3,60 +3,54 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
 
-Deno.test("GpuBuffer.transpose() exchanges the axes of a matrix", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    using turned = matrix.transpose().contiguous();
-    assertEquals(turned.shape, [3, 2]);
-    assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
-  }));
+testOnDevice("GpuBuffer.transpose() exchanges the axes of a matrix", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  using turned = matrix.transpose().contiguous();
+  assertEquals(turned.shape, [3, 2]);
+  assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
+});
 
-Deno.test("GpuBuffer.transpose() orders three axes as told", () =>
-  withDevice(async (gpu) => {
-    const values = Int32Array.from({ length: 24 }, (_, index) => index);
-    using box = await gpu.upload(values, { shape: [2, 3, 4] });
-    using turned = box.transpose([2, 0, 1]).contiguous();
-    const expected = Array.from({ length: 24 }, (_, index) => {
-      const [i, j, k] = [Math.floor(index / 6), Math.floor(index / 3) % 2, index % 3];
-      return j * 12 + k * 4 + i;
-    });
-    assertEquals(turned.shape, [4, 2, 3]);
-    assertEquals([...await turned.download()], expected);
-  }));
+testOnDevice("GpuBuffer.transpose() orders three axes as told", async (gpu) => {
+  const values = Int32Array.from({ length: 24 }, (_, index) => index);
+  using box = await gpu.upload(values, { shape: [2, 3, 4] });
+  using turned = box.transpose([2, 0, 1]).contiguous();
+  const expected = Array.from({ length: 24 }, (_, index) => {
+    const [i, j, k] = [Math.floor(index / 6), Math.floor(index / 3) % 2, index % 3];
+    return j * 12 + k * 4 + i;
+  });
+  assertEquals(turned.shape, [4, 2, 3]);
+  assertEquals([...await turned.download()], expected);
+});
 
-Deno.test("StridedView.copyFrom() scatters a contiguous buffer back into the layout", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    using turned = await gpu.upload(new Float32Array([1, 4, 2, 5, 3, 6]), { shape: [3, 2] });
-    matrix.transpose().copyFrom(turned);
-    assertEquals(await matrix.download(), SIX);
-  }));
+testOnDevice("StridedView.copyFrom() scatters a contiguous buffer into the layout", async (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  using turned = await gpu.upload(new Float32Array([1, 4, 2, 5, 3, 6]), { shape: [3, 2] });
+  matrix.transpose().copyFrom(turned);
+  assertEquals(await matrix.download(), SIX);
+});
 
-Deno.test("StridedView.range() takes every second element", () =>
-  withDevice(async (gpu) => {
-    using line = await gpu.upload(SIX);
-    using odd = line.strided().range(0, { start: 1, step: 2 }).contiguous();
-    assertEquals([...await odd.download()], [2, 4, 6]);
-  }));
+testOnDevice("StridedView.range() takes every second element", async (gpu) => {
+  using line = await gpu.upload(SIX);
+  using odd = line.strided().range(0, { start: 1, step: 2 }).contiguous();
+  assertEquals([...await odd.download()], [2, 4, 6]);
+});
 
-Deno.test("StridedView.range() walks backwards by a negative step", () =>
-  withDevice(async (gpu) => {
-    using line = await gpu.upload(SIX);
-    using reversed = line.strided().range(0, { step: -2 }).contiguous();
-    assertEquals([...await reversed.download()], [6, 4, 2]);
-  }));
+testOnDevice("StridedView.range() walks backwards by a negative step", async (gpu) => {
+  using line = await gpu.upload(SIX);
+  using reversed = line.strided().range(0, { step: -2 }).contiguous();
+  assertEquals([...await reversed.download()], [6, 4, 2]);
+});
 
-Deno.test("StridedView.range() takes nothing from an empty range", () =>
-  withDevice(async (gpu) => {
-    using line = await gpu.upload(SIX);
-    using none = line.strided().range(0, { start: 4, end: 2 }).contiguous();
-    assertEquals(none.shape, [0]);
-    assertEquals((await none.download()).length, 0);
-  }));
+testOnDevice("StridedView.range() takes nothing from an empty range", async (gpu) => {
+  using line = await gpu.upload(SIX);
+  using none = line.strided().range(0, { start: 4, end: 2 }).contiguous();
+  assertEquals(none.shape, [0]);
+  assertEquals((await none.download()).length, 0);
+});
 
 Deno.test("StridedView.range() takes nothing behind the last element of a stepped view", () =>
   withDevice(async (gpu) => {
@@ -69,87 +63,78 @@ Deno.test("StridedView.range() takes nothing behind the last element of a steppe
     assertEquals((await backwards.range(0, { start: 3, step: -1 }).download()).length, 0);
   }));
 
-Deno.test("GpuBuffer.strided() rejects values that are not layouts", () =>
-  withDevice((gpu) => {
-    using a = gpu.zeros("float32", 6);
-    for (const layout of [{ strides: "1" }, { strides: null }, { offset: "1" }]) {
-      assertThrows(() => a.strided(layout as never), TypeError, "Cannot call strided(): option");
-    }
-    for (const wrong of [0.5, NaN, 1n, "1", Symbol("step")]) {
-      const layout = { shape: [2], strides: [wrong] };
-      assertThrows(() => a.strided(layout as never), RangeError, "expected whole numbers");
-    }
-    assertThrows(
-      () => a.strided({ shape: [2, 3], strides: [1] }),
-      RangeError,
-      "by strides [1]: expected 2, one for each axis",
-    );
-  }));
+testOnDevice("GpuBuffer.strided() rejects values that are not layouts", (gpu) => {
+  using a = gpu.zeros("float32", 6);
+  for (const layout of [{ strides: "1" }, { strides: null }, { offset: "1" }]) {
+    assertThrows(() => a.strided(layout as never), TypeError, "Cannot call strided(): option");
+  }
+  for (const wrong of [0.5, NaN, 1n, "1", Symbol("step")]) {
+    const layout = { shape: [2], strides: [wrong] };
+    assertThrows(() => a.strided(layout as never), RangeError, "expected whole numbers");
+  }
+  assertThrows(
+    () => a.strided({ shape: [2, 3], strides: [1] }),
+    RangeError,
+    "by strides [1]: expected 2, one for each axis",
+  );
+});
 
-Deno.test("GpuBuffer.transpose() of axes one by one says that it takes a list of them", () =>
-  withDevice((gpu) => {
-    using box = gpu.zeros("int8", [2, 3, 4]);
-    const words = "Cannot order axes by the number 2: expected a list of all, such as [2, 1, 0]";
-    assertThrows(() => box.transpose(2 as never), TypeError, words);
-    assertThrows(() => box.transpose().transpose(2 as never), TypeError, words);
-  }));
+testOnDevice("GpuBuffer.transpose() of axes one by one says that it takes a list", (gpu) => {
+  using box = gpu.zeros("int8", [2, 3, 4]);
+  const words = "Cannot order axes by the number 2: expected a list of all, such as [2, 1, 0]";
+  assertThrows(() => box.transpose(2 as never), TypeError, words);
+  assertThrows(() => box.transpose().transpose(2 as never), TypeError, words);
+});
 
-Deno.test("StridedView.view() shows one column of a transposed matrix", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    using column = matrix.transpose().view(-1).contiguous();
-    assertEquals([...await column.download()], [3, 6]);
-  }));
+testOnDevice("StridedView.view() shows one column of a transposed matrix", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  using column = matrix.transpose().view(-1).contiguous();
+  assertEquals([...await column.download()], [3, 6]);
+});
 
-Deno.test("GpuBuffer.strided() shows rows that are padded to a pitch", () =>
-  withDevice(async (gpu) => {
-    using padded = await gpu.upload(Uint16Array.from({ length: 12 }, (_, index) => index));
-    using rows = padded.strided({ shape: [3, 2], strides: [4, 1], offset: 1 }).contiguous();
-    assertEquals([...await rows.download()], [1, 2, 5, 6, 9, 10]);
-  }));
+testOnDevice("GpuBuffer.strided() shows rows that are padded to a pitch", async (gpu) => {
+  using padded = await gpu.upload(Uint16Array.from({ length: 12 }, (_, index) => index));
+  using rows = padded.strided({ shape: [3, 2], strides: [4, 1], offset: 1 }).contiguous();
+  assertEquals([...await rows.download()], [1, 2, 5, 6, 9, 10]);
+});
 
-Deno.test("GpuBuffer.strided() shows boxes of padded rows", () =>
-  withDevice(async (gpu) => {
-    using padded = await gpu.upload(Uint8Array.from({ length: 48 }, (_, index) => index));
-    const layout = { shape: [2, 2, 3], strides: [24, 8, 1], offset: 2 };
-    using box = padded.strided(layout).contiguous();
-    const expected = [2, 3, 4, 10, 11, 12, 26, 27, 28, 34, 35, 36];
-    assertEquals([...await box.download()], expected);
-  }));
+testOnDevice("GpuBuffer.strided() shows boxes of padded rows", async (gpu) => {
+  using padded = await gpu.upload(Uint8Array.from({ length: 48 }, (_, index) => index));
+  const layout = { shape: [2, 2, 3], strides: [24, 8, 1], offset: 2 };
+  using box = padded.strided(layout).contiguous();
+  const expected = [2, 3, 4, 10, 11, 12, 26, 27, 28, 34, 35, 36];
+  assertEquals([...await box.download()], expected);
+});
 
-Deno.test("GpuBuffer.strided() repeats elements by a stride of 0", () =>
-  withDevice(async (gpu) => {
-    using line = await gpu.upload(SIX);
-    using repeated = line.strided({ shape: [2, 3], strides: [0, 1] }).contiguous();
-    assertEquals([...await repeated.download()], [1, 2, 3, 1, 2, 3]);
-  }));
+testOnDevice("GpuBuffer.strided() repeats elements by a stride of 0", async (gpu) => {
+  using line = await gpu.upload(SIX);
+  using repeated = line.strided({ shape: [2, 3], strides: [0, 1] }).contiguous();
+  assertEquals([...await repeated.download()], [1, 2, 3, 1, 2, 3]);
+});
 
-Deno.test("GpuBuffer.copyFrom() takes a strided view", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    using pinned = gpu.pinned("float32", [3, 2]);
-    pinned.copyFrom(matrix.transpose());
-    await gpu.synchronize();
-    assertEquals([...pinned.array], [1, 4, 2, 5, 3, 6]);
-  }));
+testOnDevice("GpuBuffer.copyFrom() takes a strided view", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  using pinned = gpu.pinned("float32", [3, 2]);
+  pinned.copyFrom(matrix.transpose());
+  await gpu.synchronize();
+  assertEquals([...pinned.array], [1, 4, 2, 5, 3, 6]);
+});
 
-Deno.test("StridedView.copyFrom() moves elements between parts that interleave", () =>
-  withDevice(async (gpu) => {
-    using line = await gpu.upload(SIX);
-    const even = line.strided().range(0, { step: 2 });
-    line.strided().range(0, { start: 1, step: 2 }).copyFrom(even);
-    assertEquals([...await line.download()], [1, 1, 3, 3, 5, 5]);
-  }));
+testOnDevice("StridedView.copyFrom() moves elements between parts that interleave", async (gpu) => {
+  using line = await gpu.upload(SIX);
+  const even = line.strided().range(0, { step: 2 });
+  line.strided().range(0, { start: 1, step: 2 }).copyFrom(even);
+  assertEquals([...await line.download()], [1, 1, 3, 3, 5, 5]);
+});
 
-Deno.test("StridedView.download() and upload() move the elements in the view's order", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    const turned = matrix.transpose();
-    assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
-    await turned.upload(new Float32Array([6, 5, 4, 3, 2, 1]));
-    assertEquals([...await matrix.download()], [6, 4, 2, 5, 3, 1]);
-    await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
-  }));
+testOnDevice("StridedView.download() and upload() move elements in its order", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  const turned = matrix.transpose();
+  assertEquals([...await turned.download()], [1, 4, 2, 5, 3, 6]);
+  await turned.upload(new Float32Array([6, 5, 4, 3, 2, 1]));
+  assertEquals([...await matrix.download()], [6, 4, 2, 5, 3, 1]);
+  await assertRejects(() => turned.upload(new Float32Array(5)), RangeError, "20 bytes");
+});
 
 Deno.test("StridedView moves its elements while the program blocks, behind calls before it", () =>
   withDevice(async (gpu) => {
@@ -201,20 +186,18 @@ Deno.test("StridedView.download() fills an array of the program's, with the opti
     await assertRejects(() => turned.download(array, { signal }), Error, "enough");
   }));
 
-Deno.test("StridedView.download() widens half floats into numbers", () =>
-  withDevice(async (gpu) => {
-    using halves = await gpu.upload([1, 2, 3, 4], { dtype: "bfloat16" });
-    const array = new Float32Array(2);
-    await halves.strided().range(0, { start: 1, step: 2 }).download(array);
-    assertEquals([...array], [2, 4]);
-  }));
+testOnDevice("StridedView.download() widens half floats into numbers", async (gpu) => {
+  using halves = await gpu.upload([1, 2, 3, 4], { dtype: "bfloat16" });
+  const array = new Float32Array(2);
+  await halves.strided().range(0, { start: 1, step: 2 }).download(array);
+  assertEquals([...array], [2, 4]);
+});
 
-Deno.test("StridedView.fill() sets a rectangle and nothing beside it", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("int16", [3, 4]);
-    matrix.strided().range(0, { start: 1 }).range(1, { start: 1, end: 3 }).fill(7);
-    assertEquals([...await matrix.download()], [0, 0, 0, 0, 0, 7, 7, 0, 0, 7, 7, 0]);
-  }));
+testOnDevice("StridedView.fill() sets a rectangle and nothing beside it", async (gpu) => {
+  using matrix = gpu.zeros("int16", [3, 4]);
+  matrix.strided().range(0, { start: 1 }).range(1, { start: 1, end: 3 }).fill(7);
+  assertEquals([...await matrix.download()], [0, 0, 0, 0, 0, 7, 7, 0, 0, 7, 7, 0]);
+});
 
 Deno.test("StridedView.fill() sets every second element of a box, and nothing between them", () =>
   withDevice(async (gpu) => {
@@ -242,173 +225,158 @@ Deno.test("StridedView.clear() sets elements of every type to zero, and nothing 
     assertThrows(() => gone.clear(), DisposedError, "gone");
   }));
 
-Deno.test("StridedView.fill() sets elements of 8 bytes", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float64", [2, 3]);
-    matrix.transpose().view(1).fill(-1.5);
-    assertEquals([...await matrix.download()], [0, -1.5, 0, 0, -1.5, 0]);
-  }));
+testOnDevice("StridedView.fill() sets elements of 8 bytes", async (gpu) => {
+  using matrix = gpu.zeros("float64", [2, 3]);
+  matrix.transpose().view(1).fill(-1.5);
+  assertEquals([...await matrix.download()], [0, -1.5, 0, 0, -1.5, 0]);
+});
 
-Deno.test("StridedView.dispose() lets go of the view alone", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    const view = matrix.transpose();
-    view.dispose();
-    assertThrows(() => view.contiguous(), DisposedError, "StridedView(float32[3, 2] by [1, 3])");
-    assertEquals(await matrix.download(), SIX);
-  }));
+testOnDevice("StridedView.dispose() lets go of the view alone", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  const view = matrix.transpose();
+  view.dispose();
+  assertThrows(() => view.contiguous(), DisposedError, "StridedView(float32[3, 2] by [1, 3])");
+  assertEquals(await matrix.download(), SIX);
+});
 
-Deno.test("StridedView says that its buffer was disposed", () =>
-  withDevice((gpu) => {
-    const matrix = gpu.zeros("float32", [2, 3]);
-    const view = matrix.transpose();
-    matrix.dispose();
-    assertEquals(view.disposed, true);
-    assertThrows(() => view.fill(1), DisposedError, "DeviceBuffer");
-    assertThrows(() => view.contiguous(), DisposedError, "DeviceBuffer");
-  }));
+testOnDevice("StridedView says that its buffer was disposed", (gpu) => {
+  const matrix = gpu.zeros("float32", [2, 3]);
+  const view = matrix.transpose();
+  matrix.dispose();
+  assertEquals(view.disposed, true);
+  assertThrows(() => view.fill(1), DisposedError, "DeviceBuffer");
+  assertThrows(() => view.contiguous(), DisposedError, "DeviceBuffer");
+});
 
-Deno.test("StridedView has an id of its own and shares the block's", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    const view = matrix.transpose();
-    assertEquals(new Set([matrix.id, view.id, view.transpose().id]).size, 3);
-    assertEquals(view.storageId, matrix.storageId);
-  }));
+testOnDevice("StridedView has an id of its own and shares the block's", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  const view = matrix.transpose();
+  assertEquals(new Set([matrix.id, view.id, view.transpose().id]).size, 3);
+  assertEquals(view.storageId, matrix.storageId);
+});
 
-Deno.test("StridedView.isContiguous tells whether the strides leave gaps", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    assertEquals(matrix.strided().isContiguous, true);
-    assertEquals(matrix.transpose().isContiguous, false);
-    assertEquals(matrix.transpose().transpose().isContiguous, true);
-  }));
+testOnDevice("StridedView.isContiguous tells whether the strides leave gaps", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  assertEquals(matrix.strided().isContiguous, true);
+  assertEquals(matrix.transpose().isContiguous, false);
+  assertEquals(matrix.transpose().transpose().isContiguous, true);
+});
 
-Deno.test("GpuBuffer.strided() refuses a layout that leaves the buffer", () =>
-  withDevice((gpu) => {
-    using line = gpu.zeros("float32", 6);
-    const refuse = (layout: Parameters<typeof line.strided>[0], message: string) =>
-      assertThrows(() => line.strided(layout), RangeError, message);
-    refuse({ shape: [2, 3], strides: [4, 1] }, "it reaches elements 0 to 6 of 6");
-    refuse({ shape: [2], strides: [-1] }, "it reaches elements -1 to 0 of 6");
-    refuse({ shape: [2], strides: [1, 1] }, "by strides [1, 1]: expected 1, one for each axis");
-    refuse({ shape: [2], strides: [0.5] }, "expected whole numbers");
-    refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
-  }));
+testOnDevice("GpuBuffer.strided() refuses a layout that leaves the buffer", (gpu) => {
+  using line = gpu.zeros("float32", 6);
+  const refuse = (layout: Parameters<typeof line.strided>[0], message: string) =>
+    assertThrows(() => line.strided(layout), RangeError, message);
+  refuse({ shape: [2, 3], strides: [4, 1] }, "it reaches elements 0 to 6 of 6");
+  refuse({ shape: [2], strides: [-1] }, "it reaches elements -1 to 0 of 6");
+  refuse({ shape: [2], strides: [1, 1] }, "by strides [1, 1]: expected 1, one for each axis");
+  refuse({ shape: [2], strides: [0.5] }, "expected whole numbers");
+  refuse({ offset: 1 }, "it reaches elements 1 to 6 of 6");
+});
 
-Deno.test("Several indices or sizes are refused with the calls that were meant", () =>
-  withDevice(async (gpu) => {
-    using x = await gpu.upload(SIX, { shape: [2, 3], label: "x" });
-    const loose = x as unknown as Record<"view" | "at" | "reshape", (...all: unknown[]) => unknown>;
-    const turned = x.transpose() as unknown as typeof loose;
-    const byAxes = "view(1).view(2) goes by axes";
-    for (const call of [() => loose.view(1, 2), () => loose.view([1, 2])]) {
-      assertThrows(call, TypeError, `${byAxes}, reshape([1, 2]) changes the shape`);
-    }
-    assertThrows(() => turned.view(1, 2), TypeError, byAxes);
-    const sizes =
-      "Cannot call reshape(3, 2) on DeviceBuffer(x, float32[2, 3]): it takes one list of " +
-      "sizes, such as reshape([3, 2])";
-    assertThrows(() => loose.reshape(3, 2), TypeError, sizes);
-    for (const call of [() => x.at(1, 2 as never), () => x.at([1, 2] as never)]) {
-      await assertRejects(
-        call,
-        TypeError,
-        "an index of the flat buffer; view(1).at(2) goes by axes",
-      );
-    }
-    await assertRejects(() => x.setAt([1, 2] as never, 0), TypeError, "element [1, 2] of Device");
-  }));
-
-Deno.test("GpuBuffer.reshape() works out one size and says so of several", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 6);
-    assertEquals(x.reshape([-1, 3]).shape, [2, 3]);
-    assertThrows(
-      () => x.reshape([-1, -1]),
-      RangeError,
-      "float32[6]) to [-1, -1]: only one size can be -1",
-    );
-  }));
-
-Deno.test("Errors about indices name those that there are", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(SIX, { shape: [2, 3] });
-    using none = gpu.zeros("float32", [0, 3]);
-    assertThrows(() => matrix.view(-3), RangeError, "expected a whole number from -2 to 1");
-    assertThrows(() => matrix.transpose().view(3), RangeError, "from -3 to 2");
-    await assertRejects(() => matrix.at(6), RangeError, "from -6 to 5");
-    assertThrows(() => none.view(0), RangeError, "Cannot view row 0 of DeviceBuffer");
-    assertThrows(() => none.view(0), RangeError, "there is none");
-  }));
-
-Deno.test("StridedView.upload() ends also when its stream is disposed meanwhile", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    const stream = gpu.createStream();
-    const uploaded = matrix.transpose().upload(new Float32Array([1, 4, 2, 5, 3, 6]), { stream });
-    stream.dispose();
-    await uploaded;
-    assertEquals(await matrix.download(), SIX);
-  }));
-
-Deno.test("GpuBuffer.strided() keeps strides of its own", () =>
-  withDevice(async (gpu) => {
-    using line = await gpu.upload(SIX);
-    const strides = [2];
-    const view = line.strided({ shape: [3], strides });
-    strides[0] = 2 ** 40;
-    assertEquals(await view.download(), new Float32Array([1, 3, 5]));
-  }));
-
-Deno.test("StridedView refuses an axis that is not there and an order that repeats one", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
-    assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
-    assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
-    const last = () => matrix.strided().range(-1, {});
-    assertThrows(last, RangeError, "Cannot step along axis -1: expected 0 to 1");
-    assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
-  }));
-
-Deno.test("StridedView transfers whose signal is aborted allocate and copy nothing", () =>
-  withDevice(async (gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    using track = gpu.track("aborted");
-    const turned = matrix.transpose();
-    const signal = AbortSignal.abort(new Error("enough"));
-    await assertRejects(() => turned.download(undefined, { signal }), Error, "enough");
-    await assertRejects(() => turned.upload(SIX, { signal }), Error, "enough");
-    assertEquals(track.totalBytes, 0);
-  }));
-
-Deno.test("StridedView.contiguous() of no elements is an empty buffer", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3, 4]);
-    using empty = matrix.strided().range(2, { start: 3, end: 1 }).contiguous();
-    assertEquals([empty.shape, empty.byteLength], [[2, 3, 0], 0]);
-  }));
-
-Deno.test("StridedView.copyFrom() refuses other shapes and types, and shared elements", () =>
-  withDevice((gpu) => {
-    using matrix = gpu.zeros("float32", [2, 3]);
-    using other = gpu.zeros("float32", [2, 3]);
-    assertThrows(() => matrix.transpose().copyFrom(other), RangeError, "shapes differ");
-    const integers = other.as("int32") as unknown as typeof other;
-    assertThrows(() => matrix.strided().copyFrom(integers), TypeError, "element types differ");
-    const repeated = matrix.strided({ shape: [2, 3], strides: [0, 1] });
-    assertThrows(() => repeated.copyFrom(other), TypeError, "its elements share memory");
-    const halves = matrix.reshape(6);
-    assertThrows(
-      () => halves.strided({ shape: [4] }).copyFrom(halves.strided({ shape: [4], offset: 2 })),
-      RangeError,
-      "both show the same memory",
-    );
-    const array = SIX as unknown as typeof other;
-    assertThrows(
-      () => matrix.transpose().copyFrom(array),
+testOnDevice("Several indices or sizes are refused with the calls that were meant", async (gpu) => {
+  using x = await gpu.upload(SIX, { shape: [2, 3], label: "x" });
+  const loose = x as unknown as Record<"view" | "at" | "reshape", (...all: unknown[]) => unknown>;
+  const turned = x.transpose() as unknown as typeof loose;
+  const byAxes = "view(1).view(2) goes by axes";
+  for (const call of [() => loose.view(1, 2), () => loose.view([1, 2])]) {
+    assertThrows(call, TypeError, `${byAxes}, reshape([1, 2]) changes the shape`);
+  }
+  assertThrows(() => turned.view(1, 2), TypeError, byAxes);
+  const sizes =
+    "Cannot call reshape(3, 2) on DeviceBuffer(x, float32[2, 3]): it takes one list of " +
+    "sizes, such as reshape([3, 2])";
+  assertThrows(() => loose.reshape(3, 2), TypeError, sizes);
+  for (const call of [() => x.at(1, 2 as never), () => x.at([1, 2] as never)]) {
+    await assertRejects(
+      call,
       TypeError,
-      "could move on before the GPU is done",
+      "an index of the flat buffer; view(1).at(2) goes by axes",
     );
-  }));
+  }
+  await assertRejects(() => x.setAt([1, 2] as never, 0), TypeError, "element [1, 2] of Device");
+});
+
+testOnDevice("GpuBuffer.reshape() works out one size and says so of several", (gpu) => {
+  using x = gpu.zeros("float32", 6);
+  assertEquals(x.reshape([-1, 3]).shape, [2, 3]);
+  assertThrows(
+    () => x.reshape([-1, -1]),
+    RangeError,
+    "float32[6]) to [-1, -1]: only one size can be -1",
+  );
+});
+
+testOnDevice("Errors about indices name those that there are", async (gpu) => {
+  using matrix = await gpu.upload(SIX, { shape: [2, 3] });
+  using none = gpu.zeros("float32", [0, 3]);
+  assertThrows(() => matrix.view(-3), RangeError, "expected a whole number from -2 to 1");
+  assertThrows(() => matrix.transpose().view(3), RangeError, "from -3 to 2");
+  await assertRejects(() => matrix.at(6), RangeError, "from -6 to 5");
+  assertThrows(() => none.view(0), RangeError, "Cannot view row 0 of DeviceBuffer");
+  assertThrows(() => none.view(0), RangeError, "there is none");
+});
+
+testOnDevice("StridedView.upload() ends when its stream is disposed meanwhile", async (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  const stream = gpu.createStream();
+  const uploaded = matrix.transpose().upload(new Float32Array([1, 4, 2, 5, 3, 6]), { stream });
+  stream.dispose();
+  await uploaded;
+  assertEquals(await matrix.download(), SIX);
+});
+
+testOnDevice("GpuBuffer.strided() keeps strides of its own", async (gpu) => {
+  using line = await gpu.upload(SIX);
+  const strides = [2];
+  const view = line.strided({ shape: [3], strides });
+  strides[0] = 2 ** 40;
+  assertEquals(await view.download(), new Float32Array([1, 3, 5]));
+});
+
+testOnDevice("StridedView refuses an axis that is missing, and one that is repeated", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  assertThrows(() => matrix.transpose([0, 0]), RangeError, "each of 0 to 1 once");
+  assertThrows(() => matrix.strided().range(2, {}), RangeError, "axis 2");
+  assertThrows(() => matrix.strided().range(0, { step: 0 }), RangeError, "Cannot step by 0");
+  const last = () => matrix.strided().range(-1, {});
+  assertThrows(last, RangeError, "Cannot step along axis -1: expected 0 to 1");
+  assertThrows(() => matrix.strided().view(2), RangeError, "from -2 to 1");
+});
+
+testOnDevice("StridedView transfers with an aborted signal allocate nothing", async (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  using track = gpu.track("aborted");
+  const turned = matrix.transpose();
+  const signal = AbortSignal.abort(new Error("enough"));
+  await assertRejects(() => turned.download(undefined, { signal }), Error, "enough");
+  await assertRejects(() => turned.upload(SIX, { signal }), Error, "enough");
+  assertEquals(track.totalBytes, 0);
+});
+
+testOnDevice("StridedView.contiguous() of no elements is an empty buffer", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3, 4]);
+  using empty = matrix.strided().range(2, { start: 3, end: 1 }).contiguous();
+  assertEquals([empty.shape, empty.byteLength], [[2, 3, 0], 0]);
+});
+
+testOnDevice("StridedView.copyFrom() refuses other shapes, types and shared elements", (gpu) => {
+  using matrix = gpu.zeros("float32", [2, 3]);
+  using other = gpu.zeros("float32", [2, 3]);
+  assertThrows(() => matrix.transpose().copyFrom(other), RangeError, "shapes differ");
+  const integers = other.as("int32") as unknown as typeof other;
+  assertThrows(() => matrix.strided().copyFrom(integers), TypeError, "element types differ");
+  const repeated = matrix.strided({ shape: [2, 3], strides: [0, 1] });
+  assertThrows(() => repeated.copyFrom(other), TypeError, "its elements share memory");
+  const halves = matrix.reshape(6);
+  assertThrows(
+    () => halves.strided({ shape: [4] }).copyFrom(halves.strided({ shape: [4], offset: 2 })),
+    RangeError,
+    "both show the same memory",
+  );
+  const array = SIX as unknown as typeof other;
+  assertThrows(
+    () => matrix.transpose().copyFrom(array),
+    TypeError,
+    "could move on before the GPU is done",
+  );
+});

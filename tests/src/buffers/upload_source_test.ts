@@ -3,86 +3,79 @@
 import { runInNewContext } from "node:vm";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { describeValue } from "../../../src/words/format.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("CudaDevice.upload() takes a plain array", () =>
-  withDevice(async (gpu) => {
-    using buffer = await gpu.upload([1, 2, 3], { dtype: "float32" });
-    assertEquals(await buffer.download(), new Float32Array([1, 2, 3]));
-  }));
+testOnDevice("CudaDevice.upload() takes a plain array", async (gpu) => {
+  using buffer = await gpu.upload([1, 2, 3], { dtype: "float32" });
+  assertEquals(await buffer.download(), new Float32Array([1, 2, 3]));
+});
 
-Deno.test("CudaDevice.upload() takes the shape from nested arrays", () =>
-  withDevice(async (gpu) => {
-    using buffer = await gpu.upload([[1, 2, 3], [4, 5, 6]], { dtype: "int16" });
-    assertEquals(buffer.shape, [2, 3]);
-    assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
-  }));
+testOnDevice("CudaDevice.upload() takes the shape from nested arrays", async (gpu) => {
+  using buffer = await gpu.upload([[1, 2, 3], [4, 5, 6]], { dtype: "int16" });
+  assertEquals(buffer.shape, [2, 3]);
+  assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
+});
 
-Deno.test("CudaDevice.upload() takes rows of any iterables, each walked once", () =>
-  withDevice(async (gpu) => {
-    function* pair(first: number) {
-      yield* [first, first + 1];
-    }
-    const rows = [new Float64Array([1, 2]), new Set([3, 4]), pair(5)];
-    using buffer = await gpu.upload(rows, { dtype: "float32" });
-    assertEquals(buffer.shape, [3, 2]);
-    assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
-  }));
+testOnDevice("CudaDevice.upload() takes rows of any iterables, each walked once", async (gpu) => {
+  function* pair(first: number) {
+    yield* [first, first + 1];
+  }
+  const rows = [new Float64Array([1, 2]), new Set([3, 4]), pair(5)];
+  using buffer = await gpu.upload(rows, { dtype: "float32" });
+  assertEquals(buffer.shape, [3, 2]);
+  assertEquals([...await buffer.download()], [1, 2, 3, 4, 5, 6]);
+});
 
-Deno.test("CudaDevice.uploadSync() takes any iterable", () =>
-  withDevice((gpu) => {
-    function* squares() {
-      for (let root = 0n; root < 4n; root++) yield root * root;
-    }
-    using buffer = gpu.uploadSync(squares(), { dtype: "uint64", shape: [2, 2] });
-    assertEquals([...buffer.downloadSync()], [0n, 1n, 4n, 9n]);
-  }));
+testOnDevice("CudaDevice.uploadSync() takes any iterable", (gpu) => {
+  function* squares() {
+    for (let root = 0n; root < 4n; root++) yield root * root;
+  }
+  using buffer = gpu.uploadSync(squares(), { dtype: "uint64", shape: [2, 2] });
+  assertEquals([...buffer.downloadSync()], [0n, 1n, 4n, 9n]);
+});
 
-Deno.test("CudaDevice.upload() takes truth values and numbers of bfloat16", () =>
-  withDevice(async (gpu) => {
-    using flags = await gpu.upload([true, false], { dtype: "bool" });
-    using halves = await gpu.upload(new Set([0.5, -1]), { dtype: "bfloat16" });
-    assertEquals([...await flags.download()], [1, 0]);
-    assertEquals([...await halves.download()], [0.5, -1]);
-  }));
+testOnDevice("CudaDevice.upload() takes truth values and numbers of bfloat16", async (gpu) => {
+  using flags = await gpu.upload([true, false], { dtype: "bool" });
+  using halves = await gpu.upload(new Set([0.5, -1]), { dtype: "bfloat16" });
+  assertEquals([...await flags.download()], [1, 0]);
+  assertEquals([...await halves.download()], [0.5, -1]);
+});
 
-Deno.test("CudaDevice.upload() takes nothing from an empty array", () =>
-  withDevice(async (gpu) => {
-    using buffer = await gpu.upload([], { dtype: "float32" });
-    assertEquals([buffer.length, buffer.ptr], [0, 0n]);
-  }));
+testOnDevice("CudaDevice.upload() takes nothing from an empty array", async (gpu) => {
+  using buffer = await gpu.upload([], { dtype: "float32" });
+  assertEquals([buffer.length, buffer.ptr], [0, 0n]);
+});
 
-Deno.test("CudaDevice.upload() refuses values that do not fit", () =>
-  withDevice(async (gpu) => {
-    const refuse = async (values: unknown, message: string) => {
-      const source = values as number[];
-      await assertRejects(() => gpu.upload(source, { dtype: "uint8" }), Error, message);
-    };
-    await refuse([256], "from 0 to 255");
-    await refuse([1.5], "a whole number");
-    await refuse(["1"], "expected a number");
-    await refuse([1n], "expected a number");
-    await refuse([[1, 2], [3]], "one has 1 value where the first has 2");
-    await refuse([[1], 2], "some values are arrays");
-    await refuse([1, , 3], "Cannot use undefined");
-    await refuse([[1, , 3], [4, 5, 6]], "Cannot use undefined");
-    await refuse([new ArrayBuffer(1)], "expected a number");
-    await refuse("12", "an array or an iterable of numbers");
-    await refuse(5, "an array or an iterable of numbers");
-    await refuse(null, "an array or an iterable of numbers");
-    await refuse(new Proxy(new Uint8Array(1), {}), "a Proxy of a typed array");
-    const circle: unknown[] = [];
-    circle.push(circle);
-    await refuse(circle, "nested deeper than 64 axes, or one contains itself");
-    const deep = Array(65).fill(0).reduce((inner) => [inner], 1);
-    await refuse(deep, "nested deeper than 64 axes");
-    using most = await gpu.upload(deep[0], { dtype: "uint8" });
-    assertEquals(most.shape.length, 64);
-    const proxy = new Proxy(new Uint8Array(1), {});
-    await assertRejects(() => most.set(proxy), TypeError, "a Proxy of a typed array");
-    most.dispose();
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.upload() refuses values that do not fit", async (gpu) => {
+  const refuse = async (values: unknown, message: string) => {
+    const source = values as number[];
+    await assertRejects(() => gpu.upload(source, { dtype: "uint8" }), Error, message);
+  };
+  await refuse([256], "from 0 to 255");
+  await refuse([1.5], "a whole number");
+  await refuse(["1"], "expected a number");
+  await refuse([1n], "expected a number");
+  await refuse([[1, 2], [3]], "one has 1 value where the first has 2");
+  await refuse([[1], 2], "some values are arrays");
+  await refuse([1, , 3], "Cannot use undefined");
+  await refuse([[1, , 3], [4, 5, 6]], "Cannot use undefined");
+  await refuse([new ArrayBuffer(1)], "expected a number");
+  await refuse("12", "an array or an iterable of numbers");
+  await refuse(5, "an array or an iterable of numbers");
+  await refuse(null, "an array or an iterable of numbers");
+  await refuse(new Proxy(new Uint8Array(1), {}), "a Proxy of a typed array");
+  const circle: unknown[] = [];
+  circle.push(circle);
+  await refuse(circle, "nested deeper than 64 axes, or one contains itself");
+  const deep = Array(65).fill(0).reduce((inner) => [inner], 1);
+  await refuse(deep, "nested deeper than 64 axes");
+  using most = await gpu.upload(deep[0], { dtype: "uint8" });
+  assertEquals(most.shape.length, 64);
+  const proxy = new Proxy(new Uint8Array(1), {});
+  await assertRejects(() => most.set(proxy), TypeError, "a Proxy of a typed array");
+  most.dispose();
+  assertEquals(gpu.live().count, 0);
+});
 
 Deno.test("CudaDevice.upload() takes plain numbers as float32, and loses none without a word", () =>
   withDevice(async (gpu) => {
@@ -138,45 +131,42 @@ Deno.test("CudaDevice.upload() copies rows of the element type without walking t
     assertEquals(gpu.live().count, 3);
   }));
 
-Deno.test("CudaDevice.upload() of rows that are no float32 asks for the element type", () =>
-  withDevice((gpu) => {
-    const doubles = [Float64Array.of(0.1, 2), Float64Array.of(3, 1e300)];
-    for (
-      const [values, dtype] of [
-        [doubles, "float64"],
-        [[[1, 2], ...doubles], "float64"],
-        [[[Int16Array.of(1)], [Float32Array.of(2)]], "int16"],
-        [[new Uint8ClampedArray([300])], "uint8"],
-      ] as const
-    ) {
-      const words = `Cannot upload rows of ${dtype} as float32, which lists are: pass { dtype: ` +
-        `"${dtype}" }, or another`;
-      assertThrows(() => gpu.uploadSync(values), TypeError, words);
-    }
-    using exact = gpu.uploadSync([[1, 2], ...doubles], { dtype: "float64" });
-    assertEquals(exact.downloadSync(), Float64Array.of(1, 2, 0.1, 2, 3, 1e300));
-    using floats = gpu.uploadSync([[1, 2], Float32Array.of(0.1, 4)]);
-    assertEquals(floats.downloadSync(), Float32Array.of(1, 2, 0.1, 4));
-    assertEquals(gpu.live().count, 2);
-  }));
+testOnDevice("CudaDevice.upload() of rows that are no float32 asks for the element type", (gpu) => {
+  const doubles = [Float64Array.of(0.1, 2), Float64Array.of(3, 1e300)];
+  for (
+    const [values, dtype] of [
+      [doubles, "float64"],
+      [[[1, 2], ...doubles], "float64"],
+      [[[Int16Array.of(1)], [Float32Array.of(2)]], "int16"],
+      [[new Uint8ClampedArray([300])], "uint8"],
+    ] as const
+  ) {
+    const words = `Cannot upload rows of ${dtype} as float32, which lists are: pass { dtype: ` +
+      `"${dtype}" }, or another`;
+    assertThrows(() => gpu.uploadSync(values), TypeError, words);
+  }
+  using exact = gpu.uploadSync([[1, 2], ...doubles], { dtype: "float64" });
+  assertEquals(exact.downloadSync(), Float64Array.of(1, 2, 0.1, 2, 3, 1e300));
+  using floats = gpu.uploadSync([[1, 2], Float32Array.of(0.1, 4)]);
+  assertEquals(floats.downloadSync(), Float32Array.of(1, 2, 0.1, 4));
+  assertEquals(gpu.live().count, 2);
+});
 
-Deno.test("CudaDevice.upload() of a buffer or a view says how it is copied", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", [2, 3], { label: "x" });
-    for (const source of [x, x.view(1), x.transpose(), [x]]) {
-      const words = source === x ? "slice() copies it, and copyFrom()" : "Cannot";
-      await assertRejects(() => gpu.upload(source as never), TypeError, words);
-    }
-  }));
+testOnDevice("CudaDevice.upload() of a buffer or a view says how it is copied", async (gpu) => {
+  using x = gpu.zeros("float32", [2, 3], { label: "x" });
+  for (const source of [x, x.view(1), x.transpose(), [x]]) {
+    const words = source === x ? "slice() copies it, and copyFrom()" : "Cannot";
+    await assertRejects(() => gpu.upload(source as never), TypeError, words);
+  }
+});
 
-Deno.test("CudaDevice.upload() refuses a shape of another size", () =>
-  withDevice(async (gpu) => {
-    await assertRejects(
-      () => gpu.upload([1, 2, 3], { dtype: "int8", shape: [2, 2] }),
-      RangeError,
-      "Cannot upload 3 elements as [2, 2]: the shape has 4",
-    );
-  }));
+testOnDevice("CudaDevice.upload() refuses a shape of another size", async (gpu) => {
+  await assertRejects(
+    () => gpu.upload([1, 2, 3], { dtype: "int8", shape: [2, 2] }),
+    RangeError,
+    "Cannot upload 3 elements as [2, 2]: the shape has 4",
+  );
+});
 
 for (
   const bytes of [
@@ -207,19 +197,18 @@ Deno.test("CudaDevice.upload() says how the bytes of an array are copied, also o
     assertEquals(await x.download(), Float32Array.of(1));
   }));
 
-Deno.test("CudaDevice.upload() refuses bytes that are no whole number of elements", () =>
-  withDevice(async (gpu) => {
-    const upload = (bytes: ArrayBuffer) => gpu.upload(bytes, { dtype: "float32" });
-    await assertRejects(
-      () => upload(new ArrayBuffer(6)),
-      RangeError,
-      "Cannot upload 6 bytes as float32: they do not divide into elements of 4 bytes",
-    );
-    const detached = new ArrayBuffer(8);
-    detached.transfer();
-    await assertRejects(() => upload(detached), TypeError, "is detached");
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.upload() refuses bytes that are no whole elements", async (gpu) => {
+  const upload = (bytes: ArrayBuffer) => gpu.upload(bytes, { dtype: "float32" });
+  await assertRejects(
+    () => upload(new ArrayBuffer(6)),
+    RangeError,
+    "Cannot upload 6 bytes as float32: they do not divide into elements of 4 bytes",
+  );
+  const detached = new ArrayBuffer(8);
+  detached.transfer();
+  await assertRejects(() => upload(detached), TypeError, "is detached");
+  assertEquals(gpu.live().count, 0);
+});
 
 function shared(values: readonly number[]): SharedArrayBuffer {
   const memory = new SharedArrayBuffer(values.length * 8);
@@ -227,39 +216,37 @@ function shared(values: readonly number[]): SharedArrayBuffer {
   return memory;
 }
 
-Deno.test("CudaDevice.upload() and set() take memory of other realms", () =>
-  withDevice(async (gpu) => {
-    for (const name of ["ArrayBuffer", "SharedArrayBuffer"]) {
-      const memory: ArrayBuffer = runInNewContext(`new ${name}(4)`);
-      new Uint8Array(memory).set([1, 2, 3, 4]);
-      using buffer = await gpu.upload(memory, { dtype: "uint8" });
-      assertEquals(await buffer.download(), new Uint8Array([1, 2, 3, 4]));
-      using zeros = gpu.zeros("uint8", 4);
-      await zeros.set(memory);
-      assertEquals(await zeros.download(), new Uint8Array([1, 2, 3, 4]));
-    }
-    using flags = await gpu.upload(runInNewContext("new DataView(new ArrayBuffer(2))"), {
-      dtype: "bool",
-    });
-    assertEquals(await flags.download(), new Uint8Array(2));
-  }));
+testOnDevice("CudaDevice.upload() and set() take memory of other realms", async (gpu) => {
+  for (const name of ["ArrayBuffer", "SharedArrayBuffer"]) {
+    const memory: ArrayBuffer = runInNewContext(`new ${name}(4)`);
+    new Uint8Array(memory).set([1, 2, 3, 4]);
+    using buffer = await gpu.upload(memory, { dtype: "uint8" });
+    assertEquals(await buffer.download(), new Uint8Array([1, 2, 3, 4]));
+    using zeros = gpu.zeros("uint8", 4);
+    await zeros.set(memory);
+    assertEquals(await zeros.download(), new Uint8Array([1, 2, 3, 4]));
+  }
+  using flags = await gpu.upload(runInNewContext("new DataView(new ArrayBuffer(2))"), {
+    dtype: "bool",
+  });
+  assertEquals(await flags.download(), new Uint8Array(2));
+});
 
-Deno.test("CudaDevice.upload() and uploadAll() believe no subclass about its length", () =>
-  withDevice(async (gpu) => {
-    class Liar extends Uint8Array<ArrayBuffer> {
-      static holding(...values: number[]): Liar {
-        return new Liar(Uint8Array.from(values).buffer);
-      }
-      override get length(): never {
-        return 2 ** 30 as never;
-      }
-      override get byteLength(): never {
-        return 2 ** 30 as never;
-      }
+testOnDevice("CudaDevice.upload(), uploadAll() believe no subclass's length", async (gpu) => {
+  class Liar extends Uint8Array<ArrayBuffer> {
+    static holding(...values: number[]): Liar {
+      return new Liar(Uint8Array.from(values).buffer);
     }
-    using one = await gpu.upload(Liar.holding(1, 2, 3));
-    assertEquals([...await one.download()], [1, 2, 3]);
-    using packed = await gpu.uploadAll([Liar.holding(4, 5), Liar.holding(6)]);
-    assertEquals(packed.buffers.map(({ length }) => length), [2, 1]);
-    assertEquals(await gpu.downloadAll([...packed]), [new Uint8Array([4, 5]), new Uint8Array([6])]);
-  }));
+    override get length(): never {
+      return 2 ** 30 as never;
+    }
+    override get byteLength(): never {
+      return 2 ** 30 as never;
+    }
+  }
+  using one = await gpu.upload(Liar.holding(1, 2, 3));
+  assertEquals([...await one.download()], [1, 2, 3]);
+  using packed = await gpu.uploadAll([Liar.holding(4, 5), Liar.holding(6)]);
+  assertEquals(packed.buffers.map(({ length }) => length), [2, 1]);
+  assertEquals(await gpu.downloadAll([...packed]), [new Uint8Array([4, 5]), new Uint8Array([6])]);
+});

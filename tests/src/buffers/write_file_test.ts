@@ -14,28 +14,26 @@ import {
   openWithSmallRing,
 } from "../../support/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
-Deno.test("DeviceBuffer.writeFile() makes a file of the buffer's bytes", async () => {
+testOnDevice("DeviceBuffer.writeFile() makes a file of the buffer's bytes", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const values = new Float32Array([1, 2, 3]);
   using buffer = await gpu.upload(values);
   await buffer.writeFile(folder.pathOf("new"));
   assertEquals(await Deno.readFile(folder.pathOf("new")), new Uint8Array(values.buffer));
 });
 
-Deno.test("DeviceBuffer.writeFile() replaces what a longer file held", async () => {
+testOnDevice("DeviceBuffer.writeFile() replaces what a longer file held", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const path = folder.write("old", new Uint8Array(100).fill(9));
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   await buffer.writeFile(path);
   assertEquals(await Deno.readFile(path), new Uint8Array([1, 2]));
 });
 
-Deno.test("DeviceBuffer.writeFile() at an offset keeps what is around it", async () => {
+testOnDevice("DeviceBuffer.writeFile() at an offset keeps what is around it", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const path = folder.write("kept", new Uint8Array(6).fill(9));
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   await buffer.writeFile(path, { fileOffset: 3 });
@@ -58,17 +56,15 @@ Deno.test("DeviceBuffer.writeFile() is finished by a call that blocks for what c
   assertEquals(namesIn(folder), ["saved"]);
 });
 
-Deno.test("DeviceBuffer.writeFile() writes a view's bytes alone", async () => {
+testOnDevice("DeviceBuffer.writeFile() writes a view's bytes alone", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   using buffer = await gpu.upload(patternBytes(50));
   await buffer.subarray(7, 12).writeFile(folder.pathOf("part"));
   assertEquals(await Deno.readFile(folder.pathOf("part")), patternBytes(50).slice(7, 12));
 });
 
-Deno.test("DeviceBuffer.writeFile() of an empty buffer makes an empty file", async () => {
+testOnDevice("DeviceBuffer.writeFile() of an empty buffer makes an empty file", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   using buffer = gpu.alloc("uint8", 0);
   await buffer.writeFile(folder.pathOf("empty"));
   assertEquals(await Deno.readFile(folder.pathOf("empty")), new Uint8Array());
@@ -179,9 +175,8 @@ Deno.test("DeviceBuffer.writeFile() takes a relative path from the folder of the
   assertEquals(Deno.readFileSync(folder.pathOf("first")), new Uint8Array([1, 1, 2]));
 });
 
-Deno.test("DeviceBuffer.writeFile() with sync leaves the same file", async () => {
+testOnDevice("DeviceBuffer.writeFile() with sync leaves the same file", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   using buffer = await gpu.upload(new Uint8Array([1, 2]));
   await buffer.writeFile(folder.pathOf("new"), { sync: true });
   await buffer.writeFile(folder.pathOf("new"), { sync: true, fileOffset: 2 });
@@ -207,9 +202,8 @@ Deno.test("DeviceBuffer.writeFile() waits for another process only until it is a
   assertEquals(namesIn(folder), ["file"]);
 });
 
-Deno.test("DeviceBuffer.writeFile() refuses folders and pipes", async () => {
+testOnDevice("DeviceBuffer.writeFile() refuses folders and pipes", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   using buffer = gpu.zeros("uint8", 10);
   await assertRejects(() => buffer.writeFile(folder.path), TypeError, "it is a folder");
   const none = folder.pathOf("none");
@@ -231,18 +225,16 @@ Deno.test("DeviceBuffer.writeFile() refuses a buffer that was disposed, and make
   assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
-Deno.test({
-  name: "DeviceBuffer.writeFile() needs permission to write",
+Deno.test("DeviceBuffer.writeFile() needs permission to write", {
   permissions: { read: true, write: false, ffi: true, env: true, sys: true },
-  fn: async () => {
-    using gpu = openTestDevice();
-    using buffer = gpu.zeros("uint8", 10);
-    await assertRejects(
-      () => buffer.writeFile("/any/file"),
-      Deno.errors.NotCapable,
-      "write access",
-    );
-  },
+}, async () => {
+  using gpu = openTestDevice();
+  using buffer = gpu.zeros("uint8", 10);
+  await assertRejects(
+    () => buffer.writeFile("/any/file"),
+    Deno.errors.NotCapable,
+    "write access",
+  );
 });
 
 Deno.test("GpuBuffer.writeFile() holds up no later write when it fails before it begins", async () => {

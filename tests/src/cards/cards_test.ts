@@ -10,9 +10,9 @@ import { Parts } from "../../../src/words/parts.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";
 import { cardOf } from "../../support/display.ts";
 import { openTestDevice } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("every class that shows itself on a console has a card", () => {
   const without = Object.entries({ ...mod, ...kernels, ...memory }).filter(([, value]) => {
@@ -33,30 +33,24 @@ Deno.test("every class that has a card is no [object Object] in a text", () => {
   assertEquals(without.map(([name]) => name), []);
 });
 
-Deno.test("BufferSummary says in a text what its card says", async () => {
-  await withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 4, { label: "x" });
-    const summary = await x.describe();
-    assertStringIncludes(`${summary}`, "BufferSummary x: float32[4]");
-    assertEquals(`${summary}`, Deno.inspect(summary));
-  });
+testOnDevice("BufferSummary says in a text what its card says", async (gpu) => {
+  using x = gpu.zeros("float32", 4, { label: "x" });
+  const summary = await x.describe();
+  assertStringIncludes(`${summary}`, "BufferSummary x: float32[4]");
+  assertEquals(`${summary}`, Deno.inspect(summary));
 });
 
-Deno.test("cards of buffers without elements promise no address and no values", async () => {
-  await withDevice(async (gpu) => {
-    using empty = gpu.alloc("float32", [0, 5]);
-    using planned = gpu.lazy("float32", 4);
-    assertMatch((await cardOf(empty)).text, /address: none\n/);
-    assertMatch((await cardOf(planned)).text, /address: none yet\n/);
-    assertStringIncludes((await cardOf(await empty.describe())).text, "no values");
-  });
+testOnDevice("cards of buffers without elements promise no address and no values", async (gpu) => {
+  using empty = gpu.alloc("float32", [0, 5]);
+  using planned = gpu.lazy("float32", 4);
+  assertMatch((await cardOf(empty)).text, /address: none\n/);
+  assertMatch((await cardOf(planned)).text, /address: none yet\n/);
+  assertStringIncludes((await cardOf(await empty.describe())).text, "no values");
 });
 
-Deno.test("a buffer's card shows NaN, infinities and the sign of zero", async () => {
-  await withDevice(async (gpu) => {
-    using x = await gpu.upload([NaN, Infinity, -Infinity, -0, 0], { dtype: "bfloat16" });
-    assertMatch((await cardOf(x)).text, /NaN +Infinity +-Infinity +-0 +0$/m);
-  });
+testOnDevice("a buffer's card shows NaN, infinities and the sign of zero", async (gpu) => {
+  using x = await gpu.upload([NaN, Infinity, -Infinity, -0, 0], { dtype: "bfloat16" });
+  assertMatch((await cardOf(x)).text, /NaN +Infinity +-Infinity +-0 +0$/m);
 });
 
 Deno.test("every memory resource has a card", () => {
@@ -68,15 +62,13 @@ Deno.test("every memory resource has a card", () => {
   assertEquals(without.map(([name]) => name), []);
 });
 
-Deno.test("CudaDevice shows name, memory and bus", async () => {
-  await withDevice(async (gpu) => {
-    using _x = gpu.alloc("uint8", 2 ** 20);
-    const { text, html } = await cardOf(gpu);
-    assertStringIncludes(text, `CudaDevice ${gpu.name}: device 0, compute capability`);
-    assertStringIncludes(text, "live 1 MiB");
-    assertStringIncludes(text, "bus: ");
-    assert(html.includes(gpu.name));
-  });
+testOnDevice("CudaDevice shows name, memory and bus", async (gpu) => {
+  using _x = gpu.alloc("uint8", 2 ** 20);
+  const { text, html } = await cardOf(gpu);
+  assertStringIncludes(text, `CudaDevice ${gpu.name}: device 0, compute capability`);
+  assertStringIncludes(text, "live 1 MiB");
+  assertStringIncludes(text, "bus: ");
+  assert(html.includes(gpu.name));
 });
 
 Deno.test("CudaDevice shows that it was disposed", async () => {
@@ -85,54 +77,46 @@ Deno.test("CudaDevice shows that it was disposed", async () => {
   assertStringIncludes((await cardOf(gpu)).text, "[disposed]");
 });
 
-Deno.test("CudaDevice shows how much of a limit is used", async () => {
-  await withDevice(async (gpu) => {
-    gpu.limit("64 MiB");
-    using _x = gpu.zeros("uint8", 16 * 2 ** 20);
-    const { html, text } = await cardOf(gpu);
-    gpu.limit(undefined);
-    assertStringIncludes(text, "limit 64 MiB\n[██████████······");
-    assertStringIncludes(text, "live 16 MiB, · left 48 MiB");
-    assertStringIncludes(html, "width:25%");
-  });
+testOnDevice("CudaDevice shows how much of a limit is used", async (gpu) => {
+  gpu.limit("64 MiB");
+  using _x = gpu.zeros("uint8", 16 * 2 ** 20);
+  const { html, text } = await cardOf(gpu);
+  gpu.limit(undefined);
+  assertStringIncludes(text, "limit 64 MiB\n[██████████······");
+  assertStringIncludes(text, "live 16 MiB, · left 48 MiB");
+  assertStringIncludes(html, "width:25%");
 });
 
-Deno.test("gpu.memory and gpu.info show themselves", async () => {
-  await withDevice(async (gpu) => {
-    using _x = gpu.zeros("uint8", 2 ** 20);
-    assertStringIncludes((await cardOf(gpu.memory)).text, "live 1 MiB");
-    assertStringIncludes((await cardOf(gpu.info)).text, `uuid: ${gpu.info.uuid}`);
-  });
+testOnDevice("gpu.memory and gpu.info show themselves", async (gpu) => {
+  using _x = gpu.zeros("uint8", 2 ** 20);
+  assertStringIncludes((await cardOf(gpu.memory)).text, "live 1 MiB");
+  assertStringIncludes((await cardOf(gpu.info)).text, `uuid: ${gpu.info.uuid}`);
 });
 
-Deno.test("OverlapTrace shows its pieces", async () => {
-  await withDevice(async (gpu) => {
-    using a = gpu.zeros("uint8", 2 ** 20);
-    using b = gpu.zeros("uint8", 2 ** 20);
-    const trace = await gpu.traceOverlap((trace) => {
-      trace.run("first copy", gpu.stream, () => a.copyFrom(b));
-    });
-    const { text } = await cardOf(trace);
-    assertMatch(text, /first copy +default +0 s/);
-    assertEquals(text.includes("modelled: "), gpu.isSimulated);
+testOnDevice("OverlapTrace shows its pieces", async (gpu) => {
+  using a = gpu.zeros("uint8", 2 ** 20);
+  using b = gpu.zeros("uint8", 2 ** 20);
+  const trace = await gpu.traceOverlap((trace) => {
+    trace.run("first copy", gpu.stream, () => a.copyFrom(b));
   });
+  const { text } = await cardOf(trace);
+  assertMatch(text, /first copy +default +0 s/);
+  assertEquals(text.includes("modelled: "), gpu.isSimulated);
 });
 
-Deno.test("a tensor's card carries the tensor's name and that of its file", async () => {
+testOnDevice("a tensor's card carries the tensor's name and that of its file", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors");
-  await withDevice(async (gpu) => {
-    const name = "model.layers.36.self_attn.q_proj.weight";
-    using made = gpu.zeros("float32", [2, 2]);
-    await gpu.saveSafetensors(path, { [name]: made });
-    using model = await gpu.loadSafetensors(path);
-    const { text } = await cardOf(model.tensor(name));
-    assertStringIncludes(text, `DeviceBuffer, a view of model.safetensors ${name}: float32[2, 2]`);
-    assertEquals((await model.tensor(name).describe()).name, name);
-  });
+  const name = "model.layers.36.self_attn.q_proj.weight";
+  using made = gpu.zeros("float32", [2, 2]);
+  await gpu.saveSafetensors(path, { [name]: made });
+  using model = await gpu.loadSafetensors(path);
+  const { text } = await cardOf(model.tensor(name));
+  assertStringIncludes(text, `DeviceBuffer, a view of model.safetensors ${name}: float32[2, 2]`);
+  assertEquals((await model.tensor(name).describe()).name, name);
 });
 
-testHoldingStream("CudaStream shows whether it is working", async (gpu) => {
+testHolding("CudaStream shows whether it is working", async (gpu) => {
   using stream = gpu.createStream({ label: "loader", priority: "high" });
   assertStringIncludes((await cardOf(stream)).text, "CudaStream loader: idle; device 0, high");
   {
@@ -143,7 +127,7 @@ testHoldingStream("CudaStream shows whether it is working", async (gpu) => {
   assertStringIncludes((await cardOf(stream)).text, "[disposed]");
 });
 
-testHoldingStream("CudaEvent shows whether the GPU has passed it", async (gpu) => {
+testHolding("CudaEvent shows whether the GPU has passed it", async (gpu) => {
   using stream = gpu.createStream();
   {
     using _held = new HeldStream(gpu, stream);
@@ -157,91 +141,77 @@ testHoldingStream("CudaEvent shows whether the GPU has passed it", async (gpu) =
   assertStringIncludes((await cardOf(event)).text, "[disposed]");
 });
 
-Deno.test("LiveTable shows the largest first, and the sum of what it leaves out", async () => {
-  await withDevice(async (gpu) => {
-    const blocks = Array.from(
-      { length: 40 },
-      (_, index) => gpu.alloc("uint8", 1024 * (index + 1), { label: `block ${index}` }),
-    );
-    const { text } = await cardOf(gpu.live());
-    assert(text.indexOf("block 39") < text.indexOf("block 38"));
-    assert(!text.includes("block 9 "));
-    assertStringIncludes(text, "and 10 more with 55 KiB");
-    for (const block of blocks) block.dispose();
-  });
+testOnDevice("LiveTable shows the largest first, and the sum of all others", async (gpu) => {
+  const blocks = Array.from(
+    { length: 40 },
+    (_, index) => gpu.alloc("uint8", 1024 * (index + 1), { label: `block ${index}` }),
+  );
+  const { text } = await cardOf(gpu.live());
+  assert(text.indexOf("block 39") < text.indexOf("block 38"));
+  assert(!text.includes("block 9 "));
+  assertStringIncludes(text, "and 10 more with 55 KiB");
+  for (const block of blocks) block.dispose();
 });
 
-Deno.test("LiveTable shows that nothing is held", async () => {
-  await withDevice(async (gpu) => {
-    assertEquals((await cardOf(gpu.live())).text, "LiveTable 0 live: nothing is held");
-  });
+testOnDevice("LiveTable shows that nothing is held", async (gpu) => {
+  assertEquals((await cardOf(gpu.live())).text, "LiveTable 0 live: nothing is held");
 });
 
-Deno.test("a resource shows its counters and those of its upstreams", async () => {
-  await withDevice(async (gpu) => {
-    using caching = new CachingResourceAdaptor(gpu.memoryResource);
-    using _x = gpu.alloc("uint8", 1000, { resource: caching });
-    const { text } = await cardOf(caching);
-    assertStringIncludes(text, "CachingResourceAdaptor");
-    assertStringIncludes(text, "used 1 KiB");
-    assertStringIncludes(text, `over ${gpu.memoryResource.constructor.name}`);
-  });
+testOnDevice("a resource shows its counters and those of its upstreams", async (gpu) => {
+  using caching = new CachingResourceAdaptor(gpu.memoryResource);
+  using _x = gpu.alloc("uint8", 1000, { resource: caching });
+  const { text } = await cardOf(caching);
+  assertStringIncludes(text, "CachingResourceAdaptor");
+  assertStringIncludes(text, "used 1 KiB");
+  assertStringIncludes(text, `over ${gpu.memoryResource.constructor.name}`);
 });
 
-Deno.test("OutOfMemoryError shows what was asked for and who holds memory", async () => {
-  await withDevice(async (gpu) => {
-    using _held = gpu.alloc("uint8", 2 ** 20, { label: "held" });
-    try {
-      gpu.alloc("uint8", 2 ** 50);
-    } catch (error) {
-      assert(error instanceof OutOfMemoryError);
-      const { text } = await cardOf(error);
-      assertStringIncludes(text, "asked for: 1 PiB");
-      assertStringIncludes(text, "held");
-      return;
-    }
-    throw new Error("expected the allocation to fail");
-  });
+testOnDevice("OutOfMemoryError shows what was asked for and who holds memory", async (gpu) => {
+  using _held = gpu.alloc("uint8", 2 ** 20, { label: "held" });
+  try {
+    gpu.alloc("uint8", 2 ** 50);
+  } catch (error) {
+    assert(error instanceof OutOfMemoryError);
+    const { text } = await cardOf(error);
+    assertStringIncludes(text, "asked for: 1 PiB");
+    assertStringIncludes(text, "held");
+    return;
+  }
+  throw new Error("expected the allocation to fail");
 });
 
-Deno.test("errors are shown on consoles with their stack, their fields and their cause", async () => {
-  await withDevice((gpu) => {
-    using _held = gpu.alloc("uint8", 2 ** 20, { label: "held" });
-    const error = assertThrows(() => gpu.alloc("uint8", 2 ** 50), OutOfMemoryError);
-    const text = Deno.inspect(error);
-    assertStringIncludes(text, "OutOfMemoryError: Cannot allocate 1 PiB on device 0");
-    assertStringIncludes(text, "cards_test.ts:");
-    assertStringIncludes(text, "requestedBytes: 1125899906842624");
-    const x = gpu.alloc("uint8", 1, { label: "x" });
-    x.dispose();
-    assertStringIncludes(
-      Deno.inspect(assertThrows(() => x.clear(), DisposedError)),
-      "cards_test.ts:",
-    );
-  });
+testOnDevice("errors are shown on consoles with their stack, fields and cause", (gpu) => {
+  using _held = gpu.alloc("uint8", 2 ** 20, { label: "held" });
+  const error = assertThrows(() => gpu.alloc("uint8", 2 ** 50), OutOfMemoryError);
+  const text = Deno.inspect(error);
+  assertStringIncludes(text, "OutOfMemoryError: Cannot allocate 1 PiB on device 0");
+  assertStringIncludes(text, "cards_test.ts:");
+  assertStringIncludes(text, "requestedBytes: 1125899906842624");
+  const x = gpu.alloc("uint8", 1, { label: "x" });
+  x.dispose();
+  assertStringIncludes(
+    Deno.inspect(assertThrows(() => x.clear(), DisposedError)),
+    "cards_test.ts:",
+  );
 });
 
-Deno.test("DisposedError shows its message", async () => {
-  await withDevice(async (gpu) => {
-    const x = gpu.alloc("uint8", 1, { label: "x" });
-    x.dispose();
-    try {
-      x.clear();
-    } catch (error) {
-      assertStringIncludes((await cardOf(error)).text, "it was disposed");
-    }
-  });
+testOnDevice("DisposedError shows its message", async (gpu) => {
+  const x = gpu.alloc("uint8", 1, { label: "x" });
+  x.dispose();
+  try {
+    x.clear();
+  } catch (error) {
+    assertStringIncludes((await cardOf(error)).text, "it was disposed");
+  }
 });
 
-Deno.test("Timing shows GPU time and speed", async () => {
-  await withDevice(async (gpu) => {
-    using a = gpu.zeros("uint8", 2 ** 20);
-    using b = gpu.alloc("uint8", 2 ** 20);
-    const { text } = await cardOf(await gpu.time(() => b.copyFrom(a)));
-    const clock = gpu.isSimulated ? "modelled: no hardware was measured" : "on the GPU's clock";
-    assertStringIncludes(text, clock);
-    assertStringIncludes(text, "copied: 1 MiB");
-  });
+testOnDevice("Timing shows GPU time and speed", async (gpu) => {
+  using a = gpu.zeros("uint8", 2 ** 20);
+  using b = gpu.alloc("uint8", 2 ** 20);
+  const { text } = await cardOf(await gpu.time(() => b.copyFrom(a)));
+  const clock = gpu.isSimulated ? "modelled: no hardware was measured" : "on the GPU's clock";
+  assertStringIncludes(text, clock);
+  assertStringIncludes(text, "copied: 1 MiB");
 });
 
 Deno.test("a bandwidth result shows a table of speeds and the fits in words", async () => {
@@ -281,11 +251,9 @@ Deno.test("a model shows its tensors, largest first, and how many more there are
   });
 });
 
-Deno.test("MemoryTrack and MemoryReport show what they counted", async () => {
-  await withDevice(async (gpu) => {
-    using track = gpu.track("epoch 1");
-    using _x = gpu.alloc("uint8", 2048, { label: "x" });
-    assertStringIncludes((await cardOf(track)).text, "MemoryTrack epoch 1: 2 KiB held now");
-    assertStringIncludes((await cardOf(gpu.report())).text, "live 2 KiB");
-  });
+testOnDevice("MemoryTrack and MemoryReport show what they counted", async (gpu) => {
+  using track = gpu.track("epoch 1");
+  using _x = gpu.alloc("uint8", 2048, { label: "x" });
+  assertStringIncludes((await cardOf(track)).text, "MemoryTrack epoch 1: 2 KiB held now");
+  assertStringIncludes((await cardOf(gpu.report())).text, "live 2 KiB");
 });

@@ -3,7 +3,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { cardOf } from "../../support/display.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const PTX = `.version 7.0
 .target sm_70
@@ -36,12 +36,11 @@ Deno.test("a kernel and its module show what they have, and that they were dispo
     assertStringIncludes((await cardOf(module)).text, "[disposed]");
   }, { driver: simulateDriver({ kernels: KERNELS }) }));
 
-Deno.test("an array for another library shows its struct until it is given away", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("float32", 4);
-    using tensor = x.toDLPack({ versioned: false });
-    assertStringIncludes((await cardOf(tensor)).text, "DLPack without a version");
-    assertStringIncludes((await cardOf(tensor)).text, "struct: 0x");
-    tensor.dispose();
-    assertStringIncludes((await cardOf(tensor)).text, "given away or disposed");
-  }));
+testOnDevice("an array for a library shows its struct until it is given away", async (gpu) => {
+  using x = gpu.zeros("float32", 4);
+  using tensor = x.toDLPack({ versioned: false });
+  assertStringIncludes((await cardOf(tensor)).text, "DLPack without a version");
+  assertStringIncludes((await cardOf(tensor)).text, "struct: 0x");
+  tensor.dispose();
+  assertStringIncludes((await cardOf(tensor)).text, "given away or disposed");
+});

@@ -7,7 +7,7 @@ import type { CudaDevice } from "../../../src/device/device.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const OLD_DRIVER = 12040;
 
@@ -16,8 +16,7 @@ for (const driverVersion of [OLD_DRIVER, 13000]) {
     withDevice(checkBatch, { driver: simulateDriver({ driverVersion }) }));
 }
 
-Deno.test("CudaDevice.copyBatch() copies all pairs under the driver at hand", () =>
-  withDevice(checkBatch));
+testOnDevice("CudaDevice.copyBatch() copies all pairs under the driver at hand", checkBatch);
 
 async function checkBatch(gpu: CudaDevice): Promise<void> {
   using source = await gpu.upload(Uint8Array.from({ length: 100 }, (_, index) => index));
@@ -82,16 +81,15 @@ Deno.test("CudaDevice.copyBatch() keeps the order of copies that depend on each 
   }, { driver: { ...driver, cuMemcpyBatchAsync } });
 });
 
-Deno.test("CudaDevice.copyBatch() waits for a write on another stream", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    using source = gpu.zeros("uint8", 8);
-    using target = gpu.zeros("uint8", 8);
-    source.fill(5);
-    gpu.copyBatch([{ source, destination: target }], { stream });
-    source.fill(6);
-    assertEquals([...await target.download()], Array(8).fill(5));
-  }));
+testOnDevice("CudaDevice.copyBatch() waits for a write on another stream", async (gpu) => {
+  using stream = gpu.createStream();
+  using source = gpu.zeros("uint8", 8);
+  using target = gpu.zeros("uint8", 8);
+  source.fill(5);
+  gpu.copyBatch([{ source, destination: target }], { stream });
+  source.fill(6);
+  assertEquals([...await target.download()], Array(8).fill(5));
+});
 
 for (const driverVersion of [OLD_DRIVER, 13000]) {
   Deno.test(`CudaDevice.copyBatch() fails where a copy does under driver ${driverVersion}`, () => {
@@ -112,45 +110,42 @@ for (const driverVersion of [OLD_DRIVER, 13000]) {
   });
 }
 
-Deno.test("CudaDevice.copyBatch() queues nothing when a pair is wrong", () =>
-  withDevice(async (gpu) => {
-    using source = await gpu.upload(new Uint8Array([1, 2]));
-    using target = gpu.zeros("uint8", 2);
-    using long = gpu.zeros("uint8", 3);
-    using floats = gpu.zeros("float32", 2);
-    const good = { source, destination: target };
-    const refuse = (bad: unknown, message: string) =>
-      assertThrows(() => gpu.copyBatch([good, bad as BufferCopy]), Error, message);
-    refuse({ source, destination: long }, "Cannot copy 2 bytes into 3: destination is too large");
-    refuse({ source, destination: floats }, "element types differ");
-    refuse(
-      { source: new Uint8Array(2), destination: target },
-      "the source of copy 1 is a Uint8Array",
-    );
-    refuse(undefined, "the destination of copy 1 is undefined");
-    refuse(
-      { source: target.subarray(0, 1), destination: target.subarray(0, 1) },
-      "onto themselves",
-    );
-    const one = good as unknown as Iterable<BufferCopy>;
-    assertThrows(() => gpu.copyBatch(one), TypeError, "expected an array");
-    assertEquals([...await target.download()], [0, 0]);
-  }));
+testOnDevice("CudaDevice.copyBatch() queues nothing when a pair is wrong", async (gpu) => {
+  using source = await gpu.upload(new Uint8Array([1, 2]));
+  using target = gpu.zeros("uint8", 2);
+  using long = gpu.zeros("uint8", 3);
+  using floats = gpu.zeros("float32", 2);
+  const good = { source, destination: target };
+  const refuse = (bad: unknown, message: string) =>
+    assertThrows(() => gpu.copyBatch([good, bad as BufferCopy]), Error, message);
+  refuse({ source, destination: long }, "Cannot copy 2 bytes into 3: destination is too large");
+  refuse({ source, destination: floats }, "element types differ");
+  refuse(
+    { source: new Uint8Array(2), destination: target },
+    "the source of copy 1 is a Uint8Array",
+  );
+  refuse(undefined, "the destination of copy 1 is undefined");
+  refuse(
+    { source: target.subarray(0, 1), destination: target.subarray(0, 1) },
+    "onto themselves",
+  );
+  const one = good as unknown as Iterable<BufferCopy>;
+  assertThrows(() => gpu.copyBatch(one), TypeError, "expected an array");
+  assertEquals([...await target.download()], [0, 0]);
+});
 
-Deno.test("CudaDevice.copyBatch() notices a buffer that its iterable disposes", () =>
-  withDevice(async (gpu) => {
-    const source = gpu.zeros("uint8", 2);
-    using target = gpu.zeros("uint8", 2).fill(1);
-    function* copies(): Generator<BufferCopy> {
-      yield { source, destination: target };
-      source.dispose();
-    }
-    assertThrows(() => gpu.copyBatch(copies()), DisposedError);
-    assertEquals(await target.download(), Uint8Array.of(1, 1));
-  }));
+testOnDevice("CudaDevice.copyBatch() notices a buffer that its iterable disposes", async (gpu) => {
+  const source = gpu.zeros("uint8", 2);
+  using target = gpu.zeros("uint8", 2).fill(1);
+  function* copies(): Generator<BufferCopy> {
+    yield { source, destination: target };
+    source.dispose();
+  }
+  assertThrows(() => gpu.copyBatch(copies()), DisposedError);
+  assertEquals(await target.download(), Uint8Array.of(1, 1));
+});
 
-Deno.test("CudaDevice.copyBatch() of nothing does nothing", () =>
-  withDevice((gpu) => gpu.copyBatch([])));
+testOnDevice("CudaDevice.copyBatch() of nothing does nothing", (gpu) => gpu.copyBatch([]));
 
 testOnTwoDevices("CudaDevice.copyBatch() copies across devices too", async (first, second) => {
   using source = await first.upload(new Uint8Array([1, 2, 3]));

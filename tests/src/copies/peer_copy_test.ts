@@ -69,18 +69,15 @@ testOnTwoDevices("the first copy between devices opens their pools for each othe
   second.synchronizeSync();
 });
 
-testOnTwoDevices(
-  "a pool stays closed to a device once the program has closed it",
-  (first, second) => {
-    using own = new CudaAsyncMemoryResource(first, {});
-    own.setAccess(second, "none");
-    using source = first.zeros("uint8", 64, { resource: own }).fill(3);
-    using target = second.alloc("uint8", 64).copyFrom(source);
-    assertEquals([own.accessOf(second), target.downloadSync()[63]], ["none", 3]);
-    const staged = first.withResource(own, () => first.routeTo(second));
-    assertEquals(staged, "staged");
-  },
-);
+testOnTwoDevices("a pool stays closed to a device once it was closed", (first, second) => {
+  using own = new CudaAsyncMemoryResource(first, {});
+  own.setAccess(second, "none");
+  using source = first.zeros("uint8", 64, { resource: own }).fill(3);
+  using target = second.alloc("uint8", 64).copyFrom(source);
+  assertEquals([own.accessOf(second), target.downloadSync()[63]], ["none", 3]);
+  const staged = first.withResource(own, () => first.routeTo(second));
+  assertEquals(staged, "staged");
+});
 
 testOnTwoDevices("GpuBuffer.copyTo() runs on a stream of either device", async (first, second) => {
   using near = first.createStream();

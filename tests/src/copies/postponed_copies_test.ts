@@ -8,7 +8,7 @@ import { queueOf } from "../../../src/order/stream.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 type Bytes = DeviceBuffer<"uint8">;
 
@@ -68,18 +68,17 @@ for (const [name, [call, expected]] of Object.entries(CALLS)) {
 }
 
 for (const [name, [call, expected]] of Object.entries(WRITES)) {
-  Deno.test(`${name} writes over what a transfer under way brings`, () =>
-    withDevice(async (gpu) => {
-      using x = gpu.zeros("uint8", LATE_BYTES);
-      const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
-      requireUnderWay(gpu.stream);
-      call(x);
-      const { usage } = blockOf(x);
-      assert(usage.hasPending);
-      await upload;
-      assertFalse(usage.hasPending); // later calls look for nothing
-      assertEquals([...await x.subarray(0, 4).download()], expected);
-    }));
+  testOnDevice(`${name} writes over what a transfer under way brings`, async (gpu) => {
+    using x = gpu.zeros("uint8", LATE_BYTES);
+    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
+    requireUnderWay(gpu.stream);
+    call(x);
+    const { usage } = blockOf(x);
+    assert(usage.hasPending);
+    await upload;
+    assertFalse(usage.hasPending); // later calls look for nothing
+    assertEquals([...await x.subarray(0, 4).download()], expected);
+  });
 }
 
 Deno.test("A call comes after postponed ones of another stream where they share bytes, and only there", () =>
@@ -105,58 +104,53 @@ Deno.test("A call comes after postponed ones of another stream where they share 
     assertEquals(await y.download(), expected);
   }));
 
-Deno.test("A copy that reads what a transfer under way reads does not wait for it", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    using x = gpu.alloc("uint8", LATE_BYTES).fill(7);
-    using y = gpu.zeros("uint8", 8);
-    const download = x.download();
-    requireUnderWay(gpu.stream);
-    y.copyFrom(x.subarray(0, 8), { stream });
-    assertEquals(queueOf(stream).pending.size, 0);
-    await download;
-    assertEquals(await y.at(7), 7);
-  }));
+testOnDevice("A copy that reads what a transfer reads does not wait for it", async (gpu) => {
+  using stream = gpu.createStream();
+  using x = gpu.alloc("uint8", LATE_BYTES).fill(7);
+  using y = gpu.zeros("uint8", 8);
+  const download = x.download();
+  requireUnderWay(gpu.stream);
+  y.copyFrom(x.subarray(0, 8), { stream });
+  assertEquals(queueOf(stream).pending.size, 0);
+  await download;
+  assertEquals(await y.at(7), 7);
+});
 
-Deno.test("Copies and fills behind a transfer refuse a disposed stream at once", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("uint8", LATE_BYTES);
-    using y = gpu.zeros("uint8", 64);
-    const stream = gpu.createStream();
-    stream.dispose();
-    const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
-    requireUnderWay(gpu.stream);
-    const part = x.subarray(0, 64);
-    const calls = [
-      () => y.copyFrom(part, { stream }),
-      () => y.strided().copyFrom(part, { stream }),
-      () => gpu.copyBatch([{ source: part, destination: y }], { stream }),
-      () => part.fill(1, { stream }),
-    ];
-    for (const call of calls) assertThrows(call, DisposedError, "CudaStream");
-    await upload;
-    assertEquals(await y.at(0), 0);
-  }));
+testOnDevice("Copies and fills behind a transfer refuse a disposed stream at once", async (gpu) => {
+  using x = gpu.zeros("uint8", LATE_BYTES);
+  using y = gpu.zeros("uint8", 64);
+  const stream = gpu.createStream();
+  stream.dispose();
+  const upload = x.upload(new Uint8Array(LATE_BYTES).fill(7));
+  requireUnderWay(gpu.stream);
+  const part = x.subarray(0, 64);
+  const calls = [
+    () => y.copyFrom(part, { stream }),
+    () => y.strided().copyFrom(part, { stream }),
+    () => gpu.copyBatch([{ source: part, destination: y }], { stream }),
+    () => part.fill(1, { stream }),
+  ];
+  for (const call of calls) assertThrows(call, DisposedError, "CudaStream");
+  await upload;
+  assertEquals(await y.at(0), 0);
+});
 
-testOnTwoDevices(
-  "copyFrom() uses the stream of the device that has the memory",
-  (first, second) => {
-    using pinned = first.pinned("uint8", 64);
-    using other = second.pinned("uint8", 64);
-    using from = first.zeros("uint8", 64);
-    using to = second.zeros("uint8", 64);
-    pinned.array.fill(1);
-    const copies: readonly [copy: () => unknown, copiedBytes: number[]][] = [
-      [() => to.copyFrom(from), [0, 64]],
-      [() => to.copyFrom(pinned), [0, 64]],
-      [() => pinned.copyFrom(to), [0, 64]],
-      [() => other.copyFrom(from), [64, 0]],
-    ];
-    const copiedBytes = () => [first, second].map(({ context }) => context.copiedBytes);
-    for (const [copy, expected] of copies) {
-      const before = copiedBytes();
-      copy();
-      assertEquals(copiedBytes().map((bytes, at) => bytes - (before[at] ?? 0)), expected);
-    }
-  },
-);
+testOnTwoDevices("copyFrom() uses a stream of the device that has the memory", (first, second) => {
+  using pinned = first.pinned("uint8", 64);
+  using other = second.pinned("uint8", 64);
+  using from = first.zeros("uint8", 64);
+  using to = second.zeros("uint8", 64);
+  pinned.array.fill(1);
+  const copies: readonly [copy: () => unknown, copiedBytes: number[]][] = [
+    [() => to.copyFrom(from), [0, 64]],
+    [() => to.copyFrom(pinned), [0, 64]],
+    [() => pinned.copyFrom(to), [0, 64]],
+    [() => other.copyFrom(from), [64, 0]],
+  ];
+  const copiedBytes = () => [first, second].map(({ context }) => context.copiedBytes);
+  for (const [copy, expected] of copies) {
+    const before = copiedBytes();
+    copy();
+    assertEquals(copiedBytes().map((bytes, at) => bytes - (before[at] ?? 0)), expected);
+  }
+});

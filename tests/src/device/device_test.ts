@@ -13,28 +13,24 @@ import {
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import type { DType } from "../../../src/dtype.ts";
 import { CachingResourceAdaptor, CudaMemoryResource } from "../../../src/entries/memory.ts";
 import { loadNpz, saveNpz } from "../../../src/entries/numpy.ts";
-import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { deviceAt } from "../../support/parts_scene.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { freeBytes, liveNames, withDevice } from "../../support/with_device.ts";
+import { freeBytes, liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
-const GIB = 2 ** 30;
-
-Deno.test("CudaDevice.open() describes the device", () =>
-  withDevice((gpu) => {
-    assertEquals([gpu.ordinal, gpu.name, gpu.disposed], [0, gpu.info.name, false]);
-    assertEquals(String(gpu), `CudaDevice(0, ${gpu.name})`);
-    assert(/^\d+\.\d+$/.test(gpu.info.computeCapability));
-    assert(/^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(gpu.info.uuid));
-    assert(gpu.memory.totalBytes >= gpu.memory.freeBytes && gpu.memory.freeBytes > 0);
-    assertStringIncludes(Deno.inspect(gpu), "free");
-  }));
+testOnDevice("CudaDevice.open() describes the device", (gpu) => {
+  assertEquals([gpu.ordinal, gpu.name, gpu.disposed], [0, gpu.info.name, false]);
+  assertEquals(String(gpu), `CudaDevice(0, ${gpu.name})`);
+  assert(/^\d+\.\d+$/.test(gpu.info.computeCapability));
+  assert(/^GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(gpu.info.uuid));
+  assert(gpu.memory.totalBytes >= gpu.memory.freeBytes && gpu.memory.freeBytes > 0);
+  assertStringIncludes(Deno.inspect(gpu), "free");
+});
 
 for (const ordinal of [-1, 0.5, NaN, 99]) {
   Deno.test(`CudaDevice.open() refuses device ${ordinal}, and the next call works`, () => {
@@ -123,163 +119,111 @@ for (const size of [-1, -0.5, 0.5, NaN, Infinity, 2 ** 53, 2 ** 60]) {
   });
 }
 
-Deno.test("CudaDevice.alloc() refuses 200 GiB on a smaller card, and the next call works", () =>
-  withDevice((gpu) => {
-    const error = assertThrows(() => gpu.alloc("uint8", 200 * GIB), OutOfMemoryError);
-    assertEquals([error.requestedBytes, error.totalBytes], [200 * GIB, 80 * GIB]);
-    assertStringIncludes(error.message, "Cannot allocate 200 GiB on device 0");
-    assertEquals(gpu.memory.freeBytes, 80 * GIB);
-    using buffer = gpu.zeros("uint8", 16);
-    assertEquals(buffer.downloadSync(), new Uint8Array(16));
-  }, { driver: simulateDriver({ memoryBytes: 80 * GIB }) }));
-
-Deno.test("CudaDevice.alloc() refuses a type that there is not", () =>
-  withDevice((gpu) => {
-    for (const dtype of ["float", "Float32Array", "", undefined] as unknown as DType[]) {
-      assertThrows(() => gpu.alloc(dtype, 4), TypeError, "as an element type");
-    }
-    const swapped = "Cannot use the number 8 as an element type: it comes before the shape";
-    assertThrows(() => gpu.zeros(8 as never, "float32" as never), TypeError, swapped);
-  }));
-
-testOnTwoDevices("CudaDevice.alloc() refuses a stream of another device", (first, second) => {
-  const { stream } = second;
-  assertThrows(() => first.alloc("uint8", 4, { stream }), TypeError, "device 1");
-  assertThrows(() => first.pinned("uint8", 4, { stream }), TypeError, "device 1");
-  assertEquals([first.live().count, second.live().count], [0, 0]);
+testOnDevice("CudaDevice.zeros() says that the type comes before the shape", (gpu) => {
+  const swapped = "Cannot use the number 8 as an element type: it comes before the shape";
+  assertThrows(() => gpu.zeros(8 as never, "float32" as never), TypeError, swapped);
 });
 
-Deno.test("CudaDevice.upload() finds the type and the shape of an array", () =>
-  withDevice(async (gpu) => {
-    using buffer = await gpu.upload(new Int16Array([1, 2, 3]), { label: "x" });
-    assertEquals(String(buffer), "DeviceBuffer(x, int16[3])");
-    assertEquals([...await buffer.download()], [1, 2, 3]);
-  }));
-
-Deno.test("CudaDevice.upload() takes a shape and a type of the same bits", () =>
-  withDevice(async (gpu) => {
-    using matrix = await gpu.upload(new Float32Array(6), { shape: [2, 3] });
-    assertEquals([...matrix.shape], [2, 3]);
-    using half = await gpu.upload(new Float32Array([1.5]), { dtype: "bfloat16" });
-    assertEquals([half.byteLength, (await half.download())[0]], [2, 1.5]);
-    using flags = gpu.uploadSync(new Uint8Array([1, 0]), { dtype: "bool" });
-    assertEquals([...flags.downloadSync()], [1, 0]);
-  }));
-
-Deno.test("CudaDevice.upload() of bad input leaves nothing", () =>
-  withDevice(async (gpu) => {
-    const array = new Float32Array(6);
-    const gone = new Float32Array(6);
-    gone.buffer.transfer();
-    const resizable = new Float32Array(new ArrayBuffer(8, { maxByteLength: 16 }));
-    await assertRejects(() => gpu.upload(array, { shape: [2, 2] }), RangeError);
-    await assertRejects(() => gpu.upload(array, { shape: [2, -3] }), RangeError);
-    await assertRejects(() => gpu.upload(array as never, { dtype: "int32" }), TypeError);
-    await assertRejects(() => gpu.upload(gone, { shape: 6 }), Error);
-    await assertRejects(() => gpu.upload(resizable), TypeError, "copy it by slice() first");
-    await assertRejects(() => gpu.upload(null as unknown as Float32Array), TypeError);
-    assertThrows(() => gpu.uploadSync(array, { shape: 7 }), RangeError);
-    assertThrows(() => gpu.uploadSync(resizable), TypeError);
-    const signal = AbortSignal.abort(new RangeError("stop"));
-    await assertRejects(() => gpu.upload(array, { signal }), RangeError, "stop");
-    assertThrows(() => gpu.uploadSync(array, { signal }), RangeError, "stop");
-    const onProgress = () => {
-      throw new RangeError("enough");
-    };
-    assertThrows(() => gpu.uploadSync(array, { onProgress }), RangeError, "enough");
-    assertEquals(gpu.live().count, 0);
-  }));
-
-for (const name of ["cuMemcpyHtoDAsync_v2", "cuMemAllocAsync"] as const) {
-  Deno.test(`CudaDevice.upload() leaves nothing when ${name} fails`, () => {
-    const { driver, setFault } = faultyDriver(simulateDriver());
-    return withDevice(async (gpu) => {
-      setFault({ name });
-      await assertRejects(() => gpu.upload(new Float32Array(4)), CudaError, name);
-      assertThrows(() => gpu.uploadSync(new Float32Array(4)), CudaError, name);
-      setFault(undefined);
-      assertEquals(gpu.live().count, 0);
-    }, { driver });
-  });
-}
-
-Deno.test("CudaDevice.zeros() leaves nothing when the fill fails", () => {
-  const { driver, setFault } = faultyDriver(simulateDriver());
-  return withDevice((gpu) => {
-    setFault({ name: "cuMemsetD8Async" });
-    assertThrows(() => gpu.zeros("float32", 4), CudaError);
-    setFault(undefined);
-    assertEquals(gpu.live().count, 0);
-  }, { driver });
+testOnDevice("CudaDevice.upload() finds the type and the shape of an array", async (gpu) => {
+  using buffer = await gpu.upload(new Int16Array([1, 2, 3]), { label: "x" });
+  assertEquals(String(buffer), "DeviceBuffer(x, int16[3])");
+  assertEquals([...await buffer.download()], [1, 2, 3]);
 });
 
-Deno.test("CudaDevice.memory counts what is live, and the most that was", () =>
-  withDevice((gpu) => {
-    const { peakBytes } = gpu.memory;
-    const buffer = gpu.alloc("uint8", 1000);
-    assertEquals(gpu.memory.liveBytes, 1000);
-    buffer.dispose();
-    assertEquals(gpu.memory.liveBytes, 0);
-    assert(gpu.memory.peakBytes >= Math.max(peakBytes, 1000));
-  }));
+testOnDevice("CudaDevice.upload() takes a shape and a type of the same bits", async (gpu) => {
+  using matrix = await gpu.upload(new Float32Array(6), { shape: [2, 3] });
+  assertEquals([...matrix.shape], [2, 3]);
+  using half = await gpu.upload(new Float32Array([1.5]), { dtype: "bfloat16" });
+  assertEquals([half.byteLength, (await half.download())[0]], [2, 1.5]);
+  using flags = gpu.uploadSync(new Uint8Array([1, 0]), { dtype: "bool" });
+  assertEquals([...flags.downloadSync()], [1, 0]);
+});
 
-Deno.test("CudaDevice.scope() disposes what it was given, also when it throws", () =>
-  withDevice(async (gpu) => {
-    const kept = gpu.scope((scope) => scope.use(gpu.zeros("uint8", 4)));
-    assert(kept.disposed);
-    await assertRejects(() =>
-      gpu.scope(async (scope) => {
-        const buffer = scope.use(await gpu.upload(new Uint8Array(4)));
-        await buffer.download();
-        throw new RangeError("inside");
-      }), RangeError);
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.upload() of bad input leaves nothing", async (gpu) => {
+  const array = new Float32Array(6);
+  const gone = new Float32Array(6);
+  gone.buffer.transfer();
+  const resizable = new Float32Array(new ArrayBuffer(8, { maxByteLength: 16 }));
+  await assertRejects(() => gpu.upload(array, { shape: [2, 2] }), RangeError);
+  await assertRejects(() => gpu.upload(array, { shape: [2, -3] }), RangeError);
+  await assertRejects(() => gpu.upload(array as never, { dtype: "int32" }), TypeError);
+  await assertRejects(() => gpu.upload(gone, { shape: 6 }), Error);
+  await assertRejects(() => gpu.upload(resizable), TypeError, "copy it by slice() first");
+  await assertRejects(() => gpu.upload(null as unknown as Float32Array), TypeError);
+  assertThrows(() => gpu.uploadSync(array, { shape: 7 }), RangeError);
+  assertThrows(() => gpu.uploadSync(resizable), TypeError);
+  const signal = AbortSignal.abort(new RangeError("stop"));
+  await assertRejects(() => gpu.upload(array, { signal }), RangeError, "stop");
+  assertThrows(() => gpu.uploadSync(array, { signal }), RangeError, "stop");
+  const onProgress = () => {
+    throw new RangeError("enough");
+  };
+  assertThrows(() => gpu.uploadSync(array, { onProgress }), RangeError, "enough");
+  assertEquals(gpu.live().count, 0);
+});
 
-Deno.test("CudaDevice.trim() gives back what is kept, and nothing that is in use", () =>
-  withDevice(async (gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
-    using used = gpu.alloc("uint8", 2 ** 20, { resource: cache });
-    used.fill(7);
-    gpu.alloc("uint8", 8 * 2 ** 20, { resource: cache }).dispose();
-    for (let round = 0; round < 24; round++) await used.download(); // they land in memory that is kept
-    await gpu.synchronize();
-    const keptBytes = () =>
-      gpu.report().data.caches.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    const before = keptBytes();
-    assertGreaterOrEqual(before, 10 * 2 ** 20);
-    assertEquals(gpu.trim(), before - keptBytes());
-    assertLess(keptBytes(), 2 ** 21); // the rest of the block in use
-    assertEquals(gpu.trim(), 0);
-    assertEquals((await used.download()).findIndex((byte) => byte !== 7), -1);
-  }));
+testOnDevice("CudaDevice.memory counts what is live, and the most that was", (gpu) => {
+  const { peakBytes } = gpu.memory;
+  const buffer = gpu.alloc("uint8", 1000);
+  assertEquals(gpu.memory.liveBytes, 1000);
+  buffer.dispose();
+  assertEquals(gpu.memory.liveBytes, 0);
+  assert(gpu.memory.peakBytes >= Math.max(peakBytes, 1000));
+});
 
-Deno.test("CudaDevice.trim() leaves transfers that are under way", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.alloc("uint8", 160 * 2 ** 20);
-    const sent = new Uint8Array(x.byteLength).map((_, index) => index >> 12);
-    const uploading = x.upload(sent);
-    gpu.trim();
-    await uploading;
-    const downloading = x.download();
-    gpu.trim();
-    assertSameBytes(await downloading, sent);
-  }));
+testOnDevice("CudaDevice.scope() disposes what it was given, also when it throws", async (gpu) => {
+  const kept = gpu.scope((scope) => scope.use(gpu.zeros("uint8", 4)));
+  assert(kept.disposed);
+  await assertRejects(() =>
+    gpu.scope(async (scope) => {
+      const buffer = scope.use(await gpu.upload(new Uint8Array(4)));
+      await buffer.download();
+      throw new RangeError("inside");
+    }), RangeError);
+  assertEquals(gpu.live().count, 0);
+});
 
-Deno.test("CudaDevice.disposeAll() gives back all that is live, whoever holds it", () =>
-  withDevice((gpu) => {
-    const buffer = gpu.alloc("uint8", 1000, { label: "a" });
-    const pinned = gpu.pinned("uint8", 1000, { label: "b" });
-    const stream = gpu.createStream({ label: "c" });
-    const event = gpu.createEvent({ label: "d" });
-    assertEquals(liveNames(gpu).toSorted(), ["a", "b", "c", "d"]);
-    gpu.disposeAll();
-    assertEquals(
-      [buffer.disposed, pinned.disposed, stream.disposed, event.disposed],
-      [true, true, true, true],
-    );
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.trim() gives back what is kept, and nothing in use", async (gpu) => {
+  using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
+  using used = gpu.alloc("uint8", 2 ** 20, { resource: cache });
+  used.fill(7);
+  gpu.alloc("uint8", 8 * 2 ** 20, { resource: cache }).dispose();
+  for (let round = 0; round < 24; round++) await used.download(); // they land in memory that is kept
+  await gpu.synchronize();
+  const keptBytes = () =>
+    gpu.report().data.caches.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  const before = keptBytes();
+  assertGreaterOrEqual(before, 10 * 2 ** 20);
+  assertEquals(gpu.trim(), before - keptBytes());
+  assertLess(keptBytes(), 2 ** 21); // the rest of the block in use
+  assertEquals(gpu.trim(), 0);
+  assertEquals((await used.download()).findIndex((byte) => byte !== 7), -1);
+});
+
+testOnDevice("CudaDevice.trim() leaves transfers that are under way", async (gpu) => {
+  using x = gpu.alloc("uint8", 160 * 2 ** 20);
+  const sent = new Uint8Array(x.byteLength).map((_, index) => index >> 12);
+  const uploading = x.upload(sent);
+  gpu.trim();
+  await uploading;
+  const downloading = x.download();
+  gpu.trim();
+  assertSameBytes(await downloading, sent);
+});
+
+testOnDevice("CudaDevice.disposeAll() gives back all that is live, whoever holds it", (gpu) => {
+  const buffer = gpu.alloc("uint8", 1000, { label: "a" });
+  const pinned = gpu.pinned("uint8", 1000, { label: "b" });
+  const stream = gpu.createStream({ label: "c" });
+  const event = gpu.createEvent({ label: "d" });
+  assertEquals(liveNames(gpu).toSorted(), ["a", "b", "c", "d"]);
+  gpu.disposeAll();
+  assertEquals(
+    [buffer.disposed, pinned.disposed, stream.disposed, event.disposed],
+    [true, true, true, true],
+  );
+  assertEquals(gpu.live().count, 0);
+});
 
 Deno.test("CudaDevice.disposeAll() is seen by what holds several buffers", async () => {
   using folder = new TemporaryFolder();
@@ -302,38 +246,35 @@ Deno.test("CudaDevice.disposeAll() is seen by what holds several buffers", async
   assertEquals(holders.map(({ disposed }) => disposed), holders.map(() => true));
 });
 
-Deno.test("CudaDevice.time() tells GPU time and the bytes that were copied", () =>
-  withDevice(async (gpu) => {
-    using source = gpu.zeros("uint8", 2 ** 20);
-    using target = gpu.alloc("uint8", 2 ** 20);
-    const timing = await gpu.time(() => target.copyFrom(source));
-    assertEquals(timing.copiedBytes, 2 ** 20);
-    assert(timing.gpuSeconds > 0 && timing.hostSeconds > 0);
-    const expected = 2 ** 20 / timing.gpuSeconds / 1e9;
-    assert(Math.abs(timing.gigabytesPerSecond / expected - 1) < 1e-6);
-  }));
+testOnDevice("CudaDevice.time() tells GPU time and the bytes that were copied", async (gpu) => {
+  using source = gpu.zeros("uint8", 2 ** 20);
+  using target = gpu.alloc("uint8", 2 ** 20);
+  const timing = await gpu.time(() => target.copyFrom(source));
+  assertEquals(timing.copiedBytes, 2 ** 20);
+  assert(timing.gpuSeconds > 0 && timing.hostSeconds > 0);
+  const expected = 2 ** 20 / timing.gpuSeconds / 1e9;
+  assert(Math.abs(timing.gigabytesPerSecond / expected - 1) < 1e-6);
+});
 
-Deno.test("CudaDevice.time() leaves nothing when the work throws", () =>
-  withDevice(async (gpu) => {
-    const work = () => {
-      throw new RangeError("inside");
-    };
-    const error = await assertRejects(() => gpu.time(work));
-    assertInstanceOf(error, RangeError);
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.time() leaves nothing when the work throws", async (gpu) => {
+  const work = () => {
+    throw new RangeError("inside");
+  };
+  const error = await assertRejects(() => gpu.time(work));
+  assertInstanceOf(error, RangeError);
+  assertEquals(gpu.live().count, 0);
+});
 
-Deno.test("CudaDevice keeps its free memory over a thousand buffers", () =>
-  withDevice((gpu) => {
-    const source = new Float32Array(1000).fill(1);
-    gpu.uploadSync(source).dispose();
-    const before = freeBytes(gpu);
-    for (let round = 0; round < 1000; round++) {
-      using buffer = gpu.uploadSync(source);
-      buffer.downloadSync(source);
-    }
-    assertEquals(freeBytes(gpu), before);
-  }));
+testOnDevice("CudaDevice keeps its free memory over a thousand buffers", (gpu) => {
+  const source = new Float32Array(1000).fill(1);
+  gpu.uploadSync(source).dispose();
+  const before = freeBytes(gpu);
+  for (let round = 0; round < 1000; round++) {
+    using buffer = gpu.uploadSync(source);
+    buffer.downloadSync(source);
+  }
+  assertEquals(freeBytes(gpu), before);
+});
 
 testOnTwoDevices("CudaDevice keeps two devices apart in one program", async (first, second) => {
   using a = await first.upload(new Uint32Array([1, 2]));

@@ -127,32 +127,28 @@ function callsOfRehearsal(): DriverFunction[] {
   return names;
 }
 
-Deno.test(
-  "rehearse() leaves nothing when the GPU is still at work after its calls",
-  simulated,
-  async () => {
-    const api = testDriver();
-    let busyCount = 500;
-    const driver: DriverApi = {
-      ...api,
-      cuStreamQuery: (stream) =>
-        busyCount-- > 0 ? CUresult.CUDA_ERROR_NOT_READY : api.cuStreamQuery(stream),
-    };
-    using gpu = CudaDevice.open(0, { driver });
-    const before = traceOf(gpu);
-    const warnings = captureWarnings(() => rehearse(gpu));
-    assertEquals(warnings, []);
-    assert(busyCount < 500);
-    assertEquals(traceOf(gpu), before);
-    const free = freeBytes(gpu);
-    using buffer = await gpu.upload(Uint8Array.of(1, 2, 3));
-    assertEquals([...await buffer.download()], [1, 2, 3]);
-    buffer.dispose();
-    assertEquals(freeBytes(gpu), free);
-    // What looked for the GPU between turns comes back, too.
-    await delay(20);
-  },
-);
+Deno.test("rehearse() leaves nothing while the GPU is at work", simulated, async () => {
+  const api = testDriver();
+  let busyCount = 500;
+  const driver: DriverApi = {
+    ...api,
+    cuStreamQuery: (stream) =>
+      busyCount-- > 0 ? CUresult.CUDA_ERROR_NOT_READY : api.cuStreamQuery(stream),
+  };
+  using gpu = CudaDevice.open(0, { driver });
+  const before = traceOf(gpu);
+  const warnings = captureWarnings(() => rehearse(gpu));
+  assertEquals(warnings, []);
+  assert(busyCount < 500);
+  assertEquals(traceOf(gpu), before);
+  const free = freeBytes(gpu);
+  using buffer = await gpu.upload(Uint8Array.of(1, 2, 3));
+  assertEquals([...await buffer.download()], [1, 2, 3]);
+  buffer.dispose();
+  assertEquals(freeBytes(gpu), free);
+  // What looked for the GPU between turns comes back, too.
+  await delay(20);
+});
 
 Deno.test("rehearse() that breaks the context is told by the program's own call", simulated, () => {
   const { driver, setFault } = faultyDriver();

@@ -261,10 +261,10 @@ Deno.test("CudaDevice.system() refuses a disposed device", () => {
   assertThrows(() => gpu.system(), DisposedError);
 });
 
-Deno.test({
-  name: "CudaDevice.system() marks a simulated device's values as modelled",
-  ignore: ON_GPU,
-  fn: async () => {
+Deno.test(
+  "CudaDevice.system() marks a simulated device's values as modelled",
+  { ignore: ON_GPU },
+  async () => {
     using gpu = openTestDevice(1);
     using x = gpu.zeros("uint8", 64 * 2 ** 20);
     const state = gpu.system();
@@ -274,39 +274,35 @@ Deno.test({
     assertEquals([state.pcieGeneration, state.fanPercent], [undefined, undefined]);
     assertStringIncludes((await cardOf(state)).html, "modelled");
   },
-});
+);
 
-Deno.test({
-  name: "CudaDevice.system() agrees with what this program holds on a GPU",
-  ignore: !ON_GPU,
-  fn: () => {
-    using gpu = openTestDevice();
-    using x = gpu.zeros("uint8", GIB);
-    gpu.synchronizeSync();
-    const state = gpu.system();
-    assertEquals([state.unavailable, state.isModelled], [undefined, false]);
-    assertGreaterOrEqual(state.memoryUsedBytes ?? 0, x.byteLength);
-    assertGreaterOrEqual(state.memoryTotalBytes ?? 0, gpu.info.totalBytes);
-    const own = state.processes?.find(({ pid }) => pid === Deno.pid);
-    if (own?.memoryBytes !== undefined) assertGreaterOrEqual(own.memoryBytes, x.byteLength);
-    const ranges: Partial<Record<keyof SystemState, [least: number, most: number]>> = {
-      gpuUtilizationPercent: [0, 100],
-      temperatureCelsius: [5, 110],
-      powerWatts: [5, 2000],
-      powerLimitWatts: [20, 2000],
-      smClockMegahertz: [100, 5000],
-      smClockMaxMegahertz: [500, 5000],
-      memoryClockMegahertz: [100, 20000],
-      pcieGenerationMax: [1, 8],
-      pcieLaneCountMax: [1, 32],
-    };
-    for (const [name, [least, most]] of Object.entries(ranges)) {
-      const value: unknown = Reflect.get(state, name);
-      assert(typeof value === "number", `${name} is ${value}`);
-      assertGreaterOrEqual(value, least, name);
-      assertLessOrEqual(value, most, name);
-    }
-    assertGreater(state.driverVersion?.length ?? 0, 3);
-    assert(Array.isArray(state.throttleReasons));
-  },
+Deno.test("CudaDevice.system() tells what this program holds on a GPU", { ignore: !ON_GPU }, () => {
+  using gpu = openTestDevice();
+  using x = gpu.zeros("uint8", GIB);
+  gpu.synchronizeSync();
+  const state = gpu.system();
+  assertEquals([state.unavailable, state.isModelled], [undefined, false]);
+  assertGreaterOrEqual(state.memoryUsedBytes ?? 0, x.byteLength);
+  assertGreaterOrEqual(state.memoryTotalBytes ?? 0, gpu.info.totalBytes);
+  const own = state.processes?.find(({ pid }) => pid === Deno.pid);
+  if (own?.memoryBytes !== undefined) assertGreaterOrEqual(own.memoryBytes, x.byteLength);
+  const ranges: Partial<Record<keyof SystemState, [least: number, most: number]>> = {
+    gpuUtilizationPercent: [0, 100],
+    temperatureCelsius: [5, 110],
+    powerWatts: [5, 2000],
+    powerLimitWatts: [20, 2000],
+    smClockMegahertz: [100, 5000],
+    smClockMaxMegahertz: [500, 5000],
+    memoryClockMegahertz: [100, 20000],
+    pcieGenerationMax: [1, 8],
+    pcieLaneCountMax: [1, 32],
+  };
+  for (const [name, [least, most]] of Object.entries(ranges)) {
+    const value: unknown = Reflect.get(state, name);
+    assert(typeof value === "number", `${name} is ${value}`);
+    assertGreaterOrEqual(value, least, name);
+    assertLessOrEqual(value, most, name);
+  }
+  assertGreater(state.driverVersion?.length ?? 0, 3);
+  assert(Array.isArray(state.throttleReasons));
 });

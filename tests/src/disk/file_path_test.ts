@@ -38,23 +38,21 @@ Deno.test("pathOf() names what is no path", () => {
   }
 });
 
-Deno.test({
-  name: "pathOf() says that the current folder is gone, where a path is relative to it",
+Deno.test("pathOf() says that the current folder is gone, where a path is relative to it", {
   ignore: Deno.build.os !== "linux",
-  fn: () => {
-    const before = Deno.cwd();
-    using folder = new TemporaryFolder();
-    Deno.mkdirSync(folder.pathOf("gone"));
-    Deno.chdir(folder.pathOf("gone"));
-    try {
-      Deno.removeSync(folder.pathOf("gone"));
-      const words = "Cannot use a/b as a path: it is relative, and the current folder is gone";
-      assertThrows(() => pathOf("a/b"), Deno.errors.NotFound, words);
-      assertEquals(pathOf("/a/b"), "/a/b");
-    } finally {
-      Deno.chdir(before);
-    }
-  },
+}, () => {
+  const before = Deno.cwd();
+  using folder = new TemporaryFolder();
+  Deno.mkdirSync(folder.pathOf("gone"));
+  Deno.chdir(folder.pathOf("gone"));
+  try {
+    Deno.removeSync(folder.pathOf("gone"));
+    const words = "Cannot use a/b as a path: it is relative, and the current folder is gone";
+    assertThrows(() => pathOf("a/b"), Deno.errors.NotFound, words);
+    assertEquals(pathOf("/a/b"), "/a/b");
+  } finally {
+    Deno.chdir(before);
+  }
 });
 
 Deno.test("realPathOf() finds one name for a file behind all of its links", () => {
@@ -94,16 +92,14 @@ Deno.test("realPathOf() says what is wrong on the way", () => {
   assertThrows(() => realPathOf(long), Error, "the path is too long");
 });
 
-Deno.test({
-  name: "requireAccess() asks for no more than it is given",
+Deno.test("requireAccess() asks for no more than it is given", {
   permissions: { read: ["/a"], write: ["/b"], ffi: true },
-  fn: () => {
-    requireAccess("/a/x", "read");
-    requireAccess("/b/x", "write");
-    const { NotCapable } = Deno.errors;
-    assertThrows(() => requireAccess("/a/x", "write"), NotCapable, "write access is not granted");
-    assertThrows(() => requireAccess("/b/x", "read"), NotCapable, "Cannot read /b/x: read access");
-  },
+}, () => {
+  requireAccess("/a/x", "read");
+  requireAccess("/b/x", "write");
+  const { NotCapable } = Deno.errors;
+  assertThrows(() => requireAccess("/a/x", "write"), NotCapable, "write access is not granted");
+  assertThrows(() => requireAccess("/b/x", "read"), NotCapable, "Cannot read /b/x: read access");
 });
 
 Deno.test("requireAccess() keeps nothing of the paths that a program uses, where it may use all", async () => {

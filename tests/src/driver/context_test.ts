@@ -18,8 +18,8 @@ import { Driver } from "../../../src/driver/driver.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 function currentContext(api: DriverApi): bigint {
   const cell = new BigUint64Array(1);
@@ -104,20 +104,6 @@ for (const ordinal of [-1, 0.5, NaN, 99, "0"]) {
   });
 }
 
-for (const name of ["cuDevicePrimaryCtxRetain", "cuStreamCreateWithPriority"] as const) {
-  Deno.test(`Context.retain() leaves nothing when ${name} fails`, () => {
-    const { driver: api, setFault } = faultyDriver(simulateDriver());
-    const driver = Driver.open(api);
-    setFault({ name });
-    assertThrows(() => Context.retain(driver, 0), CudaError, name);
-    assertEquals(currentContext(api), 0n);
-    setFault(undefined);
-    const context = Context.retain(driver, 0);
-    context.release();
-    assertFalse(isUsable(api, context.handle));
-  });
-}
-
 testOnTwoDevices("Context.call() works while another device's is current", (first, second) => {
   using a = first.zeros("uint32", 4);
   using b = second.zeros("uint32", 4);
@@ -181,18 +167,17 @@ Deno.test("Context.attribute() reads 0 for what the driver does not know", () =>
   context.release();
 });
 
-Deno.test("Context.sweep() runs deferred work once, when it is due", () =>
-  withDevice(({ context }) => {
-    let due = false;
-    let runs = 0;
-    context.defer({ isDue: () => due, wait: () => {}, run: () => void runs++ });
-    context.sweep();
-    assertEquals(runs, 0);
-    due = true;
-    context.sweep();
-    context.sweep();
-    assertEquals(runs, 1);
-  }));
+testOnDevice("Context.sweep() runs deferred work once, when it is due", ({ context }) => {
+  let due = false;
+  let runs = 0;
+  context.defer({ isDue: () => due, wait: () => {}, run: () => void runs++ });
+  context.sweep();
+  assertEquals(runs, 0);
+  due = true;
+  context.sweep();
+  context.sweep();
+  assertEquals(runs, 1);
+});
 
 Deno.test("Context.atRelease() runs hooks while the context can still be used", () => {
   const driver = Driver.open(testDriver());
@@ -236,29 +221,25 @@ Deno.test("Context.call() keeps the result of a call after which the former cont
   }
 });
 
-testHoldingStream(
-  "Context.sweepSome() looks at a few works, and at others the next time",
-  (gpu) => {
-    using stream = gpu.createStream();
-    const { context } = gpu;
-    let looks = 0;
-    using held = new HeldStream(gpu, stream);
-    const never = { isDue: () => !++looks, wait: () => {}, run: () => {} };
-    for (let i = 0; i < 20; i++) context.defer({ ...never });
-    let isRun = false;
-    context.defer({ isDue: () => true, wait: () => {}, run: () => isRun = true });
-    context.sweepSome();
-    assert(looks < 10 && !isRun);
-    for (let i = 0; i < 10; i++) context.sweepSome();
-    assert(isRun);
-    assertEquals(context.deferredCount, 20);
-    held.release();
-    gpu.synchronizeSync();
-    assertEquals(context.deferredCount, 0);
-  },
-);
+testHolding("Context.sweepSome() looks at a few works, and at others the next time", (gpu) => {
+  using stream = gpu.createStream();
+  const { context } = gpu;
+  let looks = 0;
+  using held = new HeldStream(gpu, stream);
+  const never = { isDue: () => !++looks, wait: () => {}, run: () => {} };
+  for (let i = 0; i < 20; i++) context.defer({ ...never });
+  let isRun = false;
+  context.defer({ isDue: () => true, wait: () => {}, run: () => isRun = true });
+  context.sweepSome();
+  assert(looks < 10 && !isRun);
+  for (let i = 0; i < 10; i++) context.sweepSome();
+  assert(isRun);
+  assertEquals(context.deferredCount, 20);
+  held.release();
+  gpu.synchronizeSync();
+  assertEquals(context.deferredCount, 0);
+});
 
-Deno.test("Context is its name in JSON", () =>
-  withDevice(({ context }) => {
-    assertEquals(JSON.stringify({ context }), '{"context":"Context(device 0)"}');
-  }));
+testOnDevice("Context is its name in JSON", ({ context }) => {
+  assertEquals(JSON.stringify({ context }), '{"context":"Context(device 0)"}');
+});

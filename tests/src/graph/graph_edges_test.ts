@@ -21,139 +21,131 @@ import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/e
 import { readBytes } from "../../support/contents.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
-testHoldingStream(
-  "CudaGraph.launch() waits for who still reads what it allocates anew",
-  async (gpu) => {
-    using other = gpu.createStream();
-    using result = gpu.zeros("uint8", 4096);
-    const made: DeviceBuffer<"uint8">[] = [];
-    using graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096)));
-    graph.launch();
-    const [output] = made;
-    output?.fill(3);
-    await gpu.synchronize();
-    using held = new HeldStream(gpu, other);
-    if (output !== undefined) result.copyFrom(output, { stream: other });
-    graph.launch();
-    held.release();
-    assertEquals(new Set(await result.download()), new Set([3]));
-    output?.dispose();
-  },
-);
+testHolding("CudaGraph.launch() waits for who still reads what it allocates anew", async (gpu) => {
+  using other = gpu.createStream();
+  using result = gpu.zeros("uint8", 4096);
+  const made: DeviceBuffer<"uint8">[] = [];
+  using graph = gpu.capture(() => made.push(gpu.alloc("uint8", 4096)));
+  graph.launch();
+  const [output] = made;
+  output?.fill(3);
+  await gpu.synchronize();
+  using held = new HeldStream(gpu, other);
+  if (output !== undefined) result.copyFrom(output, { stream: other });
+  graph.launch();
+  held.release();
+  assertEquals(new Set(await result.download()), new Set([3]));
+  output?.dispose();
+});
 
-Deno.test("CudaGraph keeps memory that it uses through a borrowed address", () =>
-  withDevice((gpu) => {
-    const resource = new CudaMemoryResource(gpu);
-    const owner = gpu.alloc("uint8", 4096, { resource }).fill(1);
-    const alias = gpu.fromHandle(owner.ptr, 4096, { owner });
-    using target = gpu.zeros("uint8", 4096);
-    const graph = gpu.capture(() => target.copyFrom(alias));
-    owner.dispose();
-    alias.dispose();
-    using other = gpu.alloc("uint8", 4096, { resource }).fill(9);
-    graph.launch();
-    assertEquals([readBytes(target)[0], readBytes(other)[0]], [1, 9]);
-    graph.dispose();
-  }));
+testOnDevice("CudaGraph keeps memory that it uses through a borrowed address", (gpu) => {
+  const resource = new CudaMemoryResource(gpu);
+  const owner = gpu.alloc("uint8", 4096, { resource }).fill(1);
+  const alias = gpu.fromHandle(owner.ptr, 4096, { owner });
+  using target = gpu.zeros("uint8", 4096);
+  const graph = gpu.capture(() => target.copyFrom(alias));
+  owner.dispose();
+  alias.dispose();
+  using other = gpu.alloc("uint8", 4096, { resource }).fill(9);
+  graph.launch();
+  assertEquals([readBytes(target)[0], readBytes(other)[0]], [1, 9]);
+  graph.dispose();
+});
 
 for (const known of ["destination", "source"] as const) {
-  Deno.test(`CudaGraph keeps both ends of a copy whose stream joins by its ${known}`, () =>
-    withDevice((gpu) => {
-      const resource = new CudaMemoryResource(gpu);
-      using other = gpu.createStream();
-      const ends = {
-        destination: gpu.alloc("uint8", 4096, { resource }).fill(1),
-        source: gpu.alloc("uint8", 4096, { resource }).fill(2),
-      };
-      const { destination, source } = ends;
-      using result = gpu.zeros("uint8", 4096);
-      gpu.synchronizeSync();
-      const graph = gpu.capture(() => {
-        ends[known].fill(3);
-        destination.copyFrom(source, { stream: other });
-        result.copyFrom(destination);
-      });
-      destination.dispose();
-      source.dispose();
-      using taken = gpu.alloc("uint8", [2, 4096], { resource }).fill(9);
-      graph.launch();
-      const expected = known === "source" ? 3 : 2;
-      assertEquals([readBytes(result)[0], ...new Set(readBytes(taken))], [expected, 9]);
-      graph.dispose();
-    }));
+  testOnDevice(`CudaGraph keeps both ends of a copy whose stream joins by its ${known}`, (gpu) => {
+    const resource = new CudaMemoryResource(gpu);
+    using other = gpu.createStream();
+    const ends = {
+      destination: gpu.alloc("uint8", 4096, { resource }).fill(1),
+      source: gpu.alloc("uint8", 4096, { resource }).fill(2),
+    };
+    const { destination, source } = ends;
+    using result = gpu.zeros("uint8", 4096);
+    gpu.synchronizeSync();
+    const graph = gpu.capture(() => {
+      ends[known].fill(3);
+      destination.copyFrom(source, { stream: other });
+      result.copyFrom(destination);
+    });
+    destination.dispose();
+    source.dispose();
+    using taken = gpu.alloc("uint8", [2, 4096], { resource }).fill(9);
+    graph.launch();
+    const expected = known === "source" ? 3 : 2;
+    assertEquals([readBytes(result)[0], ...new Set(readBytes(taken))], [expected, 9]);
+    graph.dispose();
+  });
 }
 
-Deno.test("CudaDevice.capture() refuses borrowed memory whose owner was disposed", () =>
-  withDevice((gpu) => {
-    using pinned = gpu.pinned("uint8", 4096);
-    const capture = (prepare: (owner: Disposable) => void, body: (owner: Disposable) => void) => {
-      const owner = gpu.alloc("uint8", 4096);
-      using borrowed = gpu.fromHandle(owner.ptr, 4096);
-      prepare(owner);
-      using _graph = gpu.capture(() => {
-        body(owner);
-        borrowed.copyFrom(pinned);
-      });
-    };
-    const dispose = (owner: Disposable) => owner[Symbol.dispose]();
-    const nothing = () => {};
-    assertThrows(() => capture(dispose, nothing), DisposedError);
-    // Disposed inside, the memory goes at the end of the capture: before the graph is made ready.
-    assertThrows(() => capture(nothing, dispose), DisposedError);
-    gpu.synchronizeSync();
-  }));
+testOnDevice("CudaDevice.capture() refuses borrowed memory whose owner was disposed", (gpu) => {
+  using pinned = gpu.pinned("uint8", 4096);
+  const capture = (prepare: (owner: Disposable) => void, body: (owner: Disposable) => void) => {
+    const owner = gpu.alloc("uint8", 4096);
+    using borrowed = gpu.fromHandle(owner.ptr, 4096);
+    prepare(owner);
+    using _graph = gpu.capture(() => {
+      body(owner);
+      borrowed.copyFrom(pinned);
+    });
+  };
+  const dispose = (owner: Disposable) => owner[Symbol.dispose]();
+  const nothing = () => {};
+  assertThrows(() => capture(dispose, nothing), DisposedError);
+  // Disposed inside, the memory goes at the end of the capture: before the graph is made ready.
+  assertThrows(() => capture(nothing, dispose), DisposedError);
+  gpu.synchronizeSync();
+});
 
-Deno.test("CudaDevice.capture() refuses a graph over memory that others have freed", () =>
-  withDevice((gpu) => {
-    using pinned = gpu.pinned("uint8", 4096);
-    const resource = new CudaMemoryResource(gpu);
-    for (const record of ["copy", "fill"]) {
-      const address = resource.allocate(4096);
-      using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
-      const error = assertThrows(() =>
-        gpu.capture(() => {
-          if (record === "copy") foreign.copyFrom(pinned);
-          else foreign.fill(1);
-          resource.deallocate(address);
-        }), TypeError);
-      assertEquals(
-        error.message,
-        "Cannot make a graph: the memory of theirs that it uses was freed; keep it until the " +
-          "graph is disposed",
-      );
-    }
-    gpu.synchronizeSync();
-  }));
-
-Deno.test("CudaGraph.launch() refuses foreign memory that was freed, and launches no part", () =>
-  withDevice((gpu) => {
-    using pinned = gpu.pinned("uint8", 4096);
-    using own = gpu.zeros("uint8", 4096);
-    pinned.array.fill(5);
-    const resource = new CudaMemoryResource(gpu);
+testOnDevice("CudaDevice.capture() refuses a graph over memory that others have freed", (gpu) => {
+  using pinned = gpu.pinned("uint8", 4096);
+  const resource = new CudaMemoryResource(gpu);
+  for (const record of ["copy", "fill"]) {
     const address = resource.allocate(4096);
     using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
-    using graph = gpu.capture(() => {
-      own.copyFrom(pinned);
-      foreign.copyFrom(pinned);
-    }, { label: "step" });
-    graph.launch();
-    gpu.synchronizeSync();
-    own.fill(0);
-    gpu.synchronizeSync();
-    resource.deallocate(address);
-    const error = assertThrows(() => graph.launch(), TypeError);
+    const error = assertThrows(() =>
+      gpu.capture(() => {
+        if (record === "copy") foreign.copyFrom(pinned);
+        else foreign.fill(1);
+        resource.deallocate(address);
+      }), TypeError);
     assertEquals(
       error.message,
-      "Cannot launch CudaGraph(step): the memory of theirs that it uses was freed; keep it until " +
-        "the graph is disposed",
+      "Cannot make a graph: the memory of theirs that it uses was freed; keep it until the " +
+        "graph is disposed",
     );
-    assertEquals(new Set(own.downloadSync()), new Set([0]));
-  }));
+  }
+  gpu.synchronizeSync();
+});
+
+testOnDevice("CudaGraph.launch() refuses freed foreign memory, and launches no part", (gpu) => {
+  using pinned = gpu.pinned("uint8", 4096);
+  using own = gpu.zeros("uint8", 4096);
+  pinned.array.fill(5);
+  const resource = new CudaMemoryResource(gpu);
+  const address = resource.allocate(4096);
+  using foreign = gpu.fromHandle(address, 4096, { label: "theirs" });
+  using graph = gpu.capture(() => {
+    own.copyFrom(pinned);
+    foreign.copyFrom(pinned);
+  }, { label: "step" });
+  graph.launch();
+  gpu.synchronizeSync();
+  own.fill(0);
+  gpu.synchronizeSync();
+  resource.deallocate(address);
+  const error = assertThrows(() => graph.launch(), TypeError);
+  assertEquals(
+    error.message,
+    "Cannot launch CudaGraph(step): the memory of theirs that it uses was freed; keep it until " +
+      "the graph is disposed",
+  );
+  assertEquals(new Set(own.downloadSync()), new Set([0]));
+});
 
 Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrinks by before", () =>
   withDevice((gpu) => {
@@ -177,35 +169,33 @@ Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrink
     assertEquals(new Set(end.downloadSync()), new Set([9]));
   }));
 
-Deno.test("CudaGraph leaves memory that it alone keeps visible", () =>
-  withDevice((gpu) => {
-    const resource = new CudaMemoryResource(gpu);
-    const block = gpu.alloc("uint8", 2 ** 26, { resource });
-    const graph = gpu.capture(() => block.fill(1));
-    const { cachedBytes } = gpu.memory;
-    block.dispose();
-    assertEquals(gpu.memory.cachedBytes, cachedBytes + 2 ** 26);
-    gpu.limit(gpu.memory.cachedBytes + 2 ** 20);
-    assertThrows(() => gpu.alloc("uint8", 2 ** 21, { resource }), OutOfMemoryError, "limit");
-    gpu.limit(undefined);
-    graph.dispose();
-    assertEquals(gpu.memory.cachedBytes, cachedBytes);
-  }));
+testOnDevice("CudaGraph leaves memory that it alone keeps visible", (gpu) => {
+  const resource = new CudaMemoryResource(gpu);
+  const block = gpu.alloc("uint8", 2 ** 26, { resource });
+  const graph = gpu.capture(() => block.fill(1));
+  const { cachedBytes } = gpu.memory;
+  block.dispose();
+  assertEquals(gpu.memory.cachedBytes, cachedBytes + 2 ** 26);
+  gpu.limit(gpu.memory.cachedBytes + 2 ** 20);
+  assertThrows(() => gpu.alloc("uint8", 2 ** 21, { resource }), OutOfMemoryError, "limit");
+  gpu.limit(undefined);
+  graph.dispose();
+  assertEquals(gpu.memory.cachedBytes, cachedBytes);
+});
 
-Deno.test("CachingResourceAdaptor.trim() during a capture gives back at its end", () =>
-  withDevice((gpu) => {
-    using cache = new CachingResourceAdaptor(gpu.memoryResource);
-    using stream = gpu.createStream();
-    using buffer = gpu.zeros("uint8", 64);
-    gpu.alloc("uint8", 2 ** 21, { resource: cache, stream }).dispose();
-    using graph = gpu.capture(() => {
-      buffer.fill(1, { stream });
-      cache.trim();
-      assertGreaterOrEqual(cache.reservedBytes, 2 ** 21);
-    }, { stream });
-    assertEquals(cache.reservedBytes, 0);
-    graph.launch();
-  }));
+testOnDevice("CachingResourceAdaptor.trim() during a capture gives back at its end", (gpu) => {
+  using cache = new CachingResourceAdaptor(gpu.memoryResource);
+  using stream = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 64);
+  gpu.alloc("uint8", 2 ** 21, { resource: cache, stream }).dispose();
+  using graph = gpu.capture(() => {
+    buffer.fill(1, { stream });
+    cache.trim();
+    assertGreaterOrEqual(cache.reservedBytes, 2 ** 21);
+  }, { stream });
+  assertEquals(cache.reservedBytes, 0);
+  graph.launch();
+});
 
 Deno.test("CudaDevice.capture() asks a program that orders streams itself to let them wait", () => {
   using gpu = CudaDevice.open(0, { driver: simulateDriver(), order: "manual" });
@@ -227,24 +217,23 @@ Deno.test("CudaDevice.capture() asks a program that orders streams itself to let
   assertEquals(readBytes(target)[63], 4);
 });
 
-Deno.test("A buffer's card during a capture reads nothing and records nothing", () =>
-  withDevice((gpu) => {
-    using stream = gpu.createStream();
-    using buffer = gpu.zeros("uint8", 64);
-    using other = gpu.zeros("uint8", 64);
-    using graph = gpu.capture(() => {
-      buffer.fill(1, { stream });
-      const show = (buffer as unknown as Record<symbol, () => Record<string, string>>)[
-        Symbol.for("Jupyter.display")
-      ];
-      assert(show?.call(buffer)["text/plain"]?.includes("capture"));
-      other.fill(7); // on the default stream, which takes no part
-    }, { stream });
-    assertEquals(graph.nodeCount, 1);
-    assertEquals(readBytes(other)[0], 7);
-  }));
+testOnDevice("A buffer's card during a capture reads nothing and records nothing", (gpu) => {
+  using stream = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 64);
+  using other = gpu.zeros("uint8", 64);
+  using graph = gpu.capture(() => {
+    buffer.fill(1, { stream });
+    const show = (buffer as unknown as Record<symbol, () => Record<string, string>>)[
+      Symbol.for("Jupyter.display")
+    ];
+    assert(show?.call(buffer)["text/plain"]?.includes("capture"));
+    other.fill(7); // on the default stream, which takes no part
+  }, { stream });
+  assertEquals(graph.nodeCount, 1);
+  assertEquals(readBytes(other)[0], 7);
+});
 
-testHoldingStream("Graph memory goes back when its stream was disposed while it ran", (gpu) => {
+testHolding("Graph memory goes back when its stream was disposed while it ran", (gpu) => {
   const before = new GraphMemoryResource(gpu).reservedBytes;
   const stream = gpu.createStream();
   using gate = gpu.createStream();
@@ -306,20 +295,19 @@ Deno.test("CudaGraph launches again under a limit below what is live, as it take
     gpu.synchronizeSync();
   }));
 
-Deno.test("CudaDevice.capture() goes on after a question or a wait that was refused", () =>
-  withDevice((gpu) => {
-    using other = gpu.createStream();
-    using buffer = gpu.zeros("uint8", 64);
-    using graph = gpu.capture((stream) => {
-      const gone = stream.record();
-      gone.dispose();
-      assertThrows(() => other.wait(gone), DisposedError);
-      assertThrows(() => stream.isIdle, TypeError, "in a capture");
-      buffer.fill(3);
-    });
-    graph.launch();
-    assertEquals(readBytes(buffer)[0], 3);
-  }));
+testOnDevice("CudaDevice.capture() goes on after a question or a wait that was refused", (gpu) => {
+  using other = gpu.createStream();
+  using buffer = gpu.zeros("uint8", 64);
+  using graph = gpu.capture((stream) => {
+    const gone = stream.record();
+    gone.dispose();
+    assertThrows(() => other.wait(gone), DisposedError);
+    assertThrows(() => stream.isIdle, TypeError, "in a capture");
+    buffer.fill(3);
+  });
+  graph.launch();
+  assertEquals(readBytes(buffer)[0], 3);
+});
 
 Deno.test("CudaDevice.capture() lets everything go when the driver fails at any step", () => {
   const steps = [
@@ -556,22 +544,21 @@ Deno.test("CudaGraph tells what the driver fails with from memory that is gone",
   }, { driver });
 });
 
-Deno.test("CudaDevice.capture() says that time() cannot be recorded", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.zeros("uint8", 64);
-    let timing: Promise<unknown> | undefined;
-    const body = () => {
-      timing = gpu.time(() => x.fill(1));
-      timing.catch(() => {});
-    };
-    assertThrows(
-      () => gpu.capture(body),
-      TypeError,
-      "Cannot time work on CudaStream(default) in a",
-    );
-    await assertRejects(() => timing ?? Promise.resolve(), TypeError, "Cannot time work");
-    assertEquals(await x.at(0), 0);
-  }));
+testOnDevice("CudaDevice.capture() says that time() cannot be recorded", async (gpu) => {
+  using x = gpu.zeros("uint8", 64);
+  let timing: Promise<unknown> | undefined;
+  const body = () => {
+    timing = gpu.time(() => x.fill(1));
+    timing.catch(() => {});
+  };
+  assertThrows(
+    () => gpu.capture(body),
+    TypeError,
+    "Cannot time work on CudaStream(default) in a",
+  );
+  await assertRejects(() => timing ?? Promise.resolve(), TypeError, "Cannot time work");
+  assertEquals(await x.at(0), 0);
+});
 
 Deno.test("CudaDevice.capture() names a lazy buffer that has no memory yet, and goes on with one that has", () =>
   withDevice(async (gpu) => {

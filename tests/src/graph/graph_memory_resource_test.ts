@@ -9,10 +9,10 @@ import { GraphMemoryResource } from "../../../src/graph/graph_memory_resource.ts
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { readBytes } from "../../support/contents.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const BYTES = 2 ** 20;
 
@@ -41,7 +41,7 @@ function recordRead(gpu: CudaDevice): { graph: CudaGraph; readable: ReadableStre
   return { graph, readable };
 }
 
-Deno.test("GraphMemoryResource takes memory with a launch and gives it back with the graph", () =>
+Deno.test("GraphMemoryResource takes memory by a launch, gives it back with the graph", () =>
   withDevice((gpu) => {
     const resource = new GraphMemoryResource(gpu);
     resource.trim();
@@ -94,7 +94,7 @@ Deno.test("Memory of a graph is live from a launch on, while its buffer is, and 
     assertEquals([gpu.memory.cachedBytes, resource.reservedBytes], [cached, before]);
   }));
 
-testHoldingStream("Graph memory goes back behind the stream that frees its last buffer", (gpu) => {
+testHolding("Graph memory goes back behind the stream that frees its last buffer", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;
   const { graph, output } = recordOutput(gpu, 5);
@@ -110,7 +110,7 @@ testHoldingStream("Graph memory goes back behind the stream that frees its last 
   assertEquals(resource.reservedBytes, before);
 });
 
-testHoldingStream("Graph memory goes back behind the stream of the last launch", (gpu) => {
+testHolding("Graph memory goes back behind the stream of the last launch", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;
   const graph = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
@@ -143,35 +143,33 @@ Deno.test("CudaGraph.dispose() gives back what graphs took beside one that lives
     assertGreater(resource.reservedBytes, before);
   }));
 
-Deno.test("Memory of a graph that a stream of bytes keeps goes back with the graph", () =>
-  withDevice(async (gpu) => {
-    const resource = new GraphMemoryResource(gpu);
-    const before = resource.reservedBytes;
-    const { graph, readable } = recordRead(gpu);
-    graph.launch();
-    await readable.cancel();
-    graph.launch();
-    graph.dispose();
-    gpu.synchronizeSync();
-    assertEquals(resource.reservedBytes, before);
-  }));
+testOnDevice("Memory of a graph that a readable keeps goes back with the graph", async (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  const before = resource.reservedBytes;
+  const { graph, readable } = recordRead(gpu);
+  graph.launch();
+  await readable.cancel();
+  graph.launch();
+  graph.dispose();
+  gpu.synchronizeSync();
+  assertEquals(resource.reservedBytes, before);
+});
 
-Deno.test("CudaGraph.dispose() in a capture gives its memory back at the end", () =>
-  withDevice((gpu) => {
-    const resource = new GraphMemoryResource(gpu);
-    const before = resource.reservedBytes;
-    using target = gpu.zeros("uint8", 16);
-    const former = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
-    former.launch();
-    using graph = gpu.capture(() => {
-      target.fill(2);
-      former.dispose();
-      target.subarray(8).fill(3);
-    });
-    assertEquals(graph.nodeCount, 2);
-    gpu.synchronizeSync();
-    assertEquals(resource.reservedBytes, before);
-  }));
+testOnDevice("CudaGraph.dispose() in a capture gives its memory back at the end", (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  const before = resource.reservedBytes;
+  using target = gpu.zeros("uint8", 16);
+  const former = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
+  former.launch();
+  using graph = gpu.capture(() => {
+    target.fill(2);
+    former.dispose();
+    target.subarray(8).fill(3);
+  });
+  assertEquals(graph.nodeCount, 2);
+  gpu.synchronizeSync();
+  assertEquals(resource.reservedBytes, before);
+});
 
 Deno.test("CudaKernel.launch() refuses memory of a graph before a launch of that", () =>
   withDevice(async (gpu) => {
@@ -187,20 +185,19 @@ Deno.test("CudaKernel.launch() refuses memory of a graph before a launch of that
     graph.dispose();
   }, { driver: kernelDriver() }));
 
-Deno.test("CudaGraph.launch() says how much is free when its memory does not fit", () =>
-  withDevice((gpu) => {
-    using graph = gpu.capture(() => gpu.alloc("uint8", 2 ** 28).fill(1).dispose());
-    const resource = new CudaMemoryResource(gpu);
-    const most = gpu.memory.freeBytes - 2 ** 26;
-    const hog = gpu.alloc("uint8", most, { resource, label: "hog" });
-    const error = assertThrows(() => graph.launch(), OutOfMemoryError, "hog");
-    assertEquals([error.requestedBytes, graph.launchCount], [2 ** 28, 0]);
-    hog.dispose();
-    graph.launch();
-    gpu.synchronizeSync();
-  }));
+testOnDevice("CudaGraph.launch() says how much is free when its memory does not fit", (gpu) => {
+  using graph = gpu.capture(() => gpu.alloc("uint8", 2 ** 28).fill(1).dispose());
+  const resource = new CudaMemoryResource(gpu);
+  const most = gpu.memory.freeBytes - 2 ** 26;
+  const hog = gpu.alloc("uint8", most, { resource, label: "hog" });
+  const error = assertThrows(() => graph.launch(), OutOfMemoryError, "hog");
+  assertEquals([error.requestedBytes, graph.launchCount], [2 ** 28, 0]);
+  hog.dispose();
+  graph.launch();
+  gpu.synchronizeSync();
+});
 
-testHoldingStream("GraphMemoryResource gives memory back once the last launch is done", (gpu) => {
+testHolding("GraphMemoryResource gives memory back once the last launch is done", (gpu) => {
   const resource = new GraphMemoryResource(gpu);
   const before = resource.reservedBytes;
   const graph = gpu.capture(() => gpu.alloc("uint8", BYTES).fill(1).dispose());
@@ -213,101 +210,94 @@ testHoldingStream("GraphMemoryResource gives memory back once the last launch is
   assertEquals(resource.reservedBytes, before);
 });
 
-Deno.test("GraphMemoryResource refuses a stream that is not being captured", () =>
-  withDevice((gpu) => {
-    const resource = new GraphMemoryResource(gpu);
-    assertThrows(() => gpu.alloc("uint8", 64, { resource }), TypeError, "not being captured");
-    assertThrows(() => resource.allocate(64, gpu.stream), TypeError, "not being captured");
-    using lazy = gpu.lazy("uint8", 64, { resource });
-    assertThrows(() => lazy.fill(1), TypeError, "not being captured");
-  }));
+testOnDevice("GraphMemoryResource refuses a stream that is not being captured", (gpu) => {
+  const resource = new GraphMemoryResource(gpu);
+  assertThrows(() => gpu.alloc("uint8", 64, { resource }), TypeError, "not being captured");
+  assertThrows(() => resource.allocate(64, gpu.stream), TypeError, "not being captured");
+  using lazy = gpu.lazy("uint8", 64, { resource });
+  assertThrows(() => lazy.fill(1), TypeError, "not being captured");
+});
 
-Deno.test("GraphMemoryResource is where copies of a captured buffer come from", () =>
-  withDevice(async (gpu) => {
-    using source = gpu.zeros("uint8", [4, 64]).fill(5);
-    using result = gpu.zeros("uint8", [64, 4]);
-    using graph = gpu.capture(() => {
-      using copy = source.reshape(256).slice(0, 256);
-      using turned = copy.reshape([4, 64]).strided().transpose().contiguous();
-      assertEquals(copy.memoryResource.constructor, GraphMemoryResource);
-      result.copyFrom(turned);
-    });
-    graph.launch();
-    assertEquals(new Set(await result.download()), new Set([5]));
-  }));
+testOnDevice("GraphMemoryResource is where copies of a captured buffer come from", async (gpu) => {
+  using source = gpu.zeros("uint8", [4, 64]).fill(5);
+  using result = gpu.zeros("uint8", [64, 4]);
+  using graph = gpu.capture(() => {
+    using copy = source.reshape(256).slice(0, 256);
+    using turned = copy.reshape([4, 64]).strided().transpose().contiguous();
+    assertEquals(copy.memoryResource.constructor, GraphMemoryResource);
+    result.copyFrom(turned);
+  });
+  graph.launch();
+  assertEquals(new Set(await result.download()), new Set([5]));
+});
 
-Deno.test("A buffer that outlives its capture has memory after the first launch", () =>
-  withDevice(async (gpu) => {
-    const before = new GraphMemoryResource(gpu).reservedBytes;
-    const { graph, output } = recordOutput(gpu, 4);
-    assertThrows(() => output.fill(1), TypeError, "launch the graph first");
-    assertThrows(() => output.downloadSync(), TypeError, "launch the graph first");
-    assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch the graph first");
-    const { ptr } = output;
-    graph.launch();
-    assertEquals(new Set(await output.download()), new Set([4]));
-    output.fill(9);
-    assertEquals(new Set(await output.download()), new Set([9]));
-    using copy = output.slice(0, 8); // of the device's own memory
-    assertEquals([...await copy.download()], Array(8).fill(9));
-    graph.launch();
-    assertEquals([output.ptr, new Set(await output.download())], [ptr, new Set([4])]);
-    graph.dispose();
-    assertEquals(new Set(await output.download()), new Set([4])); // the buffer has it still
-    output.dispose();
-    assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
-  }));
+testOnDevice("A buffer that outlives its capture has memory after a launch", async (gpu) => {
+  const before = new GraphMemoryResource(gpu).reservedBytes;
+  const { graph, output } = recordOutput(gpu, 4);
+  assertThrows(() => output.fill(1), TypeError, "launch the graph first");
+  assertThrows(() => output.downloadSync(), TypeError, "launch the graph first");
+  assertThrows(() => gpu.capture(() => output.fill(1)), TypeError, "launch the graph first");
+  const { ptr } = output;
+  graph.launch();
+  assertEquals(new Set(await output.download()), new Set([4]));
+  output.fill(9);
+  assertEquals(new Set(await output.download()), new Set([9]));
+  using copy = output.slice(0, 8); // of the device's own memory
+  assertEquals([...await copy.download()], Array(8).fill(9));
+  graph.launch();
+  assertEquals([output.ptr, new Set(await output.download())], [ptr, new Set([4])]);
+  graph.dispose();
+  assertEquals(new Set(await output.download()), new Set([4])); // the buffer has it still
+  output.dispose();
+  assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
+});
 
-Deno.test("A buffer that outlives its capture can go before its graph", () =>
-  withDevice((gpu) => {
-    const before = new GraphMemoryResource(gpu).reservedBytes;
-    const { graph, output } = recordOutput(gpu, 4);
-    graph.launch();
-    output.dispose();
-    graph.launch();
-    gpu.synchronizeSync();
-    graph.dispose();
-    gpu.synchronizeSync();
-    gpu.context.sweep();
-    assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
-  }));
+testOnDevice("A buffer that outlives its capture can go before its graph", (gpu) => {
+  const before = new GraphMemoryResource(gpu).reservedBytes;
+  const { graph, output } = recordOutput(gpu, 4);
+  graph.launch();
+  output.dispose();
+  graph.launch();
+  gpu.synchronizeSync();
+  graph.dispose();
+  gpu.synchronizeSync();
+  gpu.context.sweep();
+  assertEquals(new GraphMemoryResource(gpu).reservedBytes, before);
+});
 
-Deno.test("A buffer that outlives its capture has nothing to free without a launch", () =>
-  withDevice((gpu) => {
-    const first = recordOutput(gpu, 4);
-    const second = recordOutput(gpu, 4);
-    const warnings = captureWarnings(() => {
-      first.output.dispose();
-      first.graph.dispose();
-      second.graph.dispose();
-      second.output.dispose();
-    });
-    assertEquals(warnings, []);
-  }));
+testOnDevice("A buffer that outlives its capture has nothing to free without a launch", (gpu) => {
+  const first = recordOutput(gpu, 4);
+  const second = recordOutput(gpu, 4);
+  const warnings = captureWarnings(() => {
+    first.output.dispose();
+    first.graph.dispose();
+    second.graph.dispose();
+    second.output.dispose();
+  });
+  assertEquals(warnings, []);
+});
 
-Deno.test("A buffer of a capture that failed has no memory, ever", () =>
-  withDevice((gpu) => {
-    let left: DeviceBuffer<"uint8"> | undefined;
-    const body = () => {
-      left = gpu.alloc("uint8", BYTES);
-      throw new RangeError("mine");
-    };
-    assertThrows(() => gpu.capture(body), RangeError, "mine");
-    assertThrows(() => left?.fill(1), TypeError, "disposed before a launch");
-    left?.dispose();
-  }));
+testOnDevice("A buffer of a capture that failed has no memory, ever", (gpu) => {
+  let left: DeviceBuffer<"uint8"> | undefined;
+  const body = () => {
+    left = gpu.alloc("uint8", BYTES);
+    throw new RangeError("mine");
+  };
+  assertThrows(() => gpu.capture(body), RangeError, "mine");
+  assertThrows(() => left?.fill(1), TypeError, "disposed before a launch");
+  left?.dispose();
+});
 
-Deno.test("A buffer of a graph can be used by another graph and another stream", () =>
-  withDevice(async (gpu) => {
-    using stream = gpu.createStream();
-    using result = gpu.zeros("uint8", BYTES);
-    const { graph, output } = recordOutput(gpu, 6);
-    graph.launch();
-    using reader = gpu.capture(() => result.copyFrom(output), { stream });
-    reader.launch();
-    graph.launch(); // waits for the reader, whose source it frees and allocates anew
-    reader.launch();
-    assertEquals(new Set(await result.download()), new Set([6]));
-    output.dispose();
-    graph.dispose();
-  }));
+testOnDevice("A buffer of a graph can be used by another graph and another stream", async (gpu) => {
+  using stream = gpu.createStream();
+  using result = gpu.zeros("uint8", BYTES);
+  const { graph, output } = recordOutput(gpu, 6);
+  graph.launch();
+  using reader = gpu.capture(() => result.copyFrom(output), { stream });
+  reader.launch();
+  graph.launch(); // waits for the reader, whose source it frees and allocates anew
+  reader.launch();
+  assertEquals(new Set(await result.download()), new Set([6]));
+  output.dispose();
+  graph.dispose();
+});

@@ -9,7 +9,7 @@ import { type CudaKernel, i32, readOnly } from "../../../src/entries/kernels.ts"
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { kernelDriver, loadKernels } from "../../support/kernels/kernel_driver.ts";
 import { Random } from "../../support/random.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -58,83 +58,77 @@ testUpdate("CudaGraph.update() gives other buffers, sizes, values and arguments"
   );
 });
 
-testHoldingStream(
-  "CudaGraph.update() leaves launches alone that were called before",
-  async (gpu) => {
-    using x = gpu.zeros("uint8", 16);
-    using y = gpu.zeros("uint8", 16);
-    using graph = gpu.capture(() => {
-      x.fill(1);
-      y.copyFrom(x);
-    });
-    using second = gpu.zeros("uint8", 16);
-    await gpu.synchronize();
-    using held = new HeldStream(gpu, gpu.stream);
-    graph.launch();
-    graph.update(() => {
-      x.fill(2);
-      second.copyFrom(x);
-    });
-    graph.launch();
-    held.release();
-    assertEquals([await x.at(0), await y.at(0), await second.at(0)], [2, 1, 2]);
-  },
-);
+testHolding("CudaGraph.update() leaves launches alone that were called before", async (gpu) => {
+  using x = gpu.zeros("uint8", 16);
+  using y = gpu.zeros("uint8", 16);
+  using graph = gpu.capture(() => {
+    x.fill(1);
+    y.copyFrom(x);
+  });
+  using second = gpu.zeros("uint8", 16);
+  await gpu.synchronize();
+  using held = new HeldStream(gpu, gpu.stream);
+  graph.launch();
+  graph.update(() => {
+    x.fill(2);
+    second.copyFrom(x);
+  });
+  graph.launch();
+  held.release();
+  assertEquals([await x.at(0), await y.at(0), await second.at(0)], [2, 1, 2]);
+});
 
-testUpdate(
-  "CudaGraph.update() names the step that does not fit, and changes nothing",
-  async (gpu) => {
-    using module = await loadKernels(gpu);
-    const [fill, nothing] = [module.kernel("fill"), module.kernel("nothing")];
-    using a = gpu.zeros("uint8", 64);
-    using b = gpu.zeros("uint8", 64);
-    using host = gpu.pinned("uint8", 64);
-    using side = gpu.createStream();
-    await gpu.synchronize();
-    await side.synchronize();
-    using graph = gpu.capture(() => {
-      a.fill(5);
+testUpdate("CudaGraph.update() names the step that does not fit, changes nothing", async (gpu) => {
+  using module = await loadKernels(gpu);
+  const [fill, nothing] = [module.kernel("fill"), module.kernel("nothing")];
+  using a = gpu.zeros("uint8", 64);
+  using b = gpu.zeros("uint8", 64);
+  using host = gpu.pinned("uint8", 64);
+  using side = gpu.createStream();
+  await gpu.synchronize();
+  await side.synchronize();
+  using graph = gpu.capture(() => {
+    a.fill(5);
+    b.copyFrom(a);
+    fill.launch({ ...ONE, args: [a, 6, 8] });
+  }, { label: "step" });
+  const wrong: readonly [() => void, string][] = [
+    [() => void a.fill(1), "it has 3 steps, 1 step was recorded"],
+    [() => {}, "it has 3 steps, 0 steps were recorded"],
+    [() => {
+      a.fill(1);
+      nothing.launch(ONE);
+      nothing.launch(ONE);
+    }, "step 2, the kernel nothing, does not fit: another kind of step"],
+    [() => {
+      a.fill(1);
+      host.copyFrom(a);
+      nothing.launch(ONE);
+    }, "step 2, a copy, does not fit: it moves rows, or its memory is of a pool"],
+    [() => {
+      a.fill(1);
+      b.copyFrom(a, { stream: side });
+      nothing.launch(ONE);
+    }, "does not fit: it comes after other steps"],
+    [() => {
+      a.fill(1);
       b.copyFrom(a);
-      fill.launch({ ...ONE, args: [a, 6, 8] });
-    }, { label: "step" });
-    const wrong: readonly [() => void, string][] = [
-      [() => void a.fill(1), "it has 3 steps, 1 step was recorded"],
-      [() => {}, "it has 3 steps, 0 steps were recorded"],
-      [() => {
-        a.fill(1);
-        nothing.launch(ONE);
-        nothing.launch(ONE);
-      }, "step 2, the kernel nothing, does not fit: another kind of step"],
-      [() => {
-        a.fill(1);
-        host.copyFrom(a);
-        nothing.launch(ONE);
-      }, "step 2, a copy, does not fit: it moves rows, or its memory is of a pool"],
-      [() => {
-        a.fill(1);
-        b.copyFrom(a, { stream: side });
-        nothing.launch(ONE);
-      }, "does not fit: it comes after other steps"],
-      [() => {
-        a.fill(1);
-        b.copyFrom(a);
-        fill.launch({ ...ONE, cooperative: true, args: [a, 6, 8] });
-      }, "step 3, the kernel fill, does not fit"],
-    ];
-    for (const [body, words] of wrong) {
-      const error = assertThrows(
-        () => graph.update(body),
-        TypeError,
-        "Cannot update CudaGraph(step): ",
-      );
-      assert(error.message.includes(words), `${error.message} lacks ${words}`);
-    }
-    graph.launch();
-    const expected = new Uint8Array(64).fill(5);
-    assertEquals(await b.download(), expected);
-    assertEquals(await a.download(), expected.fill(6, 0, 8));
-  },
-);
+      fill.launch({ ...ONE, cooperative: true, args: [a, 6, 8] });
+    }, "step 3, the kernel fill, does not fit"],
+  ];
+  for (const [body, words] of wrong) {
+    const error = assertThrows(
+      () => graph.update(body),
+      TypeError,
+      "Cannot update CudaGraph(step): ",
+    );
+    assert(error.message.includes(words), `${error.message} lacks ${words}`);
+  }
+  graph.launch();
+  const expected = new Uint8Array(64).fill(5);
+  assertEquals(await b.download(), expected);
+  assertEquals(await a.download(), expected.fill(6, 0, 8));
+});
 
 testUpdate("CudaGraph.update() refuses what is no recording", (gpu) => {
   using a = gpu.zeros("uint8", 64);
@@ -178,42 +172,39 @@ testUpdate("CudaGraph.update() refuses memory of graphs", (gpu) => {
   assertEquals(a.downloadSync(), new Uint8Array(64));
 });
 
-testUpdate(
-  "CudaGraph.update() keeps what it uses now and lets go of what it used before",
-  async (gpu) => {
-    const former = gpu.zeros("uint8", 1 << 20);
-    const latter = gpu.zeros("uint8", 1 << 20);
-    using out = gpu.zeros("uint8", 16);
-    const module = await loadKernels(gpu);
-    const move = module.kernel("move");
-    former.fill(4);
-    latter.fill(5);
-    using graph = gpu.capture(() => out.copyFrom(former.subarray(0, 16)));
-    using kernels = gpu.capture(() => move.launch({ ...ONE, args: [out, readOnly(latter), 16] }));
-    former.dispose();
-    const { cachedBytes } = gpu.memory;
-    assert(cachedBytes >= 1 << 20, `${cachedBytes}`);
-    graph.launch();
-    graph.update(() => out.copyFrom(latter.subarray(0, 16)));
-    assertEquals(await out.at(3), 4);
-    await gpu.synchronize();
-    latter.dispose();
-    module.dispose();
-    assert(gpu.memory.cachedBytes >= 1 << 20);
-    graph.launch();
-    assertEquals(await out.at(3), 5);
-    out.clear();
-    kernels.launch();
-    assertEquals(await out.at(3), 5);
-    kernels.dispose();
-    using other = gpu.zeros("uint8", 16);
-    graph.update(() => out.copyFrom(other));
-    graph.launch();
-    assertEquals(await out.at(3), 0);
-    await gpu.synchronize();
-    assertEquals(gpu.live({ kind: "module" }).count, 0);
-  },
-);
+testUpdate("CudaGraph.update() keeps what it uses now, and nothing it used before", async (gpu) => {
+  const former = gpu.zeros("uint8", 1 << 20);
+  const latter = gpu.zeros("uint8", 1 << 20);
+  using out = gpu.zeros("uint8", 16);
+  const module = await loadKernels(gpu);
+  const move = module.kernel("move");
+  former.fill(4);
+  latter.fill(5);
+  using graph = gpu.capture(() => out.copyFrom(former.subarray(0, 16)));
+  using kernels = gpu.capture(() => move.launch({ ...ONE, args: [out, readOnly(latter), 16] }));
+  former.dispose();
+  const { cachedBytes } = gpu.memory;
+  assert(cachedBytes >= 1 << 20, `${cachedBytes}`);
+  graph.launch();
+  graph.update(() => out.copyFrom(latter.subarray(0, 16)));
+  assertEquals(await out.at(3), 4);
+  await gpu.synchronize();
+  latter.dispose();
+  module.dispose();
+  assert(gpu.memory.cachedBytes >= 1 << 20);
+  graph.launch();
+  assertEquals(await out.at(3), 5);
+  out.clear();
+  kernels.launch();
+  assertEquals(await out.at(3), 5);
+  kernels.dispose();
+  using other = gpu.zeros("uint8", 16);
+  graph.update(() => out.copyFrom(other));
+  graph.launch();
+  assertEquals(await out.at(3), 0);
+  await gpu.synchronize();
+  assertEquals(gpu.live({ kind: "module" }).count, 0);
+});
 
 testUpdate("CudaGraph.update() is refused for what was disposed", (gpu) => {
   using a = gpu.zeros("uint8", 64);
@@ -253,10 +244,10 @@ testUpdate("CudaGraph.update() refuses memory that another owner has freed", (gp
   assertEquals(a.downloadSync()[0], 1);
 });
 
-Deno.test({
-  name: "CudaGraph.update() needs a driver for CUDA 12",
-  ignore: ON_GPU,
-  fn: () =>
+Deno.test(
+  "CudaGraph.update() needs a driver for CUDA 12",
+  { ignore: ON_GPU },
+  () =>
     withDevice((gpu) => {
       using a = gpu.zeros("uint8", 64);
       using graph = gpu.capture(() => a.fill(1));
@@ -264,7 +255,7 @@ Deno.test({
       graph.launch();
       assertEquals(a.downloadSync()[0], 1);
     }, { driver: kernelDriver(11040) }),
-});
+);
 
 Deno.test("CudaGraph.update() that fails otherwise keeps the memory of both", () => {
   const api = testDriver();
@@ -298,32 +289,29 @@ Deno.test("CudaGraph.update() that fails otherwise keeps the memory of both", ()
   }, { driver });
 });
 
-testUpdate(
-  "CudaGraph.update() at random does what the same calls do without graphs",
-  async (gpu) => {
-    using module = await loadKernels(gpu);
-    const move = module.kernel("move");
-    using side = gpu.createStream();
-    for (let seed = 1; seed <= 10; seed++) {
-      const random = new Random(seed);
-      let work = new RandomWork(gpu, move, random);
-      using graph = gpu.capture(() => work.queue());
-      for (let step = 0; step < 40; step++) {
-        if (random.below(2) === 0) {
-          work.run();
-          graph.launch(random.below(2) === 0 ? {} : { stream: side });
-        } else {
-          const former = work;
-          work = new RandomWork(gpu, move, random);
-          former.dispose();
-          graph.update(() => work.queue());
-        }
+testUpdate("CudaGraph.update() at random does what its calls do without graphs", async (gpu) => {
+  using module = await loadKernels(gpu);
+  const move = module.kernel("move");
+  using side = gpu.createStream();
+  for (let seed = 1; seed <= 10; seed++) {
+    const random = new Random(seed);
+    let work = new RandomWork(gpu, move, random);
+    using graph = gpu.capture(() => work.queue());
+    for (let step = 0; step < 40; step++) {
+      if (random.below(2) === 0) {
+        work.run();
+        graph.launch(random.below(2) === 0 ? {} : { stream: side });
+      } else {
+        const former = work;
+        work = new RandomWork(gpu, move, random);
+        former.dispose();
+        graph.update(() => work.queue());
       }
-      await work.check();
-      work.dispose();
     }
-  },
-);
+    await work.check();
+    work.dispose();
+  }
+});
 
 /** A fill, a copy and a kernel over random parts of two new buffers, and the same on arrays. */
 class RandomWork {

@@ -248,14 +248,11 @@ testOnGroup("DeviceGroup.allReduce() takes parts of buffers that begin anywhere"
   });
 });
 
-testOnGroup(
-  "DeviceGroup.allReduce() of no elements does nothing",
-  async ({ gpus, group }, stack) => {
-    const none = gpus.map((gpu) => stack.use(gpu.alloc("float32", 0)));
-    await group.allReduce(none);
-    await group.allGather(none, { into: none.map((buffer) => stack.use(buffer.allocateLike())) });
-  },
-);
+testOnGroup("DeviceGroup.allReduce() of nothing does nothing", async ({ gpus, group }, stack) => {
+  const none = gpus.map((gpu) => stack.use(gpu.alloc("float32", 0)));
+  await group.allReduce(none);
+  await group.allGather(none, { into: none.map((buffer) => stack.use(buffer.allocateLike())) });
+});
 
 testOnGroup("DeviceGroup.allReduce() cuts off the mean of integers", async (scene) => {
   const size = scene.group.size;

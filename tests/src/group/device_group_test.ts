@@ -443,15 +443,12 @@ Deno.test("DeviceGroup ends when the signal of an awaited call is aborted", () =
     assertEquals([error.reason, error.cause], ["signal", "enough"]);
   }));
 
-testOnGroup(
-  "DeviceGroup queues nothing with a signal that was aborted before",
-  async (scene, stack) => {
-    const buffers = ones(scene, stack);
-    const signal = AbortSignal.abort(new Error("too late"));
-    assertThrows(() => scene.group.allReduce(buffers, { signal }), Error, "too late");
-    assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(1)));
-  },
-);
+testOnGroup("DeviceGroup queues nothing with an aborted signal", async (scene, stack) => {
+  const buffers = ones(scene, stack);
+  const signal = AbortSignal.abort(new Error("too late"));
+  assertThrows(() => scene.group.allReduce(buffers, { signal }), Error, "too late");
+  assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(1)));
+});
 
 Deno.test("DeviceGroup reports at its end work that never came to one", async () => {
   const driver = simulateDriver({ devices: 2, ranks: () => "asleep" });

@@ -22,16 +22,12 @@ function testWithGroup(
   body: (ranks: RankProcess[], rendezvous: string) => Promise<void>,
   { fewest = 2 } = {},
 ): void {
-  Deno.test({
-    name,
-    ignore: options.ignore || SIZE < fewest,
-    fn: async () => {
-      await using stack = new AsyncDisposableStack();
-      const ranks = Array.from({ length: SIZE }, () => stack.use(new RankProcess()));
-      const rendezvous = freeAddress();
-      await joinAll(ranks, rendezvous);
-      await body(ranks, rendezvous);
-    },
+  Deno.test(name, { ignore: options.ignore || SIZE < fewest }, async () => {
+    await using stack = new AsyncDisposableStack();
+    const ranks = Array.from({ length: SIZE }, () => stack.use(new RankProcess()));
+    const rendezvous = freeAddress();
+    await joinAll(ranks, rendezvous);
+    await body(ranks, rendezvous);
   });
 }
 
@@ -69,19 +65,16 @@ async function endAll(ranks: readonly RankProcess[]): Promise<void> {
   for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
 }
 
-testWithGroup(
-  "joinGroup() joins processes whose calls meet, 20 groups in turn",
-  async (ranks, at) => {
-    for (let round = 0; round < 20; round++) {
-      await checkReduces(ranks);
-      await Promise.all(ranks.map((process) => process.tell({ do: "barrier" })));
-      await Promise.all(ranks.map((process) => process.tell({ do: "dispose" })));
-      await joinAll(ranks, at); // the same address each time
-    }
+testWithGroup("joinGroup() joins processes whose calls meet, 20 times", async (ranks, at) => {
+  for (let round = 0; round < 20; round++) {
     await checkReduces(ranks);
-    await endAll(ranks);
-  },
-);
+    await Promise.all(ranks.map((process) => process.tell({ do: "barrier" })));
+    await Promise.all(ranks.map((process) => process.tell({ do: "dispose" })));
+    await joinAll(ranks, at); // the same address each time
+  }
+  await checkReduces(ranks);
+  await endAll(ranks);
+});
 
 testWithGroup("joinGroup() joins the next group while those before end", async (ranks, at) => {
   for (let round = 0; round < 5; round++) {
@@ -95,51 +88,45 @@ testWithGroup("joinGroup() joins the next group while those before end", async (
   await endAll(ranks);
 });
 
-testWithGroup(
-  "joinGroup() names a rank that is killed in the middle of an all-reduce",
-  async (ranks, at) => {
-    const victim = ranks.at(-1);
-    const others = ranks.slice(0, -1);
-    const works = others.map((process) =>
-      errorOf(process.tell({ do: "reduceOften", length: LONG, count: 1e6 }))
-    );
-    const last = victim?.tell({ do: "reduceOften", length: LONG, count: 1e6 }).catch(() => {});
-    await delay(1500);
-    await victim?.kill();
-    await last;
-    const rank = SIZE - 1;
-    for (const error of await Promise.all(works)) {
-      assertEquals([error.kind, error.reason, error.rank], ["GroupError", "lost", rank]);
-      assertStringIncludes(error.message, `rank ${rank} (process ${victim?.pid}`);
-      assertStringIncludes(error.message, "has ended");
-    }
-    for (const process of others) {
-      const error = await errorOf(process.tell({ do: "reduce", length: 8, value: 1 }));
-      assertEquals([error.reason, error.rank], ["ended", rank]);
-    }
-    await endAll(others);
-    await using newcomer = new RankProcess();
-    const next = [...others, newcomer];
-    await joinAll(next, at);
-    await checkReduces(next);
-    await endAll(next);
-  },
-);
+testWithGroup("joinGroup() names a rank that is killed in an all-reduce", async (ranks, at) => {
+  const victim = ranks.at(-1);
+  const others = ranks.slice(0, -1);
+  const works = others.map((process) =>
+    errorOf(process.tell({ do: "reduceOften", length: LONG, count: 1e6 }))
+  );
+  const last = victim?.tell({ do: "reduceOften", length: LONG, count: 1e6 }).catch(() => {});
+  await delay(1500);
+  await victim?.kill();
+  await last;
+  const rank = SIZE - 1;
+  for (const error of await Promise.all(works)) {
+    assertEquals([error.kind, error.reason, error.rank], ["GroupError", "lost", rank]);
+    assertStringIncludes(error.message, `rank ${rank} (process ${victim?.pid}`);
+    assertStringIncludes(error.message, "has ended");
+  }
+  for (const process of others) {
+    const error = await errorOf(process.tell({ do: "reduce", length: 8, value: 1 }));
+    assertEquals([error.reason, error.rank], ["ended", rank]);
+  }
+  await endAll(others);
+  await using newcomer = new RankProcess();
+  const next = [...others, newcomer];
+  await joinAll(next, at);
+  await checkReduces(next);
+  await endAll(next);
+});
 
-testWithGroup(
-  "joinGroup() names rank 0 when it is killed, to ranks that wait for nothing",
-  async (ranks) => {
-    const [first, ...others] = ranks;
-    await first?.kill();
-    await delay(200);
-    for (const process of others) {
-      assertStringIncludes(await process.tell<string>({ do: "failure" }), "rank 0 (process");
-      const error = await errorOf(process.tell({ do: "shrink", as: "left" }));
-      assertEquals([error.reason, error.rank], ["lost", 0]);
-    }
-    await endAll(others);
-  },
-);
+testWithGroup("joinGroup() names rank 0 when it is killed, to idle ranks", async (ranks) => {
+  const [first, ...others] = ranks;
+  await first?.kill();
+  await delay(200);
+  for (const process of others) {
+    assertStringIncludes(await process.tell<string>({ do: "failure" }), "rank 0 (process");
+    const error = await errorOf(process.tell({ do: "shrink", as: "left" }));
+    assertEquals([error.reason, error.rank], ["lost", 0]);
+  }
+  await endAll(others);
+});
 
 testWithGroup("joinGroup() names a rank that sleeps when the time is up", async (ranks, at) => {
   const sleeper = ranks.at(-1);
@@ -179,26 +166,21 @@ testWithGroup("joinGroup() waits for a rank that is busy, however silent it is",
   await endAll(ranks);
 });
 
-testWithGroup(
-  "joinGroup() ends the group on all ranks when a signal is aborted on one",
-  async (ranks) => {
-    const [first, ...others] = ranks;
-    const rest = others.slice(1); // rank 1 does not come
-    const works = rest.map((process) =>
-      errorOf(process.tell({ do: "reduce", length: 8, value: 1 }))
-    );
-    const error = await errorOf(
-      first?.tell({ do: "reduce", length: 8, value: 1, abortAfter: 300 }) ?? Promise.resolve(),
-    );
-    assertEquals(error.reason, "signal");
-    for (const other of await Promise.all(works)) {
-      assertEquals([other.reason, other.rank], ["ended", 0]);
-      assertStringIncludes(other.message, "rank 0 (process");
-      assertStringIncludes(other.message, "its signal was aborted");
-    }
-    await endAll(ranks);
-  },
-);
+testWithGroup("joinGroup() ends all ranks when a signal is aborted on one", async (ranks) => {
+  const [first, ...others] = ranks;
+  const rest = others.slice(1); // rank 1 does not come
+  const works = rest.map((process) => errorOf(process.tell({ do: "reduce", length: 8, value: 1 })));
+  const error = await errorOf(
+    first?.tell({ do: "reduce", length: 8, value: 1, abortAfter: 300 }) ?? Promise.resolve(),
+  );
+  assertEquals(error.reason, "signal");
+  for (const other of await Promise.all(works)) {
+    assertEquals([other.reason, other.rank], ["ended", 0]);
+    assertStringIncludes(other.message, "rank 0 (process");
+    assertStringIncludes(other.message, "its signal was aborted");
+  }
+  await endAll(ranks);
+});
 
 testWithGroup("joinGroup() fails work that waits for a rank that has left", async (ranks) => {
   const [first, ...others] = ranks;
@@ -214,20 +196,15 @@ testWithGroup("joinGroup() fails work that waits for a rank that has left", asyn
   await endAll(others);
 });
 
-testWithGroup(
-  "DeviceGroup of several processes is disposed while calls are queued",
-  async (ranks, at) => {
-    await Promise.all(
-      ranks.map((process) =>
-        process.tell({ do: "disposeBusy", length: ON_GPU ? 1 << 20 : 1 << 14 })
-      ),
-    );
-    for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
-    await joinAll(ranks, at);
-    await checkReduces(ranks);
-    await endAll(ranks);
-  },
-);
+testWithGroup("DeviceGroup of processes is disposed while calls are queued", async (ranks, at) => {
+  await Promise.all(
+    ranks.map((process) => process.tell({ do: "disposeBusy", length: ON_GPU ? 1 << 20 : 1 << 14 })),
+  );
+  for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
+  await joinAll(ranks, at);
+  await checkReduces(ranks);
+  await endAll(ranks);
+});
 
 testWithGroup("DeviceGroup.split() makes groups of processes that live on alone", async (ranks) => {
   const split = await Promise.all(
@@ -251,24 +228,21 @@ testWithGroup("DeviceGroup.split() makes groups of processes that live on alone"
   for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
 });
 
-testWithGroup(
-  "a group lives on when a rank ends that had left it, and not another",
-  async (ranks) => {
-    const leaver = ranks.at(-1);
-    const others = ranks.slice(0, -1);
-    const split = { do: "split", color: 0, as: "part" } as const;
-    await Promise.all(ranks.map((process) => process.tell(split)));
-    await leaver?.tell({ do: "dispose" });
-    await leaver?.kill();
-    for (const process of others) {
-      const work = { do: "reduce", group: "part", length: 8, value: 1 } as const;
-      assertStringIncludes((await errorOf(process.tell(work))).message, "has ended");
-      assertEquals(await process.tell({ do: "failure" }) ?? "none", "none");
-    }
-    await Promise.all(others.map((process) => process.tell({ do: "dispose", group: "part" })));
-    await endAll(others);
-  },
-);
+testWithGroup("a group lives on when a rank ends that had left it", async (ranks) => {
+  const leaver = ranks.at(-1);
+  const others = ranks.slice(0, -1);
+  const split = { do: "split", color: 0, as: "part" } as const;
+  await Promise.all(ranks.map((process) => process.tell(split)));
+  await leaver?.tell({ do: "dispose" });
+  await leaver?.kill();
+  for (const process of others) {
+    const work = { do: "reduce", group: "part", length: 8, value: 1 } as const;
+    assertStringIncludes((await errorOf(process.tell(work))).message, "has ended");
+    assertEquals(await process.tell({ do: "failure" }) ?? "none", "none");
+  }
+  await Promise.all(others.map((process) => process.tell({ do: "dispose", group: "part" })));
+  await endAll(others);
+});
 
 testWithGroup(
   "DeviceGroup.split() of a part fails when rank 0, through which its ranks are connected, is killed",
@@ -306,36 +280,32 @@ testWithGroup("DeviceGroup.shrink() goes on without a rank that was killed", asy
   for (const process of others) assertEquals(await process.tell({ do: "left" }), []);
 });
 
-Deno.test({
-  name: "joinGroup() reads what torchrun puts into the environment",
-  ...options,
-  fn: async () => {
-    await using stack = new AsyncDisposableStack();
-    const port = new URL(freeAddress().replace("tcp:", "http:")).port;
-    const ranks = Array.from({ length: 2 }, (_, rank) =>
-      stack.use(
-        new RankProcess({
-          RANK: `${rank}`,
-          WORLD_SIZE: "2",
-          MASTER_ADDR: "localhost",
-          MASTER_PORT: port,
-          VRAMKIT_TOKEN: "a token of the environment",
-        }),
-      ));
-    const words = { do: "join", rendezvous: "env:", isFromEnvironment: true } as const;
-    const joined = await Promise.all(
-      ranks.map((process, ordinal) => process.tell({ ...words, rank: ordinal, size: 0, ordinal })),
-    );
-    assertEquals(joined, [[0, 2], [1, 2]]);
-    await checkReduces(ranks);
-    await endAll(ranks);
-  },
+Deno.test("joinGroup() reads what torchrun puts into the environment", options, async () => {
+  await using stack = new AsyncDisposableStack();
+  const port = new URL(freeAddress().replace("tcp:", "http:")).port;
+  const ranks = Array.from({ length: 2 }, (_, rank) =>
+    stack.use(
+      new RankProcess({
+        RANK: `${rank}`,
+        WORLD_SIZE: "2",
+        MASTER_ADDR: "localhost",
+        MASTER_PORT: port,
+        VRAMKIT_TOKEN: "a token of the environment",
+      }),
+    ));
+  const words = { do: "join", rendezvous: "env:", isFromEnvironment: true } as const;
+  const joined = await Promise.all(
+    ranks.map((process, ordinal) => process.tell({ ...words, rank: ordinal, size: 0, ordinal })),
+  );
+  assertEquals(joined, [[0, 2], [1, 2]]);
+  await checkReduces(ranks);
+  await endAll(ranks);
 });
 
-Deno.test({
-  name: "joinGroup() starts after a process of the same group was killed in the handshake",
-  ...options,
-  fn: async () => {
+Deno.test(
+  "joinGroup() starts after a process of the same group was killed in the handshake",
+  options,
+  async () => {
     await using stack = new AsyncDisposableStack();
     const rendezvous = freeAddress();
     const ranks = Array.from({ length: 2 }, () => stack.use(new RankProcess()));
@@ -351,4 +321,4 @@ Deno.test({
     await checkReduces([first, second]);
     await endAll([first, second]);
   },
-});
+);

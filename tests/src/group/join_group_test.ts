@@ -653,48 +653,40 @@ Deno.test("joinGroup() says that the address is taken", async () => {
   assertEquals((listener.addr as Deno.NetAddr).port, Number(port));
 });
 
-Deno.test({
-  name: "joinGroup() tells a second rank 0, and the first goes on",
-  ...linux,
-  async fn() {
-    using folder = new TemporaryFolder();
-    for (const rendezvous of [`file:${folder.path}/meeting`, freeAddress()]) {
-      const options = { rendezvous, size: 2, token: TOKEN };
-      using gpu = openRank(0);
-      const first = join({ ...options, rank: 0, device: gpu });
-      const error = await refusalOf({ ...options, rank: 0 });
-      assertEquals(error.reason, "address");
-      assertStringIncludes(error.message, "another process is rank 0 there");
-      using other = openRank(1);
-      await endAll([first, join({ ...options, rank: 1, device: other })]);
-    }
-  },
-});
-
-Deno.test({
-  name: "joinGroup() lets one of two processes take the place of a killed rank 0",
-  ...linux,
-  async fn() {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("meeting");
-    await evaluate(
-      `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
-        `Deno.kill(Deno.pid, "SIGKILL");`,
-    );
-    const options = { rendezvous: `file:${path}`, size: 2 };
+Deno.test("joinGroup() tells a second rank 0, and the first goes on", linux, async () => {
+  using folder = new TemporaryFolder();
+  for (const rendezvous of [`file:${folder.path}/meeting`, freeAddress()]) {
+    const options = { rendezvous, size: 2, token: TOKEN };
     using gpu = openRank(0);
-    const claims = [0, 0].map((rank) => join({ ...options, rank, device: gpu }));
-    const error = await Promise.any(claims.map(groupErrorOf));
+    const first = join({ ...options, rank: 0, device: gpu });
+    const error = await refusalOf({ ...options, rank: 0 });
     assertEquals(error.reason, "address");
+    assertStringIncludes(error.message, "another process is rank 0 there");
     using other = openRank(1);
-    await endAll([Promise.any(claims), join({ ...options, rank: 1, device: other })]);
-  },
+    await endAll([first, join({ ...options, rank: 1, device: other })]);
+  }
 });
 
-Deno.test({
-  name: "joinGroup() says that its socket was removed, and leaves the one that is there now",
-  ...linux,
-  async fn() {
+Deno.test("joinGroup() lets one of two take the place of a killed rank 0", linux, async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("meeting");
+  await evaluate(
+    `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
+      `Deno.kill(Deno.pid, "SIGKILL");`,
+  );
+  const options = { rendezvous: `file:${path}`, size: 2 };
+  using gpu = openRank(0);
+  const claims = [0, 0].map((rank) => join({ ...options, rank, device: gpu }));
+  const error = await Promise.any(claims.map(groupErrorOf));
+  assertEquals(error.reason, "address");
+  using other = openRank(1);
+  await endAll([Promise.any(claims), join({ ...options, rank: 1, device: other })]);
+});
+
+Deno.test(
+  "joinGroup() says that its socket was removed, and leaves the one that is there now",
+  linux,
+  async () => {
     using folder = new TemporaryFolder();
     const path = folder.pathOf("meeting");
     const refusal = refusalOf({ rendezvous: `file:${path}`, rank: 0, size: 2 });
@@ -706,7 +698,7 @@ Deno.test({
     assertStringIncludes(error.message, "its socket is not there any more");
     assert(Deno.lstatSync(path).isSocket);
   },
-});
+);
 
 Deno.test("joinGroup() says that rank 0 cannot listen at an address that is not its own", async () => {
   const options = { rendezvous: "tcp://192.0.2.1:4100", rank: 0, size: 2, token: TOKEN };
@@ -753,10 +745,10 @@ Deno.test("joinGroup() ignores its signal once it has joined, and a call ends th
   }));
 });
 
-Deno.test({
-  name: "joinGroup() meets at a socket that is this user's alone, and is gone afterwards",
-  ...linux,
-  async fn() {
+Deno.test(
+  "joinGroup() meets at a socket that is this user's alone, and is gone afterwards",
+  linux,
+  async () => {
     using folder = new TemporaryFolder();
     const path = `${folder.path}/meeting`;
     for (const rendezvous of [`file:${path}`, `file://${path}`]) {
@@ -797,7 +789,7 @@ Deno.test({
     assertEquals(missing.reason, "address");
     assertStringIncludes(missing.message, "cannot listen there; its folder does not exist");
   },
-});
+);
 
 Deno.test("readAppointment() reads addresses, and refuses what is none", () => {
   const own = { rank: 1, size: 4, token: TOKEN };

@@ -53,37 +53,35 @@ interface TorchCase {
 const reason = await whySkipped();
 const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
 
-Deno.test({
-  name: `DeviceGroup leaves the bytes that torch.distributed leaves${suffix}`,
+Deno.test(`DeviceGroup leaves the bytes that torch.distributed leaves${suffix}`, {
   ignore: reason !== undefined,
-  async fn() {
-    const size = CudaDevice.count();
-    const cases = casesFor(size);
-    using folder = new TemporaryFolder();
-    const inputs = new Map(cases.map((each) => [each.id, inputOf(each, size)]));
-    for (const [id, ranks] of inputs) {
-      for (const [rank, bytes] of ranks.entries()) {
-        Deno.writeFileSync(`${folder.path}/${id}_${rank}.in`, bytes);
+}, async () => {
+  const size = CudaDevice.count();
+  const cases = casesFor(size);
+  using folder = new TemporaryFolder();
+  const inputs = new Map(cases.map((each) => [each.id, inputOf(each, size)]));
+  for (const [id, ranks] of inputs) {
+    for (const [rank, bytes] of ranks.entries()) {
+      Deno.writeFileSync(`${folder.path}/${id}_${rank}.in`, bytes);
+    }
+  }
+  folder.write("cases.json", JSON.stringify(cases));
+  const program = new URL("tests/support/torch/collectives.py", PROJECT_ROOT).pathname;
+  await runPython([program, folder.path]);
+  await withGroup(size, async (scene) => {
+    for (const each of cases) {
+      using stack = new DisposableStack();
+      const buffers = await perform(scene, stack, { ...each, inputs: inputs.get(each.id) ?? [] });
+      for (const [rank, buffer] of buffers.entries()) {
+        if (buffer === undefined) continue;
+        const theirs = Deno.readFileSync(`${folder.path}/${each.id}_${rank}.out`);
+        const ours = new Uint8Array(theirs.byteLength);
+        await buffer.download(ours.buffer);
+        assertEquals(ours.toHex() === theirs.toHex(), true, `${each.id} differs on rank ${rank}`);
       }
     }
-    folder.write("cases.json", JSON.stringify(cases));
-    const program = new URL("tests/support/torch/collectives.py", PROJECT_ROOT).pathname;
-    await runPython([program, folder.path]);
-    await withGroup(size, async (scene) => {
-      for (const each of cases) {
-        using stack = new DisposableStack();
-        const buffers = await perform(scene, stack, { ...each, inputs: inputs.get(each.id) ?? [] });
-        for (const [rank, buffer] of buffers.entries()) {
-          if (buffer === undefined) continue;
-          const theirs = Deno.readFileSync(`${folder.path}/${each.id}_${rank}.out`);
-          const ours = new Uint8Array(theirs.byteLength);
-          await buffer.download(ours.buffer);
-          assertEquals(ours.toHex() === theirs.toHex(), true, `${each.id} differs on rank ${rank}`);
-        }
-      }
-    });
-    await compareProcesses(folder.path, cases, size);
-  },
+  });
+  await compareProcesses(folder.path, cases, size);
 });
 
 /** Does all cases with a process for each rank. */

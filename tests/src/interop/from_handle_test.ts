@@ -8,10 +8,10 @@ import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinne
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** Allocates as another library would: the kit knows nothing of it. */
 function foreignMemory(gpu: CudaDevice, byteLength: number): bigint {
@@ -24,39 +24,36 @@ function freeForeign(gpu: CudaDevice, address: bigint): void {
   gpu.context.call("cuMemFree_v2", address);
 }
 
-Deno.test("CudaDevice.fromHandle() shows foreign memory and leaves it alone", () =>
-  withDevice(async (gpu) => {
-    const address = foreignMemory(gpu, 16);
-    {
-      using buffer = gpu.fromHandle(address, 16, { dtype: "float32", shape: [2, 2], label: "f" });
-      buffer.fill(2);
-      assertEquals([...await buffer.download()], [2, 2, 2, 2]);
-      assertEquals([buffer.ptr, buffer.kind, buffer.label], [address, "imported", "f"]);
-      assertEquals([buffer.isDeviceAccessible, buffer.isHostAccessible], [true, false]);
-    }
-    freeForeign(gpu, address);
-  }));
+testOnDevice("CudaDevice.fromHandle() shows foreign memory and leaves it alone", async (gpu) => {
+  const address = foreignMemory(gpu, 16);
+  {
+    using buffer = gpu.fromHandle(address, 16, { dtype: "float32", shape: [2, 2], label: "f" });
+    buffer.fill(2);
+    assertEquals([...await buffer.download()], [2, 2, 2, 2]);
+    assertEquals([buffer.ptr, buffer.kind, buffer.label], [address, "imported", "f"]);
+    assertEquals([buffer.isDeviceAccessible, buffer.isHostAccessible], [true, false]);
+  }
+  freeForeign(gpu, address);
+});
 
-Deno.test("CudaDevice.fromHandle() gives bytes unless told a type", () =>
-  withDevice((gpu) => {
-    using other = gpu.zeros("float32", 4);
-    using buffer = gpu.fromHandle(other.ptr, 16);
-    assertEquals([buffer.dtype, buffer.shape], ["uint8", [16]]);
-  }));
+testOnDevice("CudaDevice.fromHandle() gives bytes unless told a type", (gpu) => {
+  using other = gpu.zeros("float32", 4);
+  using buffer = gpu.fromHandle(other.ptr, 16);
+  assertEquals([buffer.dtype, buffer.shape], ["uint8", [16]]);
+});
 
-Deno.test("CudaDevice.fromHandle() gives adopted memory back to its resource", () =>
-  withDevice((gpu) => {
-    const before = freeBytes(gpu);
-    using made = gpu.alloc("uint8", 4 << 20);
-    const { memoryResource: resource } = made;
-    const adopted = gpu.fromHandle(made.release(), 4 << 20, { resource });
-    assertEquals(adopted.memoryResource, resource);
-    assertEquals(freeBytes(gpu) < before, true);
-    adopted.dispose();
-    assertEquals(freeBytes(gpu), before);
-  }));
+testOnDevice("CudaDevice.fromHandle() gives adopted memory back to its resource", (gpu) => {
+  const before = freeBytes(gpu);
+  using made = gpu.alloc("uint8", 4 << 20);
+  const { memoryResource: resource } = made;
+  const adopted = gpu.fromHandle(made.release(), 4 << 20, { resource });
+  assertEquals(adopted.memoryResource, resource);
+  assertEquals(freeBytes(gpu) < before, true);
+  adopted.dispose();
+  assertEquals(freeBytes(gpu), before);
+});
 
-testHoldingStream("CudaDevice.fromHandle() calls deallocate once the GPU is done", (gpu) => {
+testHolding("CudaDevice.fromHandle() calls deallocate once the GPU is done", (gpu) => {
   const address = foreignMemory(gpu, 64);
   const freed: [bigint, number][] = [];
   using stream = gpu.createStream();
@@ -84,59 +81,55 @@ const FAILING: readonly [string, () => void, string][] = [
 ];
 
 for (const [what, deallocate, words] of FAILING) {
-  Deno.test(`CudaDevice.fromHandle() reports a deallocate that ${what}`, () =>
-    withDevice((gpu) => {
-      const address = foreignMemory(gpu, 64);
-      const warnings = captureWarnings(() => {
-        gpu.fromHandle(address, 64, { deallocate }).dispose();
-        gpu.synchronizeSync();
-        gpu.context.sweep();
-      });
-      assertEquals(warnings.length, 1);
-      assertEquals(warnings[0]?.includes(words), true);
-      freeForeign(gpu, address);
-    }));
+  testOnDevice(`CudaDevice.fromHandle() reports a deallocate that ${what}`, (gpu) => {
+    const address = foreignMemory(gpu, 64);
+    const warnings = captureWarnings(() => {
+      gpu.fromHandle(address, 64, { deallocate }).dispose();
+      gpu.synchronizeSync();
+      gpu.context.sweep();
+    });
+    assertEquals(warnings.length, 1);
+    assertEquals(warnings[0]?.includes(words), true);
+    freeForeign(gpu, address);
+  });
 }
 
-Deno.test("CudaDevice.fromHandle() refuses contradictory options", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.alloc("uint8", 4);
-    const { memoryResource: resource, ptr } = buffer;
-    const deallocate = () => {};
-    const refuse = (options: Parameters<CudaDevice["fromHandle"]>[2], words: string) =>
-      assertThrows(() => gpu.fromHandle(ptr, 4, options), TypeError, words);
-    refuse({ resource, owner: buffer }, "resource and owner");
-    refuse({ owner: buffer, deallocate }, "owner and deallocate");
-    refuse({ resource, deallocate }, "resource and deallocate");
-  }));
+testOnDevice("CudaDevice.fromHandle() refuses contradictory options", (gpu) => {
+  using buffer = gpu.alloc("uint8", 4);
+  const { memoryResource: resource, ptr } = buffer;
+  const deallocate = () => {};
+  const refuse = (options: Parameters<CudaDevice["fromHandle"]>[2], words: string) =>
+    assertThrows(() => gpu.fromHandle(ptr, 4, options), TypeError, words);
+  refuse({ resource, owner: buffer }, "resource and owner");
+  refuse({ owner: buffer, deallocate }, "owner and deallocate");
+  refuse({ resource, deallocate }, "resource and deallocate");
+});
 
-Deno.test("CudaDevice.fromHandle() refuses addresses and sizes that cannot be", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.alloc("uint8", 512);
-    const { ptr } = buffer;
-    assertThrows(() => gpu.fromHandle(0x10n, 4), TypeError, "does not know it");
-    assertThrows(() => gpu.fromHandle(ptr, 1 << 30), RangeError, "their allocation ends after");
-    assertThrows(() => gpu.fromHandle(ptr, 6, { dtype: "float32" }), RangeError, "of 4 bytes");
-    assertThrows(
-      () => gpu.fromHandle(ptr + 2n, 4, { dtype: "float32" }),
-      RangeError,
-      "of float32: it is no multiple of 4",
-    );
-    assertThrows(() => gpu.fromHandle(ptr, 4, { shape: [3] }), RangeError, "the shape has 3");
-    assertThrows(() => gpu.fromHandle(ptr, -1), RangeError, "-1");
-    const number = Number(ptr) as unknown as bigint;
-    assertThrows(() => gpu.fromHandle(number, 4), TypeError, "expected a bigint");
-    assertEquals(gpu.live().count, 1);
-  }));
+testOnDevice("CudaDevice.fromHandle() refuses addresses and sizes that cannot be", (gpu) => {
+  using buffer = gpu.alloc("uint8", 512);
+  const { ptr } = buffer;
+  assertThrows(() => gpu.fromHandle(0x10n, 4), TypeError, "does not know it");
+  assertThrows(() => gpu.fromHandle(ptr, 1 << 30), RangeError, "their allocation ends after");
+  assertThrows(() => gpu.fromHandle(ptr, 6, { dtype: "float32" }), RangeError, "of 4 bytes");
+  assertThrows(
+    () => gpu.fromHandle(ptr + 2n, 4, { dtype: "float32" }),
+    RangeError,
+    "of float32: it is no multiple of 4",
+  );
+  assertThrows(() => gpu.fromHandle(ptr, 4, { shape: [3] }), RangeError, "the shape has 3");
+  assertThrows(() => gpu.fromHandle(ptr, -1), RangeError, "-1");
+  const number = Number(ptr) as unknown as bigint;
+  assertThrows(() => gpu.fromHandle(number, 4), TypeError, "expected a bigint");
+  assertEquals(gpu.live().count, 1);
+});
 
-Deno.test("CudaDevice.fromHandle() takes an address of no bytes", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.fromHandle(0n, 0, { dtype: "float32" });
-    assertEquals([buffer.length, buffer.ptr], [0, 0n]);
-    assertEquals((await buffer.download()).length, 0);
-  }));
+testOnDevice("CudaDevice.fromHandle() takes an address of no bytes", async (gpu) => {
+  using buffer = gpu.fromHandle(0n, 0, { dtype: "float32" });
+  assertEquals([buffer.length, buffer.ptr], [0, 0n]);
+  assertEquals((await buffer.download()).length, 0);
+});
 
-testHoldingStream("CudaDevice.fromHandle() of a live buffer's memory is ordered with it", (gpu) => {
+testHolding("CudaDevice.fromHandle() of a live buffer's memory is ordered with it", (gpu) => {
   using writer = gpu.createStream();
   using reader = gpu.createStream();
   using buffer = gpu.zeros("uint8", 4096);
@@ -153,7 +146,7 @@ testHoldingStream("CudaDevice.fromHandle() of a live buffer's memory is ordered 
   assertEquals(new Set(part.downloadSync()), new Set([2]));
 });
 
-testHoldingStream("CudaDevice.fromHandle() twice of foreign memory has one order", (gpu) => {
+testHolding("CudaDevice.fromHandle() twice of foreign memory has one order", (gpu) => {
   const address = foreignMemory(gpu, 64);
   using stream = gpu.createStream();
   {
@@ -169,25 +162,23 @@ testHoldingStream("CudaDevice.fromHandle() twice of foreign memory has one order
   freeForeign(gpu, address);
 });
 
-Deno.test("CudaDevice.fromHandle() of a live buffer's memory is no other memory to a copy", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.zeros("uint8", 64);
-    using part = gpu.fromHandle(buffer.ptr + 16n, 32);
-    assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
-    using start = gpu.fromHandle(buffer.ptr, 32);
-    buffer.subarray(32).copyFrom(start);
-    const [rows, columns] = [start.reshape([4, 8]).strided(), buffer.subarray(8, 40)];
-    const turned = columns.reshape([8, 4]).transpose();
-    assertThrows(() => turned.copyFrom(rows), RangeError, "both show the same memory");
-    buffer.subarray(32).reshape([8, 4]).transpose().copyFrom(rows);
-  }));
+testOnDevice("CudaDevice.fromHandle() of a live buffer is no other memory to a copy", (gpu) => {
+  using buffer = gpu.zeros("uint8", 64);
+  using part = gpu.fromHandle(buffer.ptr + 16n, 32);
+  assertThrows(() => buffer.subarray(0, 32).copyFrom(part), RangeError, "onto themselves");
+  using start = gpu.fromHandle(buffer.ptr, 32);
+  buffer.subarray(32).copyFrom(start);
+  const [rows, columns] = [start.reshape([4, 8]).strided(), buffer.subarray(8, 40)];
+  const turned = columns.reshape([8, 4]).transpose();
+  assertThrows(() => turned.copyFrom(rows), RangeError, "both show the same memory");
+  buffer.subarray(32).reshape([8, 4]).transpose().copyFrom(rows);
+});
 
-Deno.test("CudaDevice.fromHandle() of read-only registered memory is read-only", () =>
-  withDevice((gpu) => {
-    using registered = gpu.register(new Uint8Array(4096), { readOnly: true });
-    using shown = gpu.fromHandle(registered.ptr, 4096);
-    assertThrows(() => shown.fill(1), TypeError, "read-only memory");
-  }));
+testOnDevice("CudaDevice.fromHandle() of read-only registered memory is read-only", (gpu) => {
+  using registered = gpu.register(new Uint8Array(4096), { readOnly: true });
+  using shown = gpu.fromHandle(registered.ptr, 4096);
+  assertThrows(() => shown.fill(1), TypeError, "read-only memory");
+});
 
 testOnTwoDevices("CudaDevice.fromHandle() finds the device from the pointer", (first, second) => {
   using made = second.zeros("uint8", 8);
@@ -200,55 +191,51 @@ testOnTwoDevices("CudaDevice.fromHandle() finds the device from the pointer", (f
   );
 });
 
-Deno.test("GpuBuffer.release() gives the address away and forgets the memory", () =>
-  withDevice((gpu) => {
-    const buffer = gpu.alloc("uint8", 64);
-    const view = buffer.subarray(0, 8);
-    const { ptr } = buffer;
-    assertEquals(buffer.release(), ptr);
-    assertEquals([buffer.disposed, view.disposed, gpu.live().count], [true, true, 0]);
-    assertThrows(() => buffer.release(), DisposedError);
-    buffer.dispose();
-    gpu.synchronizeSync();
-    freeForeign(gpu, ptr);
-  }));
+testOnDevice("GpuBuffer.release() gives the address away and forgets the memory", (gpu) => {
+  const buffer = gpu.alloc("uint8", 64);
+  const view = buffer.subarray(0, 8);
+  const { ptr } = buffer;
+  assertEquals(buffer.release(), ptr);
+  assertEquals([buffer.disposed, view.disposed, gpu.live().count], [true, true, 0]);
+  assertThrows(() => buffer.release(), DisposedError);
+  buffer.dispose();
+  gpu.synchronizeSync();
+  freeForeign(gpu, ptr);
+});
 
-Deno.test("GpuBuffer.release() gives an address that its resource takes back", () =>
-  withDevice((gpu) => {
-    using cache = new CachingResourceAdaptor(gpu.memoryResource);
-    const aligned = new AlignedResourceAdaptor(gpu.memoryResource, { alignmentSize: 4096 });
-    using pool = new PooledPinnedHostMemoryResource(gpu);
-    for (
-      const buffer of [
-        gpu.alloc("uint8", 100, { resource: cache }),
-        gpu.alloc("uint8", 100, { resource: aligned }),
-        gpu.pinned("uint8", 100, { resource: pool }),
-        gpu.managed("uint8", 100),
-      ]
-    ) {
-      const { memoryResource: resource, ptr } = buffer;
-      using adopted = gpu.fromHandle(buffer.release(), 100, { resource });
-      assertEquals([adopted.ptr, adopted.fill(7).downloadSync()[99]], [ptr, 7]);
-    }
-  }));
+testOnDevice("GpuBuffer.release() gives an address that its resource takes back", (gpu) => {
+  using cache = new CachingResourceAdaptor(gpu.memoryResource);
+  const aligned = new AlignedResourceAdaptor(gpu.memoryResource, { alignmentSize: 4096 });
+  using pool = new PooledPinnedHostMemoryResource(gpu);
+  for (
+    const buffer of [
+      gpu.alloc("uint8", 100, { resource: cache }),
+      gpu.alloc("uint8", 100, { resource: aligned }),
+      gpu.pinned("uint8", 100, { resource: pool }),
+      gpu.managed("uint8", 100),
+    ]
+  ) {
+    const { memoryResource: resource, ptr } = buffer;
+    using adopted = gpu.fromHandle(buffer.release(), 100, { resource });
+    assertEquals([adopted.ptr, adopted.fill(7).downloadSync()[99]], [ptr, 7]);
+  }
+});
 
-Deno.test("GpuBuffer.release() refuses a view", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.alloc("uint8", 64);
-    assertThrows(() => buffer.subarray(1).release(), TypeError, "it is a view");
-  }));
+testOnDevice("GpuBuffer.release() refuses a view", (gpu) => {
+  using buffer = gpu.alloc("uint8", 64);
+  assertThrows(() => buffer.subarray(1).release(), TypeError, "it is a view");
+});
 
-Deno.test("GpuBuffer.release() refuses while an upload is running", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.alloc("uint8", 40 << 20);
-    const upload = buffer.upload(new Uint8Array(40 << 20));
-    assertThrows(
-      () => buffer.release(),
-      TypeError,
-      "a transfer, a graph, another library or another process uses it",
-    );
-    await upload;
-  }));
+testOnDevice("GpuBuffer.release() refuses while an upload is running", async (gpu) => {
+  using buffer = gpu.alloc("uint8", 40 << 20);
+  const upload = buffer.upload(new Uint8Array(40 << 20));
+  assertThrows(
+    () => buffer.release(),
+    TypeError,
+    "a transfer, a graph, another library or another process uses it",
+  );
+  await upload;
+});
 
 Deno.test("GpuBuffer.release() lets the context go with the last buffer", () => {
   const gpu = openTestDevice();
@@ -261,18 +248,17 @@ Deno.test("GpuBuffer.release() lets the context go with the last buffer", () => 
   assertEquals(context.released, true);
 });
 
-Deno.test("CudaDevice.pointerAttributes() tells kinds of memory apart", () =>
-  withDevice((gpu) => {
-    using device = gpu.alloc("uint8", 512);
-    using pinned = gpu.pinned("uint8", 512);
-    const onDevice = gpu.pointerAttributes(device.ptr);
-    const onHost = gpu.pointerAttributes(pinned.ptr);
-    assertEquals([onDevice.memoryType, onHost.memoryType], ["device", "host"]);
-    assertEquals([onDevice.isHostAccessible, onHost.isHostAccessible], [false, true]);
-    assertEquals([onDevice.isDeviceAccessible, onHost.isDeviceAccessible], [true, true]);
-    assertEquals([onDevice.deviceOrdinal, onDevice.isManaged], [0, false]);
-    assertEquals(gpu.pointerAttributes(device.ptr + 8n).bufferId, onDevice.bufferId);
-  }));
+testOnDevice("CudaDevice.pointerAttributes() tells kinds of memory apart", (gpu) => {
+  using device = gpu.alloc("uint8", 512);
+  using pinned = gpu.pinned("uint8", 512);
+  const onDevice = gpu.pointerAttributes(device.ptr);
+  const onHost = gpu.pointerAttributes(pinned.ptr);
+  assertEquals([onDevice.memoryType, onHost.memoryType], ["device", "host"]);
+  assertEquals([onDevice.isHostAccessible, onHost.isHostAccessible], [false, true]);
+  assertEquals([onDevice.isDeviceAccessible, onHost.isDeviceAccessible], [true, true]);
+  assertEquals([onDevice.deviceOrdinal, onDevice.isManaged], [0, false]);
+  assertEquals(gpu.pointerAttributes(device.ptr + 8n).bufferId, onDevice.bufferId);
+});
 
 Deno.test("CudaDevice.fromHandle() of a disposed buffer's memory is refused, and calls before go on", () =>
   withDevice(async (gpu) => {
@@ -304,17 +290,16 @@ Deno.test("CudaDevice.pointerAttributes() tells what the driver fails with", () 
   }, { driver });
 });
 
-Deno.test("CudaDevice.fromHandle() refuses what is beyond the mapped part of a reservation", () =>
-  withDevice((gpu) => {
-    using growing = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 1024 });
-    using part = gpu.fromHandle(growing.ptr, 1024);
-    assertEquals(part.length, 1024);
-    assertThrows(
-      () => gpu.fromHandle(growing.ptr, 2 ** 25),
-      RangeError,
-      "their allocation ends after",
-    );
-  }));
+testOnDevice("CudaDevice.fromHandle() refuses the part of a reservation without memory", (gpu) => {
+  using growing = gpu.growable("uint8", { reserveSize: "64 MiB", shape: 1024 });
+  using part = gpu.fromHandle(growing.ptr, 1024);
+  assertEquals(part.length, 1024);
+  assertThrows(
+    () => gpu.fromHandle(growing.ptr, 2 ** 25),
+    RangeError,
+    "their allocation ends after",
+  );
+});
 
 Deno.test("CudaDevice.fromHandle() uses memory that was mapped in several parts as one", () =>
   withDevice(async (gpu) => {
@@ -344,30 +329,28 @@ Deno.test("A buffer of CudaDevice.fromHandle() refuses memory that its owner has
     assertEquals(await all.at(-1), 3);
   }));
 
-Deno.test("CudaDevice.fromHandle() refuses to adopt the memory of a live buffer", () =>
-  withDevice((gpu) => {
-    using owner = gpu.alloc("uint8", 1024, { label: "owner" });
-    const resource = gpu.memoryResource;
-    for (const [address, byteLength] of [[owner.ptr, 1024], [owner.ptr + 256n, 256]] as const) {
-      assertThrows(
-        () => gpu.fromHandle(address, byteLength, { resource }),
-        TypeError,
-        "Cannot adopt the memory of owner: that buffer is live and gives it back",
-      );
-    }
-    using borrowed = gpu.fromHandle(owner.ptr, 1024, { owner });
-    assertThrows(() => gpu.fromHandle(borrowed.ptr, 1024, { resource }), TypeError, "of owner");
-  }));
+testOnDevice("CudaDevice.fromHandle() refuses to adopt the memory of a live buffer", (gpu) => {
+  using owner = gpu.alloc("uint8", 1024, { label: "owner" });
+  const resource = gpu.memoryResource;
+  for (const [address, byteLength] of [[owner.ptr, 1024], [owner.ptr + 256n, 256]] as const) {
+    assertThrows(
+      () => gpu.fromHandle(address, byteLength, { resource }),
+      TypeError,
+      "Cannot adopt the memory of owner: that buffer is live and gives it back",
+    );
+  }
+  using borrowed = gpu.fromHandle(owner.ptr, 1024, { owner });
+  assertThrows(() => gpu.fromHandle(borrowed.ptr, 1024, { resource }), TypeError, "of owner");
+});
 
-Deno.test("CudaDevice.fromHandle() adopts what was only shown before, once", () =>
-  withDevice((gpu) => {
-    const resource = gpu.memoryResource;
-    const address = gpu.alloc("uint8", 1024).release();
-    using _shown = gpu.fromHandle(address, 1024);
-    using adopted = gpu.fromHandle(address, 1024, { resource, label: "adopted" });
-    assertThrows(() => gpu.fromHandle(address, 1024, { resource }), TypeError, "Cannot adopt");
-    assertEquals(adopted.byteLength, 1024);
-  }));
+testOnDevice("CudaDevice.fromHandle() adopts what was only shown before, once", (gpu) => {
+  const resource = gpu.memoryResource;
+  const address = gpu.alloc("uint8", 1024).release();
+  using _shown = gpu.fromHandle(address, 1024);
+  using adopted = gpu.fromHandle(address, 1024, { resource, label: "adopted" });
+  assertThrows(() => gpu.fromHandle(address, 1024, { resource }), TypeError, "Cannot adopt");
+  assertEquals(adopted.byteLength, 1024);
+});
 
 Deno.test("CudaDevice.fromHandle() gives a buffer whose copies are the device's own memory", () =>
   withDevice(async (gpu) => {

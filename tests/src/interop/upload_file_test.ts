@@ -6,19 +6,18 @@ import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
 import { countedBytes, makePipe, openWithSmallRing } from "../../support/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
-Deno.test("CudaDevice.uploadFile() reads a whole file as bytes", async () => {
+testOnDevice("CudaDevice.uploadFile() reads a whole file as bytes", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const bytes = patternBytes(1001);
   using buffer = await gpu.uploadFile(folder.write("whole.bin", bytes));
   assertEquals([buffer.dtype, buffer.label, buffer.length], ["uint8", "whole.bin", 1001]);
   assertEquals(await buffer.download(), bytes);
 });
 
-Deno.test("CudaDevice.uploadFile() takes a file URL", async () => {
+testOnDevice("CudaDevice.uploadFile() takes a file URL", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const path = folder.write("a name with spaces", new Uint8Array([1, 2]));
   using buffer = await gpu.uploadFile(new URL(`file://${encodeURI(path)}`));
   assertEquals(await buffer.download(), new Uint8Array([1, 2]));
@@ -36,9 +35,8 @@ Deno.test("CudaDevice.uploadFile() reads elements of a type and shape, from an o
   assertEquals(await pair.download(), values.slice(1, 3));
 });
 
-Deno.test("CudaDevice.uploadFile() starts at any byte of a file", async () => {
+testOnDevice("CudaDevice.uploadFile() starts at any byte of a file", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const bytes = patternBytes(64);
   const path = folder.write("odd", bytes);
   using buffer = await gpu.uploadFile(path, { fileOffset: 3, byteLength: 7 });
@@ -68,9 +66,8 @@ Deno.test("CudaDevice.uploadFile() moves a file larger than the ring, from an od
   assert(seen.length > 1 && seen.every((done, i) => i === 0 || done > (seen[i - 1] ?? 0)));
 });
 
-Deno.test("CudaDevice.uploadFile() reads the holes of a file as zeros", async () => {
+testOnDevice("CudaDevice.uploadFile() reads the holes of a file as zeros", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const path = folder.write("hole", new Uint8Array([1, 2]));
   await Deno.truncate(path, 2 ** 21);
   using buffer = await gpu.uploadFile(path);
@@ -98,9 +95,8 @@ Deno.test("CudaDevice.uploadFile() refuses more than the file has, with both amo
   assertEquals(gpu.live().count, 0);
 });
 
-Deno.test("CudaDevice.uploadFile() refuses bytes that are no whole elements", async () => {
+testOnDevice("CudaDevice.uploadFile() refuses bytes that are no whole elements", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const path = folder.write("odd", new Uint8Array(10));
   await assertRejects(() => gpu.uploadFile(path, { dtype: "float32" }), RangeError, "4 bytes");
   const request = { dtype: "float32", shape: 2, byteLength: 4 } as const;
@@ -151,9 +147,8 @@ Deno.test("CudaDevice.uploadFile() reads files that the system makes as they are
   );
 });
 
-Deno.test("CudaDevice.uploadFile() reads small files of every size whole", async () => {
+testOnDevice("CudaDevice.uploadFile() reads small files of every size whole", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   for (const byteLength of [0, 1, 4095, 4096, 4097, 9000]) {
     const path = folder.write("small", patternBytes(byteLength));
     using buffer = await gpu.uploadFile(path);
@@ -197,32 +192,27 @@ Deno.test("CudaDevice.uploadFile() waits for what earlier calls write into the f
   ]);
 });
 
-Deno.test("CudaDevice.uploadFile() refuses folders and pipes", async () => {
+testOnDevice("CudaDevice.uploadFile() refuses folders and pipes", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   await assertRejects(() => gpu.uploadFile(folder.path), TypeError, "it is a folder");
   const pipe = await makePipe(folder, "pipe");
   await assertRejects(() => gpu.uploadFile(pipe), TypeError, "it is a pipe");
 });
 
-Deno.test("CudaDevice.uploadFile() says that a file is not there", async () => {
+testOnDevice("CudaDevice.uploadFile() says that a file is not there", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   await assertRejects(() => gpu.uploadFile(folder.pathOf("none")), Deno.errors.NotFound);
 });
 
-Deno.test({
-  name: "CudaDevice.uploadFile() needs permission to read",
+Deno.test("CudaDevice.uploadFile() needs permission to read", {
   permissions: { read: false, ffi: true, env: true, sys: true },
-  fn: async () => {
-    using gpu = CudaDevice.open(0, { driver: testDriver() });
-    await assertRejects(() => gpu.uploadFile("/any/file"), Deno.errors.NotCapable, "read access");
-  },
+}, async () => {
+  using gpu = CudaDevice.open(0, { driver: testDriver() });
+  await assertRejects(() => gpu.uploadFile("/any/file"), Deno.errors.NotCapable, "read access");
 });
 
-Deno.test("CudaDevice.uploadFile() keeps no file open", async () => {
+testOnDevice("CudaDevice.uploadFile() keeps no file open", async (gpu) => {
   using folder = new TemporaryFolder();
-  using gpu = openTestDevice();
   const path = folder.write("closed", new Uint8Array(16));
   using _buffer = await gpu.uploadFile(path);
   await assertRejects(() => gpu.uploadFile(path, { byteLength: 17 }), RangeError);

@@ -2,24 +2,22 @@
 
 import { assertEquals, assertRejects } from "@std/assert";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const ADDRESS = "https://example.com/model.safetensors";
 
-Deno.test("CudaDevice.uploadFile() says what takes an address on the web", () =>
-  withDevice(async (gpu) => {
-    const message = `Cannot upload ${ADDRESS}: expected a file; gpu.from(await fetch(url)) takes`;
-    await assertRejects(() => gpu.uploadFile(ADDRESS), TypeError, message);
-    await assertRejects(() => gpu.uploadFile(new URL(ADDRESS)), TypeError, message);
-    await assertRejects(() => gpu.uploadFile("HTTP://example.com/a"), TypeError, "expected a file");
-  }));
+testOnDevice("CudaDevice.uploadFile() says what takes an address on the web", async (gpu) => {
+  const message = `Cannot upload ${ADDRESS}: expected a file; gpu.from(await fetch(url)) takes`;
+  await assertRejects(() => gpu.uploadFile(ADDRESS), TypeError, message);
+  await assertRejects(() => gpu.uploadFile(new URL(ADDRESS)), TypeError, message);
+  await assertRejects(() => gpu.uploadFile("HTTP://example.com/a"), TypeError, "expected a file");
+});
 
-Deno.test("CudaDevice.loadSafetensors() says that it takes no address on the web", () =>
-  withDevice(async (gpu) => {
-    const message = `Cannot use ${ADDRESS} as a path: it is an address of the web`;
-    await assertRejects(() => gpu.loadSafetensors(ADDRESS), TypeError, message);
-    await assertRejects(() => gpu.loadSafetensors([new URL(ADDRESS)]), TypeError, message);
-  }));
+testOnDevice("CudaDevice.loadSafetensors() says that it takes no web address", async (gpu) => {
+  const message = `Cannot use ${ADDRESS} as a path: it is an address of the web`;
+  await assertRejects(() => gpu.loadSafetensors(ADDRESS), TypeError, message);
+  await assertRejects(() => gpu.loadSafetensors([new URL(ADDRESS)]), TypeError, message);
+});
 
 Deno.test("CudaDevice.uploadFile() takes files whose names only look like addresses", async () => {
   using folder = new TemporaryFolder();

@@ -16,7 +16,7 @@ import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,11 +45,11 @@ const nvrtcPath = findLibrary("nvrtc").path;
 /** Registers a test with NVIDIA's compiler; where there is none, its name says so. */
 function testNvrtc(name: string, body: (api: NvrtcApi) => unknown): void {
   const ignore = nvrtcPath === undefined;
-  Deno.test({
-    name: ignore ? `${name} (skipped: no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12)` : name,
-    ignore,
-    fn: async () => void await body(sourceOf(findLibrary("nvrtc")).api),
-  });
+  Deno.test(
+    ignore ? `${name} (skipped: no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12)` : name,
+    { ignore },
+    async () => void await body(sourceOf(findLibrary("nvrtc")).api),
+  );
 }
 
 /** Opens a device that can compile: a GPU's with NVRTC, or a simulated one with the kernel above. */
@@ -58,30 +58,28 @@ function openCompiling(): CudaDevice {
   return CudaDevice.open(0, { driver: simulateDriver({ kernels: { scale } }) });
 }
 
-Deno.test({
-  name: "CudaDevice.compile() makes a kernel that runs, by the types in its source",
+Deno.test("CudaDevice.compile() makes a kernel that runs, by the types in its source", {
   ignore: ON_GPU && nvrtcPath === undefined,
-  async fn() {
-    using gpu = openCompiling();
-    using run = await gpu.compile(SCALE, { name: "scale" });
-    using x = await gpu.upload(Float32Array.of(1, 2, 3, 4, 5));
-    run.launch({ grid: 1, block: 64, args: [x, 1.5, 4] });
-    run.launch({ grid: 1, block: 64, args: [x, f32(2), 1] });
-    assertEquals(await x.download(), Float32Array.of(3, 3, 4.5, 6, 5));
-    assertEquals([run.name, run.parameterBytes, `${run.module}`], [
-      "scale",
-      [8, 4, 4],
-      "CudaModule(scale)",
-    ]);
-    run.dispose();
-    assertEquals([run.disposed, gpu.live({ kind: "module" }).count], [true, 0]);
-  },
+}, async () => {
+  using gpu = openCompiling();
+  using run = await gpu.compile(SCALE, { name: "scale" });
+  using x = await gpu.upload(Float32Array.of(1, 2, 3, 4, 5));
+  run.launch({ grid: 1, block: 64, args: [x, 1.5, 4] });
+  run.launch({ grid: 1, block: 64, args: [x, f32(2), 1] });
+  assertEquals(await x.download(), Float32Array.of(3, 3, 4.5, 6, 5));
+  assertEquals([run.name, run.parameterBytes, `${run.module}`], [
+    "scale",
+    [8, 4, 4],
+    "CudaModule(scale)",
+  ]);
+  run.dispose();
+  assertEquals([run.disposed, gpu.live({ kind: "module" }).count], [true, 0]);
 });
 
-Deno.test({
-  name: "CudaDevice.compile() chooses the only kernel, and asks where there are several or none",
-  ignore: ON_GPU && nvrtcPath === undefined,
-  async fn() {
+Deno.test(
+  "CudaDevice.compile() chooses the only kernel, and asks where there are several or none",
+  { ignore: ON_GPU && nvrtcPath === undefined },
+  async () => {
     using gpu = openCompiling();
     using only = await gpu.compile(SCALE);
     assertEquals(only.name, "scale");
@@ -93,7 +91,7 @@ Deno.test({
     assertEquals(second.module.kernelNames, ["scale", "other"]);
     assertEquals(gpu.live({ kind: "module" }).count, 2);
   },
-});
+);
 
 Deno.test("CudaDevice.compile() says why a kernel of one's own does not run without a GPU", async () => {
   const driver = simulateDriver();
@@ -203,31 +201,28 @@ Deno.test("compiled code is kept in memory alone where the program may not write
   assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["program.ts"]);
 });
 
-testNvrtc(
-  "compileText() makes a cubin for sm_90, with the types of all parameters",
-  async (api) => {
-    const source = `struct Five { float values[5]; };
+testNvrtc("compileText() makes a cubin for sm_90, with types of all parameters", async (api) => {
+  const source = `struct Five { float values[5]; };
     __global__ void mixed(float *x, const int *y, float f, int n, Five s, double d, char c, short h) {
       x[threadIdx.x] = f * y[n] + s.values[n] + d + c + h;
     }`;
-    const request = { source, file: "mixed.cu", expression: undefined, options: [] };
-    const { image, entries } = await compileText(api, { ...request, architecture: "sm_90" });
-    assertEquals([...image.subarray(0, 4)], [0x7f, 0x45, 0x4c, 0x46]);
-    const [types] = entries.values();
-    assertEquals(types?.map(({ byteLength, kind }) => [byteLength, kind]), [
-      [8, "integer"],
-      [8, "integer"],
-      [4, "float"],
-      [4, "integer"],
-      [20, "bytes"],
-      [8, "float"],
-      [1, "integer"],
-      [2, "integer"],
-    ]);
-    const text = await compileText(api, { ...request, architecture: "compute_90" });
-    assert(new TextDecoder().decode(text.image).includes(".target sm_90"));
-  },
-);
+  const request = { source, file: "mixed.cu", expression: undefined, options: [] };
+  const { image, entries } = await compileText(api, { ...request, architecture: "sm_90" });
+  assertEquals([...image.subarray(0, 4)], [0x7f, 0x45, 0x4c, 0x46]);
+  const [types] = entries.values();
+  assertEquals(types?.map(({ byteLength, kind }) => [byteLength, kind]), [
+    [8, "integer"],
+    [8, "integer"],
+    [4, "float"],
+    [4, "integer"],
+    [20, "bytes"],
+    [8, "float"],
+    [1, "integer"],
+    [2, "integer"],
+  ]);
+  const text = await compileText(api, { ...request, architecture: "compute_90" });
+  assert(new TextDecoder().decode(text.image).includes(".target sm_90"));
+});
 
 testNvrtc("compileText() finds an instance of a template", async (api) => {
   const source =
@@ -297,8 +292,7 @@ testNvrtc("CudaModule.kernel() finds kernels of C++ by the name in their source"
   await assertRejects(() => Promise.try(() => module.kernel("h")), TypeError, '"h"');
 });
 
-Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
-  using gpu = openTestDevice();
+testOnDevice("CudaDevice.loadModule() takes whole images only", async (gpu) => {
   const random = new Uint8Array(200).map((_, index) => index * 37 % 256);
   const elf = new Uint8Array(300);
   elf.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]);
@@ -335,29 +329,25 @@ Deno.test("CudaDevice.loadModule() takes whole images only", async () => {
   assertEquals(gpu.live({ kind: "module" }).count, 0);
 });
 
-Deno.test({
-  name: "CudaDevice.loadModule() refuses a pipe, for which it would wait",
+Deno.test("CudaDevice.loadModule() refuses a pipe, for which it would wait", {
   ignore: Deno.build.os === "windows",
-  async fn() {
-    using folder = new TemporaryFolder();
-    const pipe = await makePipe(folder, "pipe.ptx");
-    await withDevice(async (gpu) => {
-      for (const source of [pipe, [pipe], new URL(`file://${pipe}`)]) {
-        await assertRejects(() => gpu.loadModule(source), TypeError, "module: it is a pipe");
-      }
-      await assertRejects(() => gpu.loadModule(folder.path), Deno.errors.IsADirectory, "a folder");
-    });
-  },
+}, async () => {
+  using folder = new TemporaryFolder();
+  const pipe = await makePipe(folder, "pipe.ptx");
+  await withDevice(async (gpu) => {
+    for (const source of [pipe, [pipe], new URL(`file://${pipe}`)]) {
+      await assertRejects(() => gpu.loadModule(source), TypeError, "module: it is a pipe");
+    }
+    await assertRejects(() => gpu.loadModule(folder.path), Deno.errors.IsADirectory, "a folder");
+  });
 });
 
-Deno.test("CudaDevice.loadModule() reads a file, by path and by URL", async () => {
+testOnDevice("CudaDevice.loadModule() reads a file, by path and by URL", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.write("kernels.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n");
-  await withDevice(async (gpu) => {
-    using first = await gpu.loadModule(path);
-    using second = await gpu.loadModule(new URL(`file://${path}`), { label: "second" });
-    assertEquals([first.name, second.name], ["kernels.ptx", "second"]);
-  });
+  using first = await gpu.loadModule(path);
+  using second = await gpu.loadModule(new URL(`file://${path}`), { label: "second" });
+  assertEquals([first.name, second.name], ["kernels.ptx", "second"]);
 });
 
 Deno.test("numbers with types refuse what does not fit them", () => {

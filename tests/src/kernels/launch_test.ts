@@ -39,18 +39,15 @@ function testKernels(
   }
 }
 
-testKernels(
-  "CudaKernel.launch() runs with numbers by the types in its PTX",
-  async (gpu, { fill }) => {
-    using x = gpu.zeros("uint8", 40);
-    fill.launch({ ...ONE, args: [x, 7, 40] });
-    fill.launch({ ...ONE, args: [x.subarray(8, 16), u32(255), i32(8)] });
-    fill.launch({ ...ONE, args: [x.ptr + 39n, 1n, 1] });
-    const expected = new Uint8Array(40).fill(7).fill(255, 8, 16);
-    expected[39] = 1;
-    assertEquals(await x.download(), expected);
-  },
-);
+testKernels("CudaKernel.launch() takes numbers by the types in its PTX", async (gpu, { fill }) => {
+  using x = gpu.zeros("uint8", 40);
+  fill.launch({ ...ONE, args: [x, 7, 40] });
+  fill.launch({ ...ONE, args: [x.subarray(8, 16), u32(255), i32(8)] });
+  fill.launch({ ...ONE, args: [x.ptr + 39n, 1n, 1] });
+  const expected = new Uint8Array(40).fill(7).fill(255, 8, 16);
+  expected[39] = 1;
+  assertEquals(await x.download(), expected);
+});
 
 testKernels("CudaKernel.launch() refuses arguments that do not fit", (gpu, { fill, move }) => {
   using x = gpu.zeros("uint8", 8);
@@ -110,17 +107,14 @@ testKernels("CudaKernel.launch() refuses shapes that no kernel has", (_gpu, { no
   }
 });
 
-testKernels(
-  "CudaKernel.launch() gives more than 48 KiB of shared memory",
-  async (gpu, { nothing }) => {
-    const { maxSharedBytes } = nothing.limits;
-    nothing.launch({ ...ONE, sharedBytes: 49153 });
-    nothing.launch({ ...ONE, sharedBytes: maxSharedBytes });
-    nothing.launch({ ...ONE, sharedBytes: 1 });
-    await gpu.synchronize();
-    assert(maxSharedBytes > 48 << 10);
-  },
-);
+testKernels("CudaKernel.launch() gives over 48 KiB of shared memory", async (gpu, { nothing }) => {
+  const { maxSharedBytes } = nothing.limits;
+  nothing.launch({ ...ONE, sharedBytes: 49153 });
+  nothing.launch({ ...ONE, sharedBytes: maxSharedBytes });
+  nothing.launch({ ...ONE, sharedBytes: 1 });
+  await gpu.synchronize();
+  assert(maxSharedBytes > 48 << 10);
+});
 
 testKernels("CudaKernel.launch() launches cooperatively and in clusters", async (gpu, { fill }) => {
   using x = gpu.zeros("uint8", 8);

@@ -172,16 +172,14 @@ for (const [byteLength, isAwaited] of [[MIB, false], [4 * MIB, true]] as const) 
   });
 }
 
-Deno.test({
-  name: "ArrayMaker gives none once lanes end, and leaves nothing open",
+Deno.test("ArrayMaker gives none once lanes end, and leaves nothing open", {
   sanitizeOps: true,
   sanitizeResources: true,
-  fn: async () => {
-    const lanes = new TestLanes();
-    await lanes.take(2 * MIB, 1);
-    lanes[Symbol.dispose]();
-    for (let round = 0; round < 3; round++) assert(!lanes.maker.expect(2 * MIB));
-  },
+}, async () => {
+  const lanes = new TestLanes();
+  await lanes.take(2 * MIB, 1);
+  lanes[Symbol.dispose]();
+  for (let round = 0; round < 3; round++) assert(!lanes.maker.expect(2 * MIB));
 });
 
 /** Enough lanes, also on a machine with few cores. */

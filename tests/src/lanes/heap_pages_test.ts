@@ -65,42 +65,31 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "prepareHeapAhead() makes the pages of a program's first arrays, once",
-  linux,
-  async () => {
-    const [first, second, grown] = await outputOf(`
+Deno.test("prepareHeapAhead() makes the pages of the first arrays, once", linux, async () => {
+  const [first, second, grown] = await outputOf(`
     prepareHeapAhead();
     const first = pagesOfNewBlock(20 * MIB);
     const before = residentBytes();
     for (let i = 0; i < 100; i++) prepareHeapAhead();
     console.log(JSON.stringify([first, pagesOfNewBlock(20 * MIB), residentBytes() - before]));
   `) as [number, number, number];
-    assert(first > 20 * 240, `${first} pages`);
-    assertEquals(second, first);
-    assert(grown < 2 ** 24, `${grown} bytes`); // a second time would take 24 MiB
-  },
-);
+  assert(first > 20 * 240, `${first} pages`);
+  assertEquals(second, first);
+  assert(grown < 2 ** 24, `${grown} bytes`); // a second time would take 24 MiB
+});
 
-Deno.test(
-  "prepareHeap() holds a bounded number of pages, however often it is called",
-  linux,
-  async () => {
-    const grown = await outputOf(`
+Deno.test("prepareHeap() holds a bounded number of pages, however often", linux, async () => {
+  const grown = await outputOf(`
     for (let i = 0; i < 3; i++) prepareHeap(MIB);
     const before = residentBytes();
     for (let i = 0; i < 20_000; i++) prepareHeap(MIB);
     console.log(residentBytes() - before);
   `) as number;
-    assert(grown < 24 * 2 ** 20, `${grown} bytes`);
-  },
-);
+  assert(grown < 24 * 2 ** 20, `${grown} bytes`);
+});
 
-Deno.test(
-  "prepareHeap() and warmNextBlock() change no byte of arrays that come and go",
-  linux,
-  async () => {
-    const wrong = await outputOf(`
+Deno.test("prepareHeap() and warmNextBlock() change no byte of any array", linux, async () => {
+  const wrong = await outputOf(`
     let state = 12345;
     const random = (below) => (state = (state * 48271) % 2147483647) % below;
     const kept = [];
@@ -122,12 +111,11 @@ Deno.test(
     }
     console.log(wrong);
   `);
-    assertEquals(wrong, 0);
-  },
-);
+  assertEquals(wrong, 0);
+});
 
 Deno.test(
-  "warmNextBlock() touches the beginning of the next array's block, and keeps nothing",
+  "warmNextBlock() touches the next block's beginning, and keeps nothing",
   linux,
   async () => {
     const [without, touched, grown] = await outputOf(`

@@ -17,6 +17,7 @@ import { SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { Random } from "../../support/random.ts";
 import { bytesAt } from "../../support/simulated_gpu.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 const HERE = "0000:18:00.0";
 const TWO_NODES: SimulatedNodes = {
@@ -125,8 +126,7 @@ Deno.test("LaneShare gives devices of one node the same lanes, and counts transf
   assertEquals(far.active.size, 0);
 });
 
-Deno.test("HugePinnedMemory gives memory whatever node is asked for", () => {
-  using gpu = openTestDevice();
+testOnDevice("HugePinnedMemory gives memory whatever node is asked for", (gpu) => {
   for (const node of [undefined, 0, 1, 63, 64, 1000]) {
     const memory = new HugePinnedMemory({ context: gpu.context }, { node });
     const address = memory.allocate(2 ** 22);
@@ -142,44 +142,42 @@ const ABSENT = Array.from({ length: 20 }, (_, at) => 900 + at);
 if (Deno.build.os === "linux") {
   const [one, other] = coresIn(OWN_SYSTEM.allowed() ?? new Uint8Array(0));
   for (const size of GROUP_SIZES) {
-    Deno.test({
-      name: `lanes of ${size} devices at two nodes keep to these, and move what they should`,
+    Deno.test(`lanes of ${size} devices at two nodes keep to these, and move what they should`, {
       ignore: other === undefined,
-      async fn() {
-        using folder = new TemporaryFolder();
-        const random = new Random(size);
-        const driver = driverFor(size);
-        await withDevices(size, async (gpus) => {
-          const ids = gpus.map(({ context: { driver, deviceHandle } }) =>
-            busIdOf(driver, deviceHandle).toLowerCase()
-          );
-          const system = systemIn(folder.path, {
-            // The system knows no processors of these numbers, and leaves them out.
-            nodes: new Map([[0, `${one},900-909`], [1, `${other},910-919`]]),
-            devices: new Map(ids.map((id, rank) => [id, rank % 2])),
-            allowed: [one ?? 0, other ?? 0, ...ABSENT],
-          });
-          const engines = gpus.map(({ context }) =>
-            adoptEngine(context, new TransferEngine(context, SMALL_SLOTS, { system }))
-          );
-          await Promise.all(engines.map((engine) => engine.runLanes()));
-          const bound = boundThreads();
-          for (const [at, core] of [one, other].slice(0, size).entries()) {
-            assert((bound.get(`${core}`) ?? 0) > 0, `no lane of node ${at} keeps to ${core}`);
-          }
-          for (let round = 0; round < 10; round++) {
-            const arrays = gpus.map((_, rank) => patternBytes(1 + random.below(100_000), rank));
-            await Promise.all(gpus.map(async (gpu, rank) => {
-              const array = arrays[rank] ?? new Uint8Array(1);
-              using buffer = gpu.alloc("uint8", array.length);
-              const up = buffer.upload(array);
-              const down = buffer.download();
-              await up;
-              assertSameBytes(await down, array);
-            }));
-          }
-        }, { driver });
-      },
+    }, async () => {
+      using folder = new TemporaryFolder();
+      const random = new Random(size);
+      const driver = driverFor(size);
+      await withDevices(size, async (gpus) => {
+        const ids = gpus.map(({ context: { driver, deviceHandle } }) =>
+          busIdOf(driver, deviceHandle).toLowerCase()
+        );
+        const system = systemIn(folder.path, {
+          // The system knows no processors of these numbers, and leaves them out.
+          nodes: new Map([[0, `${one},900-909`], [1, `${other},910-919`]]),
+          devices: new Map(ids.map((id, rank) => [id, rank % 2])),
+          allowed: [one ?? 0, other ?? 0, ...ABSENT],
+        });
+        const engines = gpus.map(({ context }) =>
+          adoptEngine(context, new TransferEngine(context, SMALL_SLOTS, { system }))
+        );
+        await Promise.all(engines.map((engine) => engine.runLanes()));
+        const bound = boundThreads();
+        for (const [at, core] of [one, other].slice(0, size).entries()) {
+          assert((bound.get(`${core}`) ?? 0) > 0, `no lane of node ${at} keeps to ${core}`);
+        }
+        for (let round = 0; round < 10; round++) {
+          const arrays = gpus.map((_, rank) => patternBytes(1 + random.below(100_000), rank));
+          await Promise.all(gpus.map(async (gpu, rank) => {
+            const array = arrays[rank] ?? new Uint8Array(1);
+            using buffer = gpu.alloc("uint8", array.length);
+            const up = buffer.upload(array);
+            const down = buffer.download();
+            await up;
+            assertSameBytes(await down, array);
+          }));
+        }
+      }, { driver });
     });
   }
 }

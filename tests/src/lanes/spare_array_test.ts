@@ -10,7 +10,7 @@ import { adoptEngine, takeArray } from "../../../src/transfer/context_engine.ts"
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
 import { patternBytes } from "../../support/contents.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const MIB = 2 ** 20;
@@ -61,17 +61,16 @@ Deno.test("arrays that the program moves away, drops or changes leave the next o
     for (const array of together) assertEquals(array, values);
   }));
 
-Deno.test("sizes that gain nothing, and engines without lanes, make arrays as ever", () =>
-  withDevice(async (gpu) => {
-    const { context } = gpu;
-    assertEquals(takeArray(context, 8 * MIB), undefined); // there is no engine
-    const engine = adoptEngine(context, new TransferEngine(context, LIMITS));
-    assertEquals(takeArray(context, 8 * MIB), undefined);
-    await engine.runLanes();
-    assertEquals(takeArray(context, 8 * MIB - 1), undefined);
-    assertEquals(takeArray(context, 32 * MIB + 1), undefined);
-    assertEquals(takeArray(context, 8 * MIB)?.byteLength, 8 * MIB);
-  }));
+testOnDevice("sizes that gain nothing, and engines without lanes, map no array", async (gpu) => {
+  const { context } = gpu;
+  assertEquals(takeArray(context, 8 * MIB), undefined); // there is no engine
+  const engine = adoptEngine(context, new TransferEngine(context, LIMITS));
+  assertEquals(takeArray(context, 8 * MIB), undefined);
+  await engine.runLanes();
+  assertEquals(takeArray(context, 8 * MIB - 1), undefined);
+  assertEquals(takeArray(context, 32 * MIB + 1), undefined);
+  assertEquals(takeArray(context, 8 * MIB)?.byteLength, 8 * MIB);
+});
 
 Deno.test(
   "new arrays are mapped apart from the heap, however much of it is free",

@@ -9,64 +9,60 @@ import { sizesUpTo } from "../../../src/measure/bandwidth.ts";
 import { BandwidthResult } from "../../../src/measure/bandwidth_result.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice } from "../../support/driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SMALL = { sizes: [4096, "16 KiB"], sampleCount: 1 } as const;
 
-Deno.test("CudaDevice.bandwidth() measures every direction, kind and size", () =>
-  withDevice(async (gpu) => {
-    const { points, fits } = await gpu.bandwidth(SMALL);
-    assertEquals(points.map((point) => `${point.direction} ${point.kind} ${point.byteLength}`), [
-      "host-to-device pinned 4096",
-      "host-to-device pinned 16384",
-      "device-to-host pinned 4096",
-      "device-to-host pinned 16384",
-      "device-to-device device 4096",
-      "device-to-device device 16384",
-      "host-to-device pageable 4096",
-      "host-to-device pageable 16384",
-      "device-to-host pageable 4096",
-      "device-to-host pageable 16384",
-    ]);
-    for (const point of points) {
-      assert(point.verified);
-      assertGreater(point.secondsPerCopy, 0);
-      assertGreater(point.gigabytesPerSecond, 0);
-      assert(point.minGigabytesPerSecond <= point.gigabytesPerSecond);
-      assert(point.gigabytesPerSecond <= point.maxGigabytesPerSecond);
-      assertEquals(point.sampleCount, 1);
-    }
-    assert(fits.length <= 5);
-  }));
+testOnDevice("CudaDevice.bandwidth() measures every direction, kind and size", async (gpu) => {
+  const { points, fits } = await gpu.bandwidth(SMALL);
+  assertEquals(points.map((point) => `${point.direction} ${point.kind} ${point.byteLength}`), [
+    "host-to-device pinned 4096",
+    "host-to-device pinned 16384",
+    "device-to-host pinned 4096",
+    "device-to-host pinned 16384",
+    "device-to-device device 4096",
+    "device-to-device device 16384",
+    "host-to-device pageable 4096",
+    "host-to-device pageable 16384",
+    "device-to-host pageable 4096",
+    "device-to-host pageable 16384",
+  ]);
+  for (const point of points) {
+    assert(point.verified);
+    assertGreater(point.secondsPerCopy, 0);
+    assertGreater(point.gigabytesPerSecond, 0);
+    assert(point.minGigabytesPerSecond <= point.gigabytesPerSecond);
+    assert(point.gigabytesPerSecond <= point.maxGigabytesPerSecond);
+    assertEquals(point.sampleCount, 1);
+  }
+  assert(fits.length <= 5);
+});
 
-Deno.test("CudaDevice.bandwidth() says what it was measured with, as plain data", () =>
-  withDevice(async (gpu) => {
-    const result = await gpu.bandwidth({ ...SMALL, directions: ["device-to-device"] });
-    assertEquals(result.provenance.device, gpu.name);
-    assertEquals(result.provenance.deno, Deno.version.deno);
-    assert(!Number.isNaN(Date.parse(result.provenance.date)));
-    assertEquals(new BandwidthResult(JSON.parse(JSON.stringify(result))), result);
-  }));
+testOnDevice("CudaDevice.bandwidth() says what it measured with, as plain data", async (gpu) => {
+  const result = await gpu.bandwidth({ ...SMALL, directions: ["device-to-device"] });
+  assertEquals(result.provenance.device, gpu.name);
+  assertEquals(result.provenance.deno, Deno.version.deno);
+  assert(!Number.isNaN(Date.parse(result.provenance.date)));
+  assertEquals(new BandwidthResult(JSON.parse(JSON.stringify(result))), result);
+});
 
-Deno.test("CudaDevice.bandwidth() gives a result that a console shows as the table", () =>
-  withDevice(async (gpu) => {
-    const result = await gpu.bandwidth(SMALL);
-    assertEquals(Deno.inspect(result), formatBandwidth(result));
-    assertEquals(formatBandwidth(result).split("\n").length, 4 + result.fits.length);
-  }));
+testOnDevice("CudaDevice.bandwidth() gives a result that is a table on a console", async (gpu) => {
+  const result = await gpu.bandwidth(SMALL);
+  assertEquals(Deno.inspect(result), formatBandwidth(result));
+  assertEquals(formatBandwidth(result).split("\n").length, 4 + result.fits.length);
+});
 
-Deno.test("CudaDevice.bandwidth() measures only what it is asked for", () =>
-  withDevice(async (gpu) => {
-    const { points } = await gpu.bandwidth({
-      ...SMALL,
-      kinds: ["pinned"],
-      directions: ["device-to-host"],
-    });
-    assertEquals(points.map(({ direction, kind }) => [direction, kind]), [
-      ["device-to-host", "pinned"],
-      ["device-to-host", "pinned"],
-    ]);
-  }));
+testOnDevice("CudaDevice.bandwidth() measures only what it is asked for", async (gpu) => {
+  const { points } = await gpu.bandwidth({
+    ...SMALL,
+    kinds: ["pinned"],
+    directions: ["device-to-host"],
+  });
+  assertEquals(points.map(({ direction, kind }) => [direction, kind]), [
+    ["device-to-host", "pinned"],
+    ["device-to-host", "pinned"],
+  ]);
+});
 
 Deno.test("CudaDevice.bandwidth() notices bytes that did not arrive", () => {
   const sound = simulateDriver();
@@ -77,37 +73,35 @@ Deno.test("CudaDevice.bandwidth() notices bytes that did not arrive", () => {
   }, { driver: skipping });
 });
 
-Deno.test("CudaDevice.bandwidth() reports progress and can be stopped between points", () =>
-  withDevice(async (gpu) => {
-    const abort = new AbortController();
-    const seen: number[] = [];
-    const sweeping = gpu.bandwidth({
-      ...SMALL,
-      signal: abort.signal,
-      onProgress: (done, total) => {
-        assertEquals(total, 10);
-        seen.push(done);
-        if (done === 3) abort.abort(new RangeError("enough"));
-      },
-    });
-    await assertRejects(() => sweeping, RangeError, "enough");
-    assertEquals(seen, [1, 2, 3]);
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaDevice.bandwidth() reports progress, and stops between points", async (gpu) => {
+  const abort = new AbortController();
+  const seen: number[] = [];
+  const sweeping = gpu.bandwidth({
+    ...SMALL,
+    signal: abort.signal,
+    onProgress: (done, total) => {
+      assertEquals(total, 10);
+      seen.push(done);
+      if (done === 3) abort.abort(new RangeError("enough"));
+    },
+  });
+  await assertRejects(() => sweeping, RangeError, "enough");
+  assertEquals(seen, [1, 2, 3]);
+  assertEquals(gpu.live().count, 0);
+});
 
 for (const kind of ["pinned", "pageable"] as const) {
   for (const direction of ["host-to-device", "device-to-host", "device-to-device"] as const) {
     const name = `${kind} memory, ${direction}`;
-    Deno.test(`CudaDevice.bandwidth() says that its buffers were disposed: ${name}`, () =>
-      withDevice(async (gpu) => {
-        const options = { ...SMALL, kinds: [kind], directions: [direction] };
-        await assertRejects(
-          () => gpu.bandwidth({ ...options, onProgress: () => gpu.disposeAll() }),
-          DisposedError,
-          "bandwidth",
-        );
-        assertEquals(gpu.live().count, 0);
-      }));
+    testOnDevice(`CudaDevice.bandwidth() says that buffers were disposed: ${name}`, async (gpu) => {
+      const options = { ...SMALL, kinds: [kind], directions: [direction] };
+      await assertRejects(
+        () => gpu.bandwidth({ ...options, onProgress: () => gpu.disposeAll() }),
+        DisposedError,
+        "bandwidth",
+      );
+      assertEquals(gpu.live().count, 0);
+    });
   }
 }
 
@@ -122,11 +116,10 @@ for (
     "more samples than an array holds": { sizes: [4096], sampleCount: 2 ** 40 },
   })
 ) {
-  Deno.test(`CudaDevice.bandwidth() refuses ${name}`, () =>
-    withDevice(async (gpu) => {
-      await assertRejects(() => gpu.bandwidth(options), RangeError, "Cannot ");
-      assertEquals(gpu.live().count, 0);
-    }));
+  testOnDevice(`CudaDevice.bandwidth() refuses ${name}`, async (gpu) => {
+    await assertRejects(() => gpu.bandwidth(options), RangeError, "Cannot ");
+    assertEquals(gpu.live().count, 0);
+  });
 }
 
 Deno.test("CudaDevice.bandwidth() works where a stream cannot wait for memory", () =>

@@ -8,7 +8,7 @@ import { COPY_CASES } from "../../../src/measure/copy_cases.ts";
 import { LATENCY_CASES } from "../../../src/measure/latency_cases.ts";
 import { nvbandwidthDocument, parseNvbandwidth } from "../../../src/measure/nvbandwidth.ts";
 import { testDriver } from "../../support/driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SMALL = { caseSize: 4097, sampleCount: 1 } as const;
 
@@ -38,20 +38,19 @@ Deno.test("CudaDevice.bandwidth() measures cases beside points when both are ask
     assertEquals([cases.length, points.length], [1, 1]);
   }));
 
-Deno.test("CudaDevice.bandwidth() measures the latency of accesses to host memory", () =>
-  withDevice(async (gpu) => {
-    const { cases, latencies } = await gpu.bandwidth({
-      cases: [...LATENCY_CASES],
-      sampleCount: 1,
-    });
-    assertEquals(cases, []);
-    assertEquals(latencies.map(({ name, verified }) => [name, verified]), [
-      ["host_device_latency_sm", true],
-    ]);
-    const [{ secondsPerAccess = 0 } = {}] = latencies;
-    assert(secondsPerAccess > 1e-8 && secondsPerAccess < 1e-4, `${secondsPerAccess}`);
-    assertEquals(gpu.live({ kind: "pinned" }).count, 0);
-  }));
+testOnDevice("CudaDevice.bandwidth() measures the latency of host memory", async (gpu) => {
+  const { cases, latencies } = await gpu.bandwidth({
+    cases: [...LATENCY_CASES],
+    sampleCount: 1,
+  });
+  assertEquals(cases, []);
+  assertEquals(latencies.map(({ name, verified }) => [name, verified]), [
+    ["host_device_latency_sm", true],
+  ]);
+  const [{ secondsPerAccess = 0 } = {}] = latencies;
+  assert(secondsPerAccess > 1e-8 && secondsPerAccess < 1e-4, `${secondsPerAccess}`);
+  assertEquals(gpu.live({ kind: "pinned" }).count, 0);
+});
 
 Deno.test("CudaDevice.bandwidth() tells a case by kernel whose bytes or address are wrong", () => {
   const driver = testDriver();
@@ -82,44 +81,41 @@ Deno.test("CudaDevice.bandwidth() tells a case whose bytes are wrong", () => {
   }, { driver: lazy });
 });
 
-Deno.test("CudaDevice.bandwidth() refuses cases of no bytes", () =>
-  withDevice(async (gpu) => {
-    await assertRejects(() => gpu.bandwidth({ cases: COPY_CASES, caseSize: 0 }), RangeError);
-  }));
+testOnDevice("CudaDevice.bandwidth() refuses cases of no bytes", async (gpu) => {
+  await assertRejects(() => gpu.bandwidth({ cases: COPY_CASES, caseSize: 0 }), RangeError);
+});
 
-Deno.test("CudaDevice.bandwidth() refuses options that would have no effect", () =>
-  withDevice(async (gpu) => {
-    const onProgress = () => {};
-    const cases = ["device_local_copy"] as const;
-    const wrong: [BandwidthOptions, typeof TypeError | typeof RangeError, string][] = [
-      [{ caseSize: 4096 }, TypeError, 'option "caseSize" needs cases'],
-      [{ ...SMALL, sizes: [4096] }, TypeError, 'option "caseSize" needs cases'],
-      [{ cases, onProgress }, TypeError, 'option "onProgress" is for points by size'],
-      [{ cases: [] }, RangeError, "cases must be one or more"],
-      [{ directions: [] }, RangeError, "no copy is of these kinds and directions"],
-      [{ kinds: [], directions: ["host-to-device"] }, RangeError, "no copy is of these kinds"],
-    ];
-    for (const [options, kind, words] of wrong) {
-      await assertRejects(() => gpu.bandwidth(options), kind, words);
-    }
-    const { points } = await gpu.bandwidth({ sizes: [4096], kinds: [], cases: [] });
-    assertEquals(points.map(({ kind }) => kind), ["device"]);
-  }));
+testOnDevice("CudaDevice.bandwidth() refuses options that would have no effect", async (gpu) => {
+  const onProgress = () => {};
+  const cases = ["device_local_copy"] as const;
+  const wrong: [BandwidthOptions, typeof TypeError | typeof RangeError, string][] = [
+    [{ caseSize: 4096 }, TypeError, 'option "caseSize" needs cases'],
+    [{ ...SMALL, sizes: [4096] }, TypeError, 'option "caseSize" needs cases'],
+    [{ cases, onProgress }, TypeError, 'option "onProgress" is for points by size'],
+    [{ cases: [] }, RangeError, "cases must be one or more"],
+    [{ directions: [] }, RangeError, "no copy is of these kinds and directions"],
+    [{ kinds: [], directions: ["host-to-device"] }, RangeError, "no copy is of these kinds"],
+  ];
+  for (const [options, kind, words] of wrong) {
+    await assertRejects(() => gpu.bandwidth(options), kind, words);
+  }
+  const { points } = await gpu.bandwidth({ sizes: [4096], kinds: [], cases: [] });
+  assertEquals(points.map(({ kind }) => kind), ["device"]);
+});
 
-Deno.test("parseNvbandwidth() reads what nvbandwidthDocument() writes", () =>
-  withDevice(async (gpu) => {
-    const result = await gpu.bandwidth({ ...SMALL, cases: [...COPY_CASES, ...LATENCY_CASES] });
-    const speeds = parseNvbandwidth(JSON.stringify(nvbandwidthDocument(result)));
-    assertEquals(
-      speeds,
-      new Map([
-        ...result.cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond] as const),
-        ...result.latencies.map(({ name, secondsPerAccess }) =>
-          [name, secondsPerAccess * 1e9] as const
-        ),
-      ]),
-    );
-  }));
+testOnDevice("parseNvbandwidth() reads what nvbandwidthDocument() writes", async (gpu) => {
+  const result = await gpu.bandwidth({ ...SMALL, cases: [...COPY_CASES, ...LATENCY_CASES] });
+  const speeds = parseNvbandwidth(JSON.stringify(nvbandwidthDocument(result)));
+  assertEquals(
+    speeds,
+    new Map([
+      ...result.cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond] as const),
+      ...result.latencies.map(({ name, secondsPerAccess }) =>
+        [name, secondsPerAccess * 1e9] as const
+      ),
+    ]),
+  );
+});
 
 Deno.test("parseNvbandwidth() reads sums from its text, and leaves out cases that failed", () => {
   const text =

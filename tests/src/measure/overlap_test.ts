@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { timesWith } from "../../../src/measure/overlap.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("timesWith() finds where two spans overlap", () => {
   const spans = [{ startSeconds: 0, endSeconds: 2 }, { startSeconds: 1, endSeconds: 3 }];
@@ -16,8 +16,8 @@ Deno.test("timesWith() joins spans that follow each other, and counts them as no
   assertEquals(timesWith(2, spans), []);
 });
 
-Deno.test("CudaDevice.traceOverlap() records name, stream and bytes of each piece", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("CudaDevice.traceOverlap() records the name, stream and bytes of each", () =>
+  withDevice(async (gpu) => {
     using source = gpu.zeros("uint8", 4096);
     using target = gpu.alloc("uint8", 4096);
     using stream = gpu.createStream({ label: "copies" });
@@ -30,34 +30,27 @@ Deno.test("CudaDevice.traceOverlap() records name, stream and bytes of each piec
     assertEquals(trace.spans.map(({ copiedBytes }) => copiedBytes), [4096, 4096]);
     assertEquals(trace.overlappedSeconds, 0);
     assert(trace.spans.every(({ startSeconds, endSeconds }) => endSeconds >= startSeconds));
+  }));
+
+testOnDevice("OverlapRecorder.run() may be taken out of the recorder", async (gpu) => {
+  using target = gpu.alloc("uint8", 4096);
+  const { spans } = await gpu.traceOverlap(({ run }) => {
+    run("fill", gpu.stream, () => target.fill(1));
   });
+  assertEquals(spans.map(({ name }) => name), ["fill"]);
 });
 
-Deno.test("OverlapRecorder.run() may be taken out of the recorder", async () => {
-  await withDevice(async (gpu) => {
-    using target = gpu.alloc("uint8", 4096);
-    const { spans } = await gpu.traceOverlap(({ run }) => {
-      run("fill", gpu.stream, () => target.fill(1));
-    });
-    assertEquals(spans.map(({ name }) => name), ["fill"]);
-  });
+testOnDevice("CudaDevice.traceOverlap() of nothing is empty", async (gpu) => {
+  const { spans, activeSeconds, parallelism } = await gpu.traceOverlap(() => {});
+  assertEquals([spans, activeSeconds, parallelism], [[], 0, 0]);
 });
 
-Deno.test("CudaDevice.traceOverlap() of nothing is empty", async () => {
-  await withDevice(async (gpu) => {
-    const { spans, activeSeconds, parallelism } = await gpu.traceOverlap(() => {});
-    assertEquals([spans, activeSeconds, parallelism], [[], 0, 0]);
+testOnDevice("OverlapRecorder.run() leaves out a piece that throws", async (gpu) => {
+  const { spans } = await gpu.traceOverlap((recorder) => {
+    const fail = (): never => {
+      throw new Error("no copy");
+    };
+    assertThrows(() => recorder.run("bad", gpu.stream, fail), Error, "no copy");
   });
-});
-
-Deno.test("OverlapRecorder.run() leaves out a piece that throws", async () => {
-  await withDevice(async (gpu) => {
-    const { spans } = await gpu.traceOverlap((recorder) => {
-      const fail = (): never => {
-        throw new Error("no copy");
-      };
-      assertThrows(() => recorder.run("bad", gpu.stream, fail), Error, "no copy");
-    });
-    assertEquals(spans, []);
-  });
+  assertEquals(spans, []);
 });

@@ -10,7 +10,7 @@ import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_ada
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 type Make = (upstream: never) => unknown;
 
@@ -28,14 +28,13 @@ const ADAPTORS: Record<string, Make> = {
 };
 
 for (const [name, make] of Object.entries(ADAPTORS)) {
-  Deno.test(`${name} refuses an upstream that is no resource`, () =>
-    withDevice((gpu) => {
-      const headless = { allocate: () => 0n, deallocate: () => {}, context: null };
-      for (const wrong of [gpu, undefined, null, "pool", {}, headless]) {
-        assertThrows(() => make(wrong as never), TypeError, `Cannot make a ${name} over `);
-      }
-      assertThrows(() => make(gpu as never), TypeError, "over CudaDevice(0, ");
-    }));
+  testOnDevice(`${name} refuses an upstream that is no resource`, (gpu) => {
+    const headless = { allocate: () => 0n, deallocate: () => {}, context: null };
+    for (const wrong of [gpu, undefined, null, "pool", {}, headless]) {
+      assertThrows(() => make(wrong as never), TypeError, `Cannot make a ${name} over `);
+    }
+    assertThrows(() => make(gpu as never), TypeError, "over CudaDevice(0, ");
+  });
 }
 
 const LIMITED: Record<string, (gpu: CudaDevice, limit: never) => unknown> = {
@@ -47,51 +46,48 @@ const LIMITED: Record<string, (gpu: CudaDevice, limit: never) => unknown> = {
 };
 
 for (const [name, limitTo] of Object.entries(LIMITED)) {
-  Deno.test(`${name} refuses a limit that is neither number nor text`, () =>
-    withDevice((gpu) => {
-      for (const limit of [null, 1n, {}, Symbol("half")]) {
-        assertThrows(() => limitTo(gpu, limit as never), TypeError, "expected bytes, ");
-      }
-    }));
+  testOnDevice(`${name} refuses a limit that is neither number nor text`, (gpu) => {
+    for (const limit of [null, 1n, {}, Symbol("half")]) {
+      assertThrows(() => limitTo(gpu, limit as never), TypeError, "expected bytes, ");
+    }
+  });
 }
 
-Deno.test("LimitingResourceAdaptor says what it expects when the limit is left out", () =>
-  withDevice((gpu) => {
-    assertThrows(
-      () => new LimitingResourceAdaptor(new LedgerResource(gpu), undefined as never),
-      TypeError,
-      "its options are undefined, expected an object such as { limitSize }",
-    );
-  }));
+testOnDevice("LimitingResourceAdaptor says what it expects when the limit is left out", (gpu) => {
+  assertThrows(
+    () => new LimitingResourceAdaptor(new LedgerResource(gpu), undefined as never),
+    TypeError,
+    "its options are undefined, expected an object such as { limitSize }",
+  );
+});
 
-Deno.test("Adaptors with options refuse what they cannot call or read", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    for (const options of [{}, undefined, { write: "log.csv" }]) {
-      assertThrows(
-        () => new LoggingResourceAdaptor(upstream, options as never),
-        TypeError,
-        "write",
-      );
-    }
+testOnDevice("Adaptors with options refuse what they cannot call or read", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  for (const options of [{}, undefined, { write: "log.csv" }]) {
     assertThrows(
-      () => new FailureCallbackResourceAdaptor(upstream, undefined as never),
+      () => new LoggingResourceAdaptor(upstream, options as never),
       TypeError,
-      "its options are undefined, expected an object such as { onFailure }",
+      "write",
     );
-    assertThrows(
-      () => new FailureCallbackResourceAdaptor(upstream, {} as never),
-      TypeError,
-      "Cannot use undefined as { onFailure }: expected a function",
-    );
-    assertThrows(
-      () => new LimitingResourceAdaptor(upstream, {} as never),
-      TypeError,
-      'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
-    );
-    assertThrows(
-      () => new AlignedResourceAdaptor(upstream, undefined as never),
-      TypeError,
-      "its options are undefined, expected an object such as { alignmentSize, thresholdSize }",
-    );
-  }));
+  }
+  assertThrows(
+    () => new FailureCallbackResourceAdaptor(upstream, undefined as never),
+    TypeError,
+    "its options are undefined, expected an object such as { onFailure }",
+  );
+  assertThrows(
+    () => new FailureCallbackResourceAdaptor(upstream, {} as never),
+    TypeError,
+    "Cannot use undefined as { onFailure }: expected a function",
+  );
+  assertThrows(
+    () => new LimitingResourceAdaptor(upstream, {} as never),
+    TypeError,
+    'Cannot read limit undefined: expected bytes, a size such as "2 GiB" or a share',
+  );
+  assertThrows(
+    () => new AlignedResourceAdaptor(upstream, undefined as never),
+    TypeError,
+    "its options are undefined, expected an object such as { alignmentSize, thresholdSize }",
+  );
+});

@@ -1,38 +1,18 @@
-// Checks that a failed allocation leaves nothing, that a failed free is reported, and that memory
-// stays for as long as the GPU or a transfer needs it.
+// Checks that shortages are explained, that a failed free is reported, and that memory stays for as
+// long as the GPU or a transfer needs it.
 
 import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Allocation } from "../../../src/memory/allocation.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
-import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const GIB = 2 ** 30;
-
-for (const name of ["cuMemAllocAsync", "cuMemHostAlloc", "cuMemAlloc_v2"] as const) {
-  Deno.test(`Allocation.create() leaves nothing when ${name} fails`, () => {
-    const { driver, setFault } = faultyDriver();
-    return withDevice((gpu) => {
-      const resource = new CudaMemoryResource(gpu);
-      const allocate = {
-        cuMemAllocAsync: () => gpu.alloc("uint8", 4096),
-        cuMemHostAlloc: () => gpu.pinned("uint8", 4096),
-        cuMemAlloc_v2: () => gpu.alloc("uint8", 4096, { resource }),
-      }[name];
-      setFault({ name });
-      const error = assertThrows(allocate, CudaError);
-      assertEquals(error.call, name);
-      assertEquals([gpu.live().count, gpu.memory.liveBytes], [0, 0]);
-      setFault(undefined);
-      allocate().dispose();
-    }, { driver });
-  });
-}
 
 Deno.test("Allocation.create() explains a shortage with all amounts", () =>
   withDevice((gpu) => {
@@ -52,14 +32,6 @@ Deno.test("Allocation.create() explains a shortage with all amounts", () =>
     );
   }, { driver: simulateDriver({ memoryBytes: 4 * GIB }) }));
 
-Deno.test("Allocation.create() works again after a shortage", () =>
-  withDevice((gpu) => {
-    const large = gpu.alloc("uint8", 3 * GIB);
-    assertThrows(() => gpu.alloc("uint8", 2 * GIB), OutOfMemoryError);
-    large.dispose();
-    gpu.alloc("uint8", 3 * GIB).dispose();
-  }, { driver: simulateDriver({ memoryBytes: 4 * GIB }) }));
-
 Deno.test("Allocation.create() refuses more than the device has without a driver call", () => {
   const { driver, setFault } = faultyDriver(simulateDriver({ memoryBytes: GIB }));
   return withDevice((gpu) => {
@@ -70,19 +42,18 @@ Deno.test("Allocation.create() refuses more than the device has without a driver
   }, { driver });
 });
 
-Deno.test("Allocation.create() passes on what a user's resource throws", () =>
-  withDevice((gpu) => {
-    const resource = {
-      context: gpu.context,
-      isDeviceAccessible: true,
-      isHostAccessible: false,
-      allocate: () => {
-        throw new RangeError("mine is full");
-      },
-      deallocate: () => {},
-    };
-    assertThrows(() => gpu.alloc("uint8", 16, { resource }), RangeError, "mine is full");
-  }));
+testOnDevice("Allocation.create() passes on what a user's resource throws", (gpu) => {
+  const resource = {
+    context: gpu.context,
+    isDeviceAccessible: true,
+    isHostAccessible: false,
+    allocate: () => {
+      throw new RangeError("mine is full");
+    },
+    deallocate: () => {},
+  };
+  assertThrows(() => gpu.alloc("uint8", 16, { resource }), RangeError, "mine is full");
+});
 
 for (const name of ["cuMemFreeAsync", "cuMemFreeHost", "cuMemFree_v2"] as const) {
   Deno.test(`Allocation.release() reports a failing ${name} and does not throw`, () => {
@@ -135,41 +106,35 @@ Deno.test("Allocation.release() does not hide the error that ended the block", (
   }, { driver });
 });
 
-testHoldingStream(
-  "Allocation.release() keeps pinned memory until a queued copy has read it",
-  (gpu) => {
-    using stream = gpu.createStream();
-    using target = gpu.zeros("uint32", 1024, { stream });
-    const source = gpu.pinned("uint32", 1024, { stream });
-    source.array.fill(7);
-    {
-      using _held = new HeldStream(gpu, stream);
-      target.copyFrom(source, { stream });
-      assertEquals(captureWarnings(() => source.dispose()), []);
-      assert(source.disposed);
-    }
-    assertEquals(target.downloadSync()[1023], 7);
-  },
-);
+testHolding("Allocation.release() keeps pinned memory until a queued copy has read it", (gpu) => {
+  using stream = gpu.createStream();
+  using target = gpu.zeros("uint32", 1024, { stream });
+  const source = gpu.pinned("uint32", 1024, { stream });
+  source.array.fill(7);
+  {
+    using _held = new HeldStream(gpu, stream);
+    target.copyFrom(source, { stream });
+    assertEquals(captureWarnings(() => source.dispose()), []);
+    assert(source.disposed);
+  }
+  assertEquals(target.downloadSync()[1023], 7);
+});
 
-testHoldingStream(
-  "Allocation.release() keeps pinned memory until a queued copy has written it",
-  (gpu) => {
-    using stream = gpu.createStream();
-    using source = gpu.zeros("uint32", 1024, { stream });
-    const target = gpu.pinned("uint32", 1024, { stream });
-    const { array } = target;
-    {
-      using _held = new HeldStream(gpu, stream);
-      source.copyTo(target, { stream });
-      target.dispose();
-      assertEquals(array.length, 0);
-    }
-    gpu.context.sweep();
-  },
-);
+testHolding("Allocation.release() keeps pinned memory until a queued copy wrote it", (gpu) => {
+  using stream = gpu.createStream();
+  using source = gpu.zeros("uint32", 1024, { stream });
+  const target = gpu.pinned("uint32", 1024, { stream });
+  const { array } = target;
+  {
+    using _held = new HeldStream(gpu, stream);
+    source.copyTo(target, { stream });
+    target.dispose();
+    assertEquals(array.length, 0);
+  }
+  gpu.context.sweep();
+});
 
-testHoldingStream("GpuBuffer.close() gives memory back in the order of its stream", (gpu) => {
+testHolding("GpuBuffer.close() gives memory back in the order of its stream", (gpu) => {
   using stream = gpu.createStream();
   using buffer = gpu.zeros("uint8", 64);
   gpu.synchronizeSync();
@@ -182,56 +147,51 @@ testHoldingStream("GpuBuffer.close() gives memory back in the order of its strea
   held.release();
 });
 
-testHoldingStream(
-  "Allocation.release() of device memory waits for every stream that used it",
-  (gpu) => {
-    using reader = gpu.createStream();
-    using target = gpu.zeros("uint32", 1024);
-    const source = gpu.zeros("uint32", 1024);
-    source.fill(5);
-    {
-      using _held = new HeldStream(gpu, reader);
-      target.copyFrom(source, { stream: reader });
-      source.dispose(); // in the order of the default stream, which waits for the reader
-      using next = gpu.alloc("uint32", 1024);
-      next.fill(9);
-    }
-    assertEquals(target.downloadSync()[1023], 5);
-  },
-);
+testHolding("Allocation.release() of device memory waits for every stream that used it", (gpu) => {
+  using reader = gpu.createStream();
+  using target = gpu.zeros("uint32", 1024);
+  const source = gpu.zeros("uint32", 1024);
+  source.fill(5);
+  {
+    using _held = new HeldStream(gpu, reader);
+    target.copyFrom(source, { stream: reader });
+    source.dispose(); // in the order of the default stream, which waits for the reader
+    using next = gpu.alloc("uint32", 1024);
+    next.fill(9);
+  }
+  assertEquals(target.downloadSync()[1023], 5);
+});
 
-Deno.test("Allocation.hold() keeps memory that is released meanwhile", () =>
-  withDevice((gpu) => {
-    const { context, stream } = gpu;
-    const resource = new CudaMemoryResource(gpu);
-    const before = context.freeBytes();
-    const request = { kind: "device", byteLength: 2 ** 24, resource, stream } as const;
-    const allocation = Allocation.create(request);
-    const first = allocation.hold();
-    const second = allocation.hold();
-    allocation.release();
-    assert(allocation.released);
-    assert(context.freeBytes() < before);
-    first[Symbol.dispose]();
-    assert(context.freeBytes() < before);
-    second[Symbol.dispose]();
-    assertEquals(context.freeBytes(), before);
-  }));
+testOnDevice("Allocation.hold() keeps memory that is released meanwhile", (gpu) => {
+  const { context, stream } = gpu;
+  const resource = new CudaMemoryResource(gpu);
+  const before = context.freeBytes();
+  const request = { kind: "device", byteLength: 2 ** 24, resource, stream } as const;
+  const allocation = Allocation.create(request);
+  const first = allocation.hold();
+  const second = allocation.hold();
+  allocation.release();
+  assert(allocation.released);
+  assert(context.freeBytes() < before);
+  first[Symbol.dispose]();
+  assert(context.freeBytes() < before);
+  second[Symbol.dispose]();
+  assertEquals(context.freeBytes(), before);
+});
 
-Deno.test("Allocation.hold() that ends first leaves the memory to its owner", () =>
-  withDevice((gpu) => {
-    const { stream, context } = gpu;
-    const resource = new CudaMemoryResource(gpu);
-    const before = context.freeBytes();
-    const allocation = Allocation.create({
-      kind: "device",
-      byteLength: 2 ** 24,
-      resource,
-      stream,
-    });
-    allocation.hold()[Symbol.dispose]();
-    assertFalse(allocation.released);
-    assert(context.freeBytes() < before);
-    allocation.release();
-    assertEquals(context.freeBytes(), before);
-  }));
+testOnDevice("Allocation.hold() that ends first leaves the memory to its owner", (gpu) => {
+  const { stream, context } = gpu;
+  const resource = new CudaMemoryResource(gpu);
+  const before = context.freeBytes();
+  const allocation = Allocation.create({
+    kind: "device",
+    byteLength: 2 ** 24,
+    resource,
+    stream,
+  });
+  allocation.hold()[Symbol.dispose]();
+  assertFalse(allocation.released);
+  assert(context.freeBytes() < before);
+  allocation.release();
+  assertEquals(context.freeBytes(), before);
+});

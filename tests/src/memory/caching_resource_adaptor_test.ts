@@ -13,10 +13,10 @@ import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_r
 import { CudaError, DisposedError, MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -64,70 +64,62 @@ Deno.test("CachingResourceAdaptor.largestCachedBytes tells how scattered the kep
     assertEquals(cache.largestCachedBytes, cache.cachedBytes);
   }));
 
-testHoldingStream(
-  "CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone",
-  (gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
-    using busy = gpu.createStream();
-    const former = cache.allocate(3 * MEBIBYTE, busy);
+testHolding("CachingResourceAdaptor.allocate() leaves the blocks of a busy stream alone", (gpu) => {
+  using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+  using busy = gpu.createStream();
+  const former = cache.allocate(3 * MEBIBYTE, busy);
+  using _held = new HeldStream(gpu, busy);
+  cache.deallocate(former, 3 * MEBIBYTE, busy);
+  const other = cache.allocate(3 * MEBIBYTE, gpu.stream);
+  assertNotEquals(other, former);
+  const same = cache.allocate(3 * MEBIBYTE, busy);
+  assertEquals(same, former);
+  cache.deallocate(same, 3 * MEBIBYTE, busy);
+  cache.deallocate(other, 3 * MEBIBYTE, gpu.stream);
+});
+
+testOnDevice("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  using other = gpu.createStream();
+  const former = cache.allocate(3 * MEBIBYTE, other);
+  cache.deallocate(former, 3 * MEBIBYTE, other);
+  const block = cache.allocate(3 * MEBIBYTE, gpu.stream);
+  assertEquals([block, upstream.allocationCount], [former, 1]);
+  cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
+});
+
+testHolding("CachingResourceAdaptor.allocate() waits for a stream when memory is out", (gpu) => {
+  using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), {
+    limitSize: "4 MiB",
+  });
+  using busy = gpu.createStream();
+  using target = gpu.alloc("uint8", 3 * MEBIBYTE);
+  const pattern = patternBytes(3 * MEBIBYTE);
+  const source = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache, stream: busy });
+  writeBytes(source, pattern);
+  const former = source.ptr;
+  {
     using _held = new HeldStream(gpu, busy);
-    cache.deallocate(former, 3 * MEBIBYTE, busy);
-    const other = cache.allocate(3 * MEBIBYTE, gpu.stream);
-    assertNotEquals(other, former);
-    const same = cache.allocate(3 * MEBIBYTE, busy);
-    assertEquals(same, former);
-    cache.deallocate(same, 3 * MEBIBYTE, busy);
-    cache.deallocate(other, 3 * MEBIBYTE, gpu.stream);
-  },
-);
+    target.copyFrom(source, { stream: busy });
+    source.dispose();
+    using next = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache });
+    assertEquals(next.ptr, former);
+    next.fill(0xff);
+  }
+  assertSameBytes(readBytes(target), pattern);
+});
 
-Deno.test("CachingResourceAdaptor.allocate() takes over the blocks of an idle stream", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    using other = gpu.createStream();
-    const former = cache.allocate(3 * MEBIBYTE, other);
-    cache.deallocate(former, 3 * MEBIBYTE, other);
-    const block = cache.allocate(3 * MEBIBYTE, gpu.stream);
-    assertEquals([block, upstream.allocationCount], [former, 1]);
-    cache.deallocate(block, 3 * MEBIBYTE, gpu.stream);
-  }));
-
-testHoldingStream(
-  "CachingResourceAdaptor.allocate() waits for a busy stream when memory is out",
-  (gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu), {
-      limitSize: "4 MiB",
-    });
-    using busy = gpu.createStream();
-    using target = gpu.alloc("uint8", 3 * MEBIBYTE);
-    const pattern = patternBytes(3 * MEBIBYTE);
-    const source = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache, stream: busy });
-    writeBytes(source, pattern);
-    const former = source.ptr;
-    {
-      using _held = new HeldStream(gpu, busy);
-      target.copyFrom(source, { stream: busy });
-      source.dispose();
-      using next = gpu.alloc("uint8", 3 * MEBIBYTE, { resource: cache });
-      assertEquals(next.ptr, former);
-      next.fill(0xff);
-    }
-    assertSameBytes(readBytes(target), pattern);
-  },
-);
-
-Deno.test("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    for (let round = 0; round < 50; round++) {
-      using stream = gpu.createStream();
-      const block = cache.allocate(3 * MEBIBYTE, stream);
-      cache.deallocate(block, 3 * MEBIBYTE, stream);
-    }
-    assertEquals([upstream.allocationCount, cache.segmentCount], [1, 1]);
-  }));
+testOnDevice("CachingResourceAdaptor.allocate() adopts the blocks of disposed streams", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  for (let round = 0; round < 50; round++) {
+    using stream = gpu.createStream();
+    const block = cache.allocate(3 * MEBIBYTE, stream);
+    cache.deallocate(block, 3 * MEBIBYTE, stream);
+  }
+  assertEquals([upstream.allocationCount, cache.segmentCount], [1, 1]);
+});
 
 Deno.test("CachingResourceAdaptor.allocate() gives free segments back before the peak rises", () =>
   withDevice((gpu) => {
@@ -159,33 +151,31 @@ Deno.test("CachingResourceAdaptor.allocate() gives everything back and tries aga
     assertEquals(cache.usedBytes + cache.cachedBytes, upstream.liveBytes);
   }));
 
-Deno.test("CachingResourceAdaptor limit holds, and says so", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream, { limitSize: "8 MiB" });
-    const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), MemoryLimitError);
-    assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
-    const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), MemoryLimitError);
-    cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
-    assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "64k" }), RangeError);
-    assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);
-  }));
+testOnDevice("CachingResourceAdaptor limit holds, and says so", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream, { limitSize: "8 MiB" });
+  const error = assertThrows(() => cache.allocate(9 * MEBIBYTE, gpu.stream), MemoryLimitError);
+  assertStringIncludes(error.message, "0 B of the 8 MiB that CachingResourceAdaptor allows");
+  const block = cache.allocate(7 * MEBIBYTE, gpu.stream);
+  assertThrows(() => cache.allocate(3 * MEBIBYTE, gpu.stream), MemoryLimitError);
+  cache.deallocate(block, 7 * MEBIBYTE, gpu.stream);
+  assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "64k" }), RangeError);
+  assertThrows(() => new CachingResourceAdaptor(upstream, { limitSize: "140%" }), RangeError);
+});
 
-Deno.test("CachingResourceAdaptor.trim() keeps what is in use, and as much as it is told", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    const blocks = [4, 8, 16].map((size) => cache.allocate(size * MEBIBYTE, gpu.stream));
-    cache.deallocate(blocks[0] ?? 0n, 4 * MEBIBYTE, gpu.stream);
-    cache.deallocate(blocks[1] ?? 0n, 8 * MEBIBYTE, gpu.stream);
-    cache.trim(8 * MEBIBYTE);
-    assertEquals(cache.cachedBytes, 8 * MEBIBYTE);
-    cache.trim();
-    assertEquals([cache.cachedBytes, cache.usedBytes], [0, 16 * MEBIBYTE]);
-    assertEquals(upstream.liveBytes, 16 * MEBIBYTE);
-    cache.deallocate(blocks[2] ?? 0n, 16 * MEBIBYTE, gpu.stream);
-  }));
+testOnDevice("CachingResourceAdaptor.trim() keeps what is in use, and what it is told", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  const blocks = [4, 8, 16].map((size) => cache.allocate(size * MEBIBYTE, gpu.stream));
+  cache.deallocate(blocks[0] ?? 0n, 4 * MEBIBYTE, gpu.stream);
+  cache.deallocate(blocks[1] ?? 0n, 8 * MEBIBYTE, gpu.stream);
+  cache.trim(8 * MEBIBYTE);
+  assertEquals(cache.cachedBytes, 8 * MEBIBYTE);
+  cache.trim();
+  assertEquals([cache.cachedBytes, cache.usedBytes], [0, 16 * MEBIBYTE]);
+  assertEquals(upstream.liveBytes, 16 * MEBIBYTE);
+  cache.deallocate(blocks[2] ?? 0n, 16 * MEBIBYTE, gpu.stream);
+});
 
 Deno.test("CachingResourceAdaptor.dispose() gives back at once what is free, and later the rest", () =>
   withDevice((gpu) => {
@@ -202,27 +192,25 @@ Deno.test("CachingResourceAdaptor.dispose() gives back at once what is free, and
     assertEquals(upstream.live.size, 0);
   }));
 
-Deno.test("CachingResourceAdaptor is outlived by its buffers", () =>
-  withDevice((gpu) => {
-    function make() {
-      using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
-      return gpu.alloc("uint8", 4096, { resource: cache });
-    }
-    using buffer = make();
-    writeBytes(buffer, patternBytes(4096));
-    assertSameBytes(readBytes(buffer), patternBytes(4096));
-  }));
+testOnDevice("CachingResourceAdaptor is outlived by its buffers", (gpu) => {
+  function make() {
+    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+    return gpu.alloc("uint8", 4096, { resource: cache });
+  }
+  using buffer = make();
+  writeBytes(buffer, patternBytes(4096));
+  assertSameBytes(readBytes(buffer), patternBytes(4096));
+});
 
-Deno.test("CachingResourceAdaptor.deallocate() refuses what is not in use", () =>
-  withDevice((gpu) => {
-    using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
-    const block = cache.allocate(4096, gpu.stream);
-    cache.deallocate(block, 4096, gpu.stream);
-    const error = assertThrows(() => cache.deallocate(block, 4096, gpu.stream), TypeError);
-    assertStringIncludes(error.message, "it is not in use here");
-    assertEquals(cache.usedBytes, 0);
-    assertEquals(cache.cachedBytes, cache.reservedBytes);
-  }));
+testOnDevice("CachingResourceAdaptor.deallocate() refuses what is not in use", (gpu) => {
+  using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
+  const block = cache.allocate(4096, gpu.stream);
+  cache.deallocate(block, 4096, gpu.stream);
+  const error = assertThrows(() => cache.deallocate(block, 4096, gpu.stream), TypeError);
+  assertStringIncludes(error.message, "it is not in use here");
+  assertEquals(cache.usedBytes, 0);
+  assertEquals(cache.cachedBytes, cache.reservedBytes);
+});
 
 Deno.test("CachingResourceAdaptor.deallocate() loses nothing when its stream cannot be used", () =>
   withDevice((gpu) => {
@@ -239,30 +227,28 @@ Deno.test("CachingResourceAdaptor.deallocate() loses nothing when its stream can
     assertEquals([cache.usedBytes, cache.cachedBytes], [0, cache.reservedBytes]);
   }));
 
-Deno.test("CachingResourceAdaptor changes nothing when its upstream cannot allocate", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    upstream.fault.allocate = new Error("planted");
-    assertThrows(() => cache.allocate(4096, gpu.stream), Error, "planted");
-    assertEquals([cache.usedBytes, cache.cachedBytes, cache.reservedBytes], [0, 0, 0]);
-    upstream.fault.allocate = undefined;
-    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
-  }));
+testOnDevice("CachingResourceAdaptor changes nothing when its upstream cannot allocate", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  upstream.fault.allocate = new Error("planted");
+  assertThrows(() => cache.allocate(4096, gpu.stream), Error, "planted");
+  assertEquals([cache.usedBytes, cache.cachedBytes, cache.reservedBytes], [0, 0, 0]);
+  upstream.fault.allocate = undefined;
+  cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+});
 
-Deno.test("CachingResourceAdaptor keeps a segment that its upstream does not take back", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    using cache = new CachingResourceAdaptor(upstream);
-    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
-    upstream.fault.deallocate = new Error("planted");
-    const warnings = captureWarnings(() => cache.trim());
-    assert(warnings.length === 1 && warnings[0]?.includes("planted"));
-    assertEquals(cache.cachedBytes, upstream.liveBytes);
-    upstream.fault.deallocate = undefined;
-    cache.trim();
-    assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
-  }));
+testOnDevice("CachingResourceAdaptor keeps a segment that its upstream refuses", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  using cache = new CachingResourceAdaptor(upstream);
+  cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+  upstream.fault.deallocate = new Error("planted");
+  const warnings = captureWarnings(() => cache.trim());
+  assert(warnings.length === 1 && warnings[0]?.includes("planted"));
+  assertEquals(cache.cachedBytes, upstream.liveBytes);
+  upstream.fault.deallocate = undefined;
+  cache.trim();
+  assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
+});
 
 Deno.test("CachingResourceAdaptor lets its upstream use it while it gives a segment back", () =>
   withDevice((gpu) => {
@@ -288,19 +274,18 @@ Deno.test("CachingResourceAdaptor lets its upstream use it while it gives a segm
     upstream.deallocate = LedgerResource.prototype.deallocate;
   }));
 
-Deno.test("CachingResourceAdaptor shows in the device's caches, and gpu trims it there", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const cache = new CachingResourceAdaptor(upstream);
-    cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
-    const { caches } = gpu.context.ledger;
-    const kept = [...caches].filter(({ name }) => name === "caching resource");
-    assertEquals(kept.map(({ byteLength }) => byteLength), [cache.cachedBytes]);
-    for (const each of kept) each.trim();
-    assertEquals(upstream.liveBytes, 0);
-    cache.dispose();
-    assertEquals([...caches].filter(({ name }) => name === "caching resource"), []);
-  }));
+testOnDevice("CachingResourceAdaptor is one of the device's caches, which gpu trims", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const cache = new CachingResourceAdaptor(upstream);
+  cache.deallocate(cache.allocate(4096, gpu.stream), 4096, gpu.stream);
+  const { caches } = gpu.context.ledger;
+  const kept = [...caches].filter(({ name }) => name === "caching resource");
+  assertEquals(kept.map(({ byteLength }) => byteLength), [cache.cachedBytes]);
+  for (const each of kept) each.trim();
+  assertEquals(upstream.liveBytes, 0);
+  cache.dispose();
+  assertEquals([...caches].filter(({ name }) => name === "caching resource"), []);
+});
 
 Deno.test("CachingResourceAdaptor is as it was after calls without a stream, or of a wrong size", () =>
   withDevice((gpu) => {

@@ -7,38 +7,36 @@ import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_ada
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
-Deno.test("CachingResourceAdaptor conserves bytes over the driver's pool, on three streams", () =>
-  withDevice((gpu) => {
-    using second = gpu.createStream();
-    using third = gpu.createStream();
-    const upstream = new StatisticsResourceAdaptor(gpu.memoryResource);
-    using cache = new CachingResourceAdaptor(upstream, { limitSize: "512 MiB" });
-    const warnings = captureWarnings(() => {
-      const { refusedCount } = walkAllocations(cache, {
-        stepCount: 20_000,
-        streams: [gpu.stream, second, third],
-        liveCount: 200,
-        upstreamBytes: () => upstream.currentBytes,
-        onPause: () => gpu.synchronizeSync(),
-      });
-      assert(refusedCount > 0, "the walk never ran out of memory");
-    });
-    assertEquals(warnings, []);
-  }));
-
-Deno.test("CachingResourceAdaptor conserves bytes when its upstream runs out", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    upstream.capacityBytes = 300 * 2 ** 20 + 12_345;
-    using cache = new CachingResourceAdaptor(upstream);
+testOnDevice("CachingResourceAdaptor conserves bytes over the pool, on three streams", (gpu) => {
+  using second = gpu.createStream();
+  using third = gpu.createStream();
+  const upstream = new StatisticsResourceAdaptor(gpu.memoryResource);
+  using cache = new CachingResourceAdaptor(upstream, { limitSize: "512 MiB" });
+  const warnings = captureWarnings(() => {
     const { refusedCount } = walkAllocations(cache, {
       stepCount: 20_000,
-      streams: [gpu.stream],
+      streams: [gpu.stream, second, third],
       liveCount: 200,
-      upstreamBytes: () => upstream.liveBytes,
+      upstreamBytes: () => upstream.currentBytes,
+      onPause: () => gpu.synchronizeSync(),
     });
     assert(refusedCount > 0, "the walk never ran out of memory");
-    assertEquals(upstream.live.size, 0);
-  }));
+  });
+  assertEquals(warnings, []);
+});
+
+testOnDevice("CachingResourceAdaptor conserves bytes when its upstream runs out", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  upstream.capacityBytes = 300 * 2 ** 20 + 12_345;
+  using cache = new CachingResourceAdaptor(upstream);
+  const { refusedCount } = walkAllocations(cache, {
+    stepCount: 20_000,
+    streams: [gpu.stream],
+    liveCount: 200,
+    upstreamBytes: () => upstream.liveBytes,
+  });
+  assert(refusedCount > 0, "the walk never ran out of memory");
+  assertEquals(upstream.live.size, 0);
+});

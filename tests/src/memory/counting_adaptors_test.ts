@@ -9,7 +9,7 @@ import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_a
 import { CudaError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("LimitingResourceAdaptor.allocate() refuses what passes the limit, in multiples of 256", () =>
   withDevice((gpu) => {
@@ -39,84 +39,78 @@ Deno.test("LimitingResourceAdaptor reads bytes, sizes and shares, and refuses wh
     }
   }));
 
-Deno.test("LimitingResourceAdaptor limit is what the buffer's error names", () =>
-  withDevice((gpu) => {
-    const resource = new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" });
-    const error = assertThrows(
-      () => gpu.alloc("uint8", 2 ** 21, { resource }),
-      OutOfMemoryError,
-      "limited to 1 MiB, no live buffers; raise the limit of the LimitingResourceAdaptor",
-    );
-    assertEquals([error.limitBytes, error.cause instanceof MemoryLimitError], [2 ** 20, true]);
-  }));
+testOnDevice("LimitingResourceAdaptor limit is what the buffer's error names", (gpu) => {
+  const resource = new LimitingResourceAdaptor(gpu.memoryResource, { limitSize: "1 MiB" });
+  const error = assertThrows(
+    () => gpu.alloc("uint8", 2 ** 21, { resource }),
+    OutOfMemoryError,
+    "limited to 1 MiB, no live buffers; raise the limit of the LimitingResourceAdaptor",
+  );
+  assertEquals([error.limitBytes, error.cause instanceof MemoryLimitError], [2 ** 20, true]);
+});
 
-Deno.test("LimitingResourceAdaptor counts nothing for calls that fail", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" });
-    upstream.fault.allocate = shortage();
-    assertThrows(() => limited.allocate(256, gpu.stream), CudaError);
-    assertEquals(limited.usedBytes, 0);
-    upstream.fault.allocate = undefined;
-    const block = limited.allocate(256, gpu.stream);
-    upstream.fault.deallocate = new Error("planted");
-    assertThrows(() => limited.deallocate(block, 256, gpu.stream), Error, "planted");
-    assertEquals(limited.usedBytes, 256);
-    upstream.fault.deallocate = undefined;
-    limited.deallocate(block, 256, gpu.stream);
-    assertEquals(limited.usedBytes, 0);
-  }));
+testOnDevice("LimitingResourceAdaptor counts nothing for calls that fail", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const limited = new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" });
+  upstream.fault.allocate = shortage();
+  assertThrows(() => limited.allocate(256, gpu.stream), CudaError);
+  assertEquals(limited.usedBytes, 0);
+  upstream.fault.allocate = undefined;
+  const block = limited.allocate(256, gpu.stream);
+  upstream.fault.deallocate = new Error("planted");
+  assertThrows(() => limited.deallocate(block, 256, gpu.stream), Error, "planted");
+  assertEquals(limited.usedBytes, 256);
+  upstream.fault.deallocate = undefined;
+  limited.deallocate(block, 256, gpu.stream);
+  assertEquals(limited.usedBytes, 0);
+});
 
-Deno.test("StatisticsResourceAdaptor counts bytes and allocations now, at most and in all", () =>
-  withDevice((gpu) => {
-    const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
-    const first = stats.allocate(1000, gpu.stream);
-    const second = stats.allocate(500, gpu.stream);
-    stats.deallocate(first, 1000, gpu.stream);
-    const third = stats.allocate(100, gpu.stream);
-    assertEquals([stats.currentBytes, stats.peakBytes, stats.totalBytes], [600, 1500, 1600]);
-    assertEquals([stats.currentCount, stats.peakCount, stats.totalCount], [2, 2, 3]);
-    stats.deallocate(second, 500, gpu.stream);
-    stats.deallocate(third, 100, gpu.stream);
-    assertEquals([stats.currentBytes, stats.currentCount], [0, 0]);
-  }));
+testOnDevice("StatisticsResourceAdaptor counts bytes now, at most and in all", (gpu) => {
+  const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
+  const first = stats.allocate(1000, gpu.stream);
+  const second = stats.allocate(500, gpu.stream);
+  stats.deallocate(first, 1000, gpu.stream);
+  const third = stats.allocate(100, gpu.stream);
+  assertEquals([stats.currentBytes, stats.peakBytes, stats.totalBytes], [600, 1500, 1600]);
+  assertEquals([stats.currentCount, stats.peakCount, stats.totalCount], [2, 2, 3]);
+  stats.deallocate(second, 500, gpu.stream);
+  stats.deallocate(third, 100, gpu.stream);
+  assertEquals([stats.currentBytes, stats.currentCount], [0, 0]);
+});
 
-Deno.test("StatisticsResourceAdaptor.push() counts a level for itself, pop() returns it", () =>
-  withDevice((gpu) => {
-    const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
-    const outer = stats.allocate(1000, gpu.stream);
-    using level = stats.push();
-    stats.push();
-    stats.deallocate(stats.allocate(50, gpu.stream), 50, gpu.stream);
-    assertEquals(stats.pop().totalBytes, 50);
-    stats.deallocate(outer, 1000, gpu.stream);
-    assertEquals([level.currentBytes, level.peakBytes, level.totalCount], [-1000, 50, 1]);
-    assertEquals(stats.pop(), level);
-    assertThrows(() => stats.pop(), RangeError, "none are open");
-    assertEquals([stats.currentBytes, stats.peakBytes], [0, 1050]);
-  }));
+testOnDevice("StatisticsResourceAdaptor.push() counts a level, pop() returns it", (gpu) => {
+  const stats = new StatisticsResourceAdaptor(new LedgerResource(gpu));
+  const outer = stats.allocate(1000, gpu.stream);
+  using level = stats.push();
+  stats.push();
+  stats.deallocate(stats.allocate(50, gpu.stream), 50, gpu.stream);
+  assertEquals(stats.pop().totalBytes, 50);
+  stats.deallocate(outer, 1000, gpu.stream);
+  assertEquals([level.currentBytes, level.peakBytes, level.totalCount], [-1000, 50, 1]);
+  assertEquals(stats.pop(), level);
+  assertThrows(() => stats.pop(), RangeError, "none are open");
+  assertEquals([stats.currentBytes, stats.peakBytes], [0, 1050]);
+});
 
-Deno.test("StatisticsResourceAdaptor counts nothing for calls that fail", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const stats = new StatisticsResourceAdaptor(upstream);
-    upstream.fault.allocate = shortage();
-    assertThrows(() => stats.allocate(256, gpu.stream), CudaError);
-    assertEquals([stats.totalCount, stats.peakBytes], [0, 0]);
-  }));
+testOnDevice("StatisticsResourceAdaptor counts nothing for calls that fail", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const stats = new StatisticsResourceAdaptor(upstream);
+  upstream.fault.allocate = shortage();
+  assertThrows(() => stats.allocate(256, gpu.stream), CudaError);
+  assertEquals([stats.totalCount, stats.peakBytes], [0, 0]);
+});
 
-Deno.test("TrackingResourceAdaptor lists what is not given back, with the caller's line", () =>
-  withDevice((gpu) => {
-    const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
-    const kept = tracked.allocate(4096, gpu.stream);
-    tracked.deallocate(tracked.allocate(1, gpu.stream), 1, gpu.stream);
-    const [only, ...others] = tracked.outstanding();
-    assertEquals([only?.byteLength, others.length, tracked.allocatedBytes], [4096, 0, 4096]);
-    assert(only?.stack[0]?.startsWith("counting_adaptors_test.ts:"), only?.stack[0]);
-    assertStringIncludes(tracked.toString(), "1 outstanding, 4 KiB");
-    tracked.deallocate(kept, 4096, gpu.stream);
-    assertEquals(tracked.toString(), "0 outstanding, 0 B");
-  }));
+testOnDevice("TrackingResourceAdaptor lists what is held, with the caller's line", (gpu) => {
+  const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
+  const kept = tracked.allocate(4096, gpu.stream);
+  tracked.deallocate(tracked.allocate(1, gpu.stream), 1, gpu.stream);
+  const [only, ...others] = tracked.outstanding();
+  assertEquals([only?.byteLength, others.length, tracked.allocatedBytes], [4096, 0, 4096]);
+  assert(only?.stack[0]?.startsWith("counting_adaptors_test.ts:"), only?.stack[0]);
+  assertStringIncludes(tracked.toString(), "1 outstanding, 4 KiB");
+  tracked.deallocate(kept, 4096, gpu.stream);
+  assertEquals(tracked.toString(), "0 outstanding, 0 B");
+});
 
 Deno.test("TrackingResourceAdaptor.deallocate() reports a wrong size and never counts below zero", () =>
   withDevice((gpu) => {
@@ -128,26 +122,25 @@ Deno.test("TrackingResourceAdaptor.deallocate() reports a wrong size and never c
     assertEquals(tracked.allocatedBytes, 0);
   }));
 
-Deno.test("FailureCallbackResourceAdaptor.allocate() tries again as long as it is told to", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    upstream.capacityBytes = 1024;
-    const hoard = [upstream.allocate(512), upstream.allocate(512)];
-    const asked: number[] = [];
-    const resource = new FailureCallbackResourceAdaptor(upstream, {
-      onFailure(byteLength) {
-        asked.push(byteLength);
-        const block = hoard.pop();
-        if (block === undefined) return false;
-        upstream.deallocate(block, 512);
-        return true;
-      },
-    });
-    resource.deallocate(resource.allocate(1024, gpu.stream), 1024, gpu.stream);
-    assertEquals(asked, [1024, 1024]);
-    assertThrows(() => resource.allocate(2048, gpu.stream), CudaError);
-    assertEquals([asked.length, upstream.live.size], [3, 0]);
-  }));
+testOnDevice("FailureCallbackResourceAdaptor.allocate() tries again as it is told to", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  upstream.capacityBytes = 1024;
+  const hoard = [upstream.allocate(512), upstream.allocate(512)];
+  const asked: number[] = [];
+  const resource = new FailureCallbackResourceAdaptor(upstream, {
+    onFailure(byteLength) {
+      asked.push(byteLength);
+      const block = hoard.pop();
+      if (block === undefined) return false;
+      upstream.deallocate(block, 512);
+      return true;
+    },
+  });
+  resource.deallocate(resource.allocate(1024, gpu.stream), 1024, gpu.stream);
+  assertEquals(asked, [1024, 1024]);
+  assertThrows(() => resource.allocate(2048, gpu.stream), CudaError);
+  assertEquals([asked.length, upstream.live.size], [3, 0]);
+});
 
 Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, and what it throws", () =>
   withDevice((gpu) => {
@@ -164,21 +157,20 @@ Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, a
     assertEquals(upstream.live.size, 0);
   }));
 
-Deno.test("FailureCallbackResourceAdaptor refuses a promise instead of trying for ever", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    upstream.capacityBytes = 1024;
-    const thenable = { then() {} };
-    for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine")), thenable]) {
-      const onFailure = () => answer as unknown as boolean;
-      const resource = new FailureCallbackResourceAdaptor(upstream, { onFailure });
-      assertThrows(
-        () => resource.allocate(2048, gpu.stream),
-        TypeError,
-        "Cannot allocate 2048 bytes: onFailure() returned a promise",
-      );
-    }
-  }));
+testOnDevice("FailureCallbackResourceAdaptor refuses a promise, and does not go on", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  upstream.capacityBytes = 1024;
+  const thenable = { then() {} };
+  for (const answer of [Promise.resolve(true), Promise.reject(new Error("mine")), thenable]) {
+    const onFailure = () => answer as unknown as boolean;
+    const resource = new FailureCallbackResourceAdaptor(upstream, { onFailure });
+    assertThrows(
+      () => resource.allocate(2048, gpu.stream),
+      TypeError,
+      "Cannot allocate 2048 bytes: onFailure() returned a promise",
+    );
+  }
+});
 
 Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and gives all back", () =>
   withDevice((gpu) => {
@@ -194,13 +186,12 @@ Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and g
     assertEquals(upstream.live.size, 0);
   }));
 
-Deno.test("AlignedResourceAdaptor refuses what is no power of two from 256 on", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    for (const alignment of [0, 128, 300, 768]) {
-      assertThrows(
-        () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
-        RangeError,
-      );
-    }
-  }));
+testOnDevice("AlignedResourceAdaptor refuses what is no power of two from 256 on", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  for (const alignment of [0, 128, 300, 768]) {
+    assertThrows(
+      () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
+      RangeError,
+    );
+  }
+});

@@ -5,7 +5,6 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import {
-  CudaError,
   CudaUnavailableError,
   DisposedError,
   MemoryLimitError,
@@ -13,9 +12,9 @@ import {
 } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
+import { watchedDriver } from "../../support/faulty_driver.ts";
 import { Random } from "../../support/random.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MEBIBYTE = 2 ** 20;
 
@@ -32,25 +31,24 @@ Deno.test("CudaAsyncMemoryResource leaves the default pool as the driver set it 
   }, { driver });
 });
 
-Deno.test("CudaAsyncMemoryResource gives a pool of its own the settings it was asked for", () =>
-  withDevice((gpu) => {
-    const reuse = { allowOpportunistic: false };
-    using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB", reuse });
-    assertEquals(pool.releaseThresholdBytes, 64 * MEBIBYTE);
-    assertEquals(pool.reuse, {
-      followEventDependencies: true,
-      allowOpportunistic: false,
-      allowInternalDependencies: true,
-    });
-    assertThrows(
-      () => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64k" }),
-      RangeError,
-    );
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
-    const handleType = "memfd" as "none";
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { handleType }), TypeError, "memfd");
-    assertThrows(() => pool.trim(-1), RangeError, "bytes to keep -1");
-  }));
+testOnDevice("CudaAsyncMemoryResource gives a pool of its own the settings", (gpu) => {
+  const reuse = { allowOpportunistic: false };
+  using pool = new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64 MiB", reuse });
+  assertEquals(pool.releaseThresholdBytes, 64 * MEBIBYTE);
+  assertEquals(pool.reuse, {
+    followEventDependencies: true,
+    allowOpportunistic: false,
+    allowInternalDependencies: true,
+  });
+  assertThrows(
+    () => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: "64k" }),
+    RangeError,
+  );
+  assertThrows(() => new CudaAsyncMemoryResource(gpu, { maxSize: -1 }), RangeError);
+  const handleType = "memfd" as "none";
+  assertThrows(() => new CudaAsyncMemoryResource(gpu, { handleType }), TypeError, "memfd");
+  assertThrows(() => pool.trim(-1), RangeError, "bytes to keep -1");
+});
 
 Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what its threshold says", () =>
   withDevice((gpu) => {
@@ -68,37 +66,35 @@ Deno.test("CudaAsyncMemoryResource reads usage from the driver, and keeps what i
     assertEquals(pool.reservedBytes, 0);
   }));
 
-Deno.test("CudaAsyncMemoryResource maxSize bounds the pool, and the next call works", () =>
-  withDevice((gpu) => {
-    using pool = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
-    const options = { resource: pool };
-    assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), OutOfMemoryError);
-    using buffer = gpu.alloc("uint8", 4096, options);
-    writeBytes(buffer, patternBytes(4096));
-    assertSameBytes(readBytes(buffer), patternBytes(4096));
-  }));
+testOnDevice("CudaAsyncMemoryResource maxSize bounds the pool, and the next call works", (gpu) => {
+  using pool = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
+  const options = { resource: pool };
+  assertThrows(() => gpu.alloc("uint8", 256 * MEBIBYTE, options), OutOfMemoryError);
+  using buffer = gpu.alloc("uint8", 4096, options);
+  writeBytes(buffer, patternBytes(4096));
+  assertSameBytes(readBytes(buffer), patternBytes(4096));
+});
 
-Deno.test("CudaAsyncMemoryResource maxSize is what the error of a full pool names", () =>
-  withDevice((gpu) => {
-    using resource = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
-    const held = gpu.alloc("uint8", 48 * MEBIBYTE, { resource, label: "held" });
-    const error = assertThrows(
-      () => gpu.alloc("uint8", 32 * MEBIBYTE, { resource }),
-      OutOfMemoryError,
-      "limited to 64 MiB, 48 MiB in 1 live buffer (largest: held 48 MiB); make the pool with a " +
-        "larger maxSize, or dispose what is no longer needed, see gpu.live()",
-    );
-    assertInstanceOf(error.cause, MemoryLimitError);
-    const { limitBytes, heldBytes } = error.cause;
-    assertEquals([error.limitBytes, limitBytes, heldBytes], [
-      64 * MEBIBYTE,
-      64 * MEBIBYTE,
-      48 * MEBIBYTE,
-    ]);
-    held.dispose();
-    using next = gpu.alloc("uint8", 32 * MEBIBYTE, { resource });
-    assertEquals(next.byteLength, 32 * MEBIBYTE);
-  }));
+testOnDevice("CudaAsyncMemoryResource maxSize is what the error of a full pool names", (gpu) => {
+  using resource = new CudaAsyncMemoryResource(gpu, { maxSize: "64 MiB" });
+  const held = gpu.alloc("uint8", 48 * MEBIBYTE, { resource, label: "held" });
+  const error = assertThrows(
+    () => gpu.alloc("uint8", 32 * MEBIBYTE, { resource }),
+    OutOfMemoryError,
+    "limited to 64 MiB, 48 MiB in 1 live buffer (largest: held 48 MiB); make the pool with a " +
+      "larger maxSize, or dispose what is no longer needed, see gpu.live()",
+  );
+  assertInstanceOf(error.cause, MemoryLimitError);
+  const { limitBytes, heldBytes } = error.cause;
+  assertEquals([error.limitBytes, limitBytes, heldBytes], [
+    64 * MEBIBYTE,
+    64 * MEBIBYTE,
+    48 * MEBIBYTE,
+  ]);
+  held.dispose();
+  using next = gpu.alloc("uint8", 32 * MEBIBYTE, { resource });
+  assertEquals(next.byteLength, 32 * MEBIBYTE);
+});
 
 Deno.test("CudaAsyncMemoryResource maxSize needs a driver that knows it", () =>
   withDevice((gpu) => {
@@ -112,19 +108,18 @@ Deno.test("CudaAsyncMemoryResource maxSize needs a driver that knows it", () =>
     assertEquals(pool.usedBytes, 0);
   }, { driver: { ...testDriver(), cuDriverGetVersion: writeVersion } }));
 
-Deno.test("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", () =>
-  withDevice((gpu) => {
-    const pool = new CudaAsyncMemoryResource(gpu, {});
-    const buffer = gpu.alloc("uint8", 4096, { resource: pool });
-    pool.dispose();
-    pool.dispose();
-    assert(pool.disposed);
-    assertThrows(() => pool.usedBytes, DisposedError);
-    assertThrows(() => gpu.alloc("uint8", 1, { resource: pool }), DisposedError);
-    writeBytes(buffer, patternBytes(4096));
-    assertSameBytes(readBytes(buffer), patternBytes(4096));
-    buffer.dispose();
-  }));
+testOnDevice("CudaAsyncMemoryResource.dispose() ends a pool behind its last buffer", (gpu) => {
+  const pool = new CudaAsyncMemoryResource(gpu, {});
+  const buffer = gpu.alloc("uint8", 4096, { resource: pool });
+  pool.dispose();
+  pool.dispose();
+  assert(pool.disposed);
+  assertThrows(() => pool.usedBytes, DisposedError);
+  assertThrows(() => gpu.alloc("uint8", 1, { resource: pool }), DisposedError);
+  writeBytes(buffer, patternBytes(4096));
+  assertSameBytes(readBytes(buffer), patternBytes(4096));
+  buffer.dispose();
+});
 
 Deno.test("CudaAsyncMemoryResource is destroyed behind the last block, whoever goes first", () => {
   const { driver, calls } = watchedDriver();
@@ -188,17 +183,6 @@ Deno.test("CudaAsyncMemoryResource gives back what a stream frees after it ended
   }
   gpu.stream.synchronizeSync();
   assertEquals(gpu.context.freeBytes(), freeBytes);
-});
-
-Deno.test("CudaAsyncMemoryResource leaves no pool behind when a setting fails", () => {
-  const { driver, setFault } = faultyDriver();
-  const { driver: watched, calls } = watchedDriver(driver);
-  return withDevice((gpu) => {
-    setFault({ name: "cuMemPoolSetAttribute" });
-    assertThrows(() => new CudaAsyncMemoryResource(gpu, { releaseThresholdSize: 1 }), CudaError);
-    setFault(undefined);
-    assertEquals(calls.filter((call) => call === "cuMemPoolDestroy").length, 1);
-  }, { driver: watched });
 });
 
 testOnTwoDevices("CudaAsyncMemoryResource.setAccess() lets a peer in and out", (first, second) => {

@@ -3,7 +3,7 @@
 import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { dtypeOf } from "../../../src/dtype.ts";
 import { bytesOf, type HostMemory } from "../../../src/memory/host_memory.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 Deno.test("bytesOf() shows a typed array's own bytes, offset included", () => {
   const buffer = new ArrayBuffer(64);
@@ -79,20 +79,19 @@ Deno.test("bytesOf() tells ordinary memory from shared memory, whatever its clas
   }
 });
 
-Deno.test("upload() and download() move what an array really has", () =>
-  withDevice(async (gpu) => {
-    using two = gpu.zeros("float32", 2);
-    await two.upload(Liar.of2(1, 2));
-    assertEquals([...await two.download()], [1, 2]);
-    const target = Liar.of2(0, 0);
-    await two.download(target);
-    assertEquals([target[0], target[1]], [1, 2]);
-    using large = gpu.zeros("float32", 250_000);
-    await assertRejects(() => large.upload(Liar.of2(1, 2)), RangeError, "the array has 8 bytes");
-    assertThrows(() => large.downloadSync(Liar.of2(1, 2)), RangeError, "the array has 8 bytes");
-    using made = await gpu.upload(Liar.of2(3, 4));
-    assertEquals([made.dtype, ...await made.download()], ["float32", 3, 4]);
-  }));
+testOnDevice("upload() and download() move what an array really has", async (gpu) => {
+  using two = gpu.zeros("float32", 2);
+  await two.upload(Liar.of2(1, 2));
+  assertEquals([...await two.download()], [1, 2]);
+  const target = Liar.of2(0, 0);
+  await two.download(target);
+  assertEquals([target[0], target[1]], [1, 2]);
+  using large = gpu.zeros("float32", 250_000);
+  await assertRejects(() => large.upload(Liar.of2(1, 2)), RangeError, "the array has 8 bytes");
+  assertThrows(() => large.downloadSync(Liar.of2(1, 2)), RangeError, "the array has 8 bytes");
+  using made = await gpu.upload(Liar.of2(3, 4));
+  assertEquals([made.dtype, ...await made.download()], ["float32", 3, 4]);
+});
 
 for (const [name, memory] of Object.entries(ACCEPTED)) {
   Deno.test(`bytesOf() takes ${name}`, () => {
@@ -149,10 +148,9 @@ Deno.test("bytesOf() says where options go, when it is given some", () => {
   assertEquals(error.message.includes("options"), false);
 });
 
-Deno.test("bytesOf() says how buffers are copied, when it is given one", () =>
-  withDevice((gpu) => {
-    using x = gpu.zeros("float32", 2, { label: "x" });
-    const words =
-      "given DeviceBuffer(x, float32[2]), expected a typed array or an ArrayBuffer; copyFrom()";
-    assertThrows(() => bytesOf(x as never, "upload"), TypeError, words);
-  }));
+testOnDevice("bytesOf() says how buffers are copied, when it is given one", (gpu) => {
+  using x = gpu.zeros("float32", 2, { label: "x" });
+  const words =
+    "given DeviceBuffer(x, float32[2]), expected a typed array or an ArrayBuffer; copyFrom()";
+  assertThrows(() => bytesOf(x as never, "upload"), TypeError, words);
+});

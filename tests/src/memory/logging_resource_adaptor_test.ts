@@ -13,7 +13,7 @@ import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_ada
 import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** What RMM writes, with two streams, a failure, a block that is never freed, and a reused address. */
 const RMM_LOG = `Thread,Time,Action,Pointer,Size,Stream
@@ -25,55 +25,52 @@ const RMM_LOG = `Thread,Time,Action,Pointer,Size,Stream
 1979932,14:21:20.000003,free,0x30a000000,512,0x55d0
 `;
 
-Deno.test("LoggingResourceAdaptor writes RMM's columns, also for what fails", () =>
-  withDevice((gpu) => {
-    const lines: string[] = [];
-    const upstream = new LedgerResource(gpu);
-    const logged = new LoggingResourceAdaptor(upstream, { write: (line) => lines.push(line) });
-    const block = logged.allocate(256, gpu.stream);
-    upstream.fault.allocate = shortage();
-    assertThrows(() => logged.allocate(512, gpu.stream), CudaError);
-    logged.deallocate(block, 256, gpu.stream);
-    const time = String.raw`\d+,\d\d:\d\d:\d\d\.\d{6}`;
-    assertEquals(lines[0], "Thread,Time,Action,Pointer,Size,Stream");
-    assertMatch(lines[1] ?? "", new RegExp(`^${time},allocate,0x[0-9a-f]+,256,0x[0-9a-f]+$`));
-    assertMatch(lines[2] ?? "", new RegExp(`^${time},allocate failure,0x0,512,0x[0-9a-f]+$`));
-    assertMatch(lines[3] ?? "", new RegExp(`^${time},free,0x[0-9a-f]+,256,0x[0-9a-f]+$`));
-    assertEquals(lines.length, 4);
-  }));
+testOnDevice("LoggingResourceAdaptor writes RMM's columns, also for what fails", (gpu) => {
+  const lines: string[] = [];
+  const upstream = new LedgerResource(gpu);
+  const logged = new LoggingResourceAdaptor(upstream, { write: (line) => lines.push(line) });
+  const block = logged.allocate(256, gpu.stream);
+  upstream.fault.allocate = shortage();
+  assertThrows(() => logged.allocate(512, gpu.stream), CudaError);
+  logged.deallocate(block, 256, gpu.stream);
+  const time = String.raw`\d+,\d\d:\d\d:\d\d\.\d{6}`;
+  assertEquals(lines[0], "Thread,Time,Action,Pointer,Size,Stream");
+  assertMatch(lines[1] ?? "", new RegExp(`^${time},allocate,0x[0-9a-f]+,256,0x[0-9a-f]+$`));
+  assertMatch(lines[2] ?? "", new RegExp(`^${time},allocate failure,0x0,512,0x[0-9a-f]+$`));
+  assertMatch(lines[3] ?? "", new RegExp(`^${time},free,0x[0-9a-f]+,256,0x[0-9a-f]+$`));
+  assertEquals(lines.length, 4);
+});
 
-Deno.test("LoggingResourceAdaptor loses no memory when its log cannot be written", () =>
-  withDevice((gpu) => {
-    let isFull = false;
-    const write = () => {
-      if (isFull) throw new Error("disk full");
-    };
-    const upstream = new LedgerResource(gpu);
-    const logged = new LoggingResourceAdaptor(upstream, { write });
-    isFull = true;
-    const warnings = captureWarnings(() => {
-      logged.deallocate(logged.allocate(256, gpu.stream), 256, gpu.stream);
-    });
-    assertEquals([warnings.length, upstream.live.size], [2, 0]);
-    assertStringIncludes(warnings[0] ?? "", "disk full");
-  }));
+testOnDevice("LoggingResourceAdaptor loses no memory when its log cannot be written", (gpu) => {
+  let isFull = false;
+  const write = () => {
+    if (isFull) throw new Error("disk full");
+  };
+  const upstream = new LedgerResource(gpu);
+  const logged = new LoggingResourceAdaptor(upstream, { write });
+  isFull = true;
+  const warnings = captureWarnings(() => {
+    logged.deallocate(logged.allocate(256, gpu.stream), 256, gpu.stream);
+  });
+  assertEquals([warnings.length, upstream.live.size], [2, 0]);
+  assertStringIncludes(warnings[0] ?? "", "disk full");
+});
 
-Deno.test("replayAllocations() repeats what a LoggingResourceAdaptor wrote", () =>
-  withDevice((gpu) => {
-    const lines: string[] = [];
-    const first = new LedgerResource(gpu);
-    const logged = new LoggingResourceAdaptor(first, { write: (line) => lines.push(line) });
-    const blocks = [1, 2, 3].map((count) => logged.allocate(count * 1000, gpu.stream));
-    logged.deallocate(blocks[1] ?? 0n, 2000, gpu.stream);
-    const again: string[] = [];
-    const second = new LedgerResource(gpu);
-    const copy = new LoggingResourceAdaptor(second, { write: (line) => again.push(line) });
-    const result = replayAllocations(parseAllocationLog(lines.join("\n")), copy);
-    assertEquals([result.stepCount, result.peakLiveBytes], [4, 6000]);
-    const whatOf = (line: string) => line.split(",").slice(2, 3).concat(line.split(",")[4] ?? "");
-    assertEquals(again.slice(0, 5).map(whatOf), lines.map(whatOf));
-    assertEquals(second.live.size, 0);
-  }));
+testOnDevice("replayAllocations() repeats what a LoggingResourceAdaptor wrote", (gpu) => {
+  const lines: string[] = [];
+  const first = new LedgerResource(gpu);
+  const logged = new LoggingResourceAdaptor(first, { write: (line) => lines.push(line) });
+  const blocks = [1, 2, 3].map((count) => logged.allocate(count * 1000, gpu.stream));
+  logged.deallocate(blocks[1] ?? 0n, 2000, gpu.stream);
+  const again: string[] = [];
+  const second = new LedgerResource(gpu);
+  const copy = new LoggingResourceAdaptor(second, { write: (line) => again.push(line) });
+  const result = replayAllocations(parseAllocationLog(lines.join("\n")), copy);
+  assertEquals([result.stepCount, result.peakLiveBytes], [4, 6000]);
+  const whatOf = (line: string) => line.split(",").slice(2, 3).concat(line.split(",")[4] ?? "");
+  assertEquals(again.slice(0, 5).map(whatOf), lines.map(whatOf));
+  assertEquals(second.live.size, 0);
+});
 
 Deno.test("replayAllocations() replays RMM's own log, streams apart, and gives everything back", () =>
   withDevice((gpu) => {
@@ -84,23 +81,21 @@ Deno.test("replayAllocations() replays RMM's own log, streams apart, and gives e
     assertEquals(cache.usedBytes, 0);
   }));
 
-Deno.test("replayAllocations() gives a block back whose address is allocated again", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    const [header = ""] = RMM_LOG.split("\n");
-    const rows = ["1,2,allocate,0x1,500,0x0", "1,2,allocate,0x1,700,0x0", "1,2,free,0x1,700,0x0"];
-    const log = parseAllocationLog([header, ...rows].join("\n"));
-    const { stepCount, peakLiveBytes } = replayAllocations(log, upstream);
-    assertEquals([stepCount, peakLiveBytes, upstream.live.size], [3, 700, 0]);
-  }));
+testOnDevice("replayAllocations() gives a block back whose address is allocated again", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  const [header = ""] = RMM_LOG.split("\n");
+  const rows = ["1,2,allocate,0x1,500,0x0", "1,2,allocate,0x1,700,0x0", "1,2,free,0x1,700,0x0"];
+  const log = parseAllocationLog([header, ...rows].join("\n"));
+  const { stepCount, peakLiveBytes } = replayAllocations(log, upstream);
+  assertEquals([stepCount, peakLiveBytes, upstream.live.size], [3, 700, 0]);
+});
 
-Deno.test("replayAllocations() gives everything back when the resource fails", () =>
-  withDevice((gpu) => {
-    const upstream = new LedgerResource(gpu);
-    upstream.capacityBytes = 1300;
-    assertThrows(() => replayAllocations(parseAllocationLog(RMM_LOG), upstream), CudaError);
-    assertEquals(upstream.live.size, 0);
-  }));
+testOnDevice("replayAllocations() gives everything back when the resource fails", (gpu) => {
+  const upstream = new LedgerResource(gpu);
+  upstream.capacityBytes = 1300;
+  assertThrows(() => replayAllocations(parseAllocationLog(RMM_LOG), upstream), CudaError);
+  assertEquals(upstream.live.size, 0);
+});
 
 Deno.test("parseAllocationLog() names the line that is none", () => {
   assertThrows(() => parseAllocationLog("a,b"), SyntaxError, "line 1");
@@ -115,23 +110,21 @@ Deno.test("parseAllocationLog() names the line that is none", () => {
   assertLess(error.message.length, 200);
 });
 
-Deno.test("replayAllocations() refuses rows that are none", () =>
-  withDevice(({ memoryResource }) => {
-    for (const log of [[null], ["1,2,free,0x1,2,0x0"], {}]) {
-      assertThrows(() => replayAllocations(log as never, memoryResource), TypeError, "a list");
-    }
-  }));
+testOnDevice("replayAllocations() refuses rows that are none", ({ memoryResource }) => {
+  for (const log of [[null], ["1,2,free,0x1,2,0x0"], {}]) {
+    assertThrows(() => replayAllocations(log as never, memoryResource), TypeError, "a list");
+  }
+});
 
-Deno.test("LoggingResourceAdaptor reports an async log that cannot be written", () =>
-  withDevice(async (gpu) => {
-    using caught = new CaughtWarnings();
-    const write = async () => {
-      await undefined;
-      throw new Error("disk full");
-    };
-    const resource = new LoggingResourceAdaptor(gpu.memoryResource, { write });
-    gpu.alloc("uint8", 256, { resource }).dispose();
-    for (let turn = 0; turn < 4; turn++) await undefined;
-    assertEquals(caught.texts.length, 3); // the header, too
-    assertStringIncludes(caught.texts[0] ?? "", "could not be logged: disk full");
-  }));
+testOnDevice("LoggingResourceAdaptor reports an async log that cannot be written", async (gpu) => {
+  using caught = new CaughtWarnings();
+  const write = async () => {
+    await undefined;
+    throw new Error("disk full");
+  };
+  const resource = new LoggingResourceAdaptor(gpu.memoryResource, { write });
+  gpu.alloc("uint8", 256, { resource }).dispose();
+  for (let turn = 0; turn < 4; turn++) await undefined;
+  assertEquals(caught.texts.length, 3); // the header, too
+  assertStringIncludes(caught.texts[0] ?? "", "could not be logged: disk full");
+});

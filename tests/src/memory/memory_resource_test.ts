@@ -9,7 +9,7 @@ import { PinnedHostMemoryResource } from "../../../src/memory/pinned_host_memory
 import type { CudaStream } from "../../../src/order/stream.ts";
 import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { testResource } from "../../support/resource_contract.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** What a user might write: every block of another resource gets a border on both sides. */
 class BorderedResource implements MemoryResource {
@@ -49,30 +49,29 @@ testResource({
   make: (gpu) => new BorderedResource(new CudaMemoryResource(gpu)),
 });
 
-Deno.test("MemoryResource of a user gives back the address and the size that it gave", () =>
-  withDevice((gpu) => {
-    const taken = new Map<bigint, number>();
-    const upstream = new CudaMemoryResource(gpu);
-    const resource: MemoryResource = {
-      context: gpu.context,
-      isDeviceAccessible: true,
-      isHostAccessible: false,
-      allocate(byteLength) {
-        const address = upstream.allocate(byteLength);
-        taken.set(address, byteLength);
-        return address;
-      },
-      deallocate(address, byteLength) {
-        assertEquals(taken.get(address), byteLength);
-        taken.delete(address);
-        upstream.deallocate(address);
-      },
-    };
-    const buffers = [1, 1000, 4096].map((size) => gpu.alloc("uint8", size, { resource }));
-    assertEquals(taken.size, 3);
-    for (const buffer of buffers) buffer.dispose();
-    assertEquals(taken.size, 0);
-  }));
+testOnDevice("MemoryResource of a user gives back the address and the size that it gave", (gpu) => {
+  const taken = new Map<bigint, number>();
+  const upstream = new CudaMemoryResource(gpu);
+  const resource: MemoryResource = {
+    context: gpu.context,
+    isDeviceAccessible: true,
+    isHostAccessible: false,
+    allocate(byteLength) {
+      const address = upstream.allocate(byteLength);
+      taken.set(address, byteLength);
+      return address;
+    },
+    deallocate(address, byteLength) {
+      assertEquals(taken.get(address), byteLength);
+      taken.delete(address);
+      upstream.deallocate(address);
+    },
+  };
+  const buffers = [1, 1000, 4096].map((size) => gpu.alloc("uint8", size, { resource }));
+  assertEquals(taken.size, 3);
+  for (const buffer of buffers) buffer.dispose();
+  assertEquals(taken.size, 0);
+});
 
 Deno.test("CudaAsyncMemoryResource says what to use where there are no pools", () =>
   withDevice((gpu) => {
@@ -90,7 +89,6 @@ Deno.test("CudaDevice takes plain memory where there are no pools", () =>
     assertEquals(buffer.downloadSync(), new Uint8Array(16));
   }, { driver: simulateDriver({ poolsSupported: false }) }));
 
-Deno.test("CudaDevice takes stream-ordered memory where there are pools", () =>
-  withDevice((gpu) => {
-    assertEquals(gpu.memoryResource.constructor, CudaAsyncMemoryResource);
-  }));
+testOnDevice("CudaDevice takes stream-ordered memory where there are pools", (gpu) => {
+  assertEquals(gpu.memoryResource.constructor, CudaAsyncMemoryResource);
+});

@@ -21,38 +21,36 @@ import {
 import { TIMERS } from "../../../src/words/timer.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 
 /** A device that a test fills in no time. */
 const SMALL = { memoryBytes: 256 * MIB };
 
-Deno.test("CudaDevice.alloc() on a full device fails, and goes on once a block is free", () =>
-  withDevice((gpu) => {
-    const blockBytes = Math.floor(gpu.memory.freeBytes / 8 / MIB) * MIB;
-    using blocks = new DisposableStack();
-    const held = fill(gpu, blocks, blockBytes);
-    const error = assertThrows(() => gpu.alloc("uint8", blockBytes), OutOfMemoryError);
-    assertEquals([error.requestedBytes, error.liveCount], [blockBytes, held.length]);
-    assertEquals([error.liveBytes, error.largest.length], [held.length * blockBytes, 5]);
-    held[3]?.dispose();
-    using again = gpu.alloc("uint8", blockBytes);
-    again.clear();
-    assertEquals(again.byteLength, blockBytes);
-  }));
+testOnDevice("CudaDevice.alloc() on a full device fails until a block is free", (gpu) => {
+  const blockBytes = Math.floor(gpu.memory.freeBytes / 8 / MIB) * MIB;
+  using blocks = new DisposableStack();
+  const held = fill(gpu, blocks, blockBytes);
+  const error = assertThrows(() => gpu.alloc("uint8", blockBytes), OutOfMemoryError);
+  assertEquals([error.requestedBytes, error.liveCount], [blockBytes, held.length]);
+  assertEquals([error.liveBytes, error.largest.length], [held.length * blockBytes, 5]);
+  held[3]?.dispose();
+  using again = gpu.alloc("uint8", blockBytes);
+  again.clear();
+  assertEquals(again.byteLength, blockBytes);
+});
 
-Deno.test("CudaDevice.alloc() on a full device leaves counters and tracks as they were", () =>
-  withDevice((gpu) => {
-    using track = gpu.track("drill");
-    const before = gpu.memory;
-    assertThrows(() => gpu.alloc("uint8", 4 * gpu.info.totalBytes), OutOfMemoryError);
-    assertEquals([gpu.memory.liveBytes, gpu.memory.peakBytes], [
-      before.liveBytes,
-      before.peakBytes,
-    ]);
-    assertEquals([track.totalCount, gpu.live().count], [0, 0]);
-  }));
+testOnDevice("CudaDevice.alloc() on a full device leaves counters as they were", (gpu) => {
+  using track = gpu.track("drill");
+  const before = gpu.memory;
+  assertThrows(() => gpu.alloc("uint8", 4 * gpu.info.totalBytes), OutOfMemoryError);
+  assertEquals([gpu.memory.liveBytes, gpu.memory.peakBytes], [
+    before.liveBytes,
+    before.peakBytes,
+  ]);
+  assertEquals([track.totalCount, gpu.live().count], [0, 0]);
+});
 
 Deno.test("OutOfMemoryError of a full device names who holds it and what would help", () =>
   withDevice((gpu) => {
@@ -173,24 +171,22 @@ Deno.test("CudaDevice.limit() counts what buffers hold, not what the device's po
     gpu.limit(undefined);
   }));
 
-Deno.test("CudaDevice.limit() leaves host memory alone", () =>
-  withDevice((gpu) => {
-    gpu.limit(0);
-    using pinned = gpu.pinned("uint8", 1024);
-    assertEquals(pinned.length, 1024);
-    gpu.limit(undefined);
-  }));
+testOnDevice("CudaDevice.limit() leaves host memory alone", (gpu) => {
+  gpu.limit(0);
+  using pinned = gpu.pinned("uint8", 1024);
+  assertEquals(pinned.length, 1024);
+  gpu.limit(undefined);
+});
 
-Deno.test("CudaDevice.limit() reads sizes and shares, and refuses anything else", () =>
-  withDevice((gpu) => {
-    gpu.limit("50%");
-    assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
-    for (const size of ["64k", "-1 MiB", "101%", "much"]) {
-      assertThrows(() => gpu.limit(size), RangeError);
-    }
-    assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
-    gpu.limit(undefined);
-  }));
+testOnDevice("CudaDevice.limit() reads sizes and shares, and refuses anything else", (gpu) => {
+  gpu.limit("50%");
+  assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
+  for (const size of ["64k", "-1 MiB", "101%", "much"]) {
+    assertThrows(() => gpu.limit(size), RangeError);
+  }
+  assertEquals(gpu.memory.limitBytes, Math.floor(gpu.info.totalBytes / 2));
+  gpu.limit(undefined);
+});
 
 Deno.test("CudaDevice.pinned() that fails speaks of host memory", () => {
   const driver = { ...simulateDriver(), cuMemHostAlloc: () => 2 };

@@ -18,7 +18,7 @@ import {
 } from "../../../src/entries/memory.ts";
 import { DisposedError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** Gives what it is told to, and counts what comes back. */
 class MyArena implements MemoryResource {
@@ -53,18 +53,17 @@ const NO_ADDRESSES: readonly [unknown, string][] = [
   [2n ** 64n, "the bigint 18446744073709551616, expected an address as a bigint"],
 ];
 
-Deno.test("A resource of the program's that returns no address is refused by name", () =>
-  withDevice((gpu) => {
-    for (const [given, words] of NO_ADDRESSES) {
-      const resource = new MyArena(gpu, given);
-      assertThrows(
-        () => gpu.alloc("uint8", 100, { resource }),
-        TypeError,
-        `Cannot allocate from MyArena: its allocate() returned ${words}`,
-      );
-      assertEquals(resource.returned, []);
-    }
-  }));
+testOnDevice("A resource of the program's that returns no address is refused by name", (gpu) => {
+  for (const [given, words] of NO_ADDRESSES) {
+    const resource = new MyArena(gpu, given);
+    assertThrows(
+      () => gpu.alloc("uint8", 100, { resource }),
+      TypeError,
+      `Cannot allocate from MyArena: its allocate() returned ${words}`,
+    );
+    assertEquals(resource.returned, []);
+  }
+});
 
 Deno.test("A resource of the program's that returns a promise is refused, and the promise too", () =>
   withDevice((gpu) => {
@@ -75,37 +74,35 @@ Deno.test("A resource of the program's that returns a promise is refused, and th
     }
   }));
 
-Deno.test("A resource of the program's has a misaligned address back", () =>
-  withDevice((gpu) => {
-    const resource = new MyArena(gpu, 0x1_0000_0040n);
-    const words = "returned 0x100000040, expected a multiple of 256";
-    assertThrows(() => gpu.alloc("uint8", 100, { resource }), TypeError, words);
-    assertEquals(resource.returned, [0x1_0000_0040n]);
-  }));
+testOnDevice("A resource of the program's has a misaligned address back", (gpu) => {
+  const resource = new MyArena(gpu, 0x1_0000_0040n);
+  const words = "returned 0x100000040, expected a multiple of 256";
+  assertThrows(() => gpu.alloc("uint8", 100, { resource }), TypeError, words);
+  assertEquals(resource.returned, [0x1_0000_0040n]);
+});
 
-Deno.test("Adaptors over a resource of the program's count nothing that is no address", () =>
-  withDevice((gpu) => {
-    const upstream = new MyArena(gpu, 4096);
-    const statistics = new StatisticsResourceAdaptor(upstream);
-    using caching = new CachingResourceAdaptor(upstream);
-    const adaptors = [
-      statistics,
-      caching,
-      new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
-      new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
-      new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
-      new LoggingResourceAdaptor(upstream, { write: () => {} }),
-      new TrackingResourceAdaptor(upstream),
-    ];
-    for (const resource of adaptors) {
-      assertThrows(
-        () => gpu.alloc("uint8", 100, { resource }),
-        TypeError,
-        "Cannot allocate from MyArena: its allocate() returned the number 4096",
-      );
-    }
-    assertEquals([statistics.currentCount, caching.usedCount], [0, 0]);
-  }));
+testOnDevice("Adaptors over a program's resource count nothing that is no address", (gpu) => {
+  const upstream = new MyArena(gpu, 4096);
+  const statistics = new StatisticsResourceAdaptor(upstream);
+  using caching = new CachingResourceAdaptor(upstream);
+  const adaptors = [
+    statistics,
+    caching,
+    new AlignedResourceAdaptor(upstream, { alignmentSize: 4096 }),
+    new FailureCallbackResourceAdaptor(upstream, { onFailure: () => false }),
+    new LimitingResourceAdaptor(upstream, { limitSize: "1 MiB" }),
+    new LoggingResourceAdaptor(upstream, { write: () => {} }),
+    new TrackingResourceAdaptor(upstream),
+  ];
+  for (const resource of adaptors) {
+    assertThrows(
+      () => gpu.alloc("uint8", 100, { resource }),
+      TypeError,
+      "Cannot allocate from MyArena: its allocate() returned the number 4096",
+    );
+  }
+  assertEquals([statistics.currentCount, caching.usedCount], [0, 0]);
+});
 
 Deno.test("A resource of the program's that is out of memory is not explained by the device", () =>
   withDevice((gpu) => {
@@ -120,33 +117,31 @@ Deno.test("A resource of the program's that is out of memory is not explained by
     assertStringIncludes(error.hint, "have MyArena hold more, or dispose");
   }));
 
-Deno.test("CudaDevice.alloc() counts memory as what its resource gives", () =>
-  withDevice((gpu) => {
-    const resources = {
-      device: new CudaMemoryResource(gpu),
-      pinned: new PinnedHostMemoryResource(gpu),
-      mapped: new MappedHostMemoryResource(gpu),
-      managed: new ManagedMemoryResource(gpu),
-    };
-    for (const [kind, resource] of Object.entries(resources)) {
-      for (const source of [resource, new StatisticsResourceAdaptor(resource)]) {
-        const before = gpu.live({ kind: kind as "device" }).byteLength;
-        using buffer = gpu.alloc("uint8", 4096, { resource: source });
-        using planned = gpu.lazy("uint8", 4096, { resource: source });
-        planned.ensureAllocated();
-        assertEquals([buffer.kind, planned.kind], [kind, kind]);
-        assertEquals(gpu.live({ kind: kind as "device" }).byteLength, before + 8192);
-      }
+testOnDevice("CudaDevice.alloc() counts memory as what its resource gives", (gpu) => {
+  const resources = {
+    device: new CudaMemoryResource(gpu),
+    pinned: new PinnedHostMemoryResource(gpu),
+    mapped: new MappedHostMemoryResource(gpu),
+    managed: new ManagedMemoryResource(gpu),
+  };
+  for (const [kind, resource] of Object.entries(resources)) {
+    for (const source of [resource, new StatisticsResourceAdaptor(resource)]) {
+      const before = gpu.live({ kind: kind as "device" }).byteLength;
+      using buffer = gpu.alloc("uint8", 4096, { resource: source });
+      using planned = gpu.lazy("uint8", 4096, { resource: source });
+      planned.ensureAllocated();
+      assertEquals([buffer.kind, planned.kind], [kind, kind]);
+      assertEquals(gpu.live({ kind: kind as "device" }).byteLength, before + 8192);
     }
-  }));
+  }
+});
 
-Deno.test("CudaDevice.alloc() over host memory passes no limit on device memory", () =>
-  withDevice((gpu) => {
-    gpu.limit(0);
-    using buffer = gpu.alloc("uint8", 4096, { resource: new PinnedHostMemoryResource(gpu) });
-    assertEquals(buffer.fill(1).byteLength, 4096);
-    gpu.limit(undefined);
-  }));
+testOnDevice("CudaDevice.alloc() over host memory passes no limit on device memory", (gpu) => {
+  gpu.limit(0);
+  using buffer = gpu.alloc("uint8", 4096, { resource: new PinnedHostMemoryResource(gpu) });
+  assertEquals(buffer.fill(1).byteLength, 4096);
+  gpu.limit(undefined);
+});
 
 /** Calls that allocate, one way or another, after they were given a buffer. */
 const ALLOCATING: Readonly<

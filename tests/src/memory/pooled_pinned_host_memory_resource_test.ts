@@ -7,11 +7,11 @@ import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
 import { SweepDriver } from "../../support/sweep/sweep_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("PooledPinnedHostMemoryResource.allocate() takes the smallest block that is little larger", () =>
   withDevice((gpu) => {
@@ -45,22 +45,21 @@ Deno.test("downloadPinned() keeps little page-locked memory after downloads of m
     assertLess(PinnedPool.of(gpu.context).byteLength, 20 * most);
   }));
 
-Deno.test("PooledPinnedHostMemoryResource.allocate() leaves blocks that are much larger", () =>
-  withDevice((gpu) => {
-    using pool = new PooledPinnedHostMemoryResource(gpu);
-    const first = pool.allocate(10_000, gpu.stream);
-    assertEquals(pool.usedBytes, 12_288);
-    pool.deallocate(first, 10_000, gpu.stream);
-    const other = pool.allocate(8192, gpu.stream);
-    assertNotEquals(other, first);
-    const same = pool.allocate(12_000, gpu.stream);
-    assertEquals(same, first);
-    pool.deallocate(same, 12_000, gpu.stream);
-    pool.deallocate(other, 8192, gpu.stream);
-    assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
-  }));
+testOnDevice("PooledPinnedHostMemoryResource.allocate() leaves much larger blocks", (gpu) => {
+  using pool = new PooledPinnedHostMemoryResource(gpu);
+  const first = pool.allocate(10_000, gpu.stream);
+  assertEquals(pool.usedBytes, 12_288);
+  pool.deallocate(first, 10_000, gpu.stream);
+  const other = pool.allocate(8192, gpu.stream);
+  assertNotEquals(other, first);
+  const same = pool.allocate(12_000, gpu.stream);
+  assertEquals(same, first);
+  pool.deallocate(same, 12_000, gpu.stream);
+  pool.deallocate(other, 8192, gpu.stream);
+  assertEquals([pool.usedBytes, pool.cachedBytes], [0, 20_480]);
+});
 
-testHoldingStream(
+testHolding(
   "PooledPinnedHostMemoryResource hands a block out again only after the copies that use it",
   (gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);
@@ -80,7 +79,7 @@ testHoldingStream(
   },
 );
 
-testHoldingStream(
+testHolding(
   "PooledPinnedHostMemoryResource.deallocate() waits for the stream when it is called directly",
   (gpu) => {
     using pool = new PooledPinnedHostMemoryResource(gpu);
@@ -96,15 +95,14 @@ testHoldingStream(
   },
 );
 
-Deno.test("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", () =>
-  withDevice((gpu) => {
-    using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "8 KiB" });
-    const blocks = [1, 2, 3].map(() => pool.allocate(4096, gpu.stream));
-    for (const block of blocks) pool.deallocate(block, 4096, gpu.stream);
-    assertEquals(pool.cachedBytes, 8192);
-    pool.trim();
-    assertEquals(pool.cachedBytes, 0);
-  }));
+testOnDevice("PooledPinnedHostMemoryResource keeps at most what it is told, and trims", (gpu) => {
+  using pool = new PooledPinnedHostMemoryResource(gpu, { keepSize: "8 KiB" });
+  const blocks = [1, 2, 3].map(() => pool.allocate(4096, gpu.stream));
+  for (const block of blocks) pool.deallocate(block, 4096, gpu.stream);
+  assertEquals(pool.cachedBytes, 8192);
+  pool.trim();
+  assertEquals(pool.cachedBytes, 0);
+});
 
 Deno.test("PooledPinnedHostMemoryResource.dispose() unpins blocks in use when they are freed", () => {
   const { driver, calls } = watchedDriver();

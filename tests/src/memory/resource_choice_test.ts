@@ -11,23 +11,22 @@ import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinne
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("CudaDevice.withResource() is what allocations in the function use, and nests", () =>
-  withDevice((gpu) => {
-    const [outer, inner] = [1, 2].map(() => new StatisticsResourceAdaptor(gpu.memoryResource));
-    if (outer === undefined || inner === undefined) throw new TypeError("Cannot happen");
-    const result = gpu.withResource(outer, () => {
-      gpu.zeros("uint8", 100).dispose();
-      gpu.withResource(inner, () => gpu.alloc("uint8", 10).dispose());
-      gpu.alloc("uint8", 1000, { resource: inner }).dispose();
-      gpu.alloc("uint8", 1).dispose();
-      return "result";
-    });
-    gpu.alloc("uint8", 5000).dispose();
-    assertEquals(result, "result");
-    assertEquals([outer.totalBytes, inner.totalBytes], [101, 1010]);
-  }));
+testOnDevice("CudaDevice.withResource() is what its function allocates from, and nests", (gpu) => {
+  const [outer, inner] = [1, 2].map(() => new StatisticsResourceAdaptor(gpu.memoryResource));
+  if (outer === undefined || inner === undefined) throw new TypeError("Cannot happen");
+  const result = gpu.withResource(outer, () => {
+    gpu.zeros("uint8", 100).dispose();
+    gpu.withResource(inner, () => gpu.alloc("uint8", 10).dispose());
+    gpu.alloc("uint8", 1000, { resource: inner }).dispose();
+    gpu.alloc("uint8", 1).dispose();
+    return "result";
+  });
+  gpu.alloc("uint8", 5000).dispose();
+  assertEquals(result, "result");
+  assertEquals([outer.totalBytes, inner.totalBytes], [101, 1010]);
+});
 
 Deno.test("CudaDevice.withResource() follows promises, and functions that overlap do not mix", () =>
   withDevice(async (gpu) => {
@@ -43,24 +42,22 @@ Deno.test("CudaDevice.withResource() follows promises, and functions that overla
     assertEquals(resources.map(({ totalBytes }) => totalBytes), [4, 8, 12]);
   }));
 
-Deno.test("CudaDevice.withResource() ends when the function throws or rejects", () =>
-  withDevice(async (gpu) => {
-    const { memoryResource } = gpu;
-    const resource = new StatisticsResourceAdaptor(memoryResource);
-    const fail = () => {
-      throw new Error("planted");
-    };
-    assertThrows(() => gpu.withResource(resource, fail), Error, "planted");
-    await assertRejects(() => gpu.withResource(resource, async () => await fail()));
-    assertEquals(gpu.memoryResource, memoryResource);
-  }));
+testOnDevice("CudaDevice.withResource() ends when the function throws or rejects", async (gpu) => {
+  const { memoryResource } = gpu;
+  const resource = new StatisticsResourceAdaptor(memoryResource);
+  const fail = () => {
+    throw new Error("planted");
+  };
+  assertThrows(() => gpu.withResource(resource, fail), Error, "planted");
+  await assertRejects(() => gpu.withResource(resource, async () => await fail()));
+  assertEquals(gpu.memoryResource, memoryResource);
+});
 
-Deno.test("CudaDevice.withPinnedResource() is where page-locked memory comes from", () =>
-  withDevice((gpu) => {
-    using pool = new PooledPinnedHostMemoryResource(gpu);
-    gpu.withPinnedResource(pool, () => gpu.pinned("uint8", 4096).dispose());
-    assertEquals(pool.cachedBytes, 4096);
-  }));
+testOnDevice("CudaDevice.withPinnedResource() is where page-locked memory comes from", (gpu) => {
+  using pool = new PooledPinnedHostMemoryResource(gpu);
+  gpu.withPinnedResource(pool, () => gpu.pinned("uint8", 4096).dispose());
+  assertEquals(pool.cachedBytes, 4096);
+});
 
 testOnTwoDevices("CudaDevice.withResource() refuses another device's resource", (first, second) => {
   assertThrows(

@@ -9,50 +9,46 @@ import { PinnedHostMemoryResource } from "../../../src/memory/pinned_host_memory
 import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
 import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
-Deno.test("Resources show a line each on a console, upstreams below, with their counters", () =>
-  withDevice((gpu) => {
-    using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
-    const stats = new StatisticsResourceAdaptor(cache);
-    using _buffer = gpu.alloc("uint8", 1000, { resource: stats });
-    const [first = "", second = "", third = "", ...more] = Deno.inspect(stats).split("\n");
-    assertStringIncludes(first, "StatisticsResourceAdaptor: current 1000 B, peak 1000 B, ");
-    assertStringIncludes(first, "(memory for the GPU of device 0)");
-    assertStringIncludes(
-      second,
-      "  over CachingResourceAdaptor: used 1 KiB, used count 1, cached ",
-    );
-    assertStringIncludes(third, "  over CudaAsyncMemoryResource: used ");
-    assertEquals(more, []);
-  }));
+testOnDevice("Resources show a line each on a console, with their counters", (gpu) => {
+  using cache = new CachingResourceAdaptor(new CudaAsyncMemoryResource(gpu));
+  const stats = new StatisticsResourceAdaptor(cache);
+  using _buffer = gpu.alloc("uint8", 1000, { resource: stats });
+  const [first = "", second = "", third = "", ...more] = Deno.inspect(stats).split("\n");
+  assertStringIncludes(first, "StatisticsResourceAdaptor: current 1000 B, peak 1000 B, ");
+  assertStringIncludes(first, "(memory for the GPU of device 0)");
+  assertStringIncludes(
+    second,
+    "  over CachingResourceAdaptor: used 1 KiB, used count 1, cached ",
+  );
+  assertStringIncludes(third, "  over CudaAsyncMemoryResource: used ");
+  assertEquals(more, []);
+});
 
-Deno.test("Resources without counters show where their memory can be used", () =>
-  withDevice((gpu) => {
-    assertEquals(
-      Deno.inspect(new PinnedHostMemoryResource(gpu)),
-      "PinnedHostMemoryResource (memory for host and GPU of device 0)",
-    );
-    assertStringIncludes(Deno.inspect(new MappedHostMemoryResource(gpu)), "MappedHostMemoryRes");
-  }));
+testOnDevice("Resources without counters show where their memory can be used", (gpu) => {
+  assertEquals(
+    Deno.inspect(new PinnedHostMemoryResource(gpu)),
+    "PinnedHostMemoryResource (memory for host and GPU of device 0)",
+  );
+  assertStringIncludes(Deno.inspect(new MappedHostMemoryResource(gpu)), "MappedHostMemoryRes");
+});
 
-Deno.test("Resources show the other counters when those of an upstream cannot be read", () =>
-  withDevice((gpu) => {
-    const pool = new CudaAsyncMemoryResource(gpu, {});
-    const limited = new LimitingResourceAdaptor(pool, { limitSize: "1 MiB" });
-    pool.dispose();
-    assertEquals(Deno.inspect(limited).split("\n"), [
-      "LimitingResourceAdaptor: limit 1 MiB, used 0 B (memory for the GPU of device 0)",
-      "  over CudaAsyncMemoryResource: not readable: Cannot use CudaAsyncMemoryResource: it was disposed",
-    ]);
-  }));
+testOnDevice("Resources show their counters when an upstream's cannot be read", (gpu) => {
+  const pool = new CudaAsyncMemoryResource(gpu, {});
+  const limited = new LimitingResourceAdaptor(pool, { limitSize: "1 MiB" });
+  pool.dispose();
+  assertEquals(Deno.inspect(limited).split("\n"), [
+    "LimitingResourceAdaptor: limit 1 MiB, used 0 B (memory for the GPU of device 0)",
+    "  over CudaAsyncMemoryResource: not readable: Cannot use CudaAsyncMemoryResource: it was disposed",
+  ]);
+});
 
-Deno.test("TrackingResourceAdaptor shows its counters on a console, and the list below", () =>
-  withDevice((gpu) => {
-    const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
-    const block = tracked.allocate(4096, gpu.stream);
-    const lines = Deno.inspect(tracked).split("\n");
-    assertStringIncludes(lines[0] ?? "", "TrackingResourceAdaptor: allocated 4 KiB");
-    assertEquals(lines.at(-1), "1 outstanding, 4 KiB");
-    tracked.deallocate(block, 4096, gpu.stream);
-  }));
+testOnDevice("TrackingResourceAdaptor shows its counters, and the list below", (gpu) => {
+  const tracked = new TrackingResourceAdaptor(new LedgerResource(gpu));
+  const block = tracked.allocate(4096, gpu.stream);
+  const lines = Deno.inspect(tracked).split("\n");
+  assertStringIncludes(lines[0] ?? "", "TrackingResourceAdaptor: allocated 4 KiB");
+  assertEquals(lines.at(-1), "1 outstanding, 4 KiB");
+  tracked.deallocate(block, 4096, gpu.stream);
+});

@@ -5,11 +5,11 @@ import { assert, assertEquals, assertFalse, assertGreater } from "@std/assert";
 import { type PartUse, StreamUsage } from "../../../src/memory/stream_usage.ts";
 import { PendingWork } from "../../../src/order/pending_work.ts";
 import { type CudaStream, queueOf } from "../../../src/order/stream.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testRandom } from "../../support/random.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-testHoldingStream("StreamUsage.order() makes a read wait for the last write", (gpu) => {
+testHolding("StreamUsage.order() makes a read wait for the last write", (gpu) => {
   using writer = gpu.createStream();
   using reader = gpu.createStream();
   using shared = gpu.zeros("uint32", 256);
@@ -24,7 +24,7 @@ testHoldingStream("StreamUsage.order() makes a read wait for the last write", (g
   assertEquals(target.downloadSync()[255], 1);
 });
 
-testHoldingStream("StreamUsage.order() makes a write wait for all reads", (gpu) => {
+testHolding("StreamUsage.order() makes a write wait for all reads", (gpu) => {
   using first = gpu.createStream();
   using second = gpu.createStream();
   using writer = gpu.createStream();
@@ -42,30 +42,27 @@ testHoldingStream("StreamUsage.order() makes a write wait for all reads", (gpu) 
   assertEquals([a.downloadSync()[0], b.downloadSync()[0], shared.downloadSync()[0]], [3, 3, 4]);
 });
 
-testHoldingStream(
-  "StreamUsage.order() makes a write wait for many reads, also of disposed streams",
-  (gpu) => {
-    using stack = new DisposableStack();
-    const readers = Array.from({ length: 20 }, () => stack.use(gpu.createStream()));
-    const targets = readers.map((stream) => stack.use(gpu.zeros("uint32", 256, { stream })));
-    using writer = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256).fill(3);
-    {
-      using held = new HeldStream(gpu, readers);
-      for (const [at, stream] of readers.entries()) {
-        targets[at]?.copyFrom(shared, { stream });
-        if (at % 2 === 0) stream.dispose();
-      }
-      shared.fill(4, { stream: writer });
-      assertFalse(writer.isIdle);
-      held.release();
+testHolding("StreamUsage.order() makes a write wait for reads of disposed streams too", (gpu) => {
+  using stack = new DisposableStack();
+  const readers = Array.from({ length: 20 }, () => stack.use(gpu.createStream()));
+  const targets = readers.map((stream) => stack.use(gpu.zeros("uint32", 256, { stream })));
+  using writer = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256).fill(3);
+  {
+    using held = new HeldStream(gpu, readers);
+    for (const [at, stream] of readers.entries()) {
+      targets[at]?.copyFrom(shared, { stream });
+      if (at % 2 === 0) stream.dispose();
     }
-    assertEquals(targets.map((target) => target.downloadSync()[255]), readers.map(() => 3));
-    assertEquals(shared.downloadSync()[0], 4);
-  },
-);
+    shared.fill(4, { stream: writer });
+    assertFalse(writer.isIdle);
+    held.release();
+  }
+  assertEquals(targets.map((target) => target.downloadSync()[255]), readers.map(() => 3));
+  assertEquals(shared.downloadSync()[0], 4);
+});
 
-testHoldingStream("StreamUsage.order() makes a write wait for a write", (gpu) => {
+testHolding("StreamUsage.order() makes a write wait for a write", (gpu) => {
   using first = gpu.createStream();
   using second = gpu.createStream();
   using shared = gpu.zeros("uint32", 256);
@@ -79,7 +76,7 @@ testHoldingStream("StreamUsage.order() makes a write wait for a write", (gpu) =>
   assertEquals(shared.downloadSync()[0], 2);
 });
 
-testHoldingStream("StreamUsage.order() lets reads on two streams run side by side", (gpu) => {
+testHolding("StreamUsage.order() lets reads on two streams run side by side", (gpu) => {
   using first = gpu.createStream();
   using second = gpu.createStream();
   using shared = gpu.zeros("uint32", 256);
@@ -94,31 +91,29 @@ testHoldingStream("StreamUsage.order() lets reads on two streams run side by sid
   held.release();
 });
 
-Deno.test("StreamUsage.order() orders a stream that reads, writes and reads again", () =>
-  withDevice((gpu) => {
-    using other = gpu.createStream();
-    using a = gpu.zeros("uint32", 256);
-    using b = gpu.zeros("uint32", 256);
-    for (let round = 1; round <= 20; round++) {
-      a.fill(round);
-      b.copyFrom(a, { stream: other });
-      a.copyFrom(b);
-      b.fill(0, { stream: other });
-    }
-    assertEquals([a.downloadSync()[0], b.downloadSync()[0]], [20, 0]);
-  }));
+testOnDevice("StreamUsage.order() orders a stream that reads, writes and reads again", (gpu) => {
+  using other = gpu.createStream();
+  using a = gpu.zeros("uint32", 256);
+  using b = gpu.zeros("uint32", 256);
+  for (let round = 1; round <= 20; round++) {
+    a.fill(round);
+    b.copyFrom(a, { stream: other });
+    a.copyFrom(b);
+    b.fill(0, { stream: other });
+  }
+  assertEquals([a.downloadSync()[0], b.downloadSync()[0]], [20, 0]);
+});
 
-Deno.test("StreamUsage.order() makes a transfer come after another stream's write", () =>
-  withDevice(async (gpu) => {
-    using writer = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256);
-    shared.fill(8, { stream: writer });
-    assertEquals((await shared.download())[255], 8);
-    await shared.upload(new Uint32Array(256).fill(9));
-    using copy = gpu.zeros("uint32", 256, { stream: writer });
-    copy.copyFrom(shared, { stream: writer });
-    assertEquals(copy.downloadSync()[255], 9);
-  }));
+testOnDevice("StreamUsage.order() makes a transfer follow another stream's write", async (gpu) => {
+  using writer = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256);
+  shared.fill(8, { stream: writer });
+  assertEquals((await shared.download())[255], 8);
+  await shared.upload(new Uint32Array(256).fill(9));
+  using copy = gpu.zeros("uint32", 256, { stream: writer });
+  copy.copyFrom(shared, { stream: writer });
+  assertEquals(copy.downloadSync()[255], 9);
+});
 
 /** Counts how often a stream has to wait for another one. */
 class WatchedUsage extends StreamUsage {
@@ -197,20 +192,19 @@ Deno.test("StreamUsage.pendingBefore() names the last write of all bytes for the
     assertEquals(usage.pendingBefore(gpu.stream, ALL).length, 3);
   }));
 
-Deno.test("StreamUsage.pendingBefore() names every call that no later one comes after", () =>
-  withDevice((gpu) => {
-    const others: (Partial<PartUse> & { readonly isAfterAll?: boolean })[] = [
-      {}, // such as one of several transfers of one call
-      { access: "read", isAfterAll: true },
-      { address: 10n, byteLength: 49, isAfterAll: true },
-      { address: 11n, byteLength: 50, isAfterAll: true },
-    ];
-    for (const other of others) {
-      const usage = new StreamUsage(gpu.stream);
-      const [first, later] = noteUses(usage, gpu.stream, [{}, other]);
-      assertEquals(usage.pendingBefore(gpu.stream, ALL), [later, first]);
-    }
-  }));
+testOnDevice("StreamUsage.pendingBefore() names each call that no other comes after", (gpu) => {
+  const others: (Partial<PartUse> & { readonly isAfterAll?: boolean })[] = [
+    {}, // such as one of several transfers of one call
+    { access: "read", isAfterAll: true },
+    { address: 10n, byteLength: 49, isAfterAll: true },
+    { address: 11n, byteLength: 50, isAfterAll: true },
+  ];
+  for (const other of others) {
+    const usage = new StreamUsage(gpu.stream);
+    const [first, later] = noteUses(usage, gpu.stream, [{}, other]);
+    assertEquals(usage.pendingBefore(gpu.stream, ALL), [later, first]);
+  }
+});
 
 Deno.test("StreamUsage.pendingBefore() names postponed calls that came after the last write", () =>
   withDevice((gpu) => {

@@ -57,10 +57,10 @@ const COPIES: Readonly<Record<string, (gpu: CudaDevice, to: Bytes, from: Bytes) 
 };
 
 for (const [name, copy] of Object.entries(COPIES)) {
-  Deno.test({
-    name: `${name} between striped memory and the first device's own goes on the other's stream`,
-    ignore: MOST_RANKS < 2,
-    fn: async () => {
+  Deno.test(
+    `${name} between striped memory and the first device's own goes on the other's stream`,
+    { ignore: MOST_RANKS < 2 },
+    async () => {
       for (const isInto of [true, false]) {
         // No device has the right to the other's own memory yet.
         await withDevices(2, async (gpus, stack) => {
@@ -71,7 +71,7 @@ for (const [name, copy] of Object.entries(COPIES)) {
         });
       }
     },
-  });
+  );
 }
 
 Deno.test("gpus.stripe() takes its stripes from each device in turn, and gives them back", () =>
@@ -131,31 +131,6 @@ if (!ON_GPU) {
       using _full = deviceAt(gpus, 2).alloc("uint8", 60 * MIB);
       assertThrows(() => gpus.stripe("90 MiB", { stripeSize: "2 MiB" }), OutOfMemoryError);
     }, { driver: simulateDriver({ devices: 3, memoryBytes: 64 * MIB }) }));
-
-  for (
-    const name of ["cuMemAddressReserve", "cuMemCreate", "cuMemMap", "cuMemSetAccess"] as const
-  ) {
-    Deno.test(`gpus.stripe() leaves nothing when ${name} fails`, async () => {
-      for (const after of [0, 1, 3]) {
-        let count = 0;
-        const simulated = simulateDriver({ devices: 2 });
-        const call = simulated[name] as (...args: unknown[]) => number;
-        const fails = (...args: unknown[]) => count++ === after ? 999 : call(...args);
-        await withDevices(2, (gpus) => {
-          const free = gpus.map(({ memory: { freeBytes } }) => freeBytes);
-          for (let round = 0; round < 4 && count <= after; round++) {
-            try {
-              gpus.stripe("8 MiB", { stripeSize: "2 MiB" }).dispose();
-            } catch (error) {
-              assertStringIncludes(`${error}`, name);
-            }
-          }
-          assert(count > after);
-          assertEquals(gpus.map(({ memory: { freeBytes } }) => freeBytes), free);
-        }, { driver: { ...simulated, [name]: fails } as typeof simulated });
-      }
-    });
-  }
 
   Deno.test("a stripe that cannot be unmapped is reported, and costs only itself", async () => {
     const simulated = simulateDriver({ devices: 2 });

@@ -14,17 +14,16 @@ import { createEvent, type CudaEvent } from "../../../src/order/event.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-Deno.test("CudaEvent.isComplete is true before it was recorded", () =>
-  withDevice((gpu) => {
-    using event = gpu.createEvent();
-    assert(event.isComplete);
-  }));
+testOnDevice("CudaEvent.isComplete is true before it was recorded", (gpu) => {
+  using event = gpu.createEvent();
+  assert(event.isComplete);
+});
 
-testHoldingStream("CudaEvent.isComplete is false until the work before it is done", (gpu) => {
+testHolding("CudaEvent.isComplete is false until the work before it is done", (gpu) => {
   using stream = gpu.createStream();
   using held = new HeldStream(gpu, stream);
   using event = stream.record();
@@ -45,21 +44,18 @@ Deno.test("CudaEvent.isComplete throws what the work before it failed with", () 
   }, { driver });
 });
 
-testHoldingStream(
-  "CudaEvent.synchronize() resolves once the work before it is done",
-  async (gpu) => {
-    using stream = gpu.createStream();
-    using held = new HeldStream(gpu, stream);
-    using event = stream.record();
-    let isDone = false;
-    const waiting = event.synchronize().then(() => isDone = true);
-    await delay(2);
-    assertFalse(isDone);
-    held.release();
-    await waiting;
-    assert(event.isComplete);
-  },
-);
+testHolding("CudaEvent.synchronize() resolves once the work before it is done", async (gpu) => {
+  using stream = gpu.createStream();
+  using held = new HeldStream(gpu, stream);
+  using event = stream.record();
+  let isDone = false;
+  const waiting = event.synchronize().then(() => isDone = true);
+  await delay(2);
+  assertFalse(isDone);
+  held.release();
+  await waiting;
+  assert(event.isComplete);
+});
 
 Deno.test("CudaEvent.synchronize() rejects with what the driver reports", () => {
   const { driver, setFault } = faultyDriver();
@@ -71,41 +67,38 @@ Deno.test("CudaEvent.synchronize() rejects with what the driver reports", () => 
   }, { driver });
 });
 
-Deno.test("CudaEvent.secondsSince() tells the GPU time between two marks", () =>
-  withDevice((gpu) => {
-    using a = gpu.zeros("uint8", 2 ** 20);
-    using b = gpu.alloc("uint8", 2 ** 20);
-    using start = gpu.stream.record();
-    b.copyFrom(a);
-    using end = gpu.stream.record();
-    end.synchronizeSync();
-    const seconds = end.secondsSince(start);
-    assertGreater(seconds, 0);
-    assertEquals(start.secondsSince(end), -seconds);
-  }));
+testOnDevice("CudaEvent.secondsSince() tells the GPU time between two marks", (gpu) => {
+  using a = gpu.zeros("uint8", 2 ** 20);
+  using b = gpu.alloc("uint8", 2 ** 20);
+  using start = gpu.stream.record();
+  b.copyFrom(a);
+  using end = gpu.stream.record();
+  end.synchronizeSync();
+  const seconds = end.secondsSince(start);
+  assertGreater(seconds, 0);
+  assertEquals(start.secondsSince(end), -seconds);
+});
 
-Deno.test("CudaEvent.secondsSince() refuses events that record no time", () =>
-  withDevice((gpu) => {
-    using timed = gpu.stream.record();
-    using plain = gpu.stream.record({ timing: false });
-    gpu.synchronizeSync();
-    assertThrows(() => plain.secondsSince(timed), TypeError, "made with timing: false");
-    assertThrows(() => timed.secondsSince(plain), TypeError, "made with timing: false");
-  }));
+testOnDevice("CudaEvent.secondsSince() refuses events that record no time", (gpu) => {
+  using timed = gpu.stream.record();
+  using plain = gpu.stream.record({ timing: false });
+  gpu.synchronizeSync();
+  assertThrows(() => plain.secondsSince(timed), TypeError, "made with timing: false");
+  assertThrows(() => timed.secondsSince(plain), TypeError, "made with timing: false");
+});
 
-Deno.test("CudaEvent.secondsSince() fails for an event that was never recorded", () =>
-  withDevice((gpu) => {
-    using start = gpu.createEvent();
-    using end = gpu.stream.record();
-    end.synchronizeSync();
-    assertThrows(
-      () => end.secondsSince(start),
-      CudaError,
-      "CUDA_ERROR_INVALID_HANDLE (400); stream.record() both events first",
-    );
-  }));
+testOnDevice("CudaEvent.secondsSince() fails for an event that was never recorded", (gpu) => {
+  using start = gpu.createEvent();
+  using end = gpu.stream.record();
+  end.synchronizeSync();
+  assertThrows(
+    () => end.secondsSince(start),
+    CudaError,
+    "CUDA_ERROR_INVALID_HANDLE (400); stream.record() both events first",
+  );
+});
 
-testHoldingStream("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
+testHolding("CudaEvent.secondsSince() fails for a mark that is still ahead", (gpu) => {
   using stream = gpu.createStream();
   using start = stream.record();
   using _held = new HeldStream(gpu, stream);
@@ -125,15 +118,14 @@ testOnTwoDevices("CudaEvent.secondsSince() refuses events of two devices", (firs
   assertThrows(() => end.secondsSince(start), TypeError, "each device has a clock of its own");
 });
 
-Deno.test("CudaEvent.dispose() frees once when called twice", () =>
-  withDevice((gpu) => {
-    const event = gpu.createEvent({ label: "mark" });
-    assertEquals(gpu.live().count, 1);
-    event.dispose();
-    event.dispose();
-    assert(event.disposed);
-    assertEquals(gpu.live().count, 0);
-  }));
+testOnDevice("CudaEvent.dispose() frees once when called twice", (gpu) => {
+  const event = gpu.createEvent({ label: "mark" });
+  assertEquals(gpu.live().count, 1);
+  event.dispose();
+  event.dispose();
+  assert(event.disposed);
+  assertEquals(gpu.live().count, 0);
+});
 
 const USES: Record<string, (event: CudaEvent, other: CudaEvent) => unknown> = {
   "handle": (event) => event.handle,
@@ -145,40 +137,27 @@ const USES: Record<string, (event: CudaEvent, other: CudaEvent) => unknown> = {
 };
 
 for (const [use, run] of Object.entries(USES)) {
-  Deno.test(`CudaEvent.${use} names the event when it was disposed`, () =>
-    withDevice(async (gpu) => {
-      using other = gpu.stream.record();
-      const event = gpu.createEvent({ label: "mark" });
-      event.dispose();
-      await assertRejects(
-        async () => await run(event, other),
-        DisposedError,
-        "Cannot use CudaEvent(mark): it was disposed",
-      );
-    }));
+  testOnDevice(`CudaEvent.${use} names the event when it was disposed`, async (gpu) => {
+    using other = gpu.stream.record();
+    const event = gpu.createEvent({ label: "mark" });
+    event.dispose();
+    await assertRejects(
+      async () => await run(event, other),
+      DisposedError,
+      "Cannot use CudaEvent(mark): it was disposed",
+    );
+  });
 }
 
-Deno.test("createEvent() leaves nothing when the driver refuses", () => {
-  const { driver, setFault } = faultyDriver();
-  return withDevice((gpu) => {
-    setFault({ name: "cuEventCreate" });
-    assertThrows(() => gpu.createEvent(), CudaError, "cuEventCreate");
-    assertEquals(gpu.live().count, 0);
-    setFault(undefined);
-    gpu.createEvent().dispose();
-  }, { driver });
+testOnDevice("CudaEvent.toString() shows the label or the number", (gpu) => {
+  using labelled = createEvent(gpu.context, { label: "mark" });
+  using plain = createEvent(gpu.context);
+  assertEquals(String(labelled), "CudaEvent(mark)");
+  assert(/^CudaEvent\(#\d+\)$/.test(String(plain)));
+  assertEquals(Deno.inspect(labelled), "CudaEvent(mark)");
+  labelled.dispose();
+  assertEquals(Deno.inspect(labelled), "CudaEvent(mark) disposed");
 });
-
-Deno.test("CudaEvent.toString() shows the label or the number", () =>
-  withDevice((gpu) => {
-    using labelled = createEvent(gpu.context, { label: "mark" });
-    using plain = createEvent(gpu.context);
-    assertEquals(String(labelled), "CudaEvent(mark)");
-    assert(/^CudaEvent\(#\d+\)$/.test(String(plain)));
-    assertEquals(Deno.inspect(labelled), "CudaEvent(mark)");
-    labelled.dispose();
-    assertEquals(Deno.inspect(labelled), "CudaEvent(mark) disposed");
-  }));
 
 Deno.test("CudaEvent keeps its context when the device is disposed first", async () => {
   const gpu = openTestDevice();
@@ -198,22 +177,21 @@ const WAITS: Readonly<Record<string, (event: CudaEvent) => unknown>> = {
 };
 
 for (const [name, wait] of Object.entries(WAITS)) {
-  Deno.test(`CudaEvent.${name} comes after a transfer that is under way`, () =>
-    withDevice(async (gpu) => {
-      using x = gpu.alloc("uint8", LATE_BYTES).fill(7);
-      using before = gpu.stream.record();
-      const array = new Uint8Array(LATE_BYTES);
-      const download = x.download(array);
-      using event = gpu.stream.record();
-      requireUnderWay(gpu.stream);
-      assertFalse(event.isComplete);
-      assertThrows(() => event.secondsSince(before), CudaError, "event's synchronize() first");
-      await wait(event);
-      assertEquals(array.at(-1), 7);
-      assert(event.isComplete);
-      assertGreater(event.secondsSince(before), 0);
-      await download;
-    }));
+  testOnDevice(`CudaEvent.${name} comes after a transfer that is under way`, async (gpu) => {
+    using x = gpu.alloc("uint8", LATE_BYTES).fill(7);
+    using before = gpu.stream.record();
+    const array = new Uint8Array(LATE_BYTES);
+    const download = x.download(array);
+    using event = gpu.stream.record();
+    requireUnderWay(gpu.stream);
+    assertFalse(event.isComplete);
+    assertThrows(() => event.secondsSince(before), CudaError, "event's synchronize() first");
+    await wait(event);
+    assertEquals(array.at(-1), 7);
+    assert(event.isComplete);
+    assertGreater(event.secondsSince(before), 0);
+    await download;
+  });
 }
 
 Deno.test("CudaEvent disposed behind a transfer is still waited for, and leaves nothing", () =>

@@ -3,7 +3,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { type CudaDevice, CudaStream, DisposedError } from "../../../mod.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** A stream that a library made itself, and what its destructor is. */
 function libraryStream(gpu: CudaDevice): { handle: bigint } & Disposable {
@@ -44,21 +44,20 @@ Deno.test("CudaStream.fromHandle() takes what __cuda_stream__() tells, which str
     assertEquals(CudaStream.fromHandle(gpu.stream, { gpu }), gpu.stream);
   }));
 
-Deno.test("CudaStream.fromHandle() refuses what is no stream", () =>
-  withDevice((gpu) => {
-    const wrong: readonly unknown[] = [
-      ...[0n, -1n, 2n ** 64n, 5, "5", null, undefined, {}, gpu],
-      { __cuda_stream__: () => [1, 5n] },
-      { __cuda_stream__: () => 5n },
-      { __cuda_stream__: () => [0, 0.5] },
-    ];
-    for (const source of wrong) {
-      assertThrows(() => CudaStream.fromHandle(source as never, { gpu }), TypeError, "Cannot ");
-    }
-    assertThrows(() => CudaStream.fromHandle(5n, {} as never), TypeError, "pass { gpu }");
-    assertThrows(() => CudaStream.fromHandle(5n, undefined as never), TypeError, "pass { gpu }");
-    assertThrows(() => CudaStream.fromHandle(5n, { gpu: {} } as never), TypeError, '"gpu"');
-  }));
+testOnDevice("CudaStream.fromHandle() refuses what is no stream", (gpu) => {
+  const wrong: readonly unknown[] = [
+    ...[0n, -1n, 2n ** 64n, 5, "5", null, undefined, {}, gpu],
+    { __cuda_stream__: () => [1, 5n] },
+    { __cuda_stream__: () => 5n },
+    { __cuda_stream__: () => [0, 0.5] },
+  ];
+  for (const source of wrong) {
+    assertThrows(() => CudaStream.fromHandle(source as never, { gpu }), TypeError, "Cannot ");
+  }
+  assertThrows(() => CudaStream.fromHandle(5n, {} as never), TypeError, "pass { gpu }");
+  assertThrows(() => CudaStream.fromHandle(5n, undefined as never), TypeError, "pass { gpu }");
+  assertThrows(() => CudaStream.fromHandle(5n, { gpu: {} } as never), TypeError, '"gpu"');
+});
 
 for (const [name, handle] of [["legacy", 1n], ["thread's", 2n]] as const) {
   Deno.test(`the ${name} default stream is waited for without a call on another thread`, async () => {

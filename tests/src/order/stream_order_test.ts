@@ -6,35 +6,31 @@ import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.t
 import { CudaDevice } from "../../../src/device/device.ts";
 import { queueOf } from "../../../src/order/stream.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
-testHoldingStream(
-  "GpuBuffer.dispose() frees after a stream that was disposed while busy",
-  (gpu) => {
-    const stream = gpu.createStream();
-    using gate = gpu.createStream();
-    using held = new HeldStream(gpu, gate);
-    const buffer = gpu.zeros("uint8", 4096);
-    stream.wait(gate);
-    buffer.fill(1, { stream });
-    stream.dispose();
-    buffer.dispose();
-    held.release();
-  },
-);
+testHolding("GpuBuffer.dispose() frees after a stream that was disposed while busy", (gpu) => {
+  const stream = gpu.createStream();
+  using gate = gpu.createStream();
+  using held = new HeldStream(gpu, gate);
+  const buffer = gpu.zeros("uint8", 4096);
+  stream.wait(gate);
+  buffer.fill(1, { stream });
+  stream.dispose();
+  buffer.dispose();
+  held.release();
+});
 
-Deno.test("GpuBuffer.fill() refuses a disposed stream before any call", () =>
-  withDevice((gpu) => {
-    using buffer = gpu.zeros("uint8", 8);
-    using other = gpu.zeros("uint8", 8);
-    const stream = gpu.createStream();
-    stream.dispose();
-    assertThrows(() => buffer.fill(1, { stream }), DisposedError, "CudaStream");
-    assertThrows(() => buffer.copyFrom(other, { stream }), DisposedError, "CudaStream");
-    assertThrows(() => buffer.strided().fill(1, { stream }), DisposedError, "CudaStream");
-    assertThrows(() => buffer.close(stream), DisposedError, "CudaStream");
-  }));
+testOnDevice("GpuBuffer.fill() refuses a disposed stream before any call", (gpu) => {
+  using buffer = gpu.zeros("uint8", 8);
+  using other = gpu.zeros("uint8", 8);
+  const stream = gpu.createStream();
+  stream.dispose();
+  assertThrows(() => buffer.fill(1, { stream }), DisposedError, "CudaStream");
+  assertThrows(() => buffer.copyFrom(other, { stream }), DisposedError, "CudaStream");
+  assertThrows(() => buffer.strided().fill(1, { stream }), DisposedError, "CudaStream");
+  assertThrows(() => buffer.close(stream), DisposedError, "CudaStream");
+});
 
 Deno.test("CudaDevice.open() with manual order leaves two streams to the program", () => {
   const driver = simulateDriver();
@@ -88,38 +84,34 @@ Deno.test("CudaDevice.open() refuses another order while the device is open", ()
   assertThrows(() => CudaDevice.open(0, { driver, order }), TypeError, 'expected "automatic"');
 });
 
-Deno.test("StreamUsage forgets streams that are gone, however many read a buffer", () =>
-  withDevice((gpu) => {
-    using source = gpu.zeros("uint8", 64);
-    using target = gpu.zeros("uint8", 64);
-    for (let round = 0; round < 100; round++) {
-      using stream = gpu.createStream();
-      target.copyFrom(source, { stream });
-      stream.synchronizeSync();
-    }
-    assertLess(source.span.allocation.usage.streams().length, 20);
-  }));
+testOnDevice("StreamUsage forgets streams that are gone, however many read a buffer", (gpu) => {
+  using source = gpu.zeros("uint8", 64);
+  using target = gpu.zeros("uint8", 64);
+  for (let round = 0; round < 100; round++) {
+    using stream = gpu.createStream();
+    target.copyFrom(source, { stream });
+    stream.synchronizeSync();
+  }
+  assertLess(source.span.allocation.usage.streams().length, 20);
+});
 
-testHoldingStream(
-  "StreamQueue.lend() lets others wait for what came before, and later for all again",
-  (gpu) => {
-    using lent = gpu.createStream();
-    using reader = gpu.createStream();
-    using shared = gpu.zeros("uint32", 256, { stream: lent });
-    using target = gpu.zeros("uint32", 256, { stream: reader });
-    gpu.synchronizeSync();
-    shared.fill(1, { stream: lent });
-    {
-      const loan = queueOf(lent).lend();
-      using held = new HeldStream(gpu, lent);
-      target.copyFrom(shared, { stream: reader });
-      reader.synchronizeSync(); // would never end behind what is queued during the loan
-      loan[Symbol.dispose]();
-      shared.fill(2, { stream: lent });
-      target.copyFrom(shared, { stream: reader });
-      assertFalse(reader.isIdle);
-      held.release();
-    }
-    assertEquals(target.downloadSync()[255], 2);
-  },
-);
+testHolding("StreamQueue.lend() lets others wait for what came before, later for all", (gpu) => {
+  using lent = gpu.createStream();
+  using reader = gpu.createStream();
+  using shared = gpu.zeros("uint32", 256, { stream: lent });
+  using target = gpu.zeros("uint32", 256, { stream: reader });
+  gpu.synchronizeSync();
+  shared.fill(1, { stream: lent });
+  {
+    const loan = queueOf(lent).lend();
+    using held = new HeldStream(gpu, lent);
+    target.copyFrom(shared, { stream: reader });
+    reader.synchronizeSync(); // would never end behind what is queued during the loan
+    loan[Symbol.dispose]();
+    shared.fill(2, { stream: lent });
+    target.copyFrom(shared, { stream: reader });
+    assertFalse(reader.isIdle);
+    held.release();
+  }
+  assertEquals(target.downloadSync()[255], 2);
+});

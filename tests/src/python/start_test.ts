@@ -52,19 +52,17 @@ Deno.test("startPython() refuses options that it does not know", async () => {
 const python = tryPython();
 const reason = typeof python === "string" ? ` (skipped: ${python})` : "";
 
-Deno.test({
-  name: `startPython() takes the program that is named, or the environment's${reason}`,
+Deno.test(`startPython() takes the program that is named, or the environment's${reason}`, {
   ignore: reason !== "",
-  fn: async () => {
-    const { executable, libraryPath } = python as Exclude<typeof python, string>;
-    const expected = `${executable} 2 true`;
-    const env = { VRAMKIT_PYTHON: "" };
-    const option = `{ executable: ${JSON.stringify(executable)} }`;
-    assertEquals(await start(option, { env }), expected);
-    const named = { VRAMKIT_PYTHON: executable, VRAMKIT_LIBPYTHON: libraryPath };
-    assertEquals(await start("{}", { env: named }), expected);
-    // Without the permission to run it, its folders are looked at.
-    const flags = ["--allow-ffi", "--allow-read", "--allow-env"];
-    assertEquals(await start("{}", { env: named, flags }), expected);
-  },
+}, async () => {
+  const { executable, libraryPath } = python as Exclude<typeof python, string>;
+  const expected = `${executable} 2 true`;
+  const env = { VRAMKIT_PYTHON: "" };
+  const option = `{ executable: ${JSON.stringify(executable)} }`;
+  assertEquals(await start(option, { env }), expected);
+  const named = { VRAMKIT_PYTHON: executable, VRAMKIT_LIBPYTHON: libraryPath };
+  assertEquals(await start("{}", { env: named }), expected);
+  // Without the permission to run it, its folders are looked at.
+  const flags = ["--allow-ffi", "--allow-read", "--allow-env"];
+  assertEquals(await start("{}", { env: named, flags }), expected);
 });

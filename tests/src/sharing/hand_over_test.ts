@@ -12,9 +12,9 @@ import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
-import { freeBytes, withDevice } from "../../support/with_device.ts";
+import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const onGpu = {
   ignore: !ON_GPU,
@@ -46,64 +46,58 @@ Deno.test("handOver() moves a buffer with its type, shape and label, and takeOve
     assertEquals(freeBytes(gpu), freeBefore);
   }));
 
-Deno.test("handOver() called twice at once gives the memory away once", () =>
-  withDevice(async (gpu) => {
-    const x = gpu.zeros("uint8", 64);
-    const results = await Promise.allSettled([x.handOver(), x.handOver()]);
-    const handed = results.flatMap((result) => result.status === "fulfilled" ? result.value : []);
-    assertEquals(handed.length, 1);
-    for (const one of handed) gpu.takeOver(one).dispose();
-  }));
+testOnDevice("handOver() called twice at once gives the memory away once", async (gpu) => {
+  const x = gpu.zeros("uint8", 64);
+  const results = await Promise.allSettled([x.handOver(), x.handOver()]);
+  const handed = results.flatMap((result) => result.status === "fulfilled" ? result.value : []);
+  assertEquals(handed.length, 1);
+  for (const one of handed) gpu.takeOver(one).dispose();
+});
 
-testHoldingStream(
-  "handOver() comes after what is called on another stream while it waits",
-  async (gpu) => {
-    using first = gpu.createStream();
-    using second = gpu.createStream();
-    const x = gpu.zeros("uint8", BYTES);
-    await gpu.synchronize();
-    using held = new HeldStream(gpu, first);
-    x.fill(1, { stream: first });
-    const handing = x.handOver();
-    for (let turn = 0; turn < 5; turn++) await new Promise((next) => void setTimeout(next));
-    x.fill(2, { stream: second });
-    held.release();
-    using y = gpu.takeOver(await handing);
-    y.fill(3);
-    await gpu.synchronize();
-    assertEquals(await y.at(-1), 3);
-  },
-);
+testHolding("handOver() comes after calls on another stream while it waits", async (gpu) => {
+  using first = gpu.createStream();
+  using second = gpu.createStream();
+  const x = gpu.zeros("uint8", BYTES);
+  await gpu.synchronize();
+  using held = new HeldStream(gpu, first);
+  x.fill(1, { stream: first });
+  const handing = x.handOver();
+  for (let turn = 0; turn < 5; turn++) await new Promise((next) => void setTimeout(next));
+  x.fill(2, { stream: second });
+  held.release();
+  using y = gpu.takeOver(await handing);
+  y.fill(3);
+  await gpu.synchronize();
+  assertEquals(await y.at(-1), 3);
+});
 
-Deno.test("takeOver() has one winner among all copies of what was handed over", () =>
-  withDevice(async (gpu) => {
-    const random = new Random(19);
-    for (let round = 0; round < 20; round++) {
-      const handed = await gpu.zeros("uint8", 64).handOver();
-      const copies = Array.from({ length: 5 }, () => structuredClone(handed));
-      const winner = random.below(5);
-      using taken = gpu.takeOver(copies[winner] ?? handed, { label: "mine" });
-      assertEquals(taken.label, "mine");
-      for (const copy of [...copies, handed]) {
-        const error = assertThrows(() => gpu.takeOver(copy), TicketError);
-        assertEquals(error.reason, "taken");
-      }
+testOnDevice("takeOver() has one winner among all copies of what was handed over", async (gpu) => {
+  const random = new Random(19);
+  for (let round = 0; round < 20; round++) {
+    const handed = await gpu.zeros("uint8", 64).handOver();
+    const copies = Array.from({ length: 5 }, () => structuredClone(handed));
+    const winner = random.below(5);
+    using taken = gpu.takeOver(copies[winner] ?? handed, { label: "mine" });
+    assertEquals(taken.label, "mine");
+    for (const copy of [...copies, handed]) {
+      const error = assertThrows(() => gpu.takeOver(copy), TicketError);
+      assertEquals(error.reason, "taken");
     }
-  }));
+  }
+});
 
-Deno.test("takeOver() makes a buffer that works like any other, and can be handed on", () =>
-  withDevice(async (gpu) => {
-    let handed = await gpu.zeros("uint8", 64).handOver();
-    for (let turn = 1; turn <= 5; turn++) {
-      const buffer = gpu.takeOver(handed);
-      using like = buffer.allocateLike();
-      like.copyFrom(buffer.fill(turn));
-      assertEquals(await like.at(63), turn);
-      handed = await buffer.handOver();
-    }
-    using last = gpu.takeOver(handed);
-    assertEquals(await last.at(0), 5);
-  }));
+testOnDevice("takeOver() makes a buffer that works, and can be handed on", async (gpu) => {
+  let handed = await gpu.zeros("uint8", 64).handOver();
+  for (let turn = 1; turn <= 5; turn++) {
+    const buffer = gpu.takeOver(handed);
+    using like = buffer.allocateLike();
+    like.copyFrom(buffer.fill(turn));
+    assertEquals(await like.at(63), turn);
+    handed = await buffer.handOver();
+  }
+  using last = gpu.takeOver(handed);
+  assertEquals(await last.at(0), 5);
+});
 
 Deno.test("handOver() keeps the memory when the device that made it is closed", async () => {
   const driver = ON_GPU ? "cuda" : simulateDriver();
@@ -145,41 +139,40 @@ Deno.test("handOver() leaves the buffer where it is when the driver fails", asyn
   }
 });
 
-Deno.test("takeOver() refuses all that was not handed over", () =>
-  withDevice(async (gpu) => {
-    const handed = await gpu.zeros("uint8", 64).handOver();
-    const wrong: Partial<Record<keyof HandedOver, unknown>>[] = [
-      { kind: "ticket" },
-      { device: 1 },
-      { address: 5 },
-      { address: 0n },
-      { byteLength: 63 },
-      { byteLength: 2 ** 60, shape: [2 ** 60] },
-      { dtype: "uint9" },
-      { shape: [8, 9] },
-      { shape: [64, , 1] }, // a hole
-      { shape: "64" },
-      { label: 1 },
-      { isPooled: undefined },
-      { claim: new ArrayBuffer(20) },
-      { claim: new SharedArrayBuffer(19) },
-    ];
-    for (const fields of wrong) {
-      const given = { ...handed, ...fields } as HandedOver;
-      const error = assertThrows(() => gpu.takeOver(given), TicketError);
-      assertEquals(error.reason, "malformed");
-    }
-    const shape = Object.assign([64], {
-      *[Symbol.iterator]() {
-        yield 4096; // memory that others may have
-      },
-    });
-    assertThrows(() => gpu.takeOver({ ...handed, shape }), TicketError, "it is an object");
-    const device = "GPU-00000000-0000-0000-0000-000000000000";
-    const error = assertThrows(() => gpu.takeOver({ ...handed, device }), TicketError);
-    assertEquals(error.reason, "device");
-    gpu.takeOver(handed).dispose(); // it is still there to be had
-  }));
+testOnDevice("takeOver() refuses all that was not handed over", async (gpu) => {
+  const handed = await gpu.zeros("uint8", 64).handOver();
+  const wrong: Partial<Record<keyof HandedOver, unknown>>[] = [
+    { kind: "ticket" },
+    { device: 1 },
+    { address: 5 },
+    { address: 0n },
+    { byteLength: 63 },
+    { byteLength: 2 ** 60, shape: [2 ** 60] },
+    { dtype: "uint9" },
+    { shape: [8, 9] },
+    { shape: [64, , 1] }, // a hole
+    { shape: "64" },
+    { label: 1 },
+    { isPooled: undefined },
+    { claim: new ArrayBuffer(20) },
+    { claim: new SharedArrayBuffer(19) },
+  ];
+  for (const fields of wrong) {
+    const given = { ...handed, ...fields } as HandedOver;
+    const error = assertThrows(() => gpu.takeOver(given), TicketError);
+    assertEquals(error.reason, "malformed");
+  }
+  const shape = Object.assign([64], {
+    *[Symbol.iterator]() {
+      yield 4096; // memory that others may have
+    },
+  });
+  assertThrows(() => gpu.takeOver({ ...handed, shape }), TicketError, "it is an object");
+  const device = "GPU-00000000-0000-0000-0000-000000000000";
+  const error = assertThrows(() => gpu.takeOver({ ...handed, device }), TicketError);
+  assertEquals(error.reason, "device");
+  gpu.takeOver(handed).dispose(); // it is still there to be had
+});
 
 Deno.test("takeOver() refuses simulated memory of another Worker", {
   ignore: ON_GPU,
@@ -206,26 +199,22 @@ Deno.test("takeOver() refuses memory of another simulated driver, also where it 
   assertEquals(await z.at(0), 5);
 });
 
-Deno.test({
-  name: `handOver() to a Worker and back, 20 times${onGpu.suffix}`,
-  ignore: onGpu.ignore,
-  fn: async () => {
-    using gpu = openTestDevice();
-    const worker = new Worker(new URL("../../support/sharing/taking_worker.ts", import.meta.url), {
-      type: "module",
+Deno.test(`handOver() to a Worker and back${onGpu.suffix}`, { ignore: onGpu.ignore }, async () => {
+  using gpu = openTestDevice();
+  const worker = new Worker(new URL("../../support/sharing/taking_worker.ts", import.meta.url), {
+    type: "module",
+  });
+  let handed = await gpu.alloc("uint8", BYTES).fill(0).handOver();
+  for (let round = 0; round < 20; round++) {
+    const answer = new Promise<{ handed?: HandedOver<"uint8">; error?: string }>((resolve) => {
+      worker.onmessage = ({ data }) => resolve(data);
     });
-    let handed = await gpu.alloc("uint8", BYTES).fill(0).handOver();
-    for (let round = 0; round < 20; round++) {
-      const answer = new Promise<{ handed?: HandedOver<"uint8">; error?: string }>((resolve) => {
-        worker.onmessage = ({ data }) => resolve(data);
-      });
-      worker.postMessage(handed);
-      const { handed: back, error } = await answer;
-      assert(back !== undefined, error);
-      handed = back;
-    }
-    worker.terminate();
-    using last = gpu.takeOver(handed);
-    assertEquals([await last.at(0), await last.at(-1)], [20, 20]);
-  },
+    worker.postMessage(handed);
+    const { handed: back, error } = await answer;
+    assert(back !== undefined, error);
+    handed = back;
+  }
+  worker.terminate();
+  using last = gpu.takeOver(handed);
+  assertEquals([await last.at(0), await last.at(-1)], [20, 20]);
 });

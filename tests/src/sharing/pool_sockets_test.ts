@@ -19,7 +19,7 @@ import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
-import { TextLineStream } from "../../support/sharing/text_lines.ts";
+import { TextLineStream } from "../../support/text_lines.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -60,59 +60,55 @@ async function withPeer(body: (gpu: CudaDevice, peer: Peer) => Promise<void>): P
 }
 
 for (const [habit, reason] of Object.entries(HABITS)) {
-  Deno.test({
-    name: `gpu.open() refuses a process that answers by ${habit}`,
-    ...linux,
-    fn: async () => {
-      using gpu = openTestDevice();
-      const socket = freshName();
-      const child = new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--no-check", HOSTILE, socket, habit],
-        stdout: "piped",
-      }).spawn();
-      const lines = child.stdout.pipeThrough(new TextLineStream()).getReader();
-      assertEquals((await lines.read()).value, "ready");
-      const ticket: MemoryTicket = {
-        vramkit: 1,
-        kind: "pool",
-        device: gpu.info.uuid,
-        handle: "00".repeat(64),
-        offset: 0,
-        byteLength: 4,
-        dtype: "uint8",
-        shape: [4],
-        pid: child.pid,
-        socket,
-        key: "ab".repeat(16),
-      };
-      const before = openDescriptors();
-      for (let i = 0; i < 5; i++) {
-        const timeoutSeconds = habit === "silence" ? 0.05 : 5;
-        const error = await assertRejects(
-          () => gpu.open(ticket, { timeoutSeconds }),
-          TicketError,
-        );
-        assertEquals(error.reason, reason, error.message);
-      }
-      assertEquals(openDescriptors(), before);
-      assertEquals(gpu.live().count, 0);
-      const stop = new AbortController();
-      if (habit === "silence") setTimeout(() => stop.abort(new Error("enough")), 5);
-      else stop.abort(new Error("enough"));
-      await assertRejects(() => gpu.open(ticket, { signal: stop.signal }), Error, "enough");
-      child.kill("SIGKILL");
-      while (!(await lines.read()).done);
-      await child.status;
-      const error = await assertRejects(() => gpu.open(ticket), TicketError);
-      assertEquals(error.reason, "gone");
-    },
+  Deno.test(`gpu.open() refuses a process that answers by ${habit}`, linux, async () => {
+    using gpu = openTestDevice();
+    const socket = freshName();
+    const child = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-check", HOSTILE, socket, habit],
+      stdout: "piped",
+    }).spawn();
+    const lines = child.stdout.pipeThrough(new TextLineStream()).getReader();
+    assertEquals((await lines.read()).value, "ready");
+    const ticket: MemoryTicket = {
+      vramkit: 1,
+      kind: "pool",
+      device: gpu.info.uuid,
+      handle: "00".repeat(64),
+      offset: 0,
+      byteLength: 4,
+      dtype: "uint8",
+      shape: [4],
+      pid: child.pid,
+      socket,
+      key: "ab".repeat(16),
+    };
+    const before = openDescriptors();
+    for (let i = 0; i < 5; i++) {
+      const timeoutSeconds = habit === "silence" ? 0.05 : 5;
+      const error = await assertRejects(
+        () => gpu.open(ticket, { timeoutSeconds }),
+        TicketError,
+      );
+      assertEquals(error.reason, reason, error.message);
+    }
+    assertEquals(openDescriptors(), before);
+    assertEquals(gpu.live().count, 0);
+    const stop = new AbortController();
+    if (habit === "silence") setTimeout(() => stop.abort(new Error("enough")), 5);
+    else stop.abort(new Error("enough"));
+    await assertRejects(() => gpu.open(ticket, { signal: stop.signal }), Error, "enough");
+    child.kill("SIGKILL");
+    while (!(await lines.read()).done);
+    await child.status;
+    const error = await assertRejects(() => gpu.open(ticket), TicketError);
+    assertEquals(error.reason, "gone");
   });
 }
 
-Deno.test({
-  name: "gpu.open() says that memory is gone when the program that shared it was started anew",
-  ...linux,
-  fn: () =>
+Deno.test(
+  "gpu.open() says that memory is gone when the program that shared it was started anew",
+  linux,
+  () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
       const ticket = await x.share();
@@ -132,12 +128,12 @@ Deno.test({
       assertEquals(await peer.tell({ do: "last" }), 5);
       await peer.tell({ do: "dispose" });
     }),
-});
+);
 
-Deno.test({
-  name: "share() serves a process with a ticket, whatever others send to its socket",
-  ...linux,
-  fn: () =>
+Deno.test(
+  "share() serves a process with a ticket, whatever others send to its socket",
+  linux,
+  () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
       const ticket = await x.share();
@@ -177,12 +173,12 @@ Deno.test({
         "the ticket was changed",
       );
     }),
-});
+);
 
-Deno.test({
-  name: "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
-  ...linux,
-  fn: () =>
+Deno.test(
+  "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
+  linux,
+  () =>
     withPeer(async (gpu, peer) => {
       const random = new Random(3);
       for (const way of ["plain", "pool"] as const) {
@@ -210,7 +206,7 @@ Deno.test({
         assertEquals(await peer.tell({ do: "dispose" }), 0);
       }
     }),
-});
+);
 
 Deno.test({
   name: "gpu.open() says that memory is gone when the Worker that shared it was terminated",

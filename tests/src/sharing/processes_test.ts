@@ -33,20 +33,16 @@ function testWithPeer(
   name: string,
   body: (gpu: CudaDevice, peer: Peer) => Promise<void>,
 ): void {
-  Deno.test({
-    name,
-    ...linux,
-    fn: async () => {
-      using gpu = openTestDevice();
-      await using peer = Peer.deno();
-      try {
-        await body(gpu, peer);
-      } finally {
-        endPoolOf(gpu);
-      }
-      assertEquals(gpu.live().count, 0);
-      await untilNothingIsOffered();
-    },
+  Deno.test(name, linux, async () => {
+    using gpu = openTestDevice();
+    await using peer = Peer.deno();
+    try {
+      await body(gpu, peer);
+    } finally {
+      endPoolOf(gpu);
+    }
+    assertEquals(gpu.live().count, 0);
+    await untilNothingIsOffered();
   });
 }
 
@@ -72,21 +68,18 @@ for (const way of WAYS) {
     },
   );
 
-  testWithPeer(
-    `gpu.open() shows the bytes of ${way} memory of another process`,
-    async (gpu, peer) => {
-      await peer.tell({ do: "alloc", way, byteLength: LARGE_BYTES, value: 9 });
-      const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
-      assertEquals(ticket.pid, peer.pid);
-      using y = await gpu.open(ticket, { label: "theirs", dtype: "uint8" });
-      assertEquals([y.dtype, y.kind, y.label], ["uint8", "imported", "theirs"]);
-      assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
-      y.fill(4);
-      await gpu.synchronize();
-      assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
-      assertEquals(await y.at(-1), 4);
-    },
-  );
+  testWithPeer(`gpu.open() shows bytes of ${way} memory of another process`, async (gpu, peer) => {
+    await peer.tell({ do: "alloc", way, byteLength: LARGE_BYTES, value: 9 });
+    const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+    assertEquals(ticket.pid, peer.pid);
+    using y = await gpu.open(ticket, { label: "theirs", dtype: "uint8" });
+    assertEquals([y.dtype, y.kind, y.label], ["uint8", "imported", "theirs"]);
+    assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
+    y.fill(4);
+    await gpu.synchronize();
+    assertEquals(await y.checksum(), await peer.tell({ do: "checksum" }));
+    assertEquals(await y.at(-1), 4);
+  });
 
   testWithPeer(
     `gpu.open() twice shows ${way} memory twice, until the last buffer goes`,
@@ -138,31 +131,28 @@ for (const way of WAYS) {
     assert(/disposed|shares nothing/.test(error.message), error.message);
   });
 
-  testWithPeer(
-    `gpu.open() of ${way} memory refuses more bytes than there are`,
-    async (gpu, peer) => {
-      using x = allocateBy(gpu, { way, byteLength: 2 ** 22, value: 1 });
-      const ticket = await x.share();
-      for (const byteLength of [2 ** 22 + 1, 2 ** 40]) {
-        const longer = { ...ticket, byteLength, shape: [byteLength] };
-        const error = await assertRejects(
-          () => peer.tell({ do: "open", ticket: longer }),
-          ToldError,
-        );
-        assertEquals([error.kind, error.reason], ["TicketError", "length"]);
-      }
-      const behind = { ...ticket, offset: 2 ** 22 };
-      const error = await assertRejects(() => peer.tell({ do: "open", ticket: behind }), ToldError);
-      assertEquals(error.reason, "length");
-      await peer.tell({ do: "open", ticket }); // the refusals have left nothing open
-      assertEquals(await peer.tell({ do: "dispose" }), 0);
-    },
-  );
+  testWithPeer(`gpu.open() of ${way} memory refuses bytes beyond its end`, async (gpu, peer) => {
+    using x = allocateBy(gpu, { way, byteLength: 2 ** 22, value: 1 });
+    const ticket = await x.share();
+    for (const byteLength of [2 ** 22 + 1, 2 ** 40]) {
+      const longer = { ...ticket, byteLength, shape: [byteLength] };
+      const error = await assertRejects(
+        () => peer.tell({ do: "open", ticket: longer }),
+        ToldError,
+      );
+      assertEquals([error.kind, error.reason], ["TicketError", "length"]);
+    }
+    const behind = { ...ticket, offset: 2 ** 22 };
+    const error = await assertRejects(() => peer.tell({ do: "open", ticket: behind }), ToldError);
+    assertEquals(error.reason, "length");
+    await peer.tell({ do: "open", ticket }); // the refusals have left nothing open
+    assertEquals(await peer.tell({ do: "dispose" }), 0);
+  });
 
-  Deno.test({
-    name: `gpu.open() of ${way} memory lives on when the other process is killed, ${KILLS} times`,
-    ...linux,
-    fn: async () => {
+  Deno.test(
+    `gpu.open() of ${way} memory lives on when the other process is killed, ${KILLS} times`,
+    linux,
+    async () => {
       using gpu = openTestDevice();
       const freeBefore = freeBytes(gpu);
       for (let round = 0; round < KILLS; round++) {
@@ -182,12 +172,12 @@ for (const way of WAYS) {
       assertEquals(gpu.live().count, 0);
       checkSteady(gpu, freeBefore);
     },
-  });
+  );
 
-  Deno.test({
-    name: `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
-    ...linux,
-    fn: async () => {
+  Deno.test(
+    `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
+    linux,
+    async () => {
       using gpu = openTestDevice();
       try {
         await killOpeners(gpu, way, 1); // the driver keeps something at the first time
@@ -200,7 +190,7 @@ for (const way of WAYS) {
       assertEquals(gpu.live().count, 0);
       await untilNothingIsOffered();
     },
-  });
+  );
 }
 
 testWithPeer(
@@ -220,33 +210,30 @@ testWithPeer(
   },
 );
 
-testWithPeer(
-  "gpu.openEvent() makes work of one process come after work of the other",
-  async (gpu, peer) => {
-    using x = allocateBy(gpu, { way: "shareable", byteLength: LARGE_BYTES, value: 0 });
-    await peer.tell({ do: "open", ticket: await x.share() });
-    using mine = gpu.createEvent({ shareable: true, label: "mine" });
-    await peer.tell({ do: "openEvent", name: "theirs", ticket: mine.share() });
-    using back = gpu.openEvent(await peer.tell<EventTicket>({ do: "createEvent", name: "back" }));
-    assertEquals([mine.timing, back.timing, back.isComplete], [false, false, true]);
-    for (let round = 1; round <= 20; round++) {
-      for (let i = 0; i < 20; i++) x.fill(200); // work that takes a moment
-      x.fill(round);
-      gpu.stream.record(mine);
-      await peer.tell({ do: "wait", name: "theirs" });
-      // The other one reads after the fill.
-      assertEquals(await peer.tell({ do: "last" }), round);
-      await peer.tell({ do: "fill", value: round + 100, waits: false });
-      await peer.tell({ do: "record", name: "back" });
-      gpu.stream.wait(back);
-      assertEquals(await x.subarray(0, 8).download(), bytesOf(8, round + 100));
-    }
-    await back.synchronize();
-    back.synchronizeSync();
-    await peer.tell({ do: "disposeEvent", name: "theirs" });
-    await peer.tell({ do: "dispose" });
-  },
-);
+testWithPeer("gpu.openEvent() makes work of one process follow the other's", async (gpu, peer) => {
+  using x = allocateBy(gpu, { way: "shareable", byteLength: LARGE_BYTES, value: 0 });
+  await peer.tell({ do: "open", ticket: await x.share() });
+  using mine = gpu.createEvent({ shareable: true, label: "mine" });
+  await peer.tell({ do: "openEvent", name: "theirs", ticket: mine.share() });
+  using back = gpu.openEvent(await peer.tell<EventTicket>({ do: "createEvent", name: "back" }));
+  assertEquals([mine.timing, back.timing, back.isComplete], [false, false, true]);
+  for (let round = 1; round <= 20; round++) {
+    for (let i = 0; i < 20; i++) x.fill(200); // work that takes a moment
+    x.fill(round);
+    gpu.stream.record(mine);
+    await peer.tell({ do: "wait", name: "theirs" });
+    // The other one reads after the fill.
+    assertEquals(await peer.tell({ do: "last" }), round);
+    await peer.tell({ do: "fill", value: round + 100, waits: false });
+    await peer.tell({ do: "record", name: "back" });
+    gpu.stream.wait(back);
+    assertEquals(await x.subarray(0, 8).download(), bytesOf(8, round + 100));
+  }
+  await back.synchronize();
+  back.synchronizeSync();
+  await peer.tell({ do: "disposeEvent", name: "theirs" });
+  await peer.tell({ do: "dispose" });
+});
 
 testWithPeer("gpu.openEvent() of an event that was disposed harms nobody", async (gpu, peer) => {
   const event = gpu.createEvent({ shareable: true });
@@ -270,19 +257,16 @@ testWithPeer("gpu.openEvent() of an event that was disposed harms nobody", async
   await peer.tell({ do: "disposeEvent", name: "next" });
 });
 
-testWithPeer(
-  "share() of memory of another process names the way: pass on its ticket",
-  async (gpu, peer) => {
-    await peer.tell({ do: "alloc", way: "shareable", byteLength: 64, value: 1 });
-    using y = await gpu.open(await peer.tell<MemoryTicket>({ do: "share" }));
-    await assertRejects(
-      () => y.share(),
-      TypeError,
-      "memory of another process; pass on its ticket",
-    );
-    await assertRejects(() => y.handOver(), TypeError, "Cannot hand over");
-  },
-);
+testWithPeer("share() of another process's memory says: pass on its ticket", async (gpu, peer) => {
+  await peer.tell({ do: "alloc", way: "shareable", byteLength: 64, value: 1 });
+  using y = await gpu.open(await peer.tell<MemoryTicket>({ do: "share" }));
+  await assertRejects(
+    () => y.share(),
+    TypeError,
+    "memory of another process; pass on its ticket",
+  );
+  await assertRejects(() => y.handOver(), TypeError, "Cannot hand over");
+});
 
 async function killOpeners(gpu: CudaDevice, way: Way, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {

@@ -22,53 +22,45 @@ for (const [library, module] of [["CuPy", "cupy"], ["PyTorch", "torch"]] as cons
   const reason = ON_GPU ? await whyWithout([module]) : "needs a GPU";
 
   const testWithPython = (name: string, body: (peer: Peer) => Promise<void>) => {
-    Deno.test({
-      name: reason === undefined ? name : `${name} (skipped: ${reason})`,
+    Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
       ignore: reason !== undefined,
-      fn: async () => {
-        using folder = new TemporaryFolder();
-        const snippet = folder.write("snippet.py", await pythonOf(PAGE));
-        await using peer = Peer.program(PYTHON, [PEER, module, snippet]);
-        await body(peer);
-      },
+    }, async () => {
+      using folder = new TemporaryFolder();
+      const snippet = folder.write("snippet.py", await pythonOf(PAGE));
+      await using peer = Peer.program(PYTHON, [PEER, module, snippet]);
+      await body(peer);
     });
   };
 
-  testWithPython(
-    `${library} opens our ticket, reads our pattern and writes its own`,
-    async (peer) => {
-      using gpu = openTestDevice();
-      for (const way of ["shareable", "plain"] as const) {
-        using x = allocateBy(gpu, { way, byteLength: 1007, value: 3 });
-        using part = x.subarray(4, 1004).as("float32").reshape([10, 25]).fill(1.5);
-        const shape = await peer.tell({ do: "open", ticket: await part.share() });
-        assertEquals(shape, ["float32", 10, 25]);
-        assertEquals(await peer.tell({ do: "read" }), [...new Uint8Array(await bytesOf(part))]);
-        await peer.tell({ do: "fill", value: 7 });
-        const expected = new Uint8Array(1007).fill(3);
-        expected.fill(7, 4, 1004);
-        assertEquals(await x.download(), expected);
-        assertEquals(await peer.tell({ do: "dispose" }), 0);
-      }
-    },
-  );
+  testWithPython(`${library} opens our ticket, reads our bytes, writes its own`, async (peer) => {
+    using gpu = openTestDevice();
+    for (const way of ["shareable", "plain"] as const) {
+      using x = allocateBy(gpu, { way, byteLength: 1007, value: 3 });
+      using part = x.subarray(4, 1004).as("float32").reshape([10, 25]).fill(1.5);
+      const shape = await peer.tell({ do: "open", ticket: await part.share() });
+      assertEquals(shape, ["float32", 10, 25]);
+      assertEquals(await peer.tell({ do: "read" }), [...new Uint8Array(await bytesOf(part))]);
+      await peer.tell({ do: "fill", value: 7 });
+      const expected = new Uint8Array(1007).fill(3);
+      expected.fill(7, 4, 1004);
+      assertEquals(await x.download(), expected);
+      assertEquals(await peer.tell({ do: "dispose" }), 0);
+    }
+  });
 
-  testWithPython(
-    `gpu.open() shows memory of ${library}, reads its pattern and writes ours`,
-    async (peer) => {
-      using gpu = openTestDevice();
-      await peer.tell({ do: "alloc", way: "plain", name: "before", byteLength: 700, value: 1 });
-      await peer.tell({ do: "alloc", way: "plain", byteLength: 1001, value: 9 });
-      const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
-      using y = await gpu.open(ticket);
-      assertEquals([y.dtype, y.shape], ["uint8", [1001]]);
-      assertEquals(await y.download(), new Uint8Array(1001).fill(9));
-      y.subarray(1).fill(4);
-      await gpu.synchronize();
-      assertEquals(await peer.tell({ do: "read" }), [9, ...Array(1000).fill(4)]);
-      assertEquals((await peer.tell<number[]>({ do: "read", name: "before" })).at(-1), 1);
-    },
-  );
+  testWithPython(`gpu.open() shows memory of ${library}, reads and writes it`, async (peer) => {
+    using gpu = openTestDevice();
+    await peer.tell({ do: "alloc", way: "plain", name: "before", byteLength: 700, value: 1 });
+    await peer.tell({ do: "alloc", way: "plain", byteLength: 1001, value: 9 });
+    const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+    using y = await gpu.open(ticket);
+    assertEquals([y.dtype, y.shape], ["uint8", [1001]]);
+    assertEquals(await y.download(), new Uint8Array(1001).fill(9));
+    y.subarray(1).fill(4);
+    await gpu.synchronize();
+    assertEquals(await peer.tell({ do: "read" }), [9, ...Array(1000).fill(4)]);
+    assertEquals((await peer.tell<number[]>({ do: "read", name: "before" })).at(-1), 1);
+  });
 
   testWithPython(
     `${library} opens and closes our tickets ${ROUNDS} times, and nothing is left`,
@@ -110,21 +102,18 @@ for (const [library, module] of [["CuPy", "cupy"], ["PyTorch", "torch"]] as cons
     },
   );
 
-  testWithPython(
-    `gpu.open() says when ${library} has ended, and memory that is open stays`,
-    async (peer) => {
-      using gpu = openTestDevice();
-      await peer.tell({ do: "alloc", way: "plain", byteLength: BYTES, value: 6 });
-      const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
-      using y = await gpu.open(ticket);
-      await peer.kill();
-      assertEquals(await y.at(-1), 6);
-      y.dispose();
-      await gpu.synchronize();
-      const error = await assertRejects(() => gpu.open(ticket), TicketError);
-      assertEquals(error.reason, "gone");
-    },
-  );
+  testWithPython(`gpu.open() says when ${library} has ended; open memory stays`, async (peer) => {
+    using gpu = openTestDevice();
+    await peer.tell({ do: "alloc", way: "plain", byteLength: BYTES, value: 6 });
+    const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+    using y = await gpu.open(ticket);
+    await peer.kill();
+    assertEquals(await y.at(-1), 6);
+    y.dispose();
+    await gpu.synchronize();
+    const error = await assertRejects(() => gpu.open(ticket), TicketError);
+    assertEquals(error.reason, "gone");
+  });
 }
 
 Deno.test("The page about other processes has Python that compiles, in lines that fit", async () => {

@@ -22,7 +22,7 @@ import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
-import { liveNames, withDevice } from "../../support/with_device.ts";
+import { liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 
@@ -40,21 +40,20 @@ Deno.test("share() of the default pool's memory names the ways that other proces
     );
   }));
 
-Deno.test("share() refuses every other kind of memory with the same ways", () =>
-  withDevice(async (gpu) => {
-    using pinned = gpu.pinned("uint8", 64);
-    using mapped = gpu.mapped("uint8", 64);
-    using managed = gpu.managed("uint8", 64);
-    using growable = gpu.growable("uint8", { shape: 64, reserveSize: "4 MiB" });
-    using staged = gpu.staged("uint8", 64);
-    for (const buffer of [pinned, mapped, managed, growable, staged]) {
-      await assertRejects(() => buffer.share(), TypeError, WAYS_OUT);
-    }
-    using empty = gpu.alloc("uint8", 0, { shareable: true });
-    await assertRejects(() => empty.share(), TypeError, "it has no bytes");
-    using deep = gpu.alloc("uint8", Array(65).fill(1), { shareable: true });
-    await assertRejects(() => deep.share(), RangeError, "it has 65 axes, a ticket at most 64");
-  }));
+testOnDevice("share() refuses every other kind of memory with the same ways", async (gpu) => {
+  using pinned = gpu.pinned("uint8", 64);
+  using mapped = gpu.mapped("uint8", 64);
+  using managed = gpu.managed("uint8", 64);
+  using growable = gpu.growable("uint8", { shape: 64, reserveSize: "4 MiB" });
+  using staged = gpu.staged("uint8", 64);
+  for (const buffer of [pinned, mapped, managed, growable, staged]) {
+    await assertRejects(() => buffer.share(), TypeError, WAYS_OUT);
+  }
+  using empty = gpu.alloc("uint8", 0, { shareable: true });
+  await assertRejects(() => empty.share(), TypeError, "it has no bytes");
+  using deep = gpu.alloc("uint8", Array(65).fill(1), { shareable: true });
+  await assertRejects(() => deep.share(), RangeError, "it has 65 axes, a ticket at most 64");
+});
 
 Deno.test(
   "open() refuses a ticket of another element type than is expected",
@@ -256,22 +255,20 @@ Deno.test(
     }),
 );
 
-Deno.test("open() refuses a wait that is no time", () =>
-  withDevice(async (gpu) => {
-    for (const timeoutSeconds of [NaN, -1]) {
-      await assertRejects(() => gpu.open("{}", { timeoutSeconds }), RangeError, "0 or more");
-    }
-  }));
+testOnDevice("open() refuses a wait that is no time", async (gpu) => {
+  for (const timeoutSeconds of [NaN, -1]) {
+    await assertRejects(() => gpu.open("{}", { timeoutSeconds }), RangeError, "0 or more");
+  }
+});
 
-Deno.test("CudaDevice.alloc() with shareable takes memory that nobody else's buffer shares", () =>
-  withDevice((gpu) => {
-    using one = gpu.alloc("uint8", 1, { shareable: true });
-    using two = gpu.alloc("uint8", 1, { shareable: true });
-    assert(one.memoryResource instanceof ShareableMemoryResource);
-    const distance = two.ptr > one.ptr ? two.ptr - one.ptr : one.ptr - two.ptr;
-    assert(distance >= 2n ** 21n, `${distance}`);
-    assertEquals([one.kind, one.totalByteLength], ["device", 1]);
-  }));
+testOnDevice("CudaDevice.alloc() with shareable takes memory that no other shares", (gpu) => {
+  using one = gpu.alloc("uint8", 1, { shareable: true });
+  using two = gpu.alloc("uint8", 1, { shareable: true });
+  assert(one.memoryResource instanceof ShareableMemoryResource);
+  const distance = two.ptr > one.ptr ? two.ptr - one.ptr : one.ptr - two.ptr;
+  assert(distance >= 2n ** 21n, `${distance}`);
+  assertEquals([one.kind, one.totalByteLength], ["device", 1]);
+});
 
 Deno.test("CudaDevice.alloc() refuses a resource and shareable at once, and both in a capture", () =>
   withDevice((gpu) => {
@@ -292,27 +289,26 @@ Deno.test("CudaDevice.alloc() refuses a resource and shareable at once, and both
     assertEquals(plain.memoryResource, resource);
   }));
 
-Deno.test("createEvent() refuses times of an event for other processes, and captures of it", () =>
-  withDevice((gpu) => {
-    assertThrows(
-      () => gpu.createEvent({ shareable: true, timing: true }),
-      TypeError,
-      "one of the two",
-    );
-    using event = gpu.createEvent({ shareable: true });
-    assertEquals([event.timing, event.shareable], [false, true]);
-    assertThrows(
-      () => {
-        gpu.capture((stream) => void stream.record(event));
-      },
-      TypeError,
-      "it is for other processes",
-    );
-    using plain = gpu.createEvent();
-    assertThrows(() => plain.share(), TypeError, "gpu.createEvent({ shareable: true })");
-    event.dispose();
-    assertThrows(() => event.share(), DisposedError);
-  }));
+testOnDevice("createEvent() refuses times and captures of a shareable event", (gpu) => {
+  assertThrows(
+    () => gpu.createEvent({ shareable: true, timing: true }),
+    TypeError,
+    "one of the two",
+  );
+  using event = gpu.createEvent({ shareable: true });
+  assertEquals([event.timing, event.shareable], [false, true]);
+  assertThrows(
+    () => {
+      gpu.capture((stream) => void stream.record(event));
+    },
+    TypeError,
+    "it is for other processes",
+  );
+  using plain = gpu.createEvent();
+  assertThrows(() => plain.share(), TypeError, "gpu.createEvent({ shareable: true })");
+  event.dispose();
+  assertThrows(() => event.share(), DisposedError);
+});
 
 Deno.test("share() gives a pool's descriptor back when its driver call fails", linux, async () => {
   const { driver, setFault } = faultyDriver();

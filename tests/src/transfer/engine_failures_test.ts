@@ -11,7 +11,7 @@ import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
 const PIECE_COUNT = 10;
@@ -27,41 +27,39 @@ const LENDING_LIMITS = { ...BATCHING_LIMITS, laneCount: 5, freshLaneCount: 5 };
 const FAULTS = ["cuMemcpyAsync", "cuMemcpyBatchAsync", "cuEventRecord", "cuEventQuery"] as const;
 
 for (const direction of ["upload", "download"] as const) {
-  Deno.test(`TransferEngine ends an ${direction} that is aborted at any piece`, () =>
-    withDevice(async (gpu) => {
-      using engine = new TinyEngine(gpu);
-      using buffer = gpu.alloc("uint8", TOTAL_BYTES);
-      for (const piece of PIECES.slice(0, -1)) {
-        await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece), SPLIT);
-        const abort = new AbortController();
-        const onProgress = (doneBytes: number) => {
-          const isThere = doneBytes > piece * 4096 && doneBytes < TOTAL_BYTES;
-          if (isThere) abort.abort(new RangeError(`stop at ${piece}`));
-        };
-        const options = { ...SPLIT, onProgress, signal: abort.signal };
-        const moving = direction === "upload"
-          ? engine.upload(buffer, patternBytes(TOTAL_BYTES, 99), options)
-          : engine.download(buffer, options);
-        if (piece < PIECE_COUNT / 2) await assertRejects(() => moving, RangeError, "stop at");
-        else await moving.catch(() => {}); // the last pieces may arrive together
-        await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7), SPLIT);
-        assertSameBytes(await engine.download(buffer, SPLIT), patternBytes(TOTAL_BYTES, 7));
-      }
-    }));
-
-  Deno.test(`TransferEngine does nothing for an ${direction} aborted before`, () =>
-    withDevice(async (gpu) => {
-      using engine = new TinyEngine(gpu);
-      using buffer = gpu.zeros("uint8", TOTAL_BYTES);
-      const signal = AbortSignal.abort(new RangeError("too late"));
+  testOnDevice(`TransferEngine ends an ${direction} that is aborted at any piece`, async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.alloc("uint8", TOTAL_BYTES);
+    for (const piece of PIECES.slice(0, -1)) {
+      await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece), SPLIT);
+      const abort = new AbortController();
+      const onProgress = (doneBytes: number) => {
+        const isThere = doneBytes > piece * 4096 && doneBytes < TOTAL_BYTES;
+        if (isThere) abort.abort(new RangeError(`stop at ${piece}`));
+      };
+      const options = { ...SPLIT, onProgress, signal: abort.signal };
       const moving = direction === "upload"
-        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { signal })
-        : engine.download(buffer, { signal });
-      await assertRejects(() => moving, RangeError, "too late");
-      assertSameBytes(buffer.downloadSync(), new Uint8Array(TOTAL_BYTES));
-    }));
+        ? engine.upload(buffer, patternBytes(TOTAL_BYTES, 99), options)
+        : engine.download(buffer, options);
+      if (piece < PIECE_COUNT / 2) await assertRejects(() => moving, RangeError, "stop at");
+      else await moving.catch(() => {}); // the last pieces may arrive together
+      await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7), SPLIT);
+      assertSameBytes(await engine.download(buffer, SPLIT), patternBytes(TOTAL_BYTES, 7));
+    }
+  });
 
-  Deno.test(`TransferEngine rejects with what onProgress of an ${direction} throws`, () =>
+  testOnDevice(`TransferEngine does nothing for an ${direction} aborted before`, async (gpu) => {
+    using engine = new TinyEngine(gpu);
+    using buffer = gpu.zeros("uint8", TOTAL_BYTES);
+    const signal = AbortSignal.abort(new RangeError("too late"));
+    const moving = direction === "upload"
+      ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { signal })
+      : engine.download(buffer, { signal });
+    await assertRejects(() => moving, RangeError, "too late");
+    assertSameBytes(buffer.downloadSync(), new Uint8Array(TOTAL_BYTES));
+  });
+
+  Deno.test(`TransferEngine rejects with what an ${direction}'s onProgress throws`, () =>
     withDevice(async (gpu) => {
       using engine = new TinyEngine(gpu);
       using buffer = gpu.zeros("uint8", TOTAL_BYTES);
@@ -149,21 +147,20 @@ Deno.test("TransferEngine rejects when not even the first slots can be had", () 
   }, { driver });
 });
 
-Deno.test("TransferEngine of one transfer that fails leaves the others alone", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using first = gpu.alloc("uint8", TOTAL_BYTES);
-    using second = gpu.alloc("uint8", TOTAL_BYTES);
-    const abort = new AbortController();
-    const failing = engine.upload(first, patternBytes(TOTAL_BYTES), {
-      ...SPLIT,
-      signal: abort.signal,
-      onProgress: () => abort.abort(new RangeError("stop")),
-    });
-    const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5), SPLIT);
-    await Promise.all([assertRejects(() => failing, RangeError, "stop"), sound]);
-    assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
-  }));
+testOnDevice("TransferEngine of one transfer that fails leaves the others alone", async (gpu) => {
+  using engine = new TinyEngine(gpu);
+  using first = gpu.alloc("uint8", TOTAL_BYTES);
+  using second = gpu.alloc("uint8", TOTAL_BYTES);
+  const abort = new AbortController();
+  const failing = engine.upload(first, patternBytes(TOTAL_BYTES), {
+    ...SPLIT,
+    signal: abort.signal,
+    onProgress: () => abort.abort(new RangeError("stop")),
+  });
+  const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5), SPLIT);
+  await Promise.all([assertRejects(() => failing, RangeError, "stop"), sound]);
+  assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
+});
 
 Deno.test("TransferEngine of a transfer whose next piece cannot be made ends that one, and loses no slot", () =>
   withDevice(async (gpu) => {

@@ -12,7 +12,7 @@ import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** Half of what has to be asked for before any transfer goes through the ring. */
 const LARGE_BYTES = 64 * 2 ** 20;
@@ -27,44 +27,41 @@ for (
   const size = pieceBytes === undefined ? "pieces of its own choice" : `${pieceBytes}-byte pieces`;
   const pieces = `${size} and ${slotCount} slots`;
 
-  Deno.test(`TransferEngine moves every byte both ways in ${pieces}`, () =>
-    withDevice(async (gpu) => {
-      using engine = new TinyEngine(gpu, limits);
-      for (const size of SIZES) {
-        using buffer = gpu.alloc("uint8", size);
-        const options = pieceBytes === undefined ? {} : { pieceBytes };
-        await engine.upload(buffer, patternBytes(size, size), options);
-        assertSameBytes(await engine.download(buffer, options), patternBytes(size, size));
-      }
-    }));
+  testOnDevice(`TransferEngine moves every byte both ways in ${pieces}`, async (gpu) => {
+    using engine = new TinyEngine(gpu, limits);
+    for (const size of SIZES) {
+      using buffer = gpu.alloc("uint8", size);
+      const options = pieceBytes === undefined ? {} : { pieceBytes };
+      await engine.upload(buffer, patternBytes(size, size), options);
+      assertSameBytes(await engine.download(buffer, options), patternBytes(size, size));
+    }
+  });
 
-  Deno.test(`TransferEngine, blocking, moves every byte both ways in ${pieces}`, () =>
-    withDevice((gpu) => {
-      using engine = new TinyEngine(gpu, limits);
-      for (const size of SIZES) {
-        using buffer = gpu.alloc("uint8", size);
-        const options = pieceBytes === undefined ? {} : { pieceBytes };
-        engine.uploadSync(buffer, patternBytes(size, size), options);
-        assertSameBytes(engine.downloadSync(buffer, options), patternBytes(size, size));
-      }
-    }));
+  testOnDevice(`TransferEngine, blocking, moves every byte both ways in ${pieces}`, (gpu) => {
+    using engine = new TinyEngine(gpu, limits);
+    for (const size of SIZES) {
+      using buffer = gpu.alloc("uint8", size);
+      const options = pieceBytes === undefined ? {} : { pieceBytes };
+      engine.uploadSync(buffer, patternBytes(size, size), options);
+      assertSameBytes(engine.downloadSync(buffer, options), patternBytes(size, size));
+    }
+  });
 }
 
-Deno.test("TransferEngine serves many transfers both ways at once", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffers = new DisposableStack();
-    const made = Array.from({ length: 24 }, () => buffers.use(gpu.alloc("uint8", 30_000)));
-    for (const [seed, buffer] of made.entries()) buffer.uploadSync(patternBytes(30_000, seed));
-    await Promise.all(made.map(async (buffer, seed) => {
-      if (seed % 2 === 0) await engine.upload(buffer, patternBytes(30_000, seed + 100));
-      else assertSameBytes(await engine.download(buffer), patternBytes(30_000, seed));
-    }));
-    for (const [seed, buffer] of made.entries()) {
-      const expected = patternBytes(30_000, seed % 2 === 0 ? seed + 100 : seed);
-      assertSameBytes(buffer.downloadSync(), expected);
-    }
+testOnDevice("TransferEngine serves many transfers both ways at once", async (gpu) => {
+  using engine = new TinyEngine(gpu);
+  using buffers = new DisposableStack();
+  const made = Array.from({ length: 24 }, () => buffers.use(gpu.alloc("uint8", 30_000)));
+  for (const [seed, buffer] of made.entries()) buffer.uploadSync(patternBytes(30_000, seed));
+  await Promise.all(made.map(async (buffer, seed) => {
+    if (seed % 2 === 0) await engine.upload(buffer, patternBytes(30_000, seed + 100));
+    else assertSameBytes(await engine.download(buffer), patternBytes(30_000, seed));
   }));
+  for (const [seed, buffer] of made.entries()) {
+    const expected = patternBytes(30_000, seed % 2 === 0 ? seed + 100 : seed);
+    assertSameBytes(buffer.downloadSync(), expected);
+  }
+});
 
 for (const hasLanes of [true, false]) {
   const threads = hasLanes ? "lanes" : "lent threads";
@@ -81,15 +78,14 @@ for (const hasLanes of [true, false]) {
       assertSameBytes(second.downloadSync(), patternBytes(60_000, 2));
     }));
 
-  Deno.test(`TransferEngine moves every byte both ways by ${threads}`, () =>
-    withDevice(async (gpu) => {
-      using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
-      using buffer = gpu.alloc("uint8", 131_072);
-      for (let seed = 0; seed < 20; seed++) {
-        await engine.upload(buffer, patternBytes(131_072, seed));
-        assertSameBytes(await engine.download(buffer), patternBytes(131_072, seed));
-      }
-    }));
+  testOnDevice(`TransferEngine moves every byte both ways by ${threads}`, async (gpu) => {
+    using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
+    using buffer = gpu.alloc("uint8", 131_072);
+    for (let seed = 0; seed < 20; seed++) {
+      await engine.upload(buffer, patternBytes(131_072, seed));
+      assertSameBytes(await engine.download(buffer), patternBytes(131_072, seed));
+    }
+  });
 }
 
 for (const direction of ["upload", "download"] as const) {
@@ -111,26 +107,24 @@ for (const direction of ["upload", "download"] as const) {
     }));
 }
 
-Deno.test("TransferEngine lets timers fire", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 4_000_000);
-    let ticks = 0;
-    const timer = setInterval(() => ticks++, 0);
-    await engine.upload(buffer, patternBytes(4_000_000), { pieceBytes: 4096 });
-    clearInterval(timer);
-    assertGreater(ticks, 0);
-  }));
+testOnDevice("TransferEngine lets timers fire", async (gpu) => {
+  using engine = new TinyEngine(gpu);
+  using buffer = gpu.alloc("uint8", 4_000_000);
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 0);
+  await engine.upload(buffer, patternBytes(4_000_000), { pieceBytes: 4096 });
+  clearInterval(timer);
+  assertGreater(ticks, 0);
+});
 
-Deno.test("TransferEngine.dispose() gives the ring's memory back", () =>
-  withDevice(async (gpu) => {
-    const engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 50_000);
-    await engine.upload(buffer, patternBytes(50_000));
-    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slotCount);
-    engine[Symbol.dispose]();
-    assertEquals(cachedBytes(gpu), 0);
-  }));
+testOnDevice("TransferEngine.dispose() gives the ring's memory back", async (gpu) => {
+  const engine = new TinyEngine(gpu);
+  using buffer = gpu.alloc("uint8", 50_000);
+  await engine.upload(buffer, patternBytes(50_000));
+  assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slotCount);
+  engine[Symbol.dispose]();
+  assertEquals(cachedBytes(gpu), 0);
+});
 
 Deno.test("TransferEngine.fillRing() allocates the ring, once, and no more than there is by default", () =>
   withDevice((gpu) => {
@@ -174,8 +168,8 @@ Deno.test("CopyLanes do not keep a program running", async () => {
   assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
 });
 
-Deno.test("TransferEngine lends threads until lanes pay, also to a caller that blocks", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("TransferEngine lends threads until lanes pay, also to a caller that blocks", () =>
+  withDevice(async (gpu) => {
     const limits = { ...TINY_LIMITS, laneCount: 5, freshLaneCount: 5 };
     const engine = new TransferEngine(gpu.context, limits);
     using _end = { [Symbol.dispose]: () => engine.dispose() };
@@ -186,8 +180,7 @@ Deno.test("TransferEngine lends threads until lanes pay, also to a caller that b
     assertEquals(ways(), ["ring", canReport() ? "ring" : "driver"]);
     for (let i = 2; i < 32; i++) engine.anticipate(1, { canLend: true });
     while (ways().includes("driver")) await delay(5);
-  });
-});
+  }));
 
 Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that they never pay", () =>
   withDevice(async (gpu) => {
@@ -200,25 +193,23 @@ Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that th
     }
   }));
 
-Deno.test("TransferEngine finishes a transfer whose stream is disposed meanwhile", () =>
-  withDevice(async (gpu) => {
-    const stream = gpu.createStream({ label: "loader" });
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 500_000);
-    gpu.synchronizeSync();
-    let calls = 0;
-    const onProgress = () => {
-      if (calls++ === 0) stream.dispose();
-    };
-    await engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
-    assertGreater(calls, 1);
-    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
-  }));
+testOnDevice("TransferEngine finishes a transfer whose stream is disposed", async (gpu) => {
+  const stream = gpu.createStream({ label: "loader" });
+  using engine = new TinyEngine(gpu);
+  using buffer = gpu.alloc("uint8", 500_000);
+  gpu.synchronizeSync();
+  let calls = 0;
+  const onProgress = () => {
+    if (calls++ === 0) stream.dispose();
+  };
+  await engine.upload(buffer, patternBytes(500_000), { stream, onProgress });
+  assertGreater(calls, 1);
+  assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
+});
 
-Deno.test("engineOf() is one for a context", () =>
-  withDevice(({ context }) => {
-    assertStrictEquals(engineOf(context), engineOf(context));
-  }));
+testOnDevice("engineOf() is one for a context", ({ context }) => {
+  assertStrictEquals(engineOf(context), engineOf(context));
+});
 
 function cachedBytes(gpu: CudaDevice): number {
   return gpu.context.ledger.cachedBytes("host");

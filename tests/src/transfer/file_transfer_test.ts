@@ -6,7 +6,7 @@ import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { countedBytes, openWithSmallRing } from "../../support/files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { checkNothingLeft, withDevice } from "../../support/with_device.ts";
+import { checkNothingLeft, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("DeviceBuffer.writeFile() writes all bytes of a buffer that is disposed at once", async () => {
   using folder = new TemporaryFolder();
@@ -38,21 +38,19 @@ Deno.test("DeviceBuffer.writeFile() writes more than the ring holds of a dispose
   });
 });
 
-Deno.test("saveSafetensors() saves all of buffers that are disposed at once", async () => {
+testOnDevice("saveSafetensors() saves all of buffers that are disposed at once", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("saved.safetensors");
-  await withDevice(async (gpu) => {
-    const many = new Map<string, DeviceBuffer<"uint8">>();
-    for (let i = 0; i < 9; i++) many.set(`t${i}`, gpu.zeros("uint8", 50).fill(i));
-    const pending = saveSafetensors(path, many);
-    for (const buffer of many.values()) buffer.dispose();
-    await pending;
-    using model = await gpu.loadSafetensors(path);
-    for (const [name, buffer] of model) {
-      assertEquals(await buffer.download(), new Uint8Array(50).fill(Number(name.slice(1))));
-    }
-    assertEquals(model.size, 9);
-  });
+  const many = new Map<string, DeviceBuffer<"uint8">>();
+  for (let i = 0; i < 9; i++) many.set(`t${i}`, gpu.zeros("uint8", 50).fill(i));
+  const pending = saveSafetensors(path, many);
+  for (const buffer of many.values()) buffer.dispose();
+  await pending;
+  using model = await gpu.loadSafetensors(path);
+  for (const [name, buffer] of model) {
+    assertEquals(await buffer.download(), new Uint8Array(50).fill(Number(name.slice(1))));
+  }
+  assertEquals(model.size, 9);
 });
 
 Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted before", async () => {
@@ -69,36 +67,34 @@ Deno.test("DeviceBuffer.writeFile() leaves a good file when it was aborted befor
   });
 });
 
-Deno.test("writeFile() to one path takes turns, so that an aborted one costs no file", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("x.bin");
-    using a = gpu.zeros("uint8", 4096).fill(1);
-    using b = gpu.zeros("uint8", 4096).fill(2);
-    const controller = new AbortController();
-    const aborted = a.writeFile(path, {
-      signal: controller.signal,
-      onProgress: () => controller.abort(),
-    });
-    const written = b.writeFile(path);
-    await Promise.allSettled([aborted]);
-    await written;
-    assertEquals(new Set(await Deno.readFile(path)), new Set([2]));
-  }));
+testOnDevice("writeFile() to one path takes turns: an aborted one costs no file", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("x.bin");
+  using a = gpu.zeros("uint8", 4096).fill(1);
+  using b = gpu.zeros("uint8", 4096).fill(2);
+  const controller = new AbortController();
+  const aborted = a.writeFile(path, {
+    signal: controller.signal,
+    onProgress: () => controller.abort(),
+  });
+  const written = b.writeFile(path);
+  await Promise.allSettled([aborted]);
+  await written;
+  assertEquals(new Set(await Deno.readFile(path)), new Set([2]));
+});
 
-Deno.test("writeFile() goes on when its stream is disposed while the file is opened", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("x.bin");
-    Deno.writeTextFileSync(path, "good");
-    using a = gpu.zeros("uint8", 4096);
-    const stream = gpu.createStream();
-    a.fill(7, { stream });
-    const written = a.writeFile(path, { stream });
-    stream.dispose();
-    await written;
-    assertEquals(new Set(await Deno.readFile(path)), new Set([7]));
-  }));
+testOnDevice("writeFile() goes on when its stream is disposed meanwhile", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("x.bin");
+  Deno.writeTextFileSync(path, "good");
+  using a = gpu.zeros("uint8", 4096);
+  const stream = gpu.createStream();
+  a.fill(7, { stream });
+  const written = a.writeFile(path, { stream });
+  stream.dispose();
+  await written;
+  assertEquals(new Set(await Deno.readFile(path)), new Set([7]));
+});
 
 Deno.test("writeFile() that is aborted at any moment leaves the old file, or has written the new one", () =>
   withDevice(async (gpu) => {

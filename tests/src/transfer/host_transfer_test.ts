@@ -7,48 +7,41 @@ import { noArrayIsPending } from "../../../src/transfer/array_uses.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** A transfer that is one driver call, or lands. */
 const BRIEF_BYTES = 2 ** 21;
 
 for (const byteLength of [256, 2 * 2 ** 20, 20 * 2 ** 20]) {
-  testHoldingStream(
-    `upload() of ${byteLength} bytes waits for earlier work without blocking`,
-    async (gpu) => {
-      using buffer = gpu.zeros("uint8", byteLength);
-      const values = new Uint8Array(byteLength).fill(7);
-      const held = new HeldStream(gpu, gpu.stream);
-      buffer.fill(1);
-      setTimeout(() => held[Symbol.dispose](), 5);
-      await buffer.upload(values);
-      assertEquals((await buffer.subarray(byteLength - 1).download())[0], 7);
-    },
-  );
+  testHolding(`upload() of ${byteLength} bytes waits for work without blocking`, async (gpu) => {
+    using buffer = gpu.zeros("uint8", byteLength);
+    const values = new Uint8Array(byteLength).fill(7);
+    const held = new HeldStream(gpu, gpu.stream);
+    buffer.fill(1);
+    setTimeout(() => held[Symbol.dispose](), 5);
+    await buffer.upload(values);
+    assertEquals((await buffer.subarray(byteLength - 1).download())[0], 7);
+  });
 
-  testHoldingStream(
-    `download() of ${byteLength} bytes waits for earlier work without blocking`,
-    async (gpu) => {
-      using buffer = gpu.zeros("uint8", byteLength);
-      const held = new HeldStream(gpu, gpu.stream);
-      buffer.fill(3);
-      setTimeout(() => held[Symbol.dispose](), 5);
-      assertEquals((await buffer.download())[byteLength - 1], 3);
-    },
-  );
+  testHolding(`download() of ${byteLength} bytes waits for work, not blocking`, async (gpu) => {
+    using buffer = gpu.zeros("uint8", byteLength);
+    const held = new HeldStream(gpu, gpu.stream);
+    buffer.fill(3);
+    setTimeout(() => held[Symbol.dispose](), 5);
+    assertEquals((await buffer.download())[byteLength - 1], 3);
+  });
 }
 
-Deno.test("upload() in a loop leaves timers their turn", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.zeros("uint8", 4);
-    let isOver = false;
-    setTimeout(() => isOver = true, 0);
-    for (let calls = 0; calls < 100_000 && !isOver; calls++) {
-      await buffer.upload(Uint8Array.of(1, 2, 3, 4));
-    }
-    assertEquals(isOver, true);
-  }));
+testOnDevice("upload() in a loop leaves timers their turn", async (gpu) => {
+  using buffer = gpu.zeros("uint8", 4);
+  let isOver = false;
+  setTimeout(() => isOver = true, 0);
+  for (let calls = 0; calls < 100_000 && !isOver; calls++) {
+    await buffer.upload(Uint8Array.of(1, 2, 3, 4));
+  }
+  assertEquals(isOver, true);
+});
 
 Deno.test("upload() and download() of up to 16 MiB are over in the call, when awaited one by one", () =>
   withDevice(async (gpu) => {
@@ -86,17 +79,16 @@ Deno.test("awaited transfers are over in the call again after an interrupt that 
     }
   }));
 
-Deno.test("transfers of 8 MiB that are called in one breath move side by side", () =>
-  withDevice(async (gpu) => {
-    const arrays = [1, 2, 3].map((seed) => patternBytes(2 ** 23, seed));
-    using buffer = gpu.zeros("uint8", 2 ** 23);
-    for (let round = 0; round < 3; round++) {
-      const uploading = arrays.map((array) => buffer.upload(array));
-      assertFalse(noArrayIsPending());
-      await Promise.all(uploading);
-      assertSameBytes(await buffer.download(), patternBytes(2 ** 23, 3));
-    }
-  }));
+testOnDevice("transfers of 8 MiB that are called in one breath move side by side", async (gpu) => {
+  const arrays = [1, 2, 3].map((seed) => patternBytes(2 ** 23, seed));
+  using buffer = gpu.zeros("uint8", 2 ** 23);
+  for (let round = 0; round < 3; round++) {
+    const uploading = arrays.map((array) => buffer.upload(array));
+    assertFalse(noArrayIsPending());
+    await Promise.all(uploading);
+    assertSameBytes(await buffer.download(), patternBytes(2 ** 23, 3));
+  }
+});
 
 Deno.test("a program's first transfers of up to 16 MiB are driver calls, and make no engine", () =>
   withDevice(async (gpu) => {

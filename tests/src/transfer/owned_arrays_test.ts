@@ -4,7 +4,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** More than one call of the driver moves. */
@@ -56,23 +56,20 @@ const TAKES: Readonly<Record<string, Take>> = {
 };
 
 for (const [name, take] of Object.entries(TAKES)) {
-  testHoldingStream(
-    `${name} takes page-locked memory behind what the GPU writes there`,
-    async (gpu) => {
-      using stream = gpu.createStream();
-      using pinned = gpu.pinned("float32", COUNT);
-      pinned.array.fill(7);
-      using held = new HeldStream(gpu, stream);
-      pinned.fill(12, { stream });
-      const taking = take(gpu, pinned.array);
-      for (let turn = 0; turn < 5; turn++) {
-        await new Promise<void>((next) => void setImmediate(next));
-      }
-      held.release();
-      const taken = await taking;
-      assertEquals(new Set(Array.from(taken)), new Set([12]));
-    },
-  );
+  testHolding(`${name} takes page-locked memory behind what the GPU writes there`, async (gpu) => {
+    using stream = gpu.createStream();
+    using pinned = gpu.pinned("float32", COUNT);
+    pinned.array.fill(7);
+    using held = new HeldStream(gpu, stream);
+    pinned.fill(12, { stream });
+    const taking = take(gpu, pinned.array);
+    for (let turn = 0; turn < 5; turn++) {
+      await new Promise<void>((next) => void setImmediate(next));
+    }
+    held.release();
+    const taken = await taking;
+    assertEquals(new Set(Array.from(taken)), new Set([12]));
+  });
 }
 
 Deno.test("uploadSync() as bfloat16 takes page-locked memory behind what the GPU writes there", () =>

@@ -12,7 +12,7 @@ import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
-import { HeldStream, testHoldingStream } from "../../support/held_stream.ts";
+import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { TINY_LIMITS } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
@@ -120,21 +120,18 @@ Deno.test("a transfer that waits for another one rejects as soon as it is aborte
     assertSameBytes(await third, patternBytes(LENGTH, 1));
   }));
 
-testHoldingStream(
-  "a transfer behind the GPU's work rejects as soon as it is aborted",
-  async (gpu) => {
-    using x = gpu.zeros("uint8", 64);
-    const abort = new AbortController();
-    using held = new HeldStream(gpu, gpu.stream);
-    x.fill(1);
-    const upload = x.upload(new Uint8Array(64), { signal: abort.signal });
-    await delay(2);
-    abort.abort(new RangeError("stop"));
-    await assertRejects(() => upload, RangeError, "stop");
-    held.release();
-    await gpu.synchronize();
-  },
-);
+testHolding("a transfer behind the GPU's work rejects as soon as it is aborted", async (gpu) => {
+  using x = gpu.zeros("uint8", 64);
+  const abort = new AbortController();
+  using held = new HeldStream(gpu, gpu.stream);
+  x.fill(1);
+  const upload = x.upload(new Uint8Array(64), { signal: abort.signal });
+  await delay(2);
+  abort.abort(new RangeError("stop"));
+  await assertRejects(() => upload, RangeError, "stop");
+  held.release();
+  await gpu.synchronize();
+});
 
 Deno.test("a transfer that fails lets what comes after it go on", async () => {
   const { driver, setFault } = faultyDriver();

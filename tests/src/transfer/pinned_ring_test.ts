@@ -11,7 +11,7 @@ import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { type FaultyDriver, faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("PinnedRing that is larger than the default one grows by as much as that has", () =>
   withDevice(({ context }) => {
@@ -56,15 +56,14 @@ Deno.test("PinnedRing.trim() gives idle slots back, and the next transfer takes 
     assertGreater(cachedBytes(gpu), 0);
   }));
 
-Deno.test("PinnedRing.trim() leaves slots that are in use", () =>
-  withDevice(async (gpu) => {
-    using engine = new TinyEngine(gpu);
-    using buffer = gpu.alloc("uint8", 500_000);
-    const uploading = engine.upload(buffer, patternBytes(500_000));
-    for (const cache of gpu.context.ledger.caches) cache.trim();
-    await uploading;
-    assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
-  }));
+testOnDevice("PinnedRing.trim() leaves slots that are in use", async (gpu) => {
+  using engine = new TinyEngine(gpu);
+  using buffer = gpu.alloc("uint8", 500_000);
+  const uploading = engine.upload(buffer, patternBytes(500_000));
+  for (const cache of gpu.context.ledger.caches) cache.trim();
+  await uploading;
+  assertSameBytes(buffer.downloadSync(), patternBytes(500_000));
+});
 
 Deno.test("PinnedRing makes do with the slots it has when the host gives no more", () =>
   withFaults(async ({ gpu, engine, buffer, setFault }) => {

@@ -53,25 +53,23 @@ function move(
   }
 }
 
-Deno.test({
-  name: "cutRows() uploads and downloads rows of any size through slots of any size",
+Deno.test("cutRows() uploads and downloads rows of any size through slots of any size", {
   ignore: !isLinux,
-  fn() {
-    const random = new Random(5);
-    for (let round = 0; round < 300; round++) {
-      const { rows, memory } = randomRows(random);
-      const pieceBytes = 1 + random.below(500);
-      const packed = packRows(memory, rows);
-      const device = new Uint8Array(bytesOfRows(rows));
-      move("upload", { rows, memory, device, pieceBytes });
-      assertEquals(device, packed);
-      const filled = new Uint8Array(memory.byteLength);
-      const expected = new Uint8Array(memory.byteLength);
-      move("download", { rows, memory: filled, device, pieceBytes });
-      unpackRows(packed, expected, rows);
-      assertEquals(filled, expected);
-    }
-  },
+}, () => {
+  const random = new Random(5);
+  for (let round = 0; round < 300; round++) {
+    const { rows, memory } = randomRows(random);
+    const pieceBytes = 1 + random.below(500);
+    const packed = packRows(memory, rows);
+    const device = new Uint8Array(bytesOfRows(rows));
+    move("upload", { rows, memory, device, pieceBytes });
+    assertEquals(device, packed);
+    const filled = new Uint8Array(memory.byteLength);
+    const expected = new Uint8Array(memory.byteLength);
+    move("download", { rows, memory: filled, device, pieceBytes });
+    unpackRows(packed, expected, rows);
+    assertEquals(filled, expected);
+  }
 });
 
 Deno.test("cutRows() reads a row that is longer than a slot in parts, and says which one failed", () => {

@@ -17,7 +17,7 @@ import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { forgetDownloads, StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** Makes so many downloads that the next ones land. */
 function openStaging(gpu: CudaDevice): void {
@@ -28,74 +28,71 @@ function openStaging(gpu: CudaDevice): void {
 /** Sizes around the limits, and sizes that fit nothing. */
 const SIZES = [1000, 65_535, 65_536, 65_537, 200_001, 2 ** 20, 2 ** 21 + 8, 2 ** 22, 2 ** 22 + 8];
 
-Deno.test("new arrays are the same whichever way their bytes come", () =>
-  withDevice(async (gpu) => {
-    openStaging(gpu);
-    for (const dtype of DTYPE_NAMES) {
-      for (const byteLength of [136_000, 400_000]) {
-        const bytes = new Uint8Array(byteLength).map((_, i) => dtype === "bool" ? i & 1 : i * 7);
-        const length = byteLength / elementBytes(dtype);
-        using x = gpu.alloc(dtype, length);
-        await x.upload(bytes.buffer);
-        const filled = await x.download(new Uint8Array(byteLength).buffer);
-        const arrays = [];
-        for (let round = 0; round < 6; round++) {
-          arrays.push(round % 2 === 0 ? await x.download() : x.downloadSync());
-        }
-        for (const array of arrays) {
-          assertEquals(array, arrays[0]);
-          if (dtype !== "bfloat16") {
-            assertEquals(new Uint8Array(array.buffer), new Uint8Array(filled));
-          }
-        }
-        assertEquals(new Set(arrays.map(({ buffer }) => buffer)).size, arrays.length);
+testOnDevice("new arrays are the same whichever way their bytes come", async (gpu) => {
+  openStaging(gpu);
+  for (const dtype of DTYPE_NAMES) {
+    for (const byteLength of [136_000, 400_000]) {
+      const bytes = new Uint8Array(byteLength).map((_, i) => dtype === "bool" ? i & 1 : i * 7);
+      const length = byteLength / elementBytes(dtype);
+      using x = gpu.alloc(dtype, length);
+      await x.upload(bytes.buffer);
+      const filled = await x.download(new Uint8Array(byteLength).buffer);
+      const arrays = [];
+      for (let round = 0; round < 6; round++) {
+        arrays.push(round % 2 === 0 ? await x.download() : x.downloadSync());
       }
+      for (const array of arrays) {
+        assertEquals(array, arrays[0]);
+        if (dtype !== "bfloat16") {
+          assertEquals(new Uint8Array(array.buffer), new Uint8Array(filled));
+        }
+      }
+      assertEquals(new Set(arrays.map(({ buffer }) => buffer)).size, arrays.length);
     }
-  }));
+  }
+});
 
-Deno.test("a download of any size lands whole, and in its own array", () =>
-  withDevice(async (gpu) => {
+testOnDevice("a download of any size lands whole, and in its own array", async (gpu) => {
+  const landing = StagingMemory.of(gpu.context);
+  using x = gpu.alloc("uint8", Math.max(...SIZES));
+  let landedRounds = 0;
+  for (let round = 1; round <= 3; round++) {
+    const arrays: Uint8Array[] = [];
+    for (const size of SIZES) {
+      using part = x.subarray(0, size);
+      part.fill(round * 10);
+      arrays.push(await part.download(), part.downloadSync());
+      part.fill(99);
+    }
+    for (const array of arrays) assert(array.every((byte) => byte === round * 10));
+    assert(landing.byteLength <= 2 ** 22);
+    if (landing.byteLength >= 2 ** 21) landedRounds++;
+    landing.trim();
+    assertEquals(landing.byteLength, 0);
+  }
+  assertGreater(landedRounds, 0);
+});
+
+testOnDevice("downloads of up to 4 MiB land, once there were some", async (gpu) => {
+  for (
+    const [size, count, isLanding] of [
+      [2 ** 22 + 1, 64, false],
+      [2 ** 22, 20, true],
+      [65_536, 20, true],
+      [65_535, 320, true],
+      [1, 320, true],
+    ] as const
+  ) {
+    forgetDownloads(gpu.context);
     const landing = StagingMemory.of(gpu.context);
-    using x = gpu.alloc("uint8", Math.max(...SIZES));
-    let landedRounds = 0;
-    for (let round = 1; round <= 3; round++) {
-      const arrays: Uint8Array[] = [];
-      for (const size of SIZES) {
-        using part = x.subarray(0, size);
-        part.fill(round * 10);
-        arrays.push(await part.download(), part.downloadSync());
-        part.fill(99);
-      }
-      for (const array of arrays) assert(array.every((byte) => byte === round * 10));
-      assert(landing.byteLength <= 2 ** 22);
-      if (landing.byteLength >= 2 ** 21) landedRounds++;
-      landing.trim();
-      assertEquals(landing.byteLength, 0);
-    }
-    assertGreater(landedRounds, 0);
-  }));
-
-Deno.test("downloads of up to 4 MiB land, once there were some", () =>
-  withDevice(async (gpu) => {
-    for (
-      const [size, count, isLanding] of [
-        [2 ** 22 + 1, 64, false],
-        [2 ** 22, 20, true],
-        [65_536, 20, true],
-        [65_535, 320, true],
-        [1, 320, true],
-      ] as const
-    ) {
-      forgetDownloads(gpu.context);
-      const landing = StagingMemory.of(gpu.context);
-      using x = gpu.zeros("uint8", size);
-      gpu.synchronizeSync(); // what comes behind the GPU's work goes another way
-      for (let round = 0; round < count; round++) await x.download();
-      assertEquals(landing.byteLength, 0);
-      x.downloadSync();
-      assertEquals(landing.byteLength > 0, isLanding, `${size} bytes`);
-    }
-  }));
+    using x = gpu.zeros("uint8", size);
+    gpu.synchronizeSync(); // what comes behind the GPU's work goes another way
+    for (let round = 0; round < count; round++) await x.download();
+    assertEquals(landing.byteLength, 0);
+    x.downloadSync();
+    assertEquals(landing.byteLength > 0, isLanding, `${size} bytes`);
+  }
+});
 
 Deno.test("small downloads into arrays that are there land first, and change only the array", () =>
   withDevice(async (gpu) => {
@@ -132,21 +129,20 @@ Deno.test("a small download that fails leaves its array as it was", () => {
   assert(array.every((byte) => byte === 1));
 });
 
-Deno.test("downloads that are not awaited keep the order of calls", () =>
-  withDevice(async (gpu) => {
-    using x = gpu.alloc("uint8", 200_000);
-    for (let round = 0; round < 10; round++) {
-      x.fill(round);
-      const first = x.download();
-      x.fill(100 + round);
-      const second = x.download();
-      x.fill(0);
-      const third = x.downloadSync();
-      assertEquals((await first).findIndex((byte) => byte !== round), -1);
-      assertEquals((await second).findIndex((byte) => byte !== 100 + round), -1);
-      assertEquals(third.findIndex((byte) => byte !== 0), -1);
-    }
-  }));
+testOnDevice("downloads that are not awaited keep the order of calls", async (gpu) => {
+  using x = gpu.alloc("uint8", 200_000);
+  for (let round = 0; round < 10; round++) {
+    x.fill(round);
+    const first = x.download();
+    x.fill(100 + round);
+    const second = x.download();
+    x.fill(0);
+    const third = x.downloadSync();
+    assertEquals((await first).findIndex((byte) => byte !== round), -1);
+    assertEquals((await second).findIndex((byte) => byte !== 100 + round), -1);
+    assertEquals(third.findIndex((byte) => byte !== 0), -1);
+  }
+});
 
 Deno.test("the landing is listed among the caches of a report, and goes with the device", async () => {
   const driver = simulateDriver();

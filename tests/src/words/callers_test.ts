@@ -5,7 +5,7 @@ import { CudaDevice, OutOfMemoryError } from "../../../mod.ts";
 import { simulateDriver, SimulationError } from "../../../src/entries/simulated.ts";
 import { withCallers } from "../../../src/words/callers.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
-import { withDevice } from "../../support/with_device.ts";
+import { testOnDevice } from "../../support/with_device.ts";
 
 Deno.test("OutOfMemoryError of an upload that the driver refuses names the program's line", async () => {
   using gpu = CudaDevice.open(0, { driver: simulateDriver({ memorySize: "64 MiB" }) });
@@ -15,13 +15,12 @@ Deno.test("OutOfMemoryError of an upload that the driver refuses names the progr
   assertStringIncludes(error.stack ?? "", "fillCache");
 });
 
-Deno.test("loadSafetensors() of a file that is not there names the program's line", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const loadCheckpoint = async () => await gpu.loadSafetensors(`${folder.path}/none`);
-    const error = await assertRejects(loadCheckpoint, Deno.errors.NotFound);
-    assertStringIncludes(error.stack ?? "", "loadCheckpoint");
-  }));
+testOnDevice("loadSafetensors() of a missing file names the program's line", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const loadCheckpoint = async () => await gpu.loadSafetensors(`${folder.path}/none`);
+  const error = await assertRejects(loadCheckpoint, Deno.errors.NotFound);
+  assertStringIncludes(error.stack ?? "", "loadCheckpoint");
+});
 
 Deno.test("SimulationError names the program's line, and none of the simulated driver", async () => {
   using gpu = CudaDevice.open(0, { driver: simulateDriver() });

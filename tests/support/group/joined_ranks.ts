@@ -10,14 +10,6 @@ import { liveNames } from "../with_device.ts";
 import { freeAddress } from "./rank_process.ts";
 import { TOKEN } from "./rank_words.ts";
 
-/** One rank. */
-export interface JoinedRank {
-  readonly rank: number;
-  readonly size: number;
-  readonly gpu: CudaDevice;
-  readonly group: DeviceGroup;
-}
-
 /** Opens the device of a rank, on a machine of its own. */
 export function openRank(rank: number, options: SimulatedDriverOptions = {}): CudaDevice {
   return CudaDevice.open(rank, { driver: simulateDriver({ deviceCount: 8, ...options }) });
@@ -33,7 +25,12 @@ export function join(
 /** Joins so many ranks, does the same on all of them at once, and checks that nothing is left. */
 export async function withRanks(
   size: number,
-  body: (rank: JoinedRank) => Promise<unknown>,
+  body: (one: {
+    readonly rank: number;
+    readonly size: number;
+    readonly gpu: CudaDevice;
+    readonly group: DeviceGroup;
+  }) => Promise<unknown>,
   options: SimulatedDriverOptions = {},
 ): Promise<void> {
   const rendezvous = freeAddress();

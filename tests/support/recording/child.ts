@@ -6,6 +6,7 @@ import { CUdevice_attribute as Attribute } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { openDriver } from "../../../ffi/library.ts";
 import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
+import { TextLineStream } from "../text_lines.ts";
 import { Base } from "./base.ts";
 import { cleanUp } from "./cleanup.ts";
 import { generate } from "./generate.ts";
@@ -76,15 +77,6 @@ async function playSequence(
   }
 }
 
-async function* tasks(): AsyncGenerator<Task> {
-  let rest = "";
-  for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) yield JSON.parse(line);
-  }
-}
-
 if (import.meta.main) {
   const [driver = "cuda", start = "base", mostDevices = "1"] = Deno.args;
   const api = driver === "simulated"
@@ -93,7 +85,8 @@ if (import.meta.main) {
   const base = start === "fresh" ? undefined : new Base(api, Number(mostDevices));
   const facts = base === undefined ? undefined : factsOf(api, base.deviceCount);
   if (facts !== undefined) say({ facts });
-  for await (const task of tasks()) {
+  for await (const line of Deno.stdin.readable.pipeThrough(new TextLineStream())) {
+    const task: Task = JSON.parse(line);
     const sequence = "sequence" in task || facts === undefined
       ? (task as { sequence: Sequence }).sequence
       : await generate(facts, task);

@@ -49,17 +49,13 @@ export function splitList(text: string): string[] {
   return text === "" ? [] : [...parts, text.slice(start)];
 }
 
-/** A name with a distance, such as `a+16`; a leading `~` asks for what is gone. */
-export interface Reference {
-  /** Name of the thing. */
-  readonly name: string;
-  readonly offset: number;
-  /** Whether it must be gone. */
-  readonly isGone: boolean;
-}
-
-/** Reads a name with a distance; undefined for any other word. */
-export function parseReference(word: string): Reference | undefined {
+/**
+ * Reads a name with a distance, such as `a+16`, where a leading `~` asks for what is gone; undefined for
+ * any other word.
+ */
+export function parseReference(
+  word: string,
+): { readonly name: string; readonly offset: number; readonly isGone: boolean } | undefined {
   const found = /^(~?)([a-z][A-Za-z0-9]*)(?:([+-])(\d+))?$/.exec(word);
   if (found === null) return undefined;
   const [, gone, name = "", sign, digits = "0"] = found;

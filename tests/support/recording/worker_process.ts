@@ -1,6 +1,8 @@
 // One process that plays sequences, seen from the recorder: given a task it tells what came of it,
 // also when the process ends by a fault meanwhile, or does not return.
 
+import { inTime, LateError } from "../in_time.ts";
+import { TextLineStream } from "../text_lines.ts";
 import { CRASHED, HUNG } from "./compare.ts";
 import type { Message, Task } from "./messages.ts";
 import type { Sequence } from "./notation.ts";
@@ -31,11 +33,6 @@ const END_SECONDS = 5;
 
 /** The number of sequences before a trouble that are named with it: one of them may have caused it. */
 const MOST_NAMED = 12;
-
-/** Says that a process did not answer in time. */
-class Late extends Error {
-  override name = "Late";
-}
 
 /** A process that plays sequences. */
 export class WorkerProcess {
@@ -105,9 +102,9 @@ export class WorkerProcess {
   }
 
   async end(): Promise<void> {
-    await within(END_SECONDS, this.#input.close()).catch(() => {});
+    await inTime(END_SECONDS, this.#input.close()).catch(() => {});
     this.#kill();
-    await within(END_SECONDS, this.#child.status).catch(() => {});
+    await inTime(END_SECONDS, this.#child.status).catch(() => {});
     await this.#printed();
   }
 
@@ -121,9 +118,9 @@ export class WorkerProcess {
     },
   ): Promise<TaskResult> {
     this.canGoOn = false;
-    const end = error instanceof Late ? HUNG : CRASHED;
+    const end = error instanceof LateError ? HUNG : CRASHED;
     if (end === HUNG) this.#kill();
-    const status = await within(END_SECONDS, this.#child.status).catch(() => undefined);
+    const status = await inTime(END_SECONDS, this.#child.status).catch(() => undefined);
     const ending = status === undefined
       ? "it does not end"
       : status.signal ?? `exit code ${status.code}`;
@@ -137,14 +134,14 @@ export class WorkerProcess {
   }
 
   async #next(seconds: number): Promise<Message> {
-    const { done, value } = await within(seconds, this.#messages.next());
+    const { done, value } = await inTime(seconds, this.#messages.next());
     if (done === true) throw new Error("the process ended");
     return value;
   }
 
   /** The error output of the process; nothing while it does not end. */
   async #printed(): Promise<string> {
-    return await within(END_SECONDS, this.#errors).catch(() => "");
+    return await inTime(END_SECONDS, this.#errors).catch(() => "");
   }
 
   #kill(): void {
@@ -156,25 +153,11 @@ export class WorkerProcess {
   }
 }
 
-/** Waits for a promise, and throws {@linkcode Late} when that takes longer. */
-async function within<T>(seconds: number, promise: Promise<T>): Promise<T> {
-  const timer = Promise.withResolvers<never>();
-  const id = setTimeout(() => timer.reject(new Late()), seconds * 1000);
-  try {
-    return await Promise.race([promise, timer.promise]);
-  } finally {
-    clearTimeout(id);
-  }
-}
-
 async function* messagesOf(
   output: ReadableStream<Uint8Array<ArrayBuffer>>,
 ): AsyncGenerator<Message> {
-  let rest = "";
-  for await (const text of output.pipeThrough(new TextDecoderStream())) {
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line.startsWith("{")) yield JSON.parse(line);
+  for await (const line of output.pipeThrough(new TextLineStream())) {
+    if (line.startsWith("{")) yield JSON.parse(line);
   }
 }
 

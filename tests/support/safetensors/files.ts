@@ -10,18 +10,13 @@ export const TYPES_FIXTURE: URL = new URL("types.safetensors", FOLDER);
 /** Types that no typed array holds, written by the format's own library. */
 export const WIDE_FIXTURE: URL = new URL("wide.safetensors", FOLDER);
 
-/** A header and the bytes behind it, right or wrong. */
-export interface FileParts {
-  /** The header: a value to be written as JSON, or its text, or its bytes. */
+/** Puts a file together, right or wrong; the header is bytes, a text, or a value to write as JSON. */
+export function fileOf({ header, data = new Uint8Array(), length }: {
   readonly header: unknown;
-  /** The data; nothing by default. */
   readonly data?: Uint8Array;
   /** The length to claim; the header's own by default. */
   readonly length?: bigint;
-}
-
-/** Puts a file together. */
-export function fileOf({ header, data = new Uint8Array(), length }: FileParts): Uint8Array {
+}): Uint8Array {
   const bytes = header instanceof Uint8Array
     ? header
     : new TextEncoder().encode(typeof header === "string" ? header : JSON.stringify(header));

@@ -1,7 +1,5 @@
 // Saves more than a small disk has room for, or than the process may write to a file, in every way, and
-// prints what is there afterwards:
-//
-//     deno run -A full_disk_program.ts FOLDER [BYTES]
+// prints what is there afterwards: `deno run -A full_disk_program.ts FOLDER [BYTES]`.
 
 import { RLIMIT_FSIZE } from "../../../ffi/host.ts";
 import type { WriteFileOptions } from "../../../mod.ts";

@@ -1,7 +1,5 @@
 // Writes a file in every way that there is, with the permissions that it was started with, and prints
-// what became of each:
-//
-//     deno run PERMISSIONS permitted_program.ts FOLDER
+// what became of each: `deno run PERMISSIONS permitted_program.ts FOLDER`.
 
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";

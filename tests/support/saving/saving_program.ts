@@ -1,9 +1,6 @@
-// A program that saves one model again and again, to be killed or raced: all bytes of a model have the
-// value that its metadata tell, so that half of one, or two mixed, would show.
-//
-//     deno run -A saving_program.ts PATH BYTES FIRST STEP ROUNDS [inPlace]
-//
-// Prints "saving" before each save. Without an end (ROUNDS is 0) it goes on until it is killed.
+// Saves one model again and again, to be killed or raced: all its bytes have the value that its metadata
+// tell, so that half of one, or two mixed, would show. Prints "saving" before each; 0 ROUNDS have no end:
+// `deno run -A saving_program.ts PATH BYTES FIRST STEP ROUNDS [inPlace]`.
 
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { openTestDevice } from "../driver.ts";

@@ -9,6 +9,7 @@ import { nextTurn } from "../../../src/order/waiting.ts";
 import { engineAtRest } from "../../../src/transfer/context_engine.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { TicketError } from "../../../src/words/ticket.ts";
+import { inTime } from "../in_time.ts";
 import { CaughtWarnings } from "../warnings.ts";
 import { CaughtRejections } from "./caught_rejections.ts";
 import { Scene, type Step } from "./scene.ts";
@@ -38,7 +39,7 @@ export interface Outcome {
 }
 
 /** No step takes as long. */
-const LIMIT_MILLISECONDS = 20_000;
+const LIMIT_SECONDS = 20;
 
 /** Runs a step with a fault, `next` after it, and looks at what is left. */
 export async function runPoint(
@@ -59,7 +60,7 @@ export async function runPoint(
 
   async function attempt(name: string, work: () => unknown): Promise<unknown> {
     try {
-      await withinLimit(work);
+      await inTime(LIMIT_SECONDS, Promise.try(work));
       return undefined;
     } catch (error) {
       return error ?? new Error(`${name} threw nothing`);
@@ -171,17 +172,4 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const place = error.stack?.split("\n").find((line) => /\/(src|ffi)\//.test(line))?.trim() ?? "";
   return `${error.name}: ${error.message} ${place.replace(/file:\S*\/(?=src|ffi)/, "")}`;
-}
-
-async function withinLimit(work: () => unknown): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise((_, reject) => {
-    const late = () => reject(new Error("it does not end"));
-    timer = setTimeout(late, LIMIT_MILLISECONDS);
-  });
-  try {
-    await Promise.race([work(), limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -2,6 +2,7 @@
 // is made and given back is noted.
 
 import type { DriverApi, DriverFunction } from "../../../ffi/cuda.ts";
+import { type Call, intercept } from "../faulty_driver.ts";
 import { type CallArguments, givesBack, Held, nameOfGivenBack } from "./held.ts";
 
 /** The call that fails, and its status. */
@@ -44,13 +45,7 @@ export class SweepDriver {
   #isBroken = false;
 
   constructor(api: DriverApi) {
-    type Call = (...args: unknown[]) => unknown;
-    const copy: Record<string, unknown> = { ...api };
-    for (const [name, call] of Object.entries(copy)) {
-      if (typeof call !== "function") continue;
-      copy[name] = (...args: unknown[]) => this.#call(name as DriverFunction, call as Call, args);
-    }
-    this.api = copy as unknown as DriverApi;
+    this.api = intercept(api, (name, call, args) => this.#call(name, call, args));
   }
 
   get hasFired(): boolean {
@@ -74,7 +69,7 @@ export class SweepDriver {
     this.#fault = fault;
   }
 
-  #call(name: DriverFunction, call: (...args: unknown[]) => unknown, args: unknown[]): unknown {
+  #call(name: DriverFunction, call: Call, args: unknown[]): unknown {
     if (++this.#callCount > MOST_CALLS) throw new Error("Cannot go on: the step makes no end");
     const count = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, count);

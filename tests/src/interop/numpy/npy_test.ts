@@ -19,7 +19,7 @@ import { runPython, testsWith } from "../../../support/python.ts";
 import { type Random, testRandom } from "../../../support/random.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { LATE_BYTES, requireUnderWay } from "../../../support/under_way.ts";
-import { withDevice } from "../../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../../support/with_device.ts";
 
 const testWithNumpy = await testsWith("numpy");
 
@@ -45,35 +45,33 @@ function fileOf(text: string, version = 1): Uint8Array<ArrayBuffer> {
   return file;
 }
 
-Deno.test("saveNpy() and loadNpy() bring every type and shape back", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = `${folder.path}/x.npy`;
-    for (const dtype of TYPES) {
-      for (const shape of SHAPES) {
-        using x = gpu.zeros(dtype, [...shape]);
-        using bytes = x.as("uint8");
-        if (x.length > 0) {
-          await bytes.upload(Uint8Array.from({ length: bytes.length }, (_, i) => i & 1));
-        }
-        await x.saveNpy(path);
-        using y = await gpu.loadNpy(path, { dtype });
-        assertEquals([y.dtype, y.shape], [dtype, shape]);
-        assert(await x.equals(y));
+testOnDevice("saveNpy() and loadNpy() bring every type and shape back", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = `${folder.path}/x.npy`;
+  for (const dtype of TYPES) {
+    for (const shape of SHAPES) {
+      using x = gpu.zeros(dtype, [...shape]);
+      using bytes = x.as("uint8");
+      if (x.length > 0) {
+        await bytes.upload(Uint8Array.from({ length: bytes.length }, (_, i) => i & 1));
       }
+      await x.saveNpy(path);
+      using y = await gpu.loadNpy(path, { dtype });
+      assertEquals([y.dtype, y.shape], [dtype, shape]);
+      assert(await x.equals(y));
     }
-  }));
+  }
+});
 
-Deno.test("loadNpy() refuses a file of another element type than is expected", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = `${folder.path}/x.npy`;
-    using x = gpu.zeros("float64", 4);
-    await x.saveNpy(path);
-    const words = `Cannot load ${path} as float32: it is float64`;
-    await assertRejects(() => gpu.loadNpy(path, { dtype: "float32" }), TypeError, words);
-    assertEquals(gpu.live().count, 1);
-  }));
+testOnDevice("loadNpy() refuses a file of another element type than is expected", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = `${folder.path}/x.npy`;
+  using x = gpu.zeros("float64", 4);
+  await x.saveNpy(path);
+  const words = `Cannot load ${path} as float32: it is float64`;
+  await assertRejects(() => gpu.loadNpy(path, { dtype: "float32" }), TypeError, words);
+  assertEquals(gpu.live().count, 1);
+});
 
 Deno.test("saveNpy() replaces a file when the new one is whole, after calls that nobody awaited", () =>
   withDevice(async (gpu) => {
@@ -163,34 +161,33 @@ Deno.test("readNpyHeader() reads what encodeNpyHeader() writes, and every versio
   }
 });
 
-Deno.test("damaged files of numpy's end in words, or are read as they are", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const random = testRandom();
-    using x = gpu.iota("int32", [5, 7]);
-    using y = gpu.iota("float32", 300);
-    const paths = ["x.npy", "stored.npz", "deflated.npz"].map((name) => `${folder.path}/${name}`);
-    const [npy = "", stored = "", deflated = ""] = paths;
-    await x.saveNpy(npy);
-    await saveNpz(stored, { x, y });
-    await saveNpz(deflated, { x, y }, { compress: true });
-    for (const path of [npy, stored, deflated]) {
-      const original = Deno.readFileSync(path);
-      let readCount = 0;
-      for (let round = 0; round < 250; round++) {
-        Deno.writeFileSync(path, damage(original, random));
-        try {
-          using _loaded = path === npy ? await gpu.loadNpy(path) : await loadNpz(path, gpu);
-          readCount++;
-        } catch (error) {
-          const isKnown = error instanceof NumpyError ||
-            (error instanceof Error && error.name === "OutOfMemoryError");
-          assert(isKnown, `${path} ended in ${error}`);
-        }
+testOnDevice("damaged files of numpy's end in words, or are read as they are", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const random = testRandom();
+  using x = gpu.iota("int32", [5, 7]);
+  using y = gpu.iota("float32", 300);
+  const paths = ["x.npy", "stored.npz", "deflated.npz"].map((name) => `${folder.path}/${name}`);
+  const [npy = "", stored = "", deflated = ""] = paths;
+  await x.saveNpy(npy);
+  await saveNpz(stored, { x, y });
+  await saveNpz(deflated, { x, y }, { compress: true });
+  for (const path of [npy, stored, deflated]) {
+    const original = Deno.readFileSync(path);
+    let readCount = 0;
+    for (let round = 0; round < 250; round++) {
+      Deno.writeFileSync(path, damage(original, random));
+      try {
+        using _loaded = path === npy ? await gpu.loadNpy(path) : await loadNpz(path, gpu);
+        readCount++;
+      } catch (error) {
+        const isKnown = error instanceof NumpyError ||
+          (error instanceof Error && error.name === "OutOfMemoryError");
+        assert(isKnown, `${path} ended in ${error}`);
       }
-      assert(readCount < 250, "no damage was seen");
     }
-  }));
+    assert(readCount < 250, "no damage was seen");
+  }
+});
 
 /** Changes some bytes, cuts some off, or puts some in. */
 function damage(original: Uint8Array, random: Random): Uint8Array<ArrayBuffer> {
@@ -220,65 +217,64 @@ function damage(original: Uint8Array, random: Random): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes);
 }
 
-Deno.test("saveNpz() and loadNpz() bring arrays back, stored and deflated", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = `${folder.path}/x.npz`;
-    using x = gpu.iota("int32", [3, 4]);
-    using y = gpu.iota("float64", 1000, { step: 0.5 });
-    using pinned = gpu.pinned("uint8", 4).fill(3);
-    for (const compress of [false, true]) {
-      const save = saveNpz(
-        path,
-        new Map<string, typeof x | typeof y | typeof pinned>([["x", x], ["ü y", y], [
-          "pinned",
-          pinned,
-        ]]),
-        { compress },
-      );
-      y.fill(0);
-      await save;
-      using arrays = await loadNpz(path, gpu);
-      assertEquals(arrays.names, ["x", "ü y", "pinned"]);
-      assert(await x.equals(arrays.array("x").as("int32").reshape([3, 4])));
-      assertEquals((await arrays.array("ü y").download())[4], 2);
-      assertEquals([...arrays].map(([, { dtype, shape }]) => [dtype, shape])[2], ["uint8", [4]]);
-      await assertRejects(() => Promise.try(() => arrays.array("z")), RangeError, '"z"');
-      const counts: DeviceBuffer<"int32"> = arrays.array("x", "int32");
-      assertEquals(counts.dtype, "int32");
-      assertThrows(() => arrays.array("x", "int8"), TypeError, '"x" as int8: it is int32');
-      await y.upload(Float64Array.from({ length: 1000 }, (_, index) => index * 0.5));
-    }
-    using half = gpu.alloc("bfloat16", 4);
-    const wrong: readonly [unknown, string][] = [
-      [{ half }, 'as("uint16")'],
-      [{ x: new Float32Array(4) }, "is a Float32Array, expected a buffer: await gpu.upload()"],
-      [{ x: x.transpose() }, "expected a buffer: contiguous() makes one"],
-      [Promise.resolve({ x }), "a promise, which has to be awaited, expected buffers by name"],
-      [x, "it was given DeviceBuffer"],
-      [[x], "entry 0 is DeviceBuffer"],
-      [{ "x\ud800": x }, 'array "x\\ud800" has half of a surrogate pair'],
-      [[["x", x], ["x", y]], 'two arrays "x"'],
-      [5, "expected buffers by name"],
-      [[["", x]], "no name of an array"],
-      [[["é".repeat(2 ** 15), x]], "is a name of 65540 bytes, archives have room for 65535"],
-    ];
-    const before = Deno.readFileSync(path);
-    for (const [arrays, words] of wrong) {
-      await assertRejects(() => saveNpz(path, arrays as never), TypeError, words);
-    }
-    assertEquals(Deno.readFileSync(path), before);
-    const own = new Error("enough");
-    const onProgress = () => {
-      throw own;
-    };
-    const failing = saveNpz(path, { y: x }, { onProgress });
-    assertStrictEquals(await assertRejects(() => failing), own);
-    assertEquals(Deno.readFileSync(path), before);
-    await saveNpz(path, {});
-    using none = await loadNpz(path, gpu);
-    assertEquals(none.names, []);
-  }));
+testOnDevice("saveNpz() and loadNpz() bring arrays back, stored and deflated", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = `${folder.path}/x.npz`;
+  using x = gpu.iota("int32", [3, 4]);
+  using y = gpu.iota("float64", 1000, { step: 0.5 });
+  using pinned = gpu.pinned("uint8", 4).fill(3);
+  for (const compress of [false, true]) {
+    const save = saveNpz(
+      path,
+      new Map<string, typeof x | typeof y | typeof pinned>([["x", x], ["ü y", y], [
+        "pinned",
+        pinned,
+      ]]),
+      { compress },
+    );
+    y.fill(0);
+    await save;
+    using arrays = await loadNpz(path, gpu);
+    assertEquals(arrays.names, ["x", "ü y", "pinned"]);
+    assert(await x.equals(arrays.array("x").as("int32").reshape([3, 4])));
+    assertEquals((await arrays.array("ü y").download())[4], 2);
+    assertEquals([...arrays].map(([, { dtype, shape }]) => [dtype, shape])[2], ["uint8", [4]]);
+    await assertRejects(() => Promise.try(() => arrays.array("z")), RangeError, '"z"');
+    const counts: DeviceBuffer<"int32"> = arrays.array("x", "int32");
+    assertEquals(counts.dtype, "int32");
+    assertThrows(() => arrays.array("x", "int8"), TypeError, '"x" as int8: it is int32');
+    await y.upload(Float64Array.from({ length: 1000 }, (_, index) => index * 0.5));
+  }
+  using half = gpu.alloc("bfloat16", 4);
+  const wrong: readonly [unknown, string][] = [
+    [{ half }, 'as("uint16")'],
+    [{ x: new Float32Array(4) }, "is a Float32Array, expected a buffer: await gpu.upload()"],
+    [{ x: x.transpose() }, "expected a buffer: contiguous() makes one"],
+    [Promise.resolve({ x }), "a promise, which has to be awaited, expected buffers by name"],
+    [x, "it was given DeviceBuffer"],
+    [[x], "entry 0 is DeviceBuffer"],
+    [{ "x\ud800": x }, 'array "x\\ud800" has half of a surrogate pair'],
+    [[["x", x], ["x", y]], 'two arrays "x"'],
+    [5, "expected buffers by name"],
+    [[["", x]], "no name of an array"],
+    [[["é".repeat(2 ** 15), x]], "is a name of 65540 bytes, archives have room for 65535"],
+  ];
+  const before = Deno.readFileSync(path);
+  for (const [arrays, words] of wrong) {
+    await assertRejects(() => saveNpz(path, arrays as never), TypeError, words);
+  }
+  assertEquals(Deno.readFileSync(path), before);
+  const own = new Error("enough");
+  const onProgress = () => {
+    throw own;
+  };
+  const failing = saveNpz(path, { y: x }, { onProgress });
+  assertStrictEquals(await assertRejects(() => failing), own);
+  assertEquals(Deno.readFileSync(path), before);
+  await saveNpz(path, {});
+  using none = await loadNpz(path, gpu);
+  assertEquals(none.names, []);
+});
 
 Deno.test("saveNpz() that is aborted or fails on the way lets the next save have its turn", () =>
   withDevice(async (gpu) => {
@@ -319,36 +315,34 @@ Deno.test("zipPieces() refuses an archive whose directory readZipDirectory() wou
   assertThrows(() => zipPieces("x.npz", files), RangeError, "64 MiB of names");
 });
 
-Deno.test("saveNpz() looks at its path when it is called, and refuses it then", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    using x = gpu.iota("float32", 3);
-    const url = pathToFileURL(folder.pathOf("x.npz"));
-    const save = saveNpz(url, { x });
-    url.pathname += ".moved";
-    await save;
-    const signal = AbortSignal.abort(new Error("enough"));
-    const refused = saveNpz(folder.path + "/missing/x.npz", { x }, { signal });
-    await assertRejects(() => refused, Deno.errors.NotFound, "/missing does not exist");
-    assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["x.npz"]);
-  }));
+testOnDevice("saveNpz() looks at its path when it is called, and refuses it then", async (gpu) => {
+  using folder = new TemporaryFolder();
+  using x = gpu.iota("float32", 3);
+  const url = pathToFileURL(folder.pathOf("x.npz"));
+  const save = saveNpz(url, { x });
+  url.pathname += ".moved";
+  await save;
+  const signal = AbortSignal.abort(new Error("enough"));
+  const refused = saveNpz(folder.path + "/missing/x.npz", { x }, { signal });
+  await assertRejects(() => refused, Deno.errors.NotFound, "/missing does not exist");
+  assertEquals([...Deno.readDirSync(folder.path)].map(({ name }) => name), ["x.npz"]);
+});
 
-Deno.test("loadNpz() loads nothing when one array cannot be loaded", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = `${folder.path}/x.npz`;
-    using x = gpu.iota("int32", 1000);
-    await saveNpz(path, { first: x, second: x });
-    const bytes = Deno.readFileSync(path);
-    bytes[bytes.length - 300] = 1 + (bytes[bytes.length - 300] ?? 0);
-    Deno.writeFileSync(path, bytes);
-    await assertRejects(() => loadNpz(path, gpu), NumpyError, 'checksum of "second.npy"');
-    await assertRejects(
-      () => loadNpz(folder.write("y.npz", "no archive at all, but long enough"), gpu),
-      NumpyError,
-      "no ZIP archive",
-    );
-  }));
+testOnDevice("loadNpz() loads nothing when one array cannot be loaded", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = `${folder.path}/x.npz`;
+  using x = gpu.iota("int32", 1000);
+  await saveNpz(path, { first: x, second: x });
+  const bytes = Deno.readFileSync(path);
+  bytes[bytes.length - 300] = 1 + (bytes[bytes.length - 300] ?? 0);
+  Deno.writeFileSync(path, bytes);
+  await assertRejects(() => loadNpz(path, gpu), NumpyError, 'checksum of "second.npy"');
+  await assertRejects(
+    () => loadNpz(folder.write("y.npz", "no archive at all, but long enough"), gpu),
+    NumpyError,
+    "no ZIP archive",
+  );
+});
 
 Deno.test("loadNpz() loads the others beside an array that has no type here, and names that one", () =>
   withDevice(async (gpu) => {
@@ -400,35 +394,33 @@ Deno.test("loadNpz() loads the others beside an array that has no type here, and
     );
   }));
 
-Deno.test("NpzArrays name themselves, and say so once they are disposed", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("x.npz");
-    using x = gpu.zeros("int8", 3);
-    await saveNpz(path, Object.fromEntries(Array.from("abcdef", (name) => [name, x])));
-    await using arrays = await loadNpz(path, gpu);
-    const words = 'Cannot find array "z": the archive has 6, such as "a", "b", "c"';
-    assertThrows(() => arrays.array("z"), RangeError, words);
-    assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", false]);
-    arrays.dispose();
-    assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", true]);
-    assertThrows(() => arrays.array("a"), DisposedError, `Cannot use ${arrays}: it was disposed`);
-  }));
+testOnDevice("NpzArrays name themselves, and say so once they are disposed", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("x.npz");
+  using x = gpu.zeros("int8", 3);
+  await saveNpz(path, Object.fromEntries(Array.from("abcdef", (name) => [name, x])));
+  await using arrays = await loadNpz(path, gpu);
+  const words = 'Cannot find array "z": the archive has 6, such as "a", "b", "c"';
+  assertThrows(() => arrays.array("z"), RangeError, words);
+  assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", false]);
+  arrays.dispose();
+  assertEquals([`${arrays}`, arrays.disposed], ["NpzArrays(6 arrays, 18 B)", true]);
+  assertThrows(() => arrays.array("a"), DisposedError, `Cannot use ${arrays}: it was disposed`);
+});
 
-Deno.test("loadNpz() keeps an array and a file of the same name apart", () =>
-  withDevice(async (gpu) => {
-    using folder = new TemporaryFolder();
-    const path = folder.write("x.npz", "");
-    const files = { "x.npy": encodeNpyHeader("float32", []), "x": encodeNpyHeader("int8", []) };
-    const data = new Uint8Array(4);
-    const whole = Object.entries(files).map(([name, header]) => [name, joined(header, data)]);
-    Deno.writeFileSync(path, archiveOf(Object.fromEntries(whole)));
-    using arrays = await loadNpz(path, gpu);
-    assertEquals([...arrays].map(([name, { dtype }]) => [name, dtype]), [
-      ["x.npy", "float32"],
-      ["x", "int8"],
-    ]);
-  }));
+testOnDevice("loadNpz() keeps an array and a file of the same name apart", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("x.npz", "");
+  const files = { "x.npy": encodeNpyHeader("float32", []), "x": encodeNpyHeader("int8", []) };
+  const data = new Uint8Array(4);
+  const whole = Object.entries(files).map(([name, header]) => [name, joined(header, data)]);
+  Deno.writeFileSync(path, archiveOf(Object.fromEntries(whole)));
+  using arrays = await loadNpz(path, gpu);
+  assertEquals([...arrays].map(([name, { dtype }]) => [name, dtype]), [
+    ["x.npy", "float32"],
+    ["x", "int8"],
+  ]);
+});
 
 function joined(...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(parts.flatMap((part) => [...part]));

@@ -13,7 +13,7 @@ import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
-import { withDevice } from "../../../support/with_device.ts";
+import { testOnDevice } from "../../../support/with_device.ts";
 
 const MUTANT_COUNT = 20_000;
 const SEED = 0x5afe;
@@ -32,20 +32,18 @@ Deno.test("parseHeader() refuses or rightly reads 20,000 damaged headers", async
   assert(readCount > 0 && readCount < MUTANT_COUNT / 2, `${readCount} were read`);
 });
 
-Deno.test("gpu.loadSafetensors() leaves nothing behind after damaged files", async () => {
+testOnDevice("gpu.loadSafetensors() leaves nothing behind after damaged files", async (gpu) => {
   const original = Deno.readFileSync(TYPES_FIXTURE);
   const random = new Random(SEED + 1);
   using folder = new TemporaryFolder();
-  await withDevice(async (gpu) => {
-    for (let i = 0; i < 200; i++) {
-      const path = folder.write("mutant.safetensors", damage(original, random));
-      try {
-        using _model = await gpu.loadSafetensors(path);
-      } catch (error) {
-        assertInstanceOf(error, SafetensorsError);
-      }
+  for (let i = 0; i < 200; i++) {
+    const path = folder.write("mutant.safetensors", damage(original, random));
+    try {
+      using _model = await gpu.loadSafetensors(path);
+    } catch (error) {
+      assertInstanceOf(error, SafetensorsError);
     }
-  });
+  }
 });
 
 /** Reads a header as a file's reader does; undefined when it is refused. */

@@ -13,10 +13,10 @@ import { makePipe, openPathsIn } from "../../../support/files.ts";
 import { deviceAt } from "../../../support/parts_scene.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
-import { withDevice } from "../../../support/with_device.ts";
+import { testOnDevice, withDevice } from "../../../support/with_device.ts";
 
-Deno.test("gpu.loadSafetensors() loads every type that the format's own library wrote", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("gpu.loadSafetensors() loads every type that the format's own library wrote", () =>
+  withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(TYPES_FIXTURE);
     assertEquals({ ...model.metadata }, { made_by: "safetensors" });
     assertEquals(model.size, 16);
@@ -37,11 +37,10 @@ Deno.test("gpu.loadSafetensors() loads every type that the format's own library 
     assertEquals([...model.tensor("empty").shape], [0, 4]);
     const signs = await model.tensor('größe/"α"', "int64").download();
     assertEquals([...signs], [-1n, 2n ** 62n]);
-  });
-});
+  }));
 
-Deno.test("gpu.loadSafetensors() loads types that no typed array holds as their bytes", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("gpu.loadSafetensors() loads types that no typed array holds as their bytes", () =>
+  withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(WIDE_FIXTURE);
     assertEquals(model.format("weight"), "F8_E4M3");
     assertEquals([...model.tensor("weight", "uint8").shape], [2, 2]);
@@ -51,18 +50,15 @@ Deno.test("gpu.loadSafetensors() loads types that no typed array holds as their 
     assertEquals([...await model.tensor("phase", "float32").download()], [1, 2, -3.5, 0.25]);
     assertEquals(model.format("packed"), "F4");
     assertEquals([...await model.tensor("packed", "uint8").download()], [0x10, 0x32, 0x54, 0x76]);
-  });
+  }));
+
+testOnDevice("gpu.loadSafetensors() puts a file into one block", async (gpu) => {
+  using model = await gpu.loadSafetensors(TYPES_FIXTURE, { label: "weights" });
+  assertEquals(new Set([...model].map(([, tensor]) => tensor.storageId)).size, 1);
+  assertEquals(gpu.live().objects.map(({ name }) => name), ["weights"]);
 });
 
-Deno.test("gpu.loadSafetensors() puts a file into one block", async () => {
-  await withDevice(async (gpu) => {
-    using model = await gpu.loadSafetensors(TYPES_FIXTURE, { label: "weights" });
-    assertEquals(new Set([...model].map(([, tensor]) => tensor.storageId)).size, 1);
-    assertEquals(gpu.live().objects.map(({ name }) => name), ["weights"]);
-  });
-});
-
-Deno.test("gpu.loadSafetensors() aligns tensors that the file does not", async () => {
+testOnDevice("gpu.loadSafetensors() aligns tensors that the file does not", async (gpu) => {
   using folder = new TemporaryFolder();
   const header = {
     odd: { dtype: "U8", shape: [3], data_offsets: [0, 3] },
@@ -72,29 +68,25 @@ Deno.test("gpu.loadSafetensors() aligns tensors that the file does not", async (
   data.set([1, 2, 3]);
   data.set(new Uint8Array(Float64Array.of(0.25).buffer), 3);
   const path = folder.write("odd.safetensors", fileOf({ header, data }));
-  await withDevice(async (gpu) => {
-    using model = await gpu.loadSafetensors(path);
-    assertEquals([...await model.tensor("odd", "uint8").download()], [1, 2, 3]);
-    assertEquals([...await model.tensor("wide", "float64").download()], [0.25]);
-    assertEquals(model.tensor("wide").ptr % 8n, 0n);
-  });
+  using model = await gpu.loadSafetensors(path);
+  assertEquals([...await model.tensor("odd", "uint8").download()], [1, 2, 3]);
+  assertEquals([...await model.tensor("wide", "float64").download()], [0.25]);
+  assertEquals(model.tensor("wide").ptr % 8n, 0n);
 });
 
-Deno.test("gpu.loadSafetensors() loads what the filter chooses, and no more memory", async () => {
-  await withDevice(async (gpu) => {
-    const steps: number[] = [];
-    using model = await gpu.loadSafetensors(TYPES_FIXTURE, {
-      filter: ({ name, format }) => format === "F32" && name !== "empty" || name === "bool",
-      onProgress: (doneBytes, totalBytes) => steps.push(doneBytes, totalBytes),
-    });
-    assertEquals(model.names, ["float32", "scalar", "bool"]);
-    assert(model.byteLength < 512);
-    assertEquals([...await model.tensor("bool", "bool").download()], [1, 0, 1]);
-    assertEquals(steps.slice(-2), [31, 31]);
-    const filter = () => Promise.resolve(false) as never;
-    const words = "a function that returns a promise";
-    await assertRejects(() => gpu.loadSafetensors(TYPES_FIXTURE, { filter }), TypeError, words);
+testOnDevice("gpu.loadSafetensors() loads what the filter chooses, and no more", async (gpu) => {
+  const steps: number[] = [];
+  using model = await gpu.loadSafetensors(TYPES_FIXTURE, {
+    filter: ({ name, format }) => format === "F32" && name !== "empty" || name === "bool",
+    onProgress: (doneBytes, totalBytes) => steps.push(doneBytes, totalBytes),
   });
+  assertEquals(model.names, ["float32", "scalar", "bool"]);
+  assert(model.byteLength < 512);
+  assertEquals([...await model.tensor("bool", "bool").download()], [1, 0, 1]);
+  assertEquals(steps.slice(-2), [31, 31]);
+  const filter = () => Promise.resolve(false) as never;
+  const words = "a function that returns a promise";
+  await assertRejects(() => gpu.loadSafetensors(TYPES_FIXTURE, { filter }), TypeError, words);
 });
 
 Deno.test("gpu.loadSafetensors() loads large tensors through the ring, byte for byte", async () => {
@@ -129,20 +121,18 @@ Deno.test("gpu.loadSafetensors() loads the shards of an index, each tensor once"
   });
 });
 
-Deno.test("gpu.loadSafetensors() refuses an index that does not fit its files", async () => {
+testOnDevice("gpu.loadSafetensors() refuses an index that does not fit its files", async (gpu) => {
   using folder = new TemporaryFolder();
   folder.write("1.safetensors", shard({ a: 1 }));
-  await withDevice(async (gpu) => {
-    const load = (index: unknown) => gpu.loadSafetensors(writeIndex(folder, index));
-    const refuses = (index: unknown, says: string) =>
-      assertRejects(() => load(index), SafetensorsError, says);
-    await refuses({ weight_map: { b: "1.safetensors" } }, `expects tensor "b" in it`);
-    await refuses({ weight_map: { a: "../1.safetensors" } }, "outside its folder");
-    await refuses({ weight_map: { a: "/1.safetensors" } }, "outside its folder");
-    await refuses({ weight_map: { a: 1 } }, "no weight_map");
-    await refuses([], "no weight_map");
-    await assertRejects(() => load({ weight_map: { a: "2.safetensors" } }), Deno.errors.NotFound);
-  });
+  const load = (index: unknown) => gpu.loadSafetensors(writeIndex(folder, index));
+  const refuses = (index: unknown, says: string) =>
+    assertRejects(() => load(index), SafetensorsError, says);
+  await refuses({ weight_map: { b: "1.safetensors" } }, `expects tensor "b" in it`);
+  await refuses({ weight_map: { a: "../1.safetensors" } }, "outside its folder");
+  await refuses({ weight_map: { a: "/1.safetensors" } }, "outside its folder");
+  await refuses({ weight_map: { a: 1 } }, "no weight_map");
+  await refuses([], "no weight_map");
+  await assertRejects(() => load({ weight_map: { a: "2.safetensors" } }), Deno.errors.NotFound);
 });
 
 Deno.test("gpu.loadSafetensors() follows links, of which a hub's cache consists", async () => {
@@ -179,7 +169,7 @@ Deno.test("gpu.loadSafetensors() refuses an index, and shards, that are no regul
   });
 });
 
-Deno.test("gpu.loadSafetensors() refuses an index of another shape, in words", async () => {
+testOnDevice("gpu.loadSafetensors() refuses an index of another shape, in words", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("model.safetensors.index.json");
   const texts: readonly [text: string, message: string][] = [
@@ -188,14 +178,12 @@ Deno.test("gpu.loadSafetensors() refuses an index of another shape, in words", a
     [`{"weight_map":{"a":"1"}`, "it is not JSON: "],
     [`{"weight_map":{"a":"1\\u0000"}}`, `it names "1\\u0000", which no file can be called`],
   ];
-  await withDevice(async (gpu) => {
-    for (const [text, message] of texts) {
-      Deno.writeTextFileSync(path, text);
-      await assertRejects(() => gpu.loadSafetensors(path), SafetensorsError, message);
-    }
-    Deno.truncateSync(path, 100_000_001);
-    await assertRejects(() => gpu.loadSafetensors(path), SafetensorsError, "than the 100000000");
-  });
+  for (const [text, message] of texts) {
+    Deno.writeTextFileSync(path, text);
+    await assertRejects(() => gpu.loadSafetensors(path), SafetensorsError, message);
+  }
+  Deno.truncateSync(path, 100_000_001);
+  await assertRejects(() => gpu.loadSafetensors(path), SafetensorsError, "than the 100000000");
 });
 
 Deno.test("gpu.loadSafetensors() loads what earlier calls save, and not what later ones do", async () => {
@@ -250,13 +238,11 @@ Deno.test("gpu.loadSafetensors() refuses two files with a tensor of the same nam
   });
 });
 
-Deno.test("gpu.loadSafetensors() leaves nothing when the second file is broken", async () => {
+testOnDevice("gpu.loadSafetensors() leaves nothing when the second file is broken", async (gpu) => {
   using folder = new TemporaryFolder();
   const good = folder.write("1.safetensors", shard({ a: 1 }));
   const bad = folder.write("2.safetensors", shard({ b: 1 }).slice(0, -1));
-  await withDevice(async (gpu) => {
-    await assertRejects(() => gpu.loadSafetensors([good, bad]), SafetensorsError, "cut short");
-  });
+  await assertRejects(() => gpu.loadSafetensors([good, bad]), SafetensorsError, "cut short");
 });
 
 Deno.test("gpu.loadSafetensors() leaves nothing when a copy fails, and works again", async () => {
@@ -270,35 +256,30 @@ Deno.test("gpu.loadSafetensors() leaves nothing when a copy fails, and works aga
   }, { driver });
 });
 
-Deno.test("gpu.loadSafetensors() rejects with the signal's reason", async () => {
-  await withDevice(async (gpu) => {
-    const abort = new AbortController();
-    const reason = new Error("enough");
-    const load = gpu.loadSafetensors(TYPES_FIXTURE, { signal: abort.signal });
-    abort.abort(reason);
-    await assertRejects(() => load, Error, "enough");
-  });
+testOnDevice("gpu.loadSafetensors() rejects with the signal's reason", async (gpu) => {
+  const abort = new AbortController();
+  const reason = new Error("enough");
+  const load = gpu.loadSafetensors(TYPES_FIXTURE, { signal: abort.signal });
+  abort.abort(reason);
+  await assertRejects(() => load, Error, "enough");
 });
 
-Deno.test("SafetensorsModel.tensor() names what is not there and what has another type", async () => {
-  await withDevice(async (gpu) => {
+Deno.test("SafetensorsModel.tensor() names what is not there and what has another type", () =>
+  withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(WIDE_FIXTURE);
     assertThrows(() => model.tensor("wieght"), RangeError, `Cannot find tensor "wieght"`);
     const noText = () => model.tensor(Symbol("weight") as never);
     assertThrows(noText, RangeError, "Cannot find tensor a symbol: the model has ");
     assertThrows(() => model.tensor("weight", "float32"), TypeError, "it is uint8");
-  });
-});
+  }));
 
-Deno.test("SafetensorsModel.dispose() disposes every tensor", async () => {
-  await withDevice(async (gpu) => {
-    const model = await gpu.loadSafetensors(WIDE_FIXTURE);
-    const weight = model.tensor("weight");
-    model.dispose();
-    model.dispose();
-    assertEquals([model.disposed, weight.disposed], [true, true]);
-    assertThrows(() => model.tensor("weight"), DisposedError, "SafetensorsModel(4 tensors");
-  });
+testOnDevice("SafetensorsModel.dispose() disposes every tensor", async (gpu) => {
+  const model = await gpu.loadSafetensors(WIDE_FIXTURE);
+  const weight = model.tensor("weight");
+  model.dispose();
+  model.dispose();
+  assertEquals([model.disposed, weight.disposed], [true, true]);
+  assertThrows(() => model.tensor("weight"), DisposedError, "SafetensorsModel(4 tensors");
 });
 
 Deno.test("readSafetensorsHeader() reads names and metadata without a device", async () => {
@@ -307,16 +288,14 @@ Deno.test("readSafetensorsHeader() reads names and metadata without a device", a
   assertEquals({ ...metadata }, {});
 });
 
-Deno.test("readSafetensorsHeader() tells where a tensor lies in the file", async () => {
+testOnDevice("readSafetensorsHeader() tells where a tensor lies in the file", async (gpu) => {
   const { tensors, dataOffset } = await readSafetensorsHeader(TYPES_FIXTURE);
   const { byteOffset = NaN } = tensors.find(({ name }) => name === "float32") ?? {};
-  await withDevice(async (gpu) => {
-    using row = gpu.lazy("float32", 3, {
-      file: TYPES_FIXTURE,
-      fileOffset: dataOffset + byteOffset,
-    });
-    assertEquals([...await row.download()], [0, 1, 2]);
+  using row = gpu.lazy("float32", 3, {
+    file: TYPES_FIXTURE,
+    fileOffset: dataOffset + byteOffset,
   });
+  assertEquals([...await row.download()], [0, 1, 2]);
 });
 
 /** A file of single bytes by name. */

@@ -32,79 +32,70 @@ const STRICTER = [
   /not a list of sizes$|not two sizes$/, // sizes beyond 2^53
 ];
 
-testWithPeer(
-  "saveSafetensors() writes what Python reads, of 500 files that Python wrote",
-  async () => {
-    using folder = new TemporaryFolder();
-    const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
-    Deno.mkdirSync(theirs);
-    Deno.mkdirSync(ours);
-    await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
-    await withDevice(async (gpu) => {
-      for (const { name } of Deno.readDirSync(theirs)) {
-        using model = await gpu.loadSafetensors(`${theirs}/${name}`);
-        const isHeldAsIs = [...model.names].every((tensor) => model.format(tensor) !== "C64");
-        if (!isHeldAsIs) {
-          Deno.removeSync(`${theirs}/${name}`); // complex numbers are saved as the floats they are held as
-          continue;
-        }
-        await saveSafetensors(`${ours}/${name}`, model, { metadata: model.metadata });
+testWithPeer("saveSafetensors() writes what Python reads, of 500 files of Python's", async () => {
+  using folder = new TemporaryFolder();
+  const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
+  Deno.mkdirSync(theirs);
+  Deno.mkdirSync(ours);
+  await runPython([PEER, "random", theirs, String(FILE_COUNT)]);
+  await withDevice(async (gpu) => {
+    for (const { name } of Deno.readDirSync(theirs)) {
+      using model = await gpu.loadSafetensors(`${theirs}/${name}`);
+      const isHeldAsIs = [...model.names].every((tensor) => model.format(tensor) !== "C64");
+      if (!isHeldAsIs) {
+        Deno.removeSync(`${theirs}/${name}`); // complex numbers are saved as the floats they are held as
+        continue;
       }
-    });
-    assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
-  },
-);
+      await saveSafetensors(`${ours}/${name}`, model, { metadata: model.metadata });
+    }
+  });
+  assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
+});
 
-testWithPeer(
-  "parseHeader() takes none of 20,000 damaged files that Python refuses",
-  async () => {
-    using folder = new TemporaryFolder();
-    const original = Deno.readFileSync(TYPES_FIXTURE);
-    const random = new Random(SEED);
-    const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
-    await compareWithPeer(folder, mutants);
-  },
-);
+testWithPeer("parseHeader() takes none of 20,000 damaged files that Python refuses", async () => {
+  using folder = new TemporaryFolder();
+  const original = Deno.readFileSync(TYPES_FIXTURE);
+  const random = new Random(SEED);
+  const mutants = Array.from({ length: MUTANT_COUNT }, () => damage(original, random));
+  await compareWithPeer(folder, mutants);
+});
 
-testWithPeer(
-  "parseHeader() takes and refuses the same as Python at every limit",
-  async () => {
-    using folder = new TemporaryFolder();
-    const tensor = `"dtype":"U8","shape":[2],"data_offsets":[0,2]`;
-    const nested = (depth: number) =>
-      `{"a":{${tensor},"z":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
-    const headers = [
-      `{"a":{${tensor}}}`,
-      `{"__metadata__":null,"a":{${tensor}}}`,
-      ...["2.0", "2e0", "20e-1", "-0", "-2", "02", "+2", "2.", ".2", "0x2", "NaN"].map((size) =>
-        `{"a":{"dtype":"U8","shape":[${size}],"data_offsets":[0,2]}}`
-      ),
-      ...[124, 125, 126, 127].map(nested),
-      ...["1e999", "-1e400", "1e-999", "9".repeat(400), "1.5", "-0", "-", "1e"].map((number) =>
-        `{"a":{${tensor},"z":${number}}}`
-      ),
-      ...["\\ud800", "\\udc00\\ud800", "\\ud83d\\ude00", "\\u00E9", "\\x", "\\/", "\u0001"].flatMap(
-        (text) => [
-          `{"${text}":{${tensor}}}`,
-          `{"__metadata__":{"k":"${text}"},"a":{${tensor}}}`,
-          `{"a":{${tensor},"z":"${text}"}}`,
-        ],
-      ),
-      `{"a":{"\\u0064type":"\\u0055\\u0038","shape":[2],"data_offsets":[0,2]}}`,
-      `{ "a" :\n{\t${tensor}\r} } \n`,
-      `{"a":{${tensor}}}\f`,
-      `{"a":{${tensor},}}`,
-      `{"a":{${tensor}},}`,
-      `{"a":{${tensor}}}x`,
-      `{"a":{"z":{"z":[true,false,null]},${tensor}}}`,
-      `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2,2]}}`,
-    ];
-    const data = new Uint8Array(2);
-    const files = headers.map((header) => Uint8Array.from(fileOf({ header, data })));
-    const differing = await compareWithPeer(folder, files);
-    assertEquals(differing, []);
-  },
-);
+testWithPeer("parseHeader() takes and refuses the same as Python at every limit", async () => {
+  using folder = new TemporaryFolder();
+  const tensor = `"dtype":"U8","shape":[2],"data_offsets":[0,2]`;
+  const nested = (depth: number) =>
+    `{"a":{${tensor},"z":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
+  const headers = [
+    `{"a":{${tensor}}}`,
+    `{"__metadata__":null,"a":{${tensor}}}`,
+    ...["2.0", "2e0", "20e-1", "-0", "-2", "02", "+2", "2.", ".2", "0x2", "NaN"].map((size) =>
+      `{"a":{"dtype":"U8","shape":[${size}],"data_offsets":[0,2]}}`
+    ),
+    ...[124, 125, 126, 127].map(nested),
+    ...["1e999", "-1e400", "1e-999", "9".repeat(400), "1.5", "-0", "-", "1e"].map((number) =>
+      `{"a":{${tensor},"z":${number}}}`
+    ),
+    ...["\\ud800", "\\udc00\\ud800", "\\ud83d\\ude00", "\\u00E9", "\\x", "\\/", "\u0001"].flatMap(
+      (text) => [
+        `{"${text}":{${tensor}}}`,
+        `{"__metadata__":{"k":"${text}"},"a":{${tensor}}}`,
+        `{"a":{${tensor},"z":"${text}"}}`,
+      ],
+    ),
+    `{"a":{"\\u0064type":"\\u0055\\u0038","shape":[2],"data_offsets":[0,2]}}`,
+    `{ "a" :\n{\t${tensor}\r} } \n`,
+    `{"a":{${tensor}}}\f`,
+    `{"a":{${tensor},}}`,
+    `{"a":{${tensor}},}`,
+    `{"a":{${tensor}}}x`,
+    `{"a":{"z":{"z":[true,false,null]},${tensor}}}`,
+    `{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2,2]}}`,
+  ];
+  const data = new Uint8Array(2);
+  const files = headers.map((header) => Uint8Array.from(fileOf({ header, data })));
+  const differing = await compareWithPeer(folder, files);
+  assertEquals(differing, []);
+});
 
 /** Fails when the kit takes what Python refuses; returns the kit's reasons for what it alone refuses. */
 async function compareWithPeer(

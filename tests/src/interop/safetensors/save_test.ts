@@ -9,7 +9,7 @@ import { testOnTwoDevices } from "../../../support/driver.ts";
 import { openWithSmallRing } from "../../../support/files.ts";
 import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
-import { checkNothingLeft, withDevice } from "../../../support/with_device.ts";
+import { checkNothingLeft, testOnDevice, withDevice } from "../../../support/with_device.ts";
 
 Deno.test("saveSafetensors() writes the bytes that the format's own library writes", async () => {
   using folder = new TemporaryFolder();
@@ -39,25 +39,23 @@ Deno.test("saveSafetensors() saves large tensors byte for byte and reports progr
   });
 });
 
-Deno.test("saveSafetensors() saves every kind of buffer", async () => {
+testOnDevice("saveSafetensors() saves every kind of buffer", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("kinds.safetensors");
-  await withDevice(async (gpu) => {
-    using pinned = gpu.pinned("float32", 2).fill(1);
-    using managed = gpu.managed("float32", 2).fill(2);
-    using lazy = gpu.lazy("float32", 2).fill(3);
-    using staged = gpu.staged("float32", 2).fill(4);
-    using growable = gpu.growable("float32", { reserveSize: "2 MiB" }).resize(2).fill(5);
-    await gpu.saveSafetensors(path, { pinned, managed, lazy, staged, growable });
-    using model = await gpu.loadSafetensors(path);
-    const saved = await Promise.all([...model].map(async ([name, x]) => [name, await x.at(1)]));
-    assertEquals(Object.fromEntries(saved), {
-      pinned: 1,
-      managed: 2,
-      lazy: 3,
-      staged: 4,
-      growable: 5,
-    });
+  using pinned = gpu.pinned("float32", 2).fill(1);
+  using managed = gpu.managed("float32", 2).fill(2);
+  using lazy = gpu.lazy("float32", 2).fill(3);
+  using staged = gpu.staged("float32", 2).fill(4);
+  using growable = gpu.growable("float32", { reserveSize: "2 MiB" }).resize(2).fill(5);
+  await gpu.saveSafetensors(path, { pinned, managed, lazy, staged, growable });
+  using model = await gpu.loadSafetensors(path);
+  const saved = await Promise.all([...model].map(async ([name, x]) => [name, await x.at(1)]));
+  assertEquals(Object.fromEntries(saved), {
+    pinned: 1,
+    managed: 2,
+    lazy: 3,
+    staged: 4,
+    growable: 5,
   });
 });
 
@@ -68,16 +66,14 @@ Deno.test("saveSafetensors() saves no tensors at all", async () => {
   assertEquals((await readSafetensorsHeader(path)).tensors, []);
 });
 
-Deno.test("saveSafetensors() refuses names that the file could not keep apart", async () => {
+testOnDevice("saveSafetensors() refuses names that the file could not keep apart", async (gpu) => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("names.safetensors");
-  await withDevice(async (gpu) => {
-    using a = await gpu.upload(Uint8Array.of(1));
-    const twice: [string, DeviceBuffer][] = [["a", a], ["a", a]];
-    await assertRejects(() => saveSafetensors(path, twice), RangeError, "it occurs twice");
-    await assertRejects(() => saveSafetensors(path, { __metadata__: a }), RangeError, "keeps it");
-    assertEquals([...Deno.readDirSync(folder.path)], []);
-  });
+  using a = await gpu.upload(Uint8Array.of(1));
+  const twice: [string, DeviceBuffer][] = [["a", a], ["a", a]];
+  await assertRejects(() => saveSafetensors(path, twice), RangeError, "it occurs twice");
+  await assertRejects(() => saveSafetensors(path, { __metadata__: a }), RangeError, "keeps it");
+  assertEquals([...Deno.readDirSync(folder.path)], []);
 });
 
 Deno.test("saveSafetensors() saves many small tensors side by side, and large ones among them", async () => {
@@ -105,27 +101,24 @@ Deno.test("saveSafetensors() saves many small tensors side by side, and large on
   });
 });
 
-testOnTwoDevices(
-  "saveSafetensors() saves buffers of two devices into one file",
-  async (one, two) => {
-    using folder = new TemporaryFolder();
-    for (const byteLength of [1000, 2 ** 20 + 1]) {
-      const path = folder.pathOf(`${byteLength}.safetensors`);
-      using memory = new DisposableStack();
-      const tensors: [string, DeviceBuffer<"uint8">][] = [];
-      for (const [i, gpu] of [one, two, two, one, two].entries()) {
-        const bytes = patternBytes(byteLength + i, i);
-        tensors.push([`t${i}`, memory.use(await gpu.upload(bytes))]);
-      }
-      await saveSafetensors(path, tensors);
-      using model = memory.use(await one.loadSafetensors(path));
-      for (let i = 0; i < tensors.length; i++) {
-        const bytes = await model.tensor(`t${i}`, "uint8").download();
-        assertSameBytes(bytes, patternBytes(byteLength + i, i));
-      }
+testOnTwoDevices("saveSafetensors() saves two devices' buffers into one file", async (one, two) => {
+  using folder = new TemporaryFolder();
+  for (const byteLength of [1000, 2 ** 20 + 1]) {
+    const path = folder.pathOf(`${byteLength}.safetensors`);
+    using memory = new DisposableStack();
+    const tensors: [string, DeviceBuffer<"uint8">][] = [];
+    for (const [i, gpu] of [one, two, two, one, two].entries()) {
+      const bytes = patternBytes(byteLength + i, i);
+      tensors.push([`t${i}`, memory.use(await gpu.upload(bytes))]);
     }
-  },
-);
+    await saveSafetensors(path, tensors);
+    using model = memory.use(await one.loadSafetensors(path));
+    for (let i = 0; i < tensors.length; i++) {
+      const bytes = await model.tensor(`t${i}`, "uint8").download();
+      assertSameBytes(bytes, patternBytes(byteLength + i, i));
+    }
+  }
+});
 
 Deno.test("saveSafetensors() replaces the file that its own model was loaded from", async () => {
   using folder = new TemporaryFolder();

@@ -1,6 +1,6 @@
 // Lines of a stream of bytes.
 
-/** Cuts bytes into lines of text. */
+/** Cuts bytes into lines of text, and drops the last one when it has no end. */
 export class TextLineStream extends TransformStream<Uint8Array, string> {
   constructor() {
     const decoder = new TextDecoder();
