@@ -9,3 +9,8 @@ export function testUnless(
   const title = reason === undefined ? name : `${name} (skipped: ${reason})`;
   Deno.test(title, { ignore: reason !== undefined }, fn);
 }
+
+/** Registers a test of what works on Linux alone. */
+export function testOnLinux(name: string, fn: () => void | Promise<void>): void {
+  testUnless(name, Deno.build.os === "linux" ? undefined : "needs Linux", fn);
+}

@@ -18,9 +18,8 @@ import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { TextLineStream } from "../../support/text_lines.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
 
 const HOSTILE = new URL("../../support/sharing/hostile_program.ts", import.meta.url).pathname;
 
@@ -59,7 +58,7 @@ async function withPeer(body: (gpu: CudaDevice, peer: Peer) => Promise<void>): P
 }
 
 for (const [habit, reason] of Object.entries(HABITS)) {
-  Deno.test(`gpu.open() refuses a process that answers by ${habit}`, linux, async () => {
+  testOnLinux(`gpu.open() refuses a process that answers by ${habit}`, async () => {
     using gpu = openTestDevice();
     const socket = freshName();
     const child = new Deno.Command(Deno.execPath(), {
@@ -104,9 +103,8 @@ for (const [habit, reason] of Object.entries(HABITS)) {
   });
 }
 
-Deno.test(
+testOnLinux(
   "gpu.open() says that memory is gone when the program that shared it was started anew",
-  linux,
   () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
@@ -129,9 +127,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "share() serves a process with a ticket, whatever others send to its socket",
-  linux,
   () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
@@ -174,9 +171,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
-  linux,
   () =>
     withPeer(async (gpu, peer) => {
       const random = new Random(3);
