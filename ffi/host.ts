@@ -196,6 +196,8 @@ const FILES = {
 
 /** Sockets between processes of one machine, which can carry file descriptors. */
 const SOCKETS = {
+  // int dup3(int oldfd, int newfd, int flags)
+  dup3: { parameters: ["i32", "i32", "i32"], result: "i32" },
   // int socket(int domain, int type, int protocol)
   socket: { parameters: ["i32", "i32", "i32"], result: "i32" },
   // int bind(int sockfd, const struct sockaddr *addr, socklen_t addrlen)

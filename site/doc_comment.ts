@@ -41,7 +41,8 @@ export class CommentWriter {
       this.#text(doc),
       this.#list(
         "Parameters",
-        words("param").map(({ name = "", doc = "" }) => `\`${name}\` ${doc}`),
+        // As HTML, so that a parameter is no link to a member of the same name.
+        words("param").map(({ name = "", doc = "" }) => `<code>${escapeHtml(name)}</code> ${doc}`),
       ),
       this.#list("Returns", words("return").map(({ doc = "" }) => doc)),
       this.#list("Throws", words("throws").map(({ doc = "" }) => throwsText(doc))),

@@ -9,6 +9,7 @@ export const VARIABLES: Readonly<Record<string, string>> = {
   gpu: "CudaDevice",
   stream: "CudaStream",
   buffer: "DeviceBuffer",
+  x: "DeviceBuffer",
   graph: "CudaGraph",
   event: "CudaEvent",
 };

@@ -110,6 +110,8 @@ export class TypeWriter {
     const isParameter = value.resolution?.kind === "typeParam";
     const shown = isParameter ? escapeHtml(name) : this.#link(name);
     const given: readonly DocType[] = value.typeParams ?? [];
+    // It only tells the compiler where not to look for the type.
+    if (name === "NoInfer") return this.type(given[0]);
     if (given.length === 0) return shown;
     return `${shown}&lt;${given.map((each) => this.type(each)).join(", ")}&gt;`;
   }

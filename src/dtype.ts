@@ -299,7 +299,9 @@ function describe(dtype: DType): ElementType {
     : undefined;
   if (found === undefined) {
     throw new TypeError(
-      `Cannot use element type ${describeType(dtype)}: expected one of ${DTYPE_NAMES.join(", ")}`,
+      `Cannot use ${describeType(dtype)} as an element type: expected one of ${
+        DTYPE_NAMES.join(", ")
+      }`,
     );
   }
   return found as ElementType;

@@ -15,11 +15,20 @@ const VERSION = { major: 12, minor: 0 } as const;
 /** Architectures that it knows. */
 const ARCHITECTURES = [52, 60, 70, 75, 80, 90] as const;
 
+/** Why a template's instance, or a name within a namespace, is not found. */
+const NO_TEMPLATES =
+  "the compiler of simulated machines finds kernels by plain names, and makes no templates";
+
 /** A program, and the results of its compilation. */
 interface Program {
   readonly source: string;
-  readonly ptx: Uint8Array<ArrayBuffer> | undefined;
+  /** The expressions whose names the caller wants. */
+  readonly expressions: readonly string[];
+  readonly ptx: Uint8Array<ArrayBuffer>;
+  readonly log: Uint8Array<ArrayBuffer>;
 }
+
+const EMPTY = new Uint8Array();
 
 /** Makes a compiler; programs of two of them share nothing. */
 export function simulateNvrtc(): NvrtcApi {
@@ -51,7 +60,12 @@ export function simulateNvrtc(): NvrtcApi {
       return 0;
     },
     nvrtcCreateProgram(handle, source) {
-      programs.set(next, { source: getText(source), ptx: undefined });
+      programs.set(next, {
+        source: getText(source),
+        expressions: [],
+        ptx: EMPTY,
+        log: cString(""),
+      });
       put64(handle, next++);
       return 0;
     },
@@ -62,24 +76,33 @@ export function simulateNvrtc(): NvrtcApi {
     },
     nvrtcCompileProgramNonblocking(handle, count, options) {
       const architecture = architectureOf(count, options);
-      return Promise.resolve(on(handle, ({ source }) => {
-        programs.set(BigInt(handle), { source, ptx: cString(ptxOf(source, architecture)) });
+      return Promise.resolve(on(handle, (program) => {
+        const unknown = program.expressions.find((each) => !declares(program.source, each));
+        if (unknown !== undefined) {
+          const log = cString(`no kernel is called "${unknown}"; ${NO_TEMPLATES}`);
+          programs.set(BigInt(handle), { ...program, log });
+          return nvrtcResult.NVRTC_ERROR_COMPILATION;
+        }
+        const ptx = cString(ptxOf(program.source, architecture));
+        programs.set(BigInt(handle), { ...program, ptx });
+        return nvrtcResult.NVRTC_SUCCESS;
       }));
     },
-    nvrtcGetPTXSize: (handle, size) => on(handle, ({ ptx }) => put64(size, ptx?.byteLength ?? 0)),
-    nvrtcGetPTX: (handle, target) =>
-      on(handle, ({ ptx }) => bytesOf(target).set(ptx ?? new Uint8Array())),
+    nvrtcGetPTXSize: (handle, size) => on(handle, ({ ptx }) => put64(size, ptx.byteLength)),
+    nvrtcGetPTX: (handle, target) => on(handle, ({ ptx }) => bytesOf(target).set(ptx)),
     nvrtcGetCUBINSize: (handle, size) => on(handle, () => put64(size, 0)),
     nvrtcGetCUBIN: (handle) => on(handle, () => {}),
-    nvrtcGetProgramLogSize: (handle, size) => on(handle, () => put64(size, 1)),
-    nvrtcGetProgramLog: (handle, target) => on(handle, () => void bytesOf(target).fill(0)),
-    nvrtcAddNameExpression: (handle) => on(handle, () => {}),
+    nvrtcGetProgramLogSize: (handle, size) => on(handle, ({ log }) => put64(size, log.byteLength)),
+    nvrtcGetProgramLog: (handle, target) => on(handle, ({ log }) => bytesOf(target).set(log)),
+    nvrtcAddNameExpression: (handle, expression) =>
+      on(handle, (program) => {
+        const expressions = [...program.expressions, getText(expression)];
+        programs.set(BigInt(handle), { ...program, expressions });
+      }),
     nvrtcGetLoweredName: (handle, expression, lowered) =>
       on(handle, ({ source }) => {
         const name = getText(expression);
-        if (!kernelsOf(source).some((kernel) => kernel.name === name)) {
-          return nvrtcResult.NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
-        }
+        if (!declares(source, name)) return nvrtcResult.NVRTC_ERROR_NAME_EXPRESSION_NOT_VALID;
         const text = cString(name);
         texts.push(text);
         return put64(lowered, hostAddress(text));
@@ -110,6 +133,10 @@ function ptxOf(source: string, architecture: string): string {
   });
   const head = `.version 7.0\n.target ${architecture}\n.address_size 64\n`;
   return [head, ...entries].join("\n");
+}
+
+function declares(source: string, name: string): boolean {
+  return kernelsOf(source).some((kernel) => kernel.name === name);
 }
 
 /** Finds the kernels that a text declares, with the PTX type of each parameter. */

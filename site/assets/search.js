@@ -52,7 +52,7 @@
     const words = withClass(input);
     if (index === undefined) build();
     const typed = words.trim().toLowerCase().replace(/\(\)?$/, "");
-    const hits = index.search(words, {
+    const options = {
       boostDocument: (_id, _term, { name, where, kind }) => {
         const plain = name.toLowerCase();
         const whole = `${where}.${name}`.toLowerCase();
@@ -65,10 +65,14 @@
           notebook: 1.3,
           interface: 0.9,
           type: 0.9,
+          line: 0.5,
         }[kind] ?? 1;
         return weight * (isExact ? 8 : plain.startsWith(typed) ? 2 : 1);
       },
-    });
+    };
+    // Where nothing has all the words, something may have some of them.
+    const all = index.search(words, options);
+    const hits = all.length > 0 ? all : index.search(words, { ...options, combineWith: "OR" });
     return once(hits).slice(0, COUNT);
   }
 

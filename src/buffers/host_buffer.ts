@@ -57,8 +57,8 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /**
    * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
-   * the element type, or plain numbers. The CPU writes at once, and reads nothing: wait for queued work
-   * that uses the elements before.
+   * the element type, or plain numbers. The CPU writes at once, so first wait for queued work that
+   * uses the elements.
    *
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
    * @throws TypeError for an array of another type, and when the memory was registered as read-only.

@@ -39,7 +39,7 @@ export function requestedShape(
   if (typeof dtype === "string") elementBytes(dtype);
   else {
     throw new TypeError(
-      `Cannot use element type ${describeType(dtype)}: it comes before the shape, as in ` +
+      `Cannot use ${describeType(dtype)} as an element type: it comes before the shape, as in ` +
         'gpu.alloc("float32", [2, 3])',
     );
   }

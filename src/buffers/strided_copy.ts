@@ -13,7 +13,6 @@ import {
 import type { Context } from "../driver/context.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
 import {
-  isReady,
   launchReady,
   launchReadyNow,
   loadReady,
@@ -23,6 +22,7 @@ import {
 } from "../launch/ready_kernels.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
+import { isOutOfMemory } from "../words/errors.ts";
 import { countOf } from "./shape.ts";
 
 const COPY = "vramkit_strided_copy";
@@ -53,8 +53,11 @@ const LOADING_CALLS = 2000;
 /** Calls of copies that were made while the kernels were not loaded. */
 const madeCalls = new WeakMap<Context, number>();
 
-/** Contexts whose driver does not load the kernels, as one without a compiler: it copies by itself. */
-const refusing = new WeakSet<Context>();
+/**
+ * Whether a context's kernels are loaded. A driver that does not load them, as one without a compiler,
+ * copies by itself.
+ */
+const areLoaded = new WeakMap<Context, boolean>();
 
 /** A launch for a layout in words of one size, wherever both sides begin. */
 interface WordLaunch {
@@ -137,21 +140,25 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch | unde
  * have taken long enough to load them. A graph has the same nodes, whatever came before it.
  */
 function paysForKernel(context: Context, callCount: number): boolean {
-  if (callCount < FEWEST_CALLS || refusing.has(context)) return false;
-  if (isReady(context, COPY)) return true;
+  if (callCount < FEWEST_CALLS) return false;
+  const known = areLoaded.get(context);
+  if (known !== undefined) return known;
   const calls = (madeCalls.get(context) ?? 0) + callCount;
   madeCalls.set(context, calls);
-  return (calls > LOADING_CALLS || activeCapture() !== undefined) && hasLoaded(context);
+  return (calls > LOADING_CALLS || activeCapture() !== undefined) && load(context);
 }
 
-function hasLoaded(context: Context): boolean {
+/** Loads the kernels. A driver that had no memory for them is asked again after as many calls. */
+function load(context: Context): boolean {
   try {
     for (const name of [COPY, TRANSPOSE]) loadReady(context, name);
-    return true;
-  } catch {
-    refusing.add(context);
+  } catch (error) {
+    if (isOutOfMemory(error)) madeCalls.delete(context);
+    else areLoaded.set(context, false);
     return false;
   }
+  areLoaded.set(context, true);
+  return true;
 }
 
 /** Returns the bytes of the largest words that all places, rows and distances are multiples of. */

@@ -30,7 +30,8 @@ export function listCard(gpus: DeviceList<CudaDevice>): Card {
 
 /** Makes the card of an array on several devices. */
 export function partsCard(parts: DeviceParts): Card {
-  const { dtype, shape, split, offsets, firstPart, disposed, replicatedBy } = parts;
+  const { dtype, shape, label, split, offsets, firstPart, disposed, replicatedBy } = parts;
+  const type = formatShape(dtype, shape);
   const buffers = disposed ? [] : parts.buffers;
   const how = split === "replicate"
     ? `all of it on each of ${formatCount(parts.length, "device")}`
@@ -43,10 +44,10 @@ export function partsCard(parts: DeviceParts): Card {
     ? ", uploaded to each"
     : "";
   return {
-    title: formatShape(dtype, shape),
+    title: label ?? type,
     kind: "DeviceParts",
     state: disposed ? "disposed" : undefined,
-    summary: `${how}${way}`,
+    summary: `${label === undefined ? "" : `${type}, `}${how}${way}`,
     parts: [{
       type: "table",
       header: ["device", "begins at", "shape", "size"],

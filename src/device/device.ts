@@ -511,7 +511,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
-  ): Promise<DeviceBuffer<D>>;
+  ): Promise<DeviceBuffer<NoInfer<D>>>;
   /** Allocates device memory and copies an array into it whose class is a type parameter. */
   upload<A extends HostArray>(
     source: A,
@@ -556,7 +556,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
-  ): DeviceBuffer<D>;
+  ): DeviceBuffer<NoInfer<D>>;
   /**
    * Allocates device memory and copies an array into it whose class is a type parameter; blocks until
    * the copy is done.
@@ -642,7 +642,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     address: bigint,
     byteLength: number,
     options: HandleOptions<D> = {},
-  ): DeviceBuffer<D> {
+  ): DeviceBuffer<NoInfer<D>> {
     options = HANDLE_OPTIONS.read(options, "fromHandle");
     requireNoCapture("make a buffer of a handle");
     return bufferFromHandle(this.context, { address, byteLength }, options);
@@ -664,12 +664,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   fromDLPack<D extends DType = DType>(
     pointer: DLPackPointer,
     options: FromDLPackOptions<D> & { readonly strided: true },
-  ): StridedView<D, DeviceBuffer<D>>;
+  ): StridedView<NoInfer<D>, DeviceBuffer<NoInfer<D>>>;
   /** Creates a buffer over a contiguous array. */
   fromDLPack<D extends DType = DType>(
     pointer: DLPackPointer,
     options?: FromDLPackOptions<D>,
-  ): DeviceBuffer<D>;
+  ): DeviceBuffer<NoInfer<D>>;
   fromDLPack<D extends DType = DType>(
     pointer: DLPackPointer,
     options: FromDLPackOptions<D> = {},
@@ -700,7 +700,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   open<D extends DType = DType>(
     ticket: string | MemoryTicket,
     options?: OpenTicketOptions & { readonly dtype?: D | undefined },
-  ): Promise<DeviceBuffer<D>>;
+  ): Promise<DeviceBuffer<NoInfer<D>>>;
   async open(
     ticket: string | MemoryTicket,
     options: OpenTicketOptions & { readonly dtype?: DType | undefined } = {},
@@ -779,7 +779,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   async uploadFile<D extends DType = "uint8">(
     path: FilePath,
     options: UploadFileOptions<D> = {},
-  ): Promise<DeviceBuffer<D>> {
+  ): Promise<DeviceBuffer<NoInfer<D>>> {
     options = UPLOAD_FILE_OPTIONS.read(options, "uploadFile");
     return await uploadFile(path, { ...options, gpu: this });
   }
@@ -805,7 +805,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   async from<D extends DType = "uint8">(
     source: ByteSource,
     options: FromOptions<D> = {},
-  ): Promise<DeviceBuffer<D>> {
+  ): Promise<DeviceBuffer<NoInfer<D>>> {
     options = FROM_OPTIONS.read(options, "from");
     return await bufferFromSource(source, { ...options, gpu: this });
   }
@@ -836,7 +836,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   loadNpy<D extends DType = DType>(
     path: FilePath,
     options: LoadNpyOptions & { readonly dtype?: D | undefined } = {},
-  ): Promise<DeviceBuffer<D>> {
+  ): Promise<DeviceBuffer<NoInfer<D>>> {
     return loadNpy(path, this, options);
   }
 
@@ -1227,12 +1227,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   register<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A,
     options?: RegisterOptions<D>,
-  ): RegisteredBuffer<D>;
+  ): RegisteredBuffer<NoInfer<D>>;
   /** Page-locks existing memory, as bytes or as elements of `dtype`. */
   register<D extends DType = "uint8">(
     source: HostMemory,
     options?: RegisterOptions<D>,
-  ): RegisteredBuffer<D>;
+  ): RegisteredBuffer<NoInfer<D>>;
   register<D extends DType>(
     source: HostMemory,
     options: RegisterOptions<D> = {},
@@ -1357,8 +1357,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
-   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail without a
-   * driver call.
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an {@link
+   * OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
+   * asked.
    */
   limit(size: ByteSize | undefined): void {
     const { ledger, totalBytes } = this.context;

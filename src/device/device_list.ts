@@ -160,7 +160,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadPartsOptions<D>,
-  ): Promise<DeviceParts<D>>;
+  ): Promise<DeviceParts<NoInfer<D>>>;
   /** Allocates memory on all devices and copies an array of a type parameter's class into it. */
   upload<A extends HostArray>(
     source: A,
@@ -244,7 +244,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
   stripe<D extends DType = "uint8">(
     size: ByteSize,
     options: StripeBufferOptions<D> = {},
-  ): DeviceBuffer<D> {
+  ): DeviceBuffer<NoInfer<D>> {
     const { dtype = "uint8" as D, label, stripeSize } = STRIPE_BUFFER_OPTIONS.read(
       options,
       "stripe",

@@ -145,6 +145,7 @@ export class LiveTable implements Iterable<LiveObject> {
     );
     const hidden = this.count > rows.length ? [`... and ${this.count - rows.length} more`] : [];
     const sum = `${this.count} live, ${formatBytes(this.byteLength)}`;
+    if (rows.length === 0) return sum;
     return [table, ...hidden, sum, ...[this.hint].filter(Boolean)].join("\n");
   }
 

@@ -123,7 +123,7 @@ export class MemoryReport {
       `vramkit ${provenance.vramkit}, ${provenance.date}`,
       formatAmounts(memory),
       formatUsage({ device, host }),
-      this.#formatHeld(),
+      ...this.#formatHeld(),
       `collected undisposed: ${formatCount(undisposed.count, "block")}, ` +
       formatBytes(undisposed.byteLength),
       this.live.toString(),
@@ -135,7 +135,8 @@ export class MemoryReport {
     return this.toString();
   }
 
-  #formatHeld(): string {
+  /** What holds memory, as a table; none when nothing does. */
+  #formatHeld(): string[] {
     const { kinds, caches, libraries, sizes } = this.data;
     const rows = [
       ...kinds.map((row) => [`live ${row.kind}`, String(row.count), formatBytes(row.byteLength)]),
@@ -152,7 +153,8 @@ export class MemoryReport {
         formatBytes(row.byteLength),
       ]),
     ];
-    return formatTable([["held", "count", "size"], ...rows], ["left", "right", "right"]);
+    if (rows.length === 0) return [];
+    return [formatTable([["held", "count", "size"], ...rows], ["left", "right", "right"])];
   }
 }
 

@@ -1,5 +1,5 @@
-// An open file: reads and writes at any offset, never short unnoticed. The descriptor is the C
-// library's, so that copy lanes can use it; Deno has granted the path before.
+// An open file: reads and writes at any offset, never short unnoticed. The C library and copy lanes use
+// its descriptor; Deno has granted the path before.
 
 import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, O, O_OF_MACHINE, O_PATH, RLIMIT_FSIZE } from "../../ffi/host.ts";
@@ -8,7 +8,7 @@ import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
-import { closeInWorker, openInWorker } from "./worker_descriptor.ts";
+import { endWithWorker, openInWorker } from "./worker_descriptor.ts";
 
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
 
@@ -35,7 +35,7 @@ type Move = (
 /** An open file. */
 export class DiskFile implements Disposable {
   readonly path: string;
-  /** The C library's descriptor, open until the file is closed. */
+  /** The descriptor, open until the file is closed. */
   readonly descriptor: number;
   readonly #closeNow: (descriptor: number) => unknown;
   #isOpen = true;
@@ -51,16 +51,13 @@ export class DiskFile implements Disposable {
    */
   constructor(path: string, use: DiskFileUse, { followsLinks = false, shownAs = path } = {}) {
     this.path = shownAs;
-    if (use === "write" && CAN_BE_TERMINATED) {
-      this.#closeNow = closeInWorker;
-      this.descriptor = openInWorker(path);
-      return;
-    }
-    const { open, close } = openSystem();
     const flags = followsLinks ? FLAGS[use] : FLAGS[use] | O_OF_MACHINE.NOFOLLOW;
-    this.#closeNow = close;
-    this.descriptor = open(cString(path), flags, 0);
-    if (this.descriptor < 0) throw systemError(`open ${path}`, lastErrno());
+    // Locks must end with a worker also in programs that may read nothing.
+    const opened = use === "write" && CAN_BE_TERMINATED
+      ? openInWorker(path, FLAGS[use])
+      : endWithWorker(openBySystem(path, flags));
+    this.descriptor = opened.descriptor;
+    this.#closeNow = opened.close;
   }
 
   /** Fills `bytes` from `fileOffset` on. */
@@ -204,6 +201,12 @@ export class DiskFile implements Disposable {
     }
     return true;
   }
+}
+
+function openBySystem(path: string, flags: number): number {
+  const descriptor = openSystem().open(cString(path), flags, 0);
+  if (descriptor < 0) throw systemError(`open ${path}`, lastErrno());
+  return descriptor;
 }
 
 /** Rejects a size at which the system would end the process, unless that ignores the signal. */

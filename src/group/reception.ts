@@ -45,6 +45,8 @@ export class Reception {
   readonly #seats = new Map<number, Seat>();
   /** Nonces of the ranks that are there, for the proof that they get. */
   readonly #nonces = new Map<Seat, readonly string[]>();
+  /** Ranks that were there and are gone again, as those whose time ended first. */
+  readonly #left = new Set<number>();
   readonly #strangers = new Set<FrameConnection>();
   readonly #refusals: string[] = [];
   #whole = Promise.withResolvers<void>();
@@ -112,6 +114,17 @@ export class Reception {
     const { size } = this.#fields.appointment;
     return Array.from({ length: size }, (_, rank) => rank)
       .filter((rank) => rank > 0 && !this.#seats.has(rank));
+  }
+
+  /** The missing ranks that never came. */
+  get #unseen(): number[] {
+    return this.#missing.filter((rank) => !this.#left.has(rank));
+  }
+
+  /** The missing ranks that the others are told: those that never came, if there are any. */
+  get #awaited(): number[] {
+    const unseen = this.#unseen;
+    return unseen.length > 0 ? unseen : this.#missing;
   }
 
   async #receive(listener: Deno.Listener): Promise<void> {
@@ -211,11 +224,14 @@ export class Reception {
     }
     const seat = new Seat(connection, memberOf({ ...met, address: connection.address }));
     this.#seats.set(met.rank, seat);
+    this.#left.delete(met.rank);
     this.#nonces.set(seat, nonces);
     seat.attach(() => {}, () => {
-      if (this.#seats.get(met.rank) === seat) this.#seats.delete(met.rank);
+      if (this.#seats.get(met.rank) !== seat) return;
+      this.#seats.delete(met.rank);
+      this.#left.add(met.rank);
     });
-    connection.send({ waits: this.#missing });
+    connection.send({ waits: this.#awaited });
     if (this.#missing.length === 0) this.#whole.resolve();
   }
 
@@ -226,7 +242,7 @@ export class Reception {
 
   #tell(): void {
     for (const { connection } of this.#seats.values()) {
-      if (!connection.isBehind) connection.send({ waits: this.#missing });
+      if (!connection.isBehind) connection.send({ waits: this.#awaited });
     }
   }
 
@@ -240,13 +256,19 @@ export class Reception {
         { reason: "address", call: CALL },
       );
     }
+    const unseen = this.#unseen;
+    const gone = this.#missing.filter((rank) => this.#left.has(rank));
+    const words = [
+      unseen.length === 0 ? "" : `${absent(unseen, size)} not come`,
+      gone.length === 0 ? "" : `${absent(gone, size)} come and left again`,
+    ].filter((each) => each !== "").join(" and ");
     const refused = this.#refusals.length === 0
       ? ""
       : `; refused meanwhile: ${this.#refusals.join(", ")}`;
     return new GroupError(
-      `Cannot join the group at ${formatPlace(place)}: ${absent(this.#missing, size)} not come ` +
-        `in ${formatCount(timeoutSeconds, "second")}${refused}`,
-      { reason: "timeout", call: CALL, rank: this.#missing[0] },
+      `Cannot join the group at ${formatPlace(place)}: ${words} in ` +
+        `${formatCount(timeoutSeconds, "second")}${refused}`,
+      { reason: "timeout", call: CALL, rank: this.#awaited[0] },
     );
   }
 

@@ -33,7 +33,10 @@ export interface KernelModule extends Disposable {
   /** Returns another kernel. */
   kernel(name: string): CudaKernel;
   /** Returns a variable as a buffer. */
-  global<D extends DType = "uint8">(name: string, options?: GlobalOptions<D>): DeviceBuffer<D>;
+  global<D extends DType = "uint8">(
+    name: string,
+    options?: GlobalOptions<D>,
+  ): DeviceBuffer<NoInfer<D>>;
   /** Unloads it after the launches queued so far. */
   dispose(): void;
 }

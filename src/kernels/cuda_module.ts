@@ -74,7 +74,7 @@ export class CudaModule implements KernelModule {
   global<D extends DType = "uint8">(
     name: string,
     options: GlobalOptions<D> = {},
-  ): DeviceBuffer<D> {
+  ): DeviceBuffer<NoInfer<D>> {
     requireKind(name, TEXT, "global");
     options = GLOBAL_OPTIONS.read(options, "global");
     this.#requireUsable();

@@ -183,6 +183,7 @@ function usualOf({ byteLength, kind }: ParameterType): number {
 export function describeArgument(value: unknown): string {
   if (value instanceof KernelNumber) return value.toString();
   if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes`;
+  if (value instanceof Promise) return "a promise that was not awaited";
   return describeValue(value);
 }
 

@@ -58,14 +58,9 @@ function shapeFor(context: Context, count: number): LaunchShape {
   };
 }
 
-/** Loads a kernel, where it is not loaded yet. */
+/** Loads a kernel, where it is not loaded yet: compiling it for the device may take a third of a second. */
 export function loadReady(context: Context, name: string): void {
   kernelOf(context, name);
-}
-
-/** Returns whether a kernel is loaded: compiling it for the device may take a third of a second. */
-export function isReady(context: Context, name: string): boolean {
-  return loaded.get(context)?.has(textWith(name)) === true;
 }
 
 /** Memory that a kernel writes. */

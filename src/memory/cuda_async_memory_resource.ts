@@ -23,8 +23,8 @@ type PoolCalls = {
  * Memory from the device's default pool, or from a new pool when options are given.
  *
  * The default pool is used as the driver sets it up: its release threshold is 0, so memory that
- * nothing uses returns to the device at the next synchronisation. A new pool keeps memory up to its
- * threshold, and ends when it is disposed and its last allocation is freed.
+ * nothing uses returns to the device at the next wait that blocks, and by `gpu.trim()`. A new pool
+ * keeps memory up to its threshold, and ends when it is disposed and its last allocation is freed.
  */
 export class CudaAsyncMemoryResource extends BaseMemoryResource implements Disposable {
   readonly #calls: PoolCalls;

@@ -85,10 +85,7 @@ export function allocateFrom(
   stream: CudaStream,
 ): bigint {
   const address: unknown = resource.allocate(byteLength, stream);
-  const isAddress = typeof address === "bigint" && address > 0n;
-  if (isAddress && BigInt.asUintN(ALIGNMENT_BITS, address) === 0n) {
-    return address;
-  }
+  if (isAddress(address) && BigInt.asUintN(ALIGNMENT_BITS, address) === 0n) return address;
   throw refusal({ resource, byteLength, stream }, address);
 }
 
@@ -113,6 +110,10 @@ export function deallocateTo(
   );
 }
 
+function isAddress(value: unknown): value is bigint {
+  return typeof value === "bigint" && value > 0n && BigInt.asUintN(64, value) === value;
+}
+
 /** Makes the error for a bad address; a misaligned one is given back first. */
 function refusal(
   { resource, byteLength, stream }: {
@@ -124,7 +125,7 @@ function refusal(
 ): TypeError {
   const { name } = resource.constructor;
   if (address instanceof Promise) address.catch(() => {}); // the reason to tell is another one
-  if (typeof address !== "bigint" || address <= 0n) {
+  if (!isAddress(address)) {
     return new TypeError(
       `Cannot allocate from ${name}: its allocate() returned ${describeValue(address)}, expected ` +
         `an address as a bigint`,

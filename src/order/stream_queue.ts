@@ -178,8 +178,8 @@ export class StreamQueue implements CapturedQueue {
       try {
         call();
       } catch (error) {
-        const failure = this.failure ?? CallFailure.of(error);
-        this.#failure = failure;
+        const failure = CallFailure.of(error);
+        this.inherit(failure);
         onFailure?.(failure);
       }
     }, earlier);

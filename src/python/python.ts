@@ -223,12 +223,12 @@ export class Python {
   buffer<D extends DType = DType>(
     expression: string,
     options: PythonBufferOptions<D> & { readonly strided: true },
-  ): StridedView<D, DeviceBuffer<D>>;
+  ): StridedView<NoInfer<D>, DeviceBuffer<NoInfer<D>>>;
   /** Uses a contiguous array of Python without a copy. */
   buffer<D extends DType = DType>(
     expression: string,
     options: PythonBufferOptions<D>,
-  ): DeviceBuffer<D>;
+  ): DeviceBuffer<NoInfer<D>>;
   buffer<D extends DType = DType>(
     expression: string,
     options: PythonBufferOptions<D>,

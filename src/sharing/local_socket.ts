@@ -17,6 +17,7 @@ import {
   UCRED,
 } from "../../ffi/host.ts";
 import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
+import { endWithWorker } from "../disk/worker_descriptor.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
 /** The longest message; longer ones come from something else. */
@@ -45,19 +46,21 @@ export interface Received {
 /** One end of a connection, or a listening socket. No call here waits. */
 export class LocalSocket implements Disposable {
   #descriptor: number | undefined;
+  #closeNow: (descriptor: number) => unknown = closeDescriptor;
 
   private constructor(descriptor: number) {
     this.#descriptor = descriptor;
   }
 
   /**
-   * Listens under a name.
+   * Listens under a name, in a worker until that ends.
    *
    * @throws Error when the system refuses it.
    */
   static listen(name: string): LocalSocket {
     const { bind, listen } = openSystem();
     const socket = LocalSocket.#open();
+    socket.#endWithWorker();
     const [address, byteLength] = addressOf(name);
     if (bind(socket.descriptor, address, byteLength) === 0) {
       if (listen(socket.descriptor, BACKLOG) === 0) return socket;
@@ -105,7 +108,20 @@ export class LocalSocket implements Disposable {
   accept(): LocalSocket | undefined {
     const flags = SOCK.CLOEXEC | SOCK.NONBLOCK;
     const descriptor = openSystem().accept4(this.descriptor, null, null, flags);
-    return descriptor < 0 ? undefined : new LocalSocket(descriptor);
+    if (descriptor < 0) return undefined;
+    const socket = new LocalSocket(descriptor);
+    socket.#endWithWorker();
+    return socket;
+  }
+
+  /**
+   * Has it closed with its worker, which may be terminated: who connects, or waits, would go on waiting.
+   * Connections by which a worker has memory open are left, because the driver keeps that memory, too.
+   */
+  #endWithWorker(): void {
+    const { descriptor, close } = endWithWorker(this.descriptor);
+    this.#descriptor = descriptor;
+    this.#closeNow = close;
   }
 
   /** The process at the other end; undefined when the system does not tell. */
@@ -154,7 +170,7 @@ export class LocalSocket implements Disposable {
   dispose(): void {
     const descriptor = this.#descriptor;
     this.#descriptor = undefined;
-    if (descriptor !== undefined) closeDescriptor(descriptor);
+    if (descriptor !== undefined) this.#closeNow(descriptor);
   }
 
   /** Same as {@link LocalSocket.dispose}, for `using`. */

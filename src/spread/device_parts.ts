@@ -32,6 +32,7 @@ export interface DevicePartsFields<D extends DType> {
   readonly shape: Shape;
   readonly layout: SplitLayout;
   readonly buffers: readonly DeviceBuffer<D>[];
+  readonly label?: string | undefined;
   /** Number of the first buffer's part, if other processes have other parts; 0 by default. */
   readonly firstPart?: number;
 }
@@ -64,6 +65,8 @@ export class DeviceParts<D extends DType = DType>
   readonly dtype: D;
   /** Shape of the whole array. */
   readonly shape: Shape;
+  /** The name it was made with; a tensor's is that of the file. */
+  readonly label: string | undefined;
   /** Axis along which the array is split, or `"replicate"`. */
   readonly split: Split;
   /** Beginnings of the parts along the axis, including those of other processes. */
@@ -81,10 +84,11 @@ export class DeviceParts<D extends DType = DType>
 
   /** @ignore Adopts buffers. */
   constructor(parts: Parts<DevicePartsFields<D>>) {
-    const { dtype, shape, layout, buffers, firstPart = 0 } = partsOf(parts, new.target);
+    const { dtype, shape, layout, buffers, label, firstPart = 0 } = partsOf(parts, new.target);
     refuseCloning(this);
     this.dtype = dtype;
     this.shape = shape;
+    this.label = label;
     this.split = layout.split;
     this.offsets = layout.offsets;
     this.#layout = layout;
@@ -190,12 +194,13 @@ export class DeviceParts<D extends DType = DType>
     return Promise.resolve();
   }
 
-  /** Returns its name for messages: `DeviceParts(float32[8, 4] along axis 0, 2 devices)`. */
+  /** Returns its name for messages: `DeviceParts(weights, float32[8, 4] along axis 0, 2 devices)`. */
   toString(): string {
-    const { dtype, shape, split, length } = this;
+    const { dtype, shape, split, length, label } = this;
+    const name = label === undefined ? "" : `${label}, `;
     const how = split === "replicate" ? "on each of" : `along axis ${split},`;
     const where = this.#hasAll ? formatCount(length, "device") : this.#ownPart;
-    return `DeviceParts(${formatShape(dtype, shape)} ${how} ${where})`;
+    return `DeviceParts(${name}${formatShape(dtype, shape)} ${how} ${where})`;
   }
 
   /** Returns the text that the console shows. */

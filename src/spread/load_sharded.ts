@@ -162,7 +162,8 @@ function partsIn(
     const bytes = block.subarray(offset, offset + count * elementBytes(dtype));
     return nameView(bytes.as(dtype).reshape(part?.shape ?? shape), entry.name);
   });
-  return new DeviceParts(new Parts({ dtype, shape, layout, buffers, firstPart }));
+  const { name: label } = entry;
+  return new DeviceParts(new Parts({ dtype, shape, layout, buffers, label, firstPart }));
 }
 
 /** Adds the reads of a tensor to those of the devices. */

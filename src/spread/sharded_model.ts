@@ -2,8 +2,9 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
+import { areDisposed, findByName } from "../interop/loaded_contents.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
-import { areDisposed, findTensor } from "../interop/safetensors/model.ts";
+import { MODEL_WORDS } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -144,6 +145,6 @@ export class ShardedModel
   }
 
   #find(name: string): ShardedTensor {
-    return findTensor(this, this.#tensors, name);
+    return findByName(this, this.#tensors, name, MODEL_WORDS);
   }
 }

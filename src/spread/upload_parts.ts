@@ -64,7 +64,7 @@ export async function uploadParts<D extends DType>(
     }
     buffers.push(memory.use(taken));
   }
-  const parts = new DeviceParts(new Parts({ dtype, shape, layout, buffers }));
+  const parts = new DeviceParts(new Parts({ dtype, shape, layout, buffers, label }));
   if (place === undefined) await parts.upload(array, { onProgress, signal });
   else {
     await place.isFirst;

@@ -25,7 +25,7 @@ const MORE_COUNT = 16;
 
 /**
  * Size of the memory. Downloads use its parts in turn: the copy engine takes twice as long to write memory
- * that a core's cache still has, 50 microseconds for a MiB instead of 28, and a core has read another part
+ * that a core's cache still has, 53 microseconds for a MiB instead of 29, and a core has read another part
  * by then. Where lanes read it as well, their caches have more.
  */
 const SMALLEST_BYTES = 2 ** 22;

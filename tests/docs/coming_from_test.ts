@@ -20,7 +20,7 @@ Deno.test("readExampleRows() reads a program with an escaped bar", () => {
   assertEquals(readExampleRows(page), [{ name: "`x`", code: "f(1 || 2)" }]);
 });
 
-Deno.test("docs have a page for each of the eight systems", () => {
+Deno.test("docs have a page for each of the nine systems", () => {
   const names = [
     "cuda_core",
     "cuda_driver",
@@ -29,6 +29,7 @@ Deno.test("docs have a page for each of the eight systems", () => {
     "morok",
     "oxicuda",
     "pytorch",
+    "rmm",
     "zinc",
   ];
   assertEquals(pages.map(({ path }) => path), names.map((name) => `docs/from_${name}.md`));
@@ -69,10 +70,12 @@ function importsOf(names: readonly string[]): string[] {
   ];
 }
 
-/** The names of the kit that the programs use: classes and types, and one function. */
+/** The names of the kit that the programs use: classes and types, and three functions. */
 function kitNames(rows: readonly ExampleRow[]): string[] {
   const words = rows.flatMap(({ code }) =>
-    code.replaceAll(/"[^"]*"/g, "").match(/\b([A-Z]\w+|formatBytes)\b/g) ?? []
+    code.replaceAll(/"[^"]*"/g, "").match(
+      /\b([A-Z]\w+|formatBytes|parseAllocationLog|replayAllocations)\b/g,
+    ) ?? []
   );
   return [...new Set(words)].filter((word) => !(word in globalThis));
 }

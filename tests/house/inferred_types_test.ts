@@ -67,6 +67,29 @@ export function refused(gpu: CudaDevice, x: DeviceBuffer<"float32">, y: AnyKind<
   gpu.zeros("float32", ["2"]);
 }
 
+/** What a name is declared as does not decide what a call makes. */
+export async function refusedNames(gpu: CudaDevice, path: string): Promise<unknown[]> {
+  // @ts-expect-error a Float32Array without dtype is float32
+  const a: DeviceBuffer<"bfloat16"> = await gpu.upload(new Float32Array(3));
+  // @ts-expect-error as above
+  const b: DeviceBuffer<"float16"> = gpu.uploadSync(new Float32Array(3));
+  // @ts-expect-error a Uint16Array without dtype is uint16
+  const c: RegisteredBuffer<"bfloat16"> = gpu.register(new Uint16Array(3));
+  // @ts-expect-error a file without dtype is bytes
+  const d: DeviceBuffer<"float32"> = await gpu.uploadFile(path);
+  // @ts-expect-error a stream without dtype is bytes
+  const e: DeviceBuffer<"float32"> = await gpu.from(new Blob());
+  // @ts-expect-error an array of numpy without dtype is of any type
+  const f: DeviceBuffer<"float32"> = await gpu.loadNpy(path);
+  // @ts-expect-error as a ticket in JSON is
+  const g: DeviceBuffer<"float32"> = await gpu.open(path);
+  // @ts-expect-error an address without dtype is bytes
+  const h: DeviceBuffer<"float32"> = gpu.fromHandle(0n, 4);
+  // @ts-expect-error a struct without dtype is of any type
+  const i: DeviceBuffer<"float32"> = gpu.fromDLPack(0n);
+  return [a, b, c, d, e, f, g, h, i];
+}
+
 testOnDevice("GpuBuffer.astype() has the type of its result, for any kinds", (gpu) => {
   using x = gpu.zeros("float32", 4);
   using bytes = gpu.zeros("int8", 4);
@@ -169,6 +192,12 @@ testOnDevice("Calls that make buffers have the element type of their source", as
     stack.use(await gpu.upload(new Float32Array(2), { dtype: "bfloat16" })),
   );
   const bytes = infer<DeviceBuffer<"uint8">>()(stack.use(await gpu.from(new Blob(["abc"]))));
+  const either: DeviceBuffer<"float32"> | DeviceBuffer<"int32"> = await gpu.upload([1, 2]);
+  assertEquals(stack.use(either).dtype, "float32");
+  const typed: DeviceBuffer<"float32"> | DeviceBuffer<"int32"> = await gpu.upload(
+    new Int32Array(2),
+  );
+  assertEquals(stack.use(typed).dtype, "int32");
   const types = [numbers, longs, half, bits, bytes].map(({ dtype }) => dtype);
   assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
   infer<Float32Array<ArrayBuffer>>()(await bits.download());

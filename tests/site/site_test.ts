@@ -30,6 +30,27 @@ Deno.test("site writes this and a base's type parameters as the class itself has
   assertStringIncludes(textBetween(page, 'id="reshape"', "</section>"), "): DeviceBuffer<D>");
 });
 
+Deno.test("site shows a type without what only the compiler needs", () => {
+  const page = pageOf(site, "CudaDevice");
+  assertStringIncludes(
+    textBetween(page, 'id="uploadFile"', "</pre>"),
+    "): Promise<DeviceBuffer<D>>",
+  );
+  assert(!page.includes("NoInfer"));
+});
+
+Deno.test("site does not link a parameter to a member of the same name", () => {
+  assertStringIncludes(pageOf(site, "CudaDevice"), "<li><p><code>ordinal</code> The device");
+});
+
+Deno.test("site finds the calls of other systems in the lines that translate them", () => {
+  const found = site.found.find(({ name }) => name === "x.reshape(2, -1)");
+  assertEquals([found?.where, found?.text], ["From CuPy", "using x = a.reshape([2, -1])"]);
+  const [path = "", anchor] = found?.address.split("#") ?? [];
+  const row = `<tr id="${anchor}"><td><code>x.<wbr>reshape(<wbr>2, -1)</code></td>`;
+  assertStringIncludes(String(site.files.get(path)), row);
+});
+
 Deno.test("site leaves out what is protected or internal", () => {
   const page = pageOf(site, "DeviceBuffer");
   const shown = ["derive", "create", "showElements", "streamFor"]

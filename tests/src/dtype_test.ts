@@ -102,10 +102,11 @@ const MEANT: Readonly<Record<string, DType>> = {
 
 Deno.test("elementBytes() names the type that is called otherwise elsewhere", () => {
   for (const [name, meant] of Object.entries(MEANT)) {
-    const words = `Cannot use element type "${name}" (did you mean "${meant}"?): expected one of`;
+    const words =
+      `Cannot use "${name}" (did you mean "${meant}"?) as an element type: expected one of`;
     assertThrows(() => elementBytes(name as DType), TypeError, words);
   }
-  const words = 'element type function Uint16Array (did you mean "uint16"?)';
+  const words = 'function Uint16Array (did you mean "uint16"?) as an element type';
   assertThrows(() => elementBytes(Uint16Array as never), TypeError, words);
   for (const name of ["complex64", "f8", "<f1", "", "float23", "__proto__", {}]) {
     const error = assertThrows(() => elementBytes(name as DType), TypeError);

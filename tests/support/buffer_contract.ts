@@ -128,7 +128,7 @@ export function testBuffer(subject: BufferSubject): void {
     assertThrows(
       () => make(gpu, { dtype: "float" as DType, shape: 4 }),
       TypeError,
-      'Cannot use element type "float"',
+      'Cannot use "float" (did you mean "float32"?) as an element type',
     );
     assertEquals(gpu.live().count, 0);
   });

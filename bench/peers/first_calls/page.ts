@@ -11,6 +11,9 @@ const OURS = "vramkit";
 /** A ratio from which on this kit is called as fast: the rest is noise. */
 const EVEN = 0.97;
 
+/** A ratio below which this kit counts as much slower. */
+const FAR_BELOW = 0.8;
+
 /** Rounds that differ by more than this part are marked. */
 const STEADY = 0.03;
 
@@ -76,7 +79,7 @@ export function pageOf(run: CallRun): string {
   const cells = TITLES.flatMap((title) => cellsOf(run, title));
   const slower = cells.filter(({ cell }) => cell.ratio < EVEN);
   const versions = run.documents.map(({ peer, versions }) =>
-    `${peer} ${Object.entries(versions).map(([name, value]) => `${name} ${value}`).join(", ")}`
+    `${peer}: ${Object.entries(versions).map(([name, value]) => `${name} ${value}`).join(", ")}`
   );
   const peers = [...new Set(run.documents.map(({ peer }) => peer))].filter((peer) => peer !== OURS);
   const lines = [...new Set(versions)].map((line) => `<li>${escaped(line)}</li>`).join("");
@@ -92,7 +95,8 @@ export function pageOf(run: CallRun): string {
 <h1>First calls beside ${escaped(peers.join(", "))}</h1>
 <p>${escaped(device)}, ${coreCount} cores, ${date.slice(0, 10)}. A cell has the speed of this kit
 in GB/s, its ratio to the fastest of the others, which always block, and below it the other's speed
-and name. “~” marks ratios of which two rounds differ by more than ${100 * STEADY} %.</p>
+and name. Cells are green from a ratio of ${EVEN} on, and red below ${FAR_BELOW}. “~” marks ratios of
+which two rounds differ by more than ${100 * STEADY} %. One size was drawn at random.</p>
 <p class="sum">${cells.length - slower.length} of ${cells.length} cells are as fast or faster.</p>
 ${TITLES.map((title) => tableOf(run, title)).join("\n")}
 <h2>Versions</h2>
@@ -137,7 +141,7 @@ function tableOf(run: CallRun, title: typeof TITLES[number]): string {
 function cellHtml(byteLength: number, cell: CallCell | undefined): string {
   if (cell === undefined) return "<td>–</td>";
   const { seconds, best, ratio, spread } = cell;
-  const level = ratio < 0.8 ? "low" : ratio < EVEN ? "under" : ratio < 1.2 ? "even" : "over";
+  const level = ratio < FAR_BELOW ? "low" : ratio < EVEN ? "under" : ratio < 1.2 ? "even" : "over";
   const speed = (value: number) => (byteLength / value / 1e9).toPrecision(3);
   const mark = spread > STEADY ? "~" : "";
   return `<td class="${level}"><b>${speed(seconds)}</b> <i>${mark}${ratio.toFixed(2)}</i>` +
@@ -154,12 +158,13 @@ body { font: 15px/1.5 system-ui, sans-serif; max-width: 1400px; margin: 2rem aut
 h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .sum { font-weight: 600; }
 .wide { overflow-x: auto; }
-table { border-collapse: separate; border-spacing: 2px; font-variant-numeric: tabular-nums; }
-th { font-weight: 500; text-align: left; padding: 2px 8px; white-space: nowrap; }
+table { border-collapse: separate; border-spacing: 2px; font-variant-numeric: tabular-nums;
+  font-size: 12.5px; line-height: 1.4; }
+th { font-weight: 500; text-align: left; padding: 2px 4px; white-space: nowrap; }
 tbody th { position: sticky; left: 0; background: Canvas; }
 thead th { text-align: right; }
-td { padding: 2px 8px; text-align: right; white-space: nowrap; border-radius: 3px; }
-small { display: block; font-size: 11px; opacity: 0.75; }
+td { padding: 2px 4px; text-align: right; white-space: nowrap; border-radius: 3px; }
+small { display: block; font-size: 10px; opacity: 0.75; }
 i { font-style: normal; }
 .low { background: light-dark(#f3c1ba, #7a2f27); }
 .under { background: light-dark(#fae3c3, #6b4a1c); }

@@ -30,12 +30,12 @@ import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { DisposedError } from "../../words/errors.ts";
 import { describeValue, formatBytes, formatCount } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
+import { areDisposed, findByName, type LoadedWords } from "../loaded_contents.ts";
 import { toNamedBuffers } from "../named_buffers.ts";
 import {
   dataBytesOf,
@@ -54,8 +54,7 @@ const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Arr
 
 const ENDING = ".npy";
 
-/** Number of names that the error about an unknown one lists. */
-const SOME_NAMES = 3;
+const ARCHIVE_WORDS: LoadedWords = { whole: "archive", noun: "array" };
 
 /** Arrays by name: an object, or a Map. */
 export type NamedArrays =
@@ -96,13 +95,22 @@ export class NpzArrays
 
   /** Whether it was disposed, or its memory was. */
   get disposed(): boolean {
-    const arrays = [...this];
-    return this.#disposed || (arrays.length > 0 && arrays.every(([, array]) => array.disposed));
+    return this.#disposed || areDisposed([...this].map(([, array]) => array));
   }
 
   /** All names, in the order of the archive. */
   get names(): readonly string[] {
     return [...this.#contents.keys()];
+  }
+
+  /** Number of names. */
+  get size(): number {
+    return this.#contents.size;
+  }
+
+  /** Returns whether there is an array of that name, loaded or not. */
+  has(name: string): boolean {
+    return this.#contents.has(name);
   }
 
   /** The names that were not loaded: {@link NpzArrays.array} throws for them and says why. */
@@ -128,15 +136,7 @@ export class NpzArrays
    */
   array<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   array(name: string, dtype?: DType): DeviceBuffer {
-    if (this.disposed) throw new DisposedError(this.toString());
-    const found = this.#contents.get(name);
-    if (found === undefined) {
-      const some = this.names.slice(0, SOME_NAMES).map(describeValue).join(", ");
-      throw new RangeError(
-        `Cannot find array ${describeValue(name)}: the archive has ${this.#contents.size}` +
-          (some === "" ? "" : `, such as ${some}`),
-      );
-    }
+    const found = findByName(this, this.#contents, name, ARCHIVE_WORDS);
     if (found instanceof NumpyError) throw found;
     if (dtype === undefined || found.dtype === dtype) return found;
     throw new TypeError(`Cannot use array "${name}" as ${dtype}: it is ${found.dtype}`);

@@ -2,11 +2,14 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
-import { DisposedError } from "../../words/errors.ts";
-import { formatBytes, formatCount, visibleText } from "../../words/format.ts";
+import { formatBytes, formatCount } from "../../words/format.ts";
 import { type Parts, partsOf } from "../../words/parts.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
+import { areDisposed, findByName, type LoadedWords } from "../loaded_contents.ts";
 import type { SafetensorsFormat } from "./formats.ts";
+
+/** The words of messages about models. */
+export const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };
 
 /** One tensor of a loaded model. */
 export interface LoadedTensor {
@@ -135,32 +138,6 @@ export class SafetensorsModel
   }
 
   #find(name: string): LoadedTensor {
-    return findTensor(this, this.#tensors, name);
+    return findByName(this, this.#tensors, name, MODEL_WORDS);
   }
-}
-
-/** Returns whether the blocks of a model were disposed; a model without any is there until it is. */
-export function areDisposed(blocks: readonly { readonly disposed: boolean }[]): boolean {
-  return blocks.length > 0 && blocks.every((block) => block.disposed);
-}
-
-/**
- * Finds a tensor of a model.
- *
- * @throws DisposedError when the model was disposed.
- * @throws RangeError when it has none of that name; the message names some.
- */
-export function findTensor<T>(
-  model: { readonly disposed: boolean; toString(): string },
-  tensors: ReadonlyMap<string, T>,
-  name: string,
-): T {
-  if (model.disposed) throw new DisposedError(model.toString());
-  const found = tensors.get(name);
-  if (found !== undefined) return found;
-  const some = [...tensors.keys()].slice(0, 3).map((known) => `"${visibleText(known)}"`).join(", ");
-  throw new RangeError(
-    `Cannot find tensor "${visibleText(`${name}`)}": the model has ${tensors.size}` +
-      (tensors.size === 0 ? "" : `, such as ${some}`),
-  );
 }

@@ -28,6 +28,12 @@ interface StreamBlocks {
   readonly large: FreeBlocks;
 }
 
+/** A free block, and where it is. */
+interface FreePlace {
+  readonly block: Block;
+  readonly home: FreeBlocks;
+}
+
 /** The source and the limit of a cache. */
 export interface BlockCacheFields {
   /** Gives the segments. */
@@ -244,34 +250,42 @@ export class BlockCache implements MemoryCache, Owner {
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
 
-  /** Gives back whole segments that are free on some streams, `byteLength` bytes in all. */
+  /**
+   * Gives back whole segments that are free on some streams, `byteLength` bytes in all. Their blocks are
+   * taken out first: a program's upstream may allocate, trim or dispose here.
+   */
   #giveBackFree(byteLength: number, streams: readonly StreamBlocks[]): void {
     let left = byteLength;
     if (left <= 0) return;
-    const free = streams.flatMap(({ small, large }) => [...small.blocks(), ...large.blocks()]);
-    for (const [segment, blocks] of Map.groupBy(free, ({ segment }) => segment)) {
-      const freeBytes = blocks.reduce((sum, block) => sum + block.byteLength, 0);
-      if (freeBytes < segment.byteLength || !this.#giveBack(segment, blocks)) continue;
+    const free = streams.flatMap(({ small, large }) => [...placesIn(small), ...placesIn(large)]);
+    const leaving: [Segment, FreePlace[]][] = [];
+    for (const [segment, places] of Map.groupBy(free, ({ block }) => block.segment)) {
+      const freeBytes = places.reduce((sum, { block }) => sum + block.byteLength, 0);
+      if (freeBytes < segment.byteLength) continue;
+      for (const { block, home } of places) home.remove(block);
+      leaving.push([segment, places]);
       left -= segment.byteLength;
-      if (left <= 0) return;
+      if (left <= 0) break;
     }
+    for (const [segment, places] of leaving) this.#giveBack(segment, places);
   }
 
   /** Gives one segment back after all work that used it; when that fails, it stays here. */
-  #giveBack({ address, byteLength }: Segment, blocks: readonly Block[]): boolean {
+  #giveBack({ address, byteLength }: Segment, places: readonly FreePlace[]): void {
     const free = () => {
-      deallocateTo(this.#upstream, { address, byteLength, stream: this.#orderAfter(blocks) });
+      deallocateTo(this.#upstream, { address, byteLength, stream: this.#orderAfter(places) });
     };
-    if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, free)) return false;
-    for (const block of blocks) block.home?.remove(block);
+    if (!tryRelease(this.#context.driver, `memory of the ${this.name}`, free)) {
+      for (const { block, home } of places) home.add(block);
+      return;
+    }
     this.#reservedBytes -= byteLength;
     this.#segmentCount--;
-    return true;
   }
 
   /** Picks a stream, and makes it wait for all others that used the blocks. */
-  #orderAfter(blocks: readonly Block[]): CudaStream {
-    const users = new Set(blocks.flatMap(({ home }) => home === undefined ? [] : [home.stream]));
+  #orderAfter(places: readonly FreePlace[]): CudaStream {
+    const users = new Set(places.map(({ home }) => home.stream));
     const alive = [...users].find((stream) => !stream.disposed);
     const stream = alive ?? defaultStreamOf(this.#context);
     try {
@@ -301,6 +315,10 @@ export class BlockCache implements MemoryCache, Owner {
       adopt(heirs.large, blocks.large);
     }
   }
+}
+
+function placesIn(home: FreeBlocks): FreePlace[] {
+  return home.blocks().map((block) => ({ block, home }));
 }
 
 function adopt(heir: FreeBlocks, former: FreeBlocks): void {

@@ -1,6 +1,7 @@
 // Copies between strided layouts for which the driver would need many calls: a kernel makes them.
 
-import { assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { CUresult } from "../../../ffi/constants.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { StridedView } from "../../../src/buffers/strided_view.ts";
 import type { StridedLayout } from "../../../src/buffers/strides.ts";
@@ -288,6 +289,32 @@ Deno.test("CudaDevice.time() counts the bytes of copies by a kernel", () =>
     using graph = gpu.capture(() => y.strided().copyFrom(x.transpose()));
     assertEquals((await gpu.time(() => graph.launch())).copiedBytes, 40_000);
   }));
+
+for (
+  const [what, fault] of Object.entries<Fault>({
+    "the kernels": { name: "cuLibraryLoadData" },
+    "one of the kernels": { name: "cuLibraryGetKernel", after: 1 },
+  })
+) {
+  Deno.test(`StridedView.contiguous() loads kernels later when there was no memory for ${what}`, () => {
+    const { driver, setFault } = faultyDriver();
+    const { driver: watched, calls } = watchedDriver(driver);
+    return withDevice((gpu) => {
+      using x = gpu.iota("float32", [50, 50]);
+      setFault({ ...fault, status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
+      const copy = () => {
+        calls.length = 0;
+        using copy = x.reshape([2500]).strided().range(0, { step: -1 }).contiguous();
+        using turned = x.transpose().contiguous();
+        assertEquals([copy.downloadSync()[1], turned.downloadSync()[1]], [2498, 50]);
+        return calls.includes("cuLaunchKernel");
+      };
+      assertFalse(copy());
+      setFault(undefined);
+      assert(copy());
+    }, { driver: watched });
+  });
+}
 
 const NOT_LOADING: Readonly<Record<string, Fault>> = {
   "does not load kernels": { name: "cuLibraryLoadData" },

@@ -119,6 +119,11 @@ for (const size of [-1, -0.5, 0.5, NaN, Infinity, 2 ** 53, 2 ** 60]) {
   });
 }
 
+testOnDevice("CudaDevice.zeros() says that the type comes before the shape", (gpu) => {
+  const swapped = "Cannot use the number 8 as an element type: it comes before the shape";
+  assertThrows(() => gpu.zeros(8 as never, "float32" as never), TypeError, swapped);
+});
+
 testOnDevice("CudaDevice.upload() finds the type and the shape of an array", async (gpu) => {
   using buffer = await gpu.upload(new Int16Array([1, 2, 3]), { label: "x" });
   assertEquals(String(buffer), "DeviceBuffer(x, int16[3])");

@@ -1,6 +1,7 @@
 // Checks gpu.live() and what gives back by it: rows, filters, order, text, marks, a million blocks.
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { MemoryMark } from "../../../src/accounting/ledger.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import type { LiveOrder } from "../../../src/device/live_query.ts";
@@ -81,6 +82,17 @@ Deno.test("LiveTable.toString() prints the first rows of a long table and says h
       '100 places not recorded: open the device with { origins: "line" } to have all',
     ]);
   }));
+
+Deno.test("LiveTable.toString() and a report have no table without rows", () =>
+  withDevice((gpu) => {
+    assertEquals(gpu.live().toString(), "0 live, 0 B");
+    const report = gpu.report().toString();
+    assertEquals(report.split("\n\n").slice(-2), [
+      "collected undisposed: 0 blocks, 0 B",
+      "0 live, 0 B",
+    ]);
+    assertEquals(/^held/m.test(report), false);
+  }, { driver: simulateDriver() }));
 
 testOnDevice("LiveTable.toString() says nothing of origins when all are recorded", (gpu) => {
   gpu.context.ledger.origins.choose("line");

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
 import { FileReading } from "../../../src/disk/file_reading.ts";
 import { FileTurn } from "../../../src/disk/file_turns.ts";
 import { writeInto } from "../../../src/transfer/gathered_transfer.ts";
@@ -28,6 +29,18 @@ Deno.test("FileReading.open() opens a file behind links, and closes it when it i
     file.readSync(bytes, 0);
     assertEquals(bytes, BYTES);
   }
+  assertEquals(openPathsIn(folder), []);
+});
+
+Deno.test("FileReading of a worker that is terminated is closed with it", async () => {
+  using folder = new TemporaryFolder();
+  folder.write("file", BYTES);
+  const program = new URL("../../support/reading_worker.ts", import.meta.url);
+  const worker = new Worker(program, { workerData: { path: folder.pathOf("file") } });
+  assertEquals(await new Promise((resolve) => worker.once("message", resolve)), BYTES.length);
+  assertEquals(openPathsIn(folder).length, 1);
+  await worker.terminate();
+  for (let look = 0; look < 1000 && openPathsIn(folder).length > 0; look++) await delay(5);
   assertEquals(openPathsIn(folder), []);
 });
 

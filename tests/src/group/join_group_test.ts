@@ -526,6 +526,20 @@ Deno.test("joinGroup() names the missing ranks on a rank whose time ends before 
   await waiting;
 });
 
+Deno.test("joinGroup() names on rank 0 the ranks that never came, and those that left before", async () => {
+  const rendezvous = freeAddress();
+  using first = openRank(0);
+  const waiting = groupErrorOf(
+    join({ rendezvous, rank: 0, size: 3, device: first, timeoutSeconds: 3 }),
+  );
+  const base = { rendezvous, size: 3, token: TOKEN } as const;
+  assertEquals((await refusalOf({ ...base, rank: 2, timeoutSeconds: 1.5 })).rank, 1);
+  const { message, rank } = await waiting;
+  assertEquals(rank, 1);
+  const words = "rank 1 of 3 has not come and rank 2 of 3 has come and left again in 3 seconds";
+  assertStringIncludes(message, words);
+});
+
 Deno.test("joinGroup() says that rank 0 is not there, or is somebody else", async () => {
   const rendezvous = freeAddress();
   const late = await refusalOf({ rendezvous, rank: 1, size: 2, token: TOKEN, timeoutSeconds: 0.5 });

@@ -100,6 +100,22 @@ Deno.test("CudaDevice.compile() says why a kernel of one's own does not run with
   }, { driver });
 });
 
+Deno.test("CudaDevice.compile() says that a simulated machine makes no templates", async () => {
+  await withDevice(async (gpu) => {
+    const source = "template <class T> __global__ void set(T *x, T value) { *x = value; }";
+    const error = await assertRejects(
+      () => gpu.compile(source, { name: "set<float>" }),
+      CompileError,
+    );
+    assertEquals(
+      error.message,
+      `Cannot compile set.cu:\nno kernel is called "set<float>"; the compiler of simulated machines ` +
+        "finds kernels by plain names, and makes no templates",
+    );
+    assertEquals(gpu.live({ kind: "module" }).count, 0);
+  }, { driver: simulateDriver({ kernels: { set: { parameterBytes: [8, 4], run() {} } } }) });
+});
+
 Deno.test("compiled code is found again by this process, and by others through the folder", async () => {
   using folder = new TemporaryFolder();
   using _cache = setVariable("VRAMKIT_CACHE", folder.path);

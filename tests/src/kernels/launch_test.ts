@@ -69,6 +69,7 @@ testKernels("CudaKernel.launch() refuses arguments that do not fit", (gpu, { fil
     [[matrix.transpose(), 1, 1], "its elements do not lie side by side"],
     [[new Uint8Array(4), 1, 1], "as argument 1"],
     [[{}, 1, 1], "as argument 1"],
+    [[Promise.resolve(x), 1, 1], "a promise that was not awaited as argument 1: expected a buffer"],
   ];
   for (const [args, words] of wrong) {
     const error = assertThrows(() => fill.launch({ ...ONE, args: args as never }));

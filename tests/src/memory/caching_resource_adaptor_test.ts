@@ -250,6 +250,30 @@ testOnDevice("CachingResourceAdaptor keeps a segment that its upstream refuses",
   assertEquals([cache.cachedBytes, upstream.liveBytes], [0, 0]);
 });
 
+Deno.test("CachingResourceAdaptor lets its upstream use it while it gives a segment back", () =>
+  withDevice((gpu) => {
+    const { stream } = gpu;
+    class Meddler extends LedgerResource {
+      override deallocate(address: bigint, byteLength: number): void {
+        cache.trim();
+        blocks.push(cache.allocate(4096, stream));
+        super.deallocate(address, byteLength);
+      }
+    }
+    const upstream = new Meddler(gpu);
+    const blocks: bigint[] = [];
+    using cache = new CachingResourceAdaptor(upstream);
+    const large = cache.allocate(4 * MEBIBYTE, stream);
+    for (const size of [4096, 4096]) cache.deallocate(cache.allocate(size, stream), size, stream);
+    cache.deallocate(large, 4 * MEBIBYTE, stream);
+    assertEquals(captureWarnings(() => cache.trim()), []);
+    assertEquals([blocks.length, new Set(blocks).size], [2, 2]);
+    assertEquals(cache.reservedBytes, upstream.liveBytes);
+    for (const block of blocks) cache.deallocate(block, 4096, stream);
+    assertEquals(cache.cachedBytes, upstream.liveBytes);
+    upstream.deallocate = LedgerResource.prototype.deallocate;
+  }));
+
 testOnDevice("CachingResourceAdaptor is one of the device's caches, which gpu trims", (gpu) => {
   const upstream = new LedgerResource(gpu);
   const cache = new CachingResourceAdaptor(upstream);

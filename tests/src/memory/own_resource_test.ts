@@ -50,6 +50,7 @@ const NO_ADDRESSES: readonly [unknown, string][] = [
   ["0x100", '"0x100", expected an address as a bigint'],
   [0n, "the bigint 0, expected an address as a bigint"],
   [-256n, "the bigint -256, expected an address as a bigint"],
+  [2n ** 64n, "the bigint 18446744073709551616, expected an address as a bigint"],
 ];
 
 testOnDevice("A resource of the program's that returns no address is refused by name", (gpu) => {

@@ -194,6 +194,17 @@ for (const [name, read] of Object.entries(READS)) {
     }));
 }
 
+Deno.test("each download tells that the call which was to write its memory has failed, once", () =>
+  withUpload(async ({ gpu, stream, x, setFault }) => {
+    using y = gpu.zeros("uint8", LATE_BYTES);
+    using z = gpu.zeros("uint8", LATE_BYTES);
+    for (const copy of [y, z]) copy.copyFrom(x, { stream });
+    setFault({ ...FAULT, times: 2 });
+    for (const copy of [y, z]) await assertRejects(() => copy.download(), CudaError, FAULT.name);
+    await gpu.synchronize();
+    for (const copy of [y, z]) await copy.download();
+  }));
+
 Deno.test("a failed CudaGraph.launch() behind a transfer is told by a download on another stream", () =>
   withUpload(async (scene) => {
     const { gpu, stream, x } = scene;

@@ -235,6 +235,12 @@ Deno.test("parts refuse arrays of another size or type, and say their name", () 
     }
     const { text } = await cardOf(parts);
     assertStringIncludes(text, "float32[4, 6]");
+    const named = stack.use(await gpus.upload(new Float32Array(24), { label: "weights" }));
+    assertStringIncludes(`${named}`, "DeviceParts(weights, float32[24] along axis 0, ");
+    assertStringIncludes(
+      (await cardOf(named)).text,
+      "DeviceParts weights: float32[24], split along",
+    );
     parts.dispose();
     parts.dispose();
     await assertRejects(() => parts.download(), DisposedError, name);

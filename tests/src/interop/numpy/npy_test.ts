@@ -363,6 +363,7 @@ Deno.test("loadNpz() loads the others beside an array that has no type here, and
     using arrays = await loadNpz(path, gpu);
     assertEquals(arrays.names, ["dates", "x", "README", "short"]);
     assertEquals(arrays.unreadable, ["dates", "README", "short"]);
+    assertEquals([arrays.size, arrays.has("dates"), arrays.has("x.npy")], [4, true, false]);
     assertEquals([...arrays].map(([name]) => name), ["x"]);
     assertEquals(arrays.array("x", "float32").length, 0);
     for (

@@ -268,6 +268,8 @@ Deno.test("SafetensorsModel.tensor() names what is not there and what has anothe
   withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(WIDE_FIXTURE);
     assertThrows(() => model.tensor("wieght"), RangeError, `Cannot find tensor "wieght"`);
+    const noText = () => model.tensor(Symbol("weight") as never);
+    assertThrows(noText, RangeError, "Cannot find tensor a symbol: the model has ");
     assertThrows(() => model.tensor("weight", "float32"), TypeError, "it is uint8");
   }));
 
