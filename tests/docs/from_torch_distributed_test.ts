@@ -7,6 +7,7 @@ import { type ExampleRow, programOf, readExampleRows } from "../support/example_
 import { freeAddress } from "../support/group/rank_process.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOnLinux } from "../support/test_unless.ts";
 
 const APART = "## A process for each rank";
 const TOGETHER = "## One process";
@@ -41,9 +42,8 @@ Deno.test("docs/from_torch_distributed.md has programs of one process that compi
   assertEquals(result.code, 0, result.stderr);
 });
 
-Deno.test(
+testOnLinux(
   "docs/from_torch_distributed.md has programs of two processes that compile, run and leave nothing allocated",
-  { ignore: Deno.build.os !== "linux" },
   async () => {
     using folder = new TemporaryFolder();
     const runner = new URL("rank_example_run.ts", import.meta.url);

@@ -27,14 +27,13 @@ import {
 } from "../../ffi/host.ts";
 import { LibraryError } from "../../ffi/library.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../support/test_unless.ts";
 
 function addressOf(array: Uint8Array<ArrayBuffer>): bigint {
   return Deno.UnsafePointer.value(Deno.UnsafePointer.of(array));
 }
 
-Deno.test("openHost() opens the C library once", linux, () => {
+testOnLinux("openHost() opens the C library once", () => {
   assert(openHost() === openHost());
 });
 
@@ -42,14 +41,14 @@ Deno.test("openHost() says that it needs Linux", { ignore: Deno.build.os === "li
   assertThrows(() => openHost(), LibraryError, "need Linux");
 });
 
-Deno.test("HostApi.memcpy() copies between addresses", linux, () => {
+testOnLinux("HostApi.memcpy() copies between addresses", () => {
   const source = new Uint8Array([1, 2, 3, 4]);
   const destination = new Uint8Array(4);
   openHost().memcpy(addressOf(destination), addressOf(source) + 1n, 2n);
   assertEquals([...destination], [2, 3, 0, 0]);
 });
 
-Deno.test("HostApi.madvise() drops pages that are no longer wanted", linux, () => {
+testOnLinux("HostApi.madvise() drops pages that are no longer wanted", () => {
   const PAGE_BYTES = 4096n;
   const bytes = new Uint8Array(2 ** 22).fill(1); // so large that its pages are its own
   const page = (addressOf(bytes) / PAGE_BYTES + 1n) * PAGE_BYTES;
@@ -58,7 +57,7 @@ Deno.test("HostApi.madvise() drops pages that are no longer wanted", linux, () =
   assertEquals([bytes[offset - 1], bytes[offset], bytes[offset + 4095]], [1, 0, 0]);
 });
 
-Deno.test("HostApi.sched_getaffinity() says which processors the program may use", linux, () => {
+testOnLinux("HostApi.sched_getaffinity() says which processors the program may use", () => {
   const set = new Uint8Array(CPU_SET_BYTES);
   assertEquals(openHost().sched_getaffinity(0, BigInt(set.length), set), 0);
   const status = Deno.readTextFileSync("/proc/thread-self/status");
@@ -69,7 +68,7 @@ Deno.test("HostApi.sched_getaffinity() says which processors the program may use
   assertEquals(openHost().sched_setaffinity(0, BigInt(set.length), new Uint8Array(set.length)), -1);
 });
 
-Deno.test("HostApi.mbind() refuses a node that no machine has, and leaves memory", linux, () => {
+testOnLinux("HostApi.mbind() refuses a node that no machine has, and leaves memory", () => {
   const PAGES = 2n ** 20n;
   const flags = MAP.PRIVATE | MAP.ANONYMOUS;
   const address = openHost().mmap(0n, PAGES, PROT.READ | PROT.WRITE, flags, -1, 0n);
@@ -82,11 +81,11 @@ Deno.test("HostApi.mbind() refuses a node that no machine has, and leaves memory
   assertEquals(openHost().munmap(address, PAGES), 0);
 });
 
-Deno.test("HostApi.open() returns -1 for a file that is not there", linux, () => {
+testOnLinux("HostApi.open() returns -1 for a file that is not there", () => {
   assertEquals(openHost().open(cString("/absent/file"), O.RDONLY, 0), -1);
 });
 
-Deno.test("HostApi.pread() reads at an offset, past 4 GiB too", linux, async () => {
+testOnLinux("HostApi.pread() reads at an offset, past 4 GiB too", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("file", "");
   using file = await Deno.open(path, { write: true });
@@ -100,7 +99,7 @@ Deno.test("HostApi.pread() reads at an offset, past 4 GiB too", linux, async () 
   assertEquals([...bytes], [8, 7, 0, 0]);
 });
 
-Deno.test("HostApi.pwrite() writes a new file with the mode given", linux, async () => {
+testOnLinux("HostApi.pwrite() writes a new file with the mode given", async () => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("written");
   const { open, pwrite, close } = openHost();
@@ -112,7 +111,7 @@ Deno.test("HostApi.pwrite() writes a new file with the mode given", linux, async
   assertEquals(((await Deno.stat(path)).mode ?? 0) & 0o777, 0o600);
 });
 
-Deno.test("HostApi.fallocate() finds room for bytes that nobody wrote yet", linux, async () => {
+testOnLinux("HostApi.fallocate() finds room for bytes that nobody wrote yet", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("file", "");
   const { open, fallocate, close } = openHost();
@@ -123,12 +122,12 @@ Deno.test("HostApi.fallocate() finds room for bytes that nobody wrote yet", linu
   assertEquals((await Deno.stat(path)).size, 100 + 2 ** 20);
 });
 
-Deno.test("HostApi.close() returns -1 for a descriptor that is not open", linux, () => {
+testOnLinux("HostApi.close() returns -1 for a descriptor that is not open", () => {
   assertEquals(openHost().close(-1), -1);
 });
 
 for (const name of ["copyFromNonblocking", "copyIntoNonblocking"] as const) {
-  Deno.test(`HostApi.${name}() keeps an array that is moved away meanwhile`, linux, async () => {
+  testOnLinux(`HostApi.${name}() keeps an array that is moved away meanwhile`, async () => {
     const array = new Uint8Array(1 << 24).fill(name === "copyFromNonblocking" ? 7 : 0);
     const other = new Uint8Array(1 << 24).fill(7);
     const { addressOf, copyFromNonblocking, copyIntoNonblocking } = openHost();
@@ -144,7 +143,7 @@ for (const name of ["copyFromNonblocking", "copyIntoNonblocking"] as const) {
   });
 }
 
-Deno.test("HostApi.mincore() tells pages that were touched or madvised", linux, async () => {
+testOnLinux("HostApi.mincore() tells pages that were touched or madvised", async () => {
   const { addressOf, madvise, madviseNonblocking, mincore, mmap, munmap } = openHost();
   const size = 16n * 4096n;
   const start = mmap(0n, size, PROT.READ | PROT.WRITE, MAP.PRIVATE | MAP.ANONYMOUS, -1, 0n);
@@ -168,7 +167,7 @@ Deno.test("HostApi.mincore() tells pages that were touched or madvised", linux, 
   assertEquals(mmap(0n, 0n, 0, 0, -1, 0n), MAP_FAILED);
 });
 
-Deno.test("HostApi.futexKeepingNonblocking() keeps memory that is moved away", linux, async () => {
+testOnLinux("HostApi.futexKeepingNonblocking() keeps memory that is moved away", async () => {
   const word = new Int32Array(new SharedArrayBuffer(4));
   const { addressOf, futex, futexKeepingNonblocking } = openHost();
   const at = addressOf(word, new Uint8Array(1), 0n);
@@ -186,7 +185,7 @@ Deno.test("HostApi.futexKeepingNonblocking() keeps memory that is moved away", l
   await kept;
 });
 
-Deno.test("HostApi.addressOf() tells where views of any memory start", linux, () => {
+testOnLinux("HostApi.addressOf() tells where views of any memory start", () => {
   const told = (view: Uint8Array<ArrayBufferLike>) =>
     openHost().addressOf(view as BufferSource, new Uint8Array(1), 0n);
   const array = new Uint8Array(64);
@@ -196,7 +195,7 @@ Deno.test("HostApi.addressOf() tells where views of any memory start", linux, ()
   assertEquals(told(shared.subarray(16)), told(shared) + 16n);
 });
 
-Deno.test("HostApi.preadNonblocking() reads what pwriteNonblocking() wrote", linux, async () => {
+testOnLinux("HostApi.preadNonblocking() reads what pwriteNonblocking() wrote", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("file", "");
   const { open, close, preadNonblocking, pwriteNonblocking } = openHost();
@@ -209,7 +208,7 @@ Deno.test("HostApi.preadNonblocking() reads what pwriteNonblocking() wrote", lin
   assertEquals(read, written);
 });
 
-Deno.test("HostApi.futex() tells a changed word from one that somebody woke", linux, () => {
+testOnLinux("HostApi.futex() tells a changed word from one that somebody woke", () => {
   const { futex } = openHost();
   const words = new Int32Array([7]);
   const address = addressOf(new Uint8Array(words.buffer));
@@ -220,7 +219,7 @@ Deno.test("HostApi.futex() tells a changed word from one that somebody woke", li
   assertEquals(futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, 1, null), 0n);
 });
 
-Deno.test("HostApi.statx() tells what Deno tells of a file", linux, () => {
+testOnLinux("HostApi.statx() tells what Deno tells of a file", () => {
   using folder = new TemporaryFolder();
   const path = folder.write("known", new Uint8Array(1234));
   Deno.chmodSync(path, 0o640);
@@ -238,7 +237,7 @@ Deno.test("STATX is as long as the struct of linux/stat.h, with the device at it
   assertEquals([mode, inode, size, deviceMajor, mountId], [28, 32, 40, 136, 144]);
 });
 
-Deno.test("HostApi.realpath() and readlink() follow a link", linux, () => {
+testOnLinux("HostApi.realpath() and readlink() follow a link", () => {
   using folder = new TemporaryFolder();
   const real = Deno.realPathSync(folder.write("file", new Uint8Array()));
   const link = folder.pathOf("link");
@@ -252,7 +251,7 @@ Deno.test("HostApi.realpath() and readlink() follow a link", linux, () => {
   assertEquals(readCString(bytes.subarray(0, 4)), "file");
 });
 
-Deno.test("HostApi.rename() puts one file into the place of another", linux, () => {
+testOnLinux("HostApi.rename() puts one file into the place of another", () => {
   using folder = new TemporaryFolder();
   const from = folder.write("from", Uint8Array.of(1));
   const to = folder.write("to", Uint8Array.of(2, 3));
@@ -261,7 +260,7 @@ Deno.test("HostApi.rename() puts one file into the place of another", linux, () 
   assertEquals(Deno.readFileSync(to), Uint8Array.of(1));
 });
 
-Deno.test("HostApi.ftruncate(), fchmod(), fchown(), fsync() change open files", linux, async () => {
+testOnLinux("HostApi.ftruncate(), fchmod(), fchown(), fsync() change open files", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("changed", new Uint8Array(10));
   const { open, close, ftruncate, fchmod, fchown, fsync, fsyncNonblocking } = openHost();
@@ -275,7 +274,7 @@ Deno.test("HostApi.ftruncate(), fchmod(), fchown(), fsync() change open files", 
   assertEquals([size, (mode ?? 0) & 0o777], [3, 0o604]);
 });
 
-Deno.test("HostApi.flock() refuses a second lock until the first is let go", linux, () => {
+testOnLinux("HostApi.flock() refuses a second lock until the first is let go", () => {
   using folder = new TemporaryFolder();
   const path = cString(folder.write("locked", new Uint8Array(1)));
   const { open, close, flock, errnoLocation, copyOut } = openHost();
@@ -290,7 +289,7 @@ Deno.test("HostApi.flock() refuses a second lock until the first is let go", lin
   assertEquals([close(first), close(second)], [0, 0]);
 });
 
-Deno.test("HostApi.closeNonblocking() closes a file held by its name alone", linux, async () => {
+testOnLinux("HostApi.closeNonblocking() closes a file held by its name alone", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("held", new Uint8Array(1));
   const { open, close, closeNonblocking, fsync } = openHost();
@@ -300,7 +299,7 @@ Deno.test("HostApi.closeNonblocking() closes a file held by its name alone", lin
   assertEquals(close(descriptor), -1);
 });
 
-Deno.test("HostApi.open() follows no link, or opens a folder, by its flags", linux, () => {
+testOnLinux("HostApi.open() follows no link, or opens a folder, by its flags", () => {
   using folder = new TemporaryFolder();
   const path = folder.write("file", new Uint8Array(1));
   const link = folder.pathOf("link");
@@ -312,7 +311,7 @@ Deno.test("HostApi.open() follows no link, or opens a folder, by its flags", lin
   assertEquals(close(descriptor), 0);
 });
 
-Deno.test("HostApi.errnoLocation() is where the last failure's number is", linux, () => {
+testOnLinux("HostApi.errnoLocation() is where the last failure's number is", () => {
   const { open, errnoLocation, copyOut } = openHost();
   const errno = new Int32Array(1);
   const failures: readonly [path: string, flags: number, errno: number][] = [
@@ -330,7 +329,7 @@ Deno.test("HostApi.errnoLocation() is where the last failure's number is", linux
   }
 });
 
-Deno.test("HostApi.fsetxattr() keeps what getxattr() reads", linux, () => {
+testOnLinux("HostApi.fsetxattr() keeps what getxattr() reads", () => {
   using folder = new TemporaryFolder();
   const path = folder.write("marked", new Uint8Array(1));
   const { open, close, fsetxattr, getxattr, fremovexattr } = openHost();

@@ -10,6 +10,7 @@ import {
   openLibrary,
 } from "../../ffi/library.ts";
 import { runWith } from "../support/child_deno.ts";
+import { testOnLinux } from "../support/test_unless.ts";
 
 const LIBC = "libc.so.6";
 const ABS = { abs: { parameters: ["i32"], result: "i32" } } as const;
@@ -18,8 +19,6 @@ const SIZES = {
   labs: { parameters: ["i64"], result: "i64" },
 } as const;
 const ABSENT = { no_such_function: { parameters: [], result: "void" } } as const;
-const linux = { ignore: Deno.build.os !== "linux" };
-
 function getterNames(api: object): string[] {
   return Object.entries(Object.getOwnPropertyDescriptors(api))
     .filter(([, descriptor]) => descriptor.get !== undefined)
@@ -30,11 +29,11 @@ function search(...candidates: string[]): LibrarySearch {
   return { title: "the test library", candidates, remedy: "mend it" };
 }
 
-Deno.test("bindLazily() binds the first group only", linux, () => {
+testOnLinux("bindLazily() binds the first group only", () => {
   assertEquals(getterNames(bindLazily(LIBC, [ABS, SIZES])), ["labs", "strlen"]);
 });
 
-Deno.test("bindLazily() binds each other function when it is read", linux, () => {
+testOnLinux("bindLazily() binds each other function when it is read", () => {
   const api = bindLazily(LIBC, [ABS, SIZES]);
   assertEquals(api.labs(-5n), 5n);
   assertEquals(getterNames(api), ["strlen"]);
@@ -42,34 +41,34 @@ Deno.test("bindLazily() binds each other function when it is read", linux, () =>
   assertEquals(getterNames(api), []);
 });
 
-Deno.test("bindLazily() leaves a function bound when it is read again", linux, () => {
+testOnLinux("bindLazily() leaves a function bound when it is read again", () => {
   const api = bindLazily(LIBC, [ABS, SIZES]);
   assertEquals(api.labs, api.labs);
 });
 
-Deno.test("bindLazily() lets a spread copy and replace functions", linux, () => {
+testOnLinux("bindLazily() lets a spread copy and replace functions", () => {
   const api = { ...bindLazily(LIBC, [ABS, SIZES]), abs: () => 42 };
   assertEquals([api.abs(), api.labs(-7n)], [42, 7n]);
 });
 
-Deno.test("bindLazily() names a function that the library lacks when it is read", linux, () => {
+testOnLinux("bindLazily() names a function that the library lacks when it is read", () => {
   const api = bindLazily(LIBC, [ABS, { ...SIZES, ...ABSENT }]);
   assertEquals([api.abs(-3), api.labs(-4n)], [3, 4n]);
   const error = assertThrows(() => api.no_such_function, LibraryError, "no_such_function");
   assertEquals(error.reason, "bad-library");
 });
 
-Deno.test("openLibrary() takes the first candidate that is there", linux, () => {
+testOnLinux("openLibrary() takes the first candidate that is there", () => {
   const { api, path } = openLibrary(search("/absent/lib.so", LIBC), [ABS]);
   assertEquals(path, LIBC);
   assertEquals(api.abs(-1), 1);
 });
 
-Deno.test("openLibrary() skips a candidate that is no library", linux, () => {
+testOnLinux("openLibrary() skips a candidate that is no library", () => {
   assertEquals(openLibrary(search(import.meta.filename ?? "", LIBC), [ABS]).path, LIBC);
 });
 
-Deno.test("openLibrary() lists every name it tried", linux, () => {
+testOnLinux("openLibrary() lists every name it tried", () => {
   const error = assertThrows(
     () => openLibrary(search("/absent/a.so", "libabsent.so"), [ABS]),
     LibraryError,
@@ -79,7 +78,7 @@ Deno.test("openLibrary() lists every name it tried", linux, () => {
   assertEquals(error.tried, ["/absent/a.so", "libabsent.so"]);
 });
 
-Deno.test("openDriver() tells a file that is no library from a missing one", linux, () => {
+testOnLinux("openDriver() tells a file that is no library from a missing one", () => {
   const libraryPath = import.meta.filename ?? "";
   const error = assertThrows(() => openDriver({ libraryPath }), LibraryError);
   assertEquals(error.reason, "bad-library");
@@ -90,7 +89,7 @@ Deno.test("openDriver() tells a file that is no library from a missing one", lin
   );
 });
 
-Deno.test("openDriver() tells a library that is not the driver", linux, () => {
+testOnLinux("openDriver() tells a library that is not the driver", () => {
   const error = assertThrows(() => openDriver({ libraryPath: LIBC }), LibraryError);
   assertEquals(error.reason, "bad-library");
   assertStringIncludes(error.message, `${LIBC} cannot be used (undefined symbol: cu`);
@@ -136,13 +135,13 @@ Deno.test("openDriver() names the flag when ffi access is not granted", async ()
   assertStringIncludes(message, "run again with --allow-ffi");
 });
 
-Deno.test("openDriver() opens a path that --allow-ffi names", linux, async () => {
+testOnLinux("openDriver() opens a path that --allow-ffi names", async () => {
   const libc = await resolvedLibc();
   const { reason, tried } = await openInChild([`--allow-ffi=${libc}`], { libraryPath: libc });
   assertEquals([reason, tried], ["bad-library", [libc]]);
 });
 
-Deno.test("openDriver() misses permission when --allow-ffi names another path", linux, async () => {
+testOnLinux("openDriver() misses permission when --allow-ffi names another path", async () => {
   const { reason } = await openInChild([`--allow-ffi=${await resolvedLibc()}`]);
   assertEquals(reason, "permission");
 });

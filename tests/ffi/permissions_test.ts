@@ -3,8 +3,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runWith } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../support/test_unless.ts";
 
 /** Opens a device in a child with these flags, and tells what came of it. */
 async function openWith(flags: readonly string[], options: object): Promise<string> {
@@ -29,7 +28,7 @@ for (const flags of [[], ["--allow-ffi=/lib/x86_64-linux-gnu/libc.so.6"]]) {
   });
 }
 
-Deno.test("CudaDevice.open() lists the libraries that --allow-ffi must name", linux, async () => {
+testOnLinux("CudaDevice.open() lists the libraries that --allow-ffi must name", async () => {
   for (const driver of ["cuda", "auto"]) {
     const said = await openWith(["--allow-ffi=/nowhere/libother.so"], { driver });
     assertStringIncludes(said, "CudaUnavailableError permission Cannot open the CUDA driver");

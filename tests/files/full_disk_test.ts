@@ -4,6 +4,7 @@ import { assert, assertEquals } from "@std/assert";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import type { FullDiskReport } from "../support/saving/full_disk_program.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOnLinux, testUnless } from "../support/test_unless.ts";
 
 /** Mounts a disk of 8 MiB in a namespace of its own, so that it goes with the program. */
 const ON_SMALL_DISK = [
@@ -20,10 +21,9 @@ const PLAIN = { env: { NO_COLOR: "1" } };
 
 const canMount = await mountsSmallDisk();
 
-Deno.test(
-  "saves to a full disk leave the old file" +
-    (canMount ? "" : " (skipped: unshare may not mount a disk here)"),
-  { ignore: !canMount },
+testUnless(
+  "saves to a full disk leave the old file",
+  canMount ? undefined : "unshare may not mount a disk here",
   async () => {
     using folder = new TemporaryFolder();
     const { path } = folder;
@@ -35,16 +35,12 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "saves of more than the process may write to a file leave the old file, and the process",
-  { ignore: Deno.build.os !== "linux" },
-  async () => {
-    using folder = new TemporaryFolder();
-    const args = ["run", "-A", PROGRAM, folder.path, `${8 * 2 ** 20}`];
-    const output = await new Deno.Command(Deno.execPath(), { args, ...PLAIN }).output();
-    assertOldIsLeft(output, "8 MiB to a file; raise its limit (ulimit -f)");
-  },
-);
+testOnLinux("saves of more than a process may write to a file leave the old file", async () => {
+  using folder = new TemporaryFolder();
+  const args = ["run", "-A", PROGRAM, folder.path, `${8 * 2 ** 20}`];
+  const output = await new Deno.Command(Deno.execPath(), { args, ...PLAIN }).output();
+  assertOldIsLeft(output, "8 MiB to a file; raise its limit (ulimit -f)");
+});
 
 function assertOldIsLeft({ code, stdout, stderr }: Deno.CommandOutput, reason: string): void {
   assertEquals(code, 0, new TextDecoder().decode(stderr));

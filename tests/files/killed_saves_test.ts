@@ -7,17 +7,15 @@ import { PROJECT_ROOT } from "../support/project_files.ts";
 import { testRandom } from "../support/random.ts";
 import { killSaves, SIGNALS } from "../support/saving/killed_saves.ts";
 import { raceSaves } from "../support/saving/raced_saves.ts";
+import { testOnLinux } from "../support/test_unless.ts";
 
-const linux = { ignore: Deno.build.os !== "linux" };
-
-Deno.test("saveSafetensors() leaves a whole model whenever it is killed", linux, async () => {
+testOnLinux("saveSafetensors() leaves a whole model whenever it is killed", async () => {
   const { problems, strays } = await killSaves(2 * SIGNALS.length, testRandom());
   assertEquals({ problems, strays }, { problems: [], strays: [] });
 });
 
-Deno.test(
+testOnLinux(
   "saveSafetensors() of two programs to one file leaves a whole model at all times",
-  linux,
   async () => {
     const { problems, names, codes } = await raceSaves({ rounds: 20 });
     const expected = { problems: [], names: ["folder", "model.safetensors"], codes: [0, 0] };
@@ -25,7 +23,7 @@ Deno.test(
   },
 );
 
-Deno.test("saveSafetensors() of a terminated worker keeps nobody waiting", linux, async () => {
+testOnLinux("saveSafetensors() of a terminated worker keeps nobody waiting", async () => {
   const program = new URL("tests/support/saving/terminated_saver.ts", PROJECT_ROOT).pathname;
   const { code, stdout, stderr } = await runDeno(["run", "-A", "--quiet", program]);
   assertEquals([code, stderr], [0, ""]);

@@ -4,15 +4,14 @@ import { assertEquals } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOnLinux } from "../support/test_unless.ts";
 
 /** `RLIMIT_NOFILE` of sys/resource.h. */
 const RLIMIT_NOFILE = 7;
 
 const REASON = "the program has too many files open; raise its limit (ulimit -n)";
 
-Deno.test("files cannot be opened where the process has too many, which the errors say", {
-  ignore: Deno.build.os !== "linux",
-}, async () => {
+testOnLinux("files cannot be opened where the process has too many, as errors say", async () => {
   using folder = new TemporaryFolder();
   const program = folder.write(
     "program.ts",

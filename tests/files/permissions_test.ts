@@ -6,6 +6,7 @@ import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { type Outcome, WAYS, WRITTEN } from "../support/saving/permitted_program.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOnLinux } from "../support/test_unless.ts";
 
 type Way = typeof WAYS[number];
 
@@ -77,7 +78,7 @@ const READS: readonly (readonly [name: string, flags: (folder: string) => string
 for (const { name, flags, works, says } of WRITES) {
   for (const [readable, readFlags] of READS) {
     const title = `files are written as Deno permits: writing ${name}, reading ${readable}`;
-    Deno.test({ name: title, ignore: Deno.build.os !== "linux" }, async () => {
+    testOnLinux(title, async () => {
       using folder = new TemporaryFolder();
       using outside = new TemporaryFolder();
       prepare(folder, outside);

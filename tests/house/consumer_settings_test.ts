@@ -7,6 +7,7 @@ import { runDeno } from "../support/child_deno.ts";
 import { ON_GPU } from "../support/driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testUnless } from "../support/test_unless.ts";
 
 /** A name that each entry exports, by the entry's path. */
 const ENTRIES = {
@@ -74,5 +75,5 @@ for (const [name, { compilerOptions }] of Object.entries(SETTINGS)) {
 
 /** Registers a test that loads types from npm, in which no driver has a part. */
 function testOffGpu(name: string, fn: () => Promise<void>): void {
-  Deno.test(ON_GPU ? `${name} (skipped: the same on every driver)` : name, { ignore: ON_GPU }, fn);
+  testUnless(name, ON_GPU ? "the same on every driver" : undefined, fn);
 }

@@ -6,6 +6,7 @@ import { VERSION } from "../../src/words/version.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOnLinux } from "../support/test_unless.ts";
 
 const NO_GPU = { VRAMKIT_CUDA: "/nowhere/libcuda.so.1" };
 
@@ -266,9 +267,8 @@ for (
     "simulated",
   ], ["demo", ...SMALL]]
 ) {
-  const ignore = Deno.build.os !== "linux"; // where /dev/full is
   const name = `cli.ts ${args.join(" ")} ends with a sentence when its output cannot be written`;
-  Deno.test({ name, ignore }, async () => {
+  testOnLinux(name, async () => {
     using folder = new TemporaryFolder();
     const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
     const options = args[0] === "demo" ? ["--out", folder.path] : [];

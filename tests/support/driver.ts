@@ -6,6 +6,7 @@ import type { DriverApi } from "../../ffi/cuda.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device/device.ts";
 import { Driver } from "../../src/driver/driver.ts";
+import { testUnless } from "./test_unless.ts";
 
 /** Whether the suite was asked to run on a real GPU. */
 export const ON_GPU = readChoice() === "cuda";
@@ -36,9 +37,8 @@ export function testOnTwoDevices(
 ): void {
   const driver = testDriver();
   const found = CudaDevice.count({ driver });
-  Deno.test(found < 2 ? `${name} (skipped: needs two devices, this machine has ${found})` : name, {
-    ignore: found < 2,
-  }, async () => {
+  const reason = found < 2 ? `needs two devices, this machine has ${found}` : undefined;
+  testUnless(name, reason, async () => {
     using first = CudaDevice.open(0, { driver });
     using second = CudaDevice.open(1, { driver });
     await body(first, second);

@@ -11,6 +11,7 @@ import type { DeviceList } from "../../src/device/device_list.ts";
 import { allocateBits, type DType, type HostArray, toBfloat16 } from "../../src/dtype.ts";
 import type { DeviceGroup } from "../../src/group/device_group.ts";
 import { ON_GPU, testDriver } from "./driver.ts";
+import { testUnless } from "./test_unless.ts";
 import { CaughtWarnings } from "./warnings.ts";
 import { freeBytes, liveNames } from "./with_device.ts";
 
@@ -42,9 +43,7 @@ export function driverFor(size: number): DriverApi {
 /** Registers a test that needs NCCL, and so many GPUs; otherwise the name says why it is ignored. */
 export function testWithNccl(name: string, fn: () => void | Promise<void>, gpuCount = 1): void {
   const reason = gpuCount > MOST_RANKS ? `needs ${gpuCount} GPUs` : whyWithoutNccl();
-  Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
-    ignore: reason !== undefined,
-  }, fn);
+  testUnless(name, reason, fn);
 }
 
 /** Registers a test on a group, of all ranks that tests have unless a size is given; it needs NCCL. */

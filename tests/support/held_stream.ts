@@ -7,14 +7,12 @@ import type { PinnedBuffer } from "../../src/buffers/pinned_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER, testDriver } from "./driver.ts";
+import { testUnless } from "./test_unless.ts";
 import { withDevice } from "./with_device.ts";
 
 /** Registers a test that holds a stream; its name says why it is skipped, where it is. */
 export function testHolding(name: string, body: (gpu: CudaDevice) => unknown): void {
-  const reason = reasonToSkip();
-  Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
-    ignore: reason !== undefined,
-  }, () => withDevice(body));
+  testUnless(name, reasonToSkip(), () => withDevice(body));
 }
 
 function reasonToSkip(): string | undefined {

@@ -1,5 +1,7 @@
 // Python and its modules, where they are installed: in `VRAMKIT_PYTHON`, or in `python3`.
 
+import { testUnless } from "./test_unless.ts";
+
 /** The Python that tests run. */
 export const PYTHON = Deno.env.get("VRAMKIT_PYTHON") || "python3";
 
@@ -9,10 +11,7 @@ type RegisterTest = (name: string, fn: () => Promise<void>) => void;
 /** Returns what registers tests that need some modules; without them, names say why they are ignored. */
 export async function testsWith(...modules: readonly string[]): Promise<RegisterTest> {
   const reason = await whyWithout(modules);
-  const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
-  return (name, fn) => {
-    Deno.test(`${name}${suffix}`, { ignore: reason !== undefined }, fn);
-  };
+  return (name, fn) => testUnless(name, reason, fn);
 }
 
 /** Runs Python and returns what it prints. */

@@ -3,6 +3,7 @@
 
 import { type Python, startPython } from "../../src/entries/python.ts";
 import { ON_GPU } from "./driver.ts";
+import { testUnless } from "./test_unless.ts";
 
 /** A function that registers a test, as `Deno.test` does. */
 type RegisterTest = (name: string, fn: (python: Python) => void | Promise<void>) => void;
@@ -51,14 +52,9 @@ export function gpuPythonTestsWith(...modules: readonly string[]): RegisterTest 
 }
 
 function register(python: Python | string, reason: string | undefined): RegisterTest {
-  const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
-  return (name, fn) => {
-    Deno.test(
-      `${name}${suffix}`,
-      { ignore: reason !== undefined },
-      () => typeof python === "string" ? undefined : fn(python),
-    );
-  };
+  const body = (fn: (python: Python) => void | Promise<void>) => () =>
+    typeof python === "string" ? undefined : fn(python);
+  return (name, fn) => testUnless(name, reason, body(fn));
 }
 
 function whyWithout(python: Python, modules: readonly string[]): string | undefined {

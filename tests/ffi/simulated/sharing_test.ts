@@ -7,8 +7,7 @@ import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUmemPoolProps } from "../../../ffi/structs.ts";
 import { Random } from "../../support/random.ts";
 import { out, SimulatedGpu } from "../../support/simulated_gpu.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../../support/test_unless.ts";
 
 const FOR_PROCESSES = 6;
 
@@ -53,7 +52,7 @@ function exportPool(gpu: SimulatedGpu, pool: bigint): number {
   return cell[0] ?? -1;
 }
 
-Deno.test("cuIpcOpenMemHandle_v2() shows another machine's bytes, to both", linux, () => {
+testOnLinux("cuIpcOpenMemHandle_v2() shows another machine's bytes, to both", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const address = one.alloc(3 << 20);
   one.write(address + 5n, Uint8Array.of(1, 2, 3));
@@ -73,7 +72,7 @@ Deno.test("cuIpcOpenMemHandle_v2() shows another machine's bytes, to both", linu
   assertThrows(() => two.read(theirs, 1), SimulationError);
 });
 
-Deno.test("cuIpcOpenMemHandle_v2() counts how often it opened the same memory", linux, () => {
+testOnLinux("cuIpcOpenMemHandle_v2() counts how often it opened the same memory", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const address = one.alloc(64);
   one.write(address, new Uint8Array(64));
@@ -87,9 +86,8 @@ Deno.test("cuIpcOpenMemHandle_v2() counts how often it opened the same memory", 
   assertEquals(two.api.cuIpcCloseMemHandle(first ?? 0n), 1);
 });
 
-Deno.test(
+testOnLinux(
   "cuIpcOpenMemHandle_v2() opens nothing that was freed, and memory that is freed is gone for all",
-  linux,
   () => {
     const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
     const address = one.alloc(64);
@@ -103,7 +101,7 @@ Deno.test(
   },
 );
 
-Deno.test("cuIpcOpenMemHandle_v2() refuses flags, kinds and bytes that are none", linux, () => {
+testOnLinux("cuIpcOpenMemHandle_v2() refuses flags, kinds and bytes that are none", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const cell = new BigUint64Array(1);
   const handle = memoryHandle(one, one.alloc(64));
@@ -122,7 +120,7 @@ Deno.test("cuIpcOpenMemHandle_v2() refuses flags, kinds and bytes that are none"
   assertEquals(cell[0], 0n);
 });
 
-Deno.test("cuIpcOpenEventHandle() tells when another machine's stream has got there", linux, () => {
+testOnLinux("cuIpcOpenEventHandle() tells when another machine's stream has got there", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const event = one.event(FOR_PROCESSES);
   const theirs = out((cell) => two.api.cuIpcOpenEventHandle(cell, eventHandle(one, event)));
@@ -147,7 +145,7 @@ Deno.test("cuIpcOpenEventHandle() tells when another machine's stream has got th
   assertEquals(two.read(address, 1), Uint8Array.of(7));
 });
 
-Deno.test("cuEventRecord() on either machine sets the mark of both", linux, () => {
+testOnLinux("cuEventRecord() on either machine sets the mark of both", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const event = one.event(FOR_PROCESSES);
   const handle = eventHandle(one, event);
@@ -161,7 +159,7 @@ Deno.test("cuEventRecord() on either machine sets the mark of both", linux, () =
   assertEquals(two.api.cuEventDestroy_v2(theirs), 0);
 });
 
-Deno.test("cuMemPoolImportPointer() shows memory of another machine's pool", linux, () => {
+testOnLinux("cuMemPoolImportPointer() shows memory of another machine's pool", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const pool = makePool(one);
   const address = allocFrom(one, pool, 4096);
@@ -188,7 +186,7 @@ Deno.test("cuMemPoolImportPointer() shows memory of another machine's pool", lin
   assertEquals(one.api.cuMemFree_v2(address), 0);
 });
 
-Deno.test("cuMemPoolExportToShareableHandle() is for pools with that handle alone", linux, () => {
+testOnLinux("cuMemPoolExportToShareableHandle() is for pools with that handle alone", () => {
   const gpu = new SimulatedGpu();
   const cell = new Int32Array(1);
   const plain = makePool(gpu, 0);
@@ -203,7 +201,7 @@ Deno.test("cuMemPoolExportToShareableHandle() is for pools with that handle alon
   assertEquals(gpu.api.cuMemPoolExportPointer(new Uint8Array(64), gpu.alloc(64)), 1);
 });
 
-Deno.test("cuMemPoolImportPointer() refuses memory of another pool, or freed", linux, () => {
+testOnLinux("cuMemPoolImportPointer() refuses memory of another pool, or freed", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const [pool, other] = [makePool(one), makePool(one)];
   const address = allocFrom(one, pool, 64);
@@ -219,7 +217,7 @@ Deno.test("cuMemPoolImportPointer() refuses memory of another pool, or freed", l
   assertEquals(two.api.cuMemPoolImportPointer(cell, imported, data), 1);
 });
 
-Deno.test("cuMemPoolImportPointer() opens its machine's memory, not in its pool", linux, () => {
+testOnLinux("cuMemPoolImportPointer() opens its machine's memory, not in its pool", () => {
   const gpu = new SimulatedGpu();
   const pool = makePool(gpu);
   const address = allocFrom(gpu, pool, 64);
@@ -235,7 +233,7 @@ Deno.test("cuMemPoolImportPointer() opens its machine's memory, not in its pool"
   assertEquals(gpu.api.cuMemPoolDestroy(imported), 0);
 });
 
-Deno.test("cuMemPoolImportFromShareableHandle() refuses descriptors of other files", linux, () => {
+testOnLinux("cuMemPoolImportFromShareableHandle() refuses descriptors of other files", () => {
   const gpu = new SimulatedGpu();
   using file = Deno.openSync("/dev/null");
   const cell = new BigUint64Array(1);

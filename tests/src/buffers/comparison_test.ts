@@ -16,6 +16,7 @@ import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { makeReadyPtx, READY_COMPILER, versionOf } from "../../support/kernels/ready_ptx.ts";
 import { Random } from "../../support/random.ts";
+import { testUnless } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -221,12 +222,11 @@ const { path } = findLibrary("nvrtc");
 const compiler = path === undefined ? undefined : sourceOf(findLibrary("nvrtc")).api;
 const version = compiler === undefined ? "none here" : versionOf(compiler);
 
-Deno.test(
-  version === READY_COMPILER
-    ? "the PTX of the kit's kernels is what their source gives"
-    : "the PTX of the kit's kernels is what their source gives " +
-      `(skipped: needs NVRTC ${READY_COMPILER}, there is ${version})`,
-  { ignore: version !== READY_COMPILER },
+const otherCompiler = `needs NVRTC ${READY_COMPILER}, there is ${version}`;
+
+testUnless(
+  "the PTX of the kit's kernels is what their source gives",
+  version === READY_COMPILER ? undefined : otherCompiler,
   async () => {
     assert(compiler !== undefined);
     assertEquals(READY_PTX, await makeReadyPtx(compiler, READY_SOURCE));

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "../../../src/disk/file_path.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 
 Deno.test("pathOf() makes every spelling of a path absolute", () => {
   const here = Deno.cwd();
@@ -38,9 +39,7 @@ Deno.test("pathOf() names what is no path", () => {
   }
 });
 
-Deno.test("pathOf() says that the current folder is gone, where a path is relative to it", {
-  ignore: Deno.build.os !== "linux",
-}, () => {
+testOnLinux("pathOf() says that the current folder is gone, for a relative path", () => {
   const before = Deno.cwd();
   using folder = new TemporaryFolder();
   Deno.mkdirSync(folder.pathOf("gone"));

@@ -25,13 +25,12 @@ import { namesIn } from "../../support/files.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { TOKEN } from "../../support/group/rank_words.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 import { freeBytes, liveNames } from "../../support/with_device.ts";
 
 const SIZES = [1, 2, 3, 5];
-
-const linux = { ignore: Deno.build.os !== "linux" };
 
 /** Numbers of a rank, which differ from those of the others. */
 function numbersOf(rank: number, length: number): number[] {
@@ -653,7 +652,7 @@ Deno.test("joinGroup() says that the address is taken", async () => {
   assertEquals((listener.addr as Deno.NetAddr).port, Number(port));
 });
 
-Deno.test("joinGroup() tells a second rank 0, and the first goes on", linux, async () => {
+testOnLinux("joinGroup() tells a second rank 0, and the first goes on", async () => {
   using folder = new TemporaryFolder();
   for (const rendezvous of [`file:${folder.path}/meeting`, freeAddress()]) {
     const options = { rendezvous, size: 2, token: TOKEN };
@@ -667,7 +666,7 @@ Deno.test("joinGroup() tells a second rank 0, and the first goes on", linux, asy
   }
 });
 
-Deno.test("joinGroup() lets one of two take the place of a killed rank 0", linux, async () => {
+testOnLinux("joinGroup() lets one of two take the place of a killed rank 0", async () => {
   using folder = new TemporaryFolder();
   const path = folder.pathOf("meeting");
   await evaluate(
@@ -683,9 +682,8 @@ Deno.test("joinGroup() lets one of two take the place of a killed rank 0", linux
   await endAll([Promise.any(claims), join({ ...options, rank: 1, device: other })]);
 });
 
-Deno.test(
+testOnLinux(
   "joinGroup() says that its socket was removed, and leaves the one that is there now",
-  linux,
   async () => {
     using folder = new TemporaryFolder();
     const path = folder.pathOf("meeting");
@@ -745,9 +743,8 @@ Deno.test("joinGroup() ignores its signal once it has joined, and a call ends th
   }));
 });
 
-Deno.test(
+testOnLinux(
   "joinGroup() meets at a socket that is this user's alone, and is gone afterwards",
-  linux,
   async () => {
     using folder = new TemporaryFolder();
     const path = `${folder.path}/meeting`;

@@ -13,6 +13,7 @@ import { freeAddress } from "../../support/group/rank_process.ts";
 import { countingBits, elementsOf } from "../../support/parts_scene.ts";
 import { Random, testRandom } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 
 const PLACE: readonly PlacementRule[] = [
   [/rows/, { split: 0 }],
@@ -152,26 +153,24 @@ Deno.test("group.loadSafetensors() of a joined rank says that its device is gone
   assertEquals(openPathsIn(folder), []);
 });
 
-if (Deno.build.os === "linux") {
-  Deno.test("group.loadSafetensors() of joined ranks reads no byte of another rank's part", async () => {
-    using folder = new TemporaryFolder();
-    const path = folder.pathOf("model.safetensors");
-    const model = await saveModel(path, new Random(4));
-    const place: PlacementRule[] = [[/rows/, { split: 0 }], [/./, { split: -1 }]];
-    const dataBytes = [...model.values()].reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
-    const gpus = [0, 1, 2].map((at) =>
-      CudaDevice.open(at, { driver: simulateDriver({ devices: 8 }) })
-    );
-    const rendezvous = freeAddress();
-    const groups = await Promise.all(
-      gpus.map((device, rank) => join({ rendezvous, rank, size: 3, device })),
-    );
-    const before = countReadBytes();
-    const models = await Promise.all(groups.map((group) => group.loadSafetensors(path, { place })));
-    const excess = countReadBytes() - before - dataBytes;
-    for (const model of models) model.dispose();
-    await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
-    for (const gpu of gpus) gpu.dispose();
-    assertEquals(excess < 64 * 1024, true, `${excess} bytes were read more than once`);
-  });
-}
+testOnLinux("group.loadSafetensors() of joined ranks reads no byte of another's part", async () => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("model.safetensors");
+  const model = await saveModel(path, new Random(4));
+  const place: PlacementRule[] = [[/rows/, { split: 0 }], [/./, { split: -1 }]];
+  const dataBytes = [...model.values()].reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+  const gpus = [0, 1, 2].map((at) =>
+    CudaDevice.open(at, { driver: simulateDriver({ devices: 8 }) })
+  );
+  const rendezvous = freeAddress();
+  const groups = await Promise.all(
+    gpus.map((device, rank) => join({ rendezvous, rank, size: 3, device })),
+  );
+  const before = countReadBytes();
+  const models = await Promise.all(groups.map((group) => group.loadSafetensors(path, { place })));
+  const excess = countReadBytes() - before - dataBytes;
+  for (const model of models) model.dispose();
+  await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
+  for (const gpu of gpus) gpu.dispose();
+  assertEquals(excess < 64 * 1024, true, `${excess} bytes were read more than once`);
+});

@@ -13,6 +13,7 @@ import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { runPython, whyWithout } from "../../support/python.ts";
 import { Random } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testUnless } from "../../support/test_unless.ts";
 
 /** The types that torch.distributed sends to NCCL. */
 const TYPES = [
@@ -51,11 +52,8 @@ interface TorchCase {
 }
 
 const reason = await whySkipped();
-const suffix = reason === undefined ? "" : ` (skipped: ${reason})`;
 
-Deno.test(`DeviceGroup leaves the bytes that torch.distributed leaves${suffix}`, {
-  ignore: reason !== undefined,
-}, async () => {
+testUnless("DeviceGroup leaves the bytes that torch.distributed leaves", reason, async () => {
   const size = CudaDevice.count();
   const cases = casesFor(size);
   using folder = new TemporaryFolder();

@@ -16,6 +16,7 @@ import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testUnless } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {
@@ -44,12 +45,9 @@ const nvrtcPath = findLibrary("nvrtc").path;
 
 /** Registers a test with NVIDIA's compiler; where there is none, its name says so. */
 function testNvrtc(name: string, body: (api: NvrtcApi) => unknown): void {
-  const ignore = nvrtcPath === undefined;
-  Deno.test(
-    ignore ? `${name} (skipped: no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12)` : name,
-    { ignore },
-    async () => void await body(sourceOf(findLibrary("nvrtc")).api),
-  );
+  const hint = "no libnvrtc here, pip install nvidia-cuda-nvrtc-cu12";
+  const reason = nvrtcPath === undefined ? hint : undefined;
+  testUnless(name, reason, async () => void await body(sourceOf(findLibrary("nvrtc")).api));
 }
 
 /** Opens a device that can compile: a GPU's with NVRTC, or a simulated one with the kernel above. */

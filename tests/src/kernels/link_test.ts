@@ -11,6 +11,7 @@ import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { APPLY_KERNEL, CALLER_PTX, changePtx } from "../../support/kernels/linked_ptx.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testUnless } from "../../support/test_unless.ts";
 import { freeBytes, withDevice } from "../../support/with_device.ts";
 
 const TWICE_PTX = changePtx(2);
@@ -87,33 +88,32 @@ testLinking("CudaDevice.loadModule() is refused in a capture", async (gpu) => {
   await refused;
 });
 
-const onGpu = {
-  ignore: !ON_GPU,
-  named: (name: string) => ON_GPU ? name : `${name} (skipped: needs a GPU)`,
-};
+const reason = ON_GPU ? undefined : "needs a GPU";
 
-Deno.test(onGpu.named("CudaDevice.loadModule() says what is missing, and what is there twice"), {
-  ignore: onGpu.ignore,
-}, () =>
-  withDevice(async (gpu) => {
-    const missing = await assertRejects(() => gpu.loadModule([CALLER_PTX]), TypeError);
-    assert(missing.message.includes("change"), missing.message);
-    const twice = await assertRejects(
-      () => gpu.loadModule([CALLER_PTX, TWICE_PTX, changePtx(3)], { label: "three" }),
-      TypeError,
-      "Cannot link three",
-    );
-    assert(twice.message.includes("change"), twice.message);
-    const wrong = await assertRejects(
-      () => gpu.loadModule([CALLER_PTX, TWICE_PTX.replace("mul.lo.s32", "mul.lo.q32")]),
-      TypeError,
-    );
-    assert(wrong.message.includes("line"), wrong.message);
-  }));
+testUnless(
+  "CudaDevice.loadModule() says what is missing, and what is there twice",
+  reason,
+  () =>
+    withDevice(async (gpu) => {
+      const missing = await assertRejects(() => gpu.loadModule([CALLER_PTX]), TypeError);
+      assert(missing.message.includes("change"), missing.message);
+      const twice = await assertRejects(
+        () => gpu.loadModule([CALLER_PTX, TWICE_PTX, changePtx(3)], { label: "three" }),
+        TypeError,
+        "Cannot link three",
+      );
+      assert(twice.message.includes("change"), twice.message);
+      const wrong = await assertRejects(
+        () => gpu.loadModule([CALLER_PTX, TWICE_PTX.replace("mul.lo.s32", "mul.lo.q32")]),
+        TypeError,
+      );
+      assert(wrong.message.includes("line"), wrong.message);
+    }),
+);
 
-Deno.test(
-  onGpu.named("CudaDevice.loadModule() links what NVRTC compiles in parts, cubins and PTX"),
-  { ignore: onGpu.ignore || findLibrary("nvrtc").path === undefined },
+testUnless(
+  "CudaDevice.loadModule() links what NVRTC compiles in parts, cubins and PTX",
+  reason ?? (findLibrary("nvrtc").path === undefined ? "needs NVRTC" : undefined),
   () =>
     withDevice(async (gpu) => {
       const { api } = sourceOf(findLibrary("nvrtc"));

@@ -14,8 +14,7 @@ import {
 } from "../../../src/lanes/fresh_pages.ts";
 import { giveThreadBack, startThreads, takeThread } from "../../../src/lanes/lent_threads.ts";
 import { bytesAt } from "../../support/simulated_gpu.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../../support/test_unless.ts";
 
 /** Memory that nothing has touched; it is there until all threads are back that make pages of it. */
 class FreshMemory implements AsyncDisposable {
@@ -63,7 +62,7 @@ for (const before of [0, PAGE_BYTES, HUGE_PAGE_BYTES, HUGE_PAGE_BYTES + PAGE_BYT
 }
 
 for (const pageCount of PAGE_COUNTS) {
-  Deno.test(`makePagesNow() makes all of ${pageCount} pages, and no other`, linux, async () => {
+  testOnLinux(`makePagesNow() makes all of ${pageCount} pages, and no other`, async () => {
     await using memory = new FreshMemory((pageCount + 2) * PAGE_BYTES);
     const inner = memory.address + BigInt(PAGE_BYTES);
     makePagesNow(memory.host, inner, pageCount * PAGE_BYTES);
@@ -71,7 +70,7 @@ for (const pageCount of PAGE_COUNTS) {
   });
 }
 
-Deno.test("makePagesNow() changes no byte of pages that are there", linux, async () => {
+testOnLinux("makePagesNow() changes no byte of pages that are there", async () => {
   await using memory = new FreshMemory(8 * 2 ** 20);
   const bytes = bytesAt(memory.address, memory.byteLength);
   for (let at = 5; at < bytes.length; at += 3 * PAGE_BYTES) bytes[at] = at / PAGE_BYTES;
@@ -80,7 +79,7 @@ Deno.test("makePagesNow() changes no byte of pages that are there", linux, async
   assertEquals(bytes, before);
 });
 
-Deno.test("makePagesNow() makes all pages by itself when no thread is free", linux, async () => {
+testOnLinux("makePagesNow() makes all pages by itself when no thread is free", async () => {
   await using memory = new FreshMemory(16 * 2 ** 20);
   const taken = takeAll();
   makePagesNow(memory.host, memory.address, memory.byteLength);
@@ -88,7 +87,7 @@ Deno.test("makePagesNow() makes all pages by itself when no thread is free", lin
   giveBack(taken);
 });
 
-Deno.test("makePagesNow() gives its threads back before it returns, once", linux, async () => {
+testOnLinux("makePagesNow() gives its threads back before it returns, once", async () => {
   await using memory = new FreshMemory(32 * 2 ** 20);
   const all = takeAll();
   giveBack(all);
@@ -101,7 +100,7 @@ Deno.test("makePagesNow() gives its threads back before it returns, once", linux
   assertEquals([atOnce, later], [all, all]);
 });
 
-Deno.test("threadsBack() resolves when no thread is away, and is nothing then", linux, async () => {
+testOnLinux("threadsBack() resolves when no thread is away, and is nothing then", async () => {
   await using memory = new FreshMemory(32 * 2 ** 20);
   makePagesNow(memory.host, memory.address, memory.byteLength);
   const back = threadsBack();
@@ -111,7 +110,7 @@ Deno.test("threadsBack() resolves when no thread is away, and is nothing then", 
   assertEquals(threadsBack(), undefined);
 });
 
-Deno.test("makePagesNow() of few pages has no other thread begin anything", linux, async () => {
+testOnLinux("makePagesNow() of few pages has no other thread begin anything", async () => {
   await threadsBack();
   await using memory = new FreshMemory(8 * 2 ** 20 - PAGE_BYTES);
   makePagesNow(memory.host, memory.address, memory.byteLength);
@@ -121,7 +120,7 @@ Deno.test("makePagesNow() of few pages has no other thread begin anything", linu
 
 for (const hasHelp of [false, true]) {
   const name = hasHelp ? "with help" : "alone";
-  Deno.test(`makePagesSync(), ${name}, makes the pages that begin in an array`, linux, async () => {
+  testOnLinux(`makePagesSync(), ${name}, makes the pages that begin in an array`, async () => {
     await threadsBack();
     await using memory = new FreshMemory(16 * 2 ** 20);
     makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100), { hasHelp });
@@ -132,9 +131,8 @@ for (const hasHelp of [false, true]) {
   });
 }
 
-Deno.test(
+testOnLinux(
   "startThreads() starts as many threads, which are still there for the next call",
-  linux,
   async () => {
     const threadCount = () => [...Deno.readDirSync("/proc/self/task")].length;
     const starting = startThreads(20);

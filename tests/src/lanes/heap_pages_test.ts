@@ -3,8 +3,7 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { evaluate } from "../../support/child_deno.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../../support/test_unless.ts";
 
 const HELPERS = `
   import { findHost } from "./ffi/host.ts";
@@ -29,7 +28,7 @@ async function outputOf(program: string): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-Deno.test("prepareHeap() makes the pages that the next arrays take", linux, async () => {
+testOnLinux("prepareHeap() makes the pages that the next arrays take", async () => {
   const missing = await outputOf(`
     const kept = [];
     const missing = [];
@@ -47,9 +46,8 @@ Deno.test("prepareHeap() makes the pages that the next arrays take", linux, asyn
   assertEquals(missing, []);
 });
 
-Deno.test(
+testOnLinux(
   "prepareHeap() makes few pages for the first array, and none for small and large ones",
-  linux,
   async () => {
     const [none, few] = await outputOf(`
     host.free(host.malloc(8n * BigInt(MIB))); // the heap serves blocks of this size from here on
@@ -65,25 +63,20 @@ Deno.test(
   },
 );
 
-Deno.test(
-  "prepareHeapAhead() makes the pages of the first arrays, and no others",
-  linux,
-  async () => {
-    const [first, second, grown] = await outputOf(`
+testOnLinux("prepareHeapAhead() makes the pages of the first arrays, and no others", async () => {
+  const [first, second, grown] = await outputOf(`
     prepareHeapAhead();
     const first = pagesOfNewBlock(20 * MIB);
     const before = residentBytes();
     for (let i = 0; i < 100; i++) prepareHeapAhead();
     console.log(JSON.stringify([first, pagesOfNewBlock(20 * MIB), residentBytes() - before]));
   `) as [number, number, number];
-    assert(first > 20 * 240, `${first} pages`);
-    assertEquals(second, first);
-    // Each time takes 24 MiB; once the runtime may take the heap's end meanwhile.
-    assert(grown < 2 * 24 * 2 ** 20, `${grown} bytes`);
-  },
-);
+  for (const pages of [first, second]) assert(pages > 20 * 240, `${pages} pages`);
+  // Each time takes 24 MiB; once the runtime may take the heap's end meanwhile.
+  assert(grown < 2 * 24 * 2 ** 20, `${grown} bytes`);
+});
 
-Deno.test("prepareHeap() holds a bounded number of pages, however often", linux, async () => {
+testOnLinux("prepareHeap() holds a bounded number of pages, however often", async () => {
   const grown = await outputOf(`
     for (let i = 0; i < 3; i++) prepareHeap(MIB);
     const before = residentBytes();
@@ -93,7 +86,7 @@ Deno.test("prepareHeap() holds a bounded number of pages, however often", linux,
   assert(grown < 24 * 2 ** 20, `${grown} bytes`);
 });
 
-Deno.test("prepareHeap() and warmNextBlock() change no byte of any array", linux, async () => {
+testOnLinux("prepareHeap() and warmNextBlock() change no byte of any array", async () => {
   const wrong = await outputOf(`
     let state = 12345;
     const random = (below) => (state = (state * 48271) % 2147483647) % below;
@@ -119,11 +112,8 @@ Deno.test("prepareHeap() and warmNextBlock() change no byte of any array", linux
   assertEquals(wrong, 0);
 });
 
-Deno.test(
-  "warmNextBlock() touches the next block's beginning, and keeps nothing",
-  linux,
-  async () => {
-    const [without, touched, grown] = await outputOf(`
+testOnLinux("warmNextBlock() touches the next block's beginning, and keeps nothing", async () => {
+  const [without, touched, grown] = await outputOf(`
     const kept = [];
     /** Counts arrays of which less than so many pages are there when they are made. */
     function countUntouched(byteLength, warmedBytes, pageCount) {
@@ -142,15 +132,13 @@ Deno.test(
     for (let i = 0; i < 20_000; i++) warmNextBlock(2 ** 14 + i % 2 ** 18);
     console.log(JSON.stringify([without, touched, residentBytes() - before]));
   `) as [number[], number, number];
-    for (const count of without) assert(count > 0);
-    assertEquals(touched, 0);
-    assert(grown < 8 * 2 ** 20, `${grown} bytes`);
-  },
-);
+  for (const count of without) assert(count > 0);
+  assertEquals(touched, 0);
+  assert(grown < 8 * 2 ** 20, `${grown} bytes`);
+});
 
-Deno.test(
+testOnLinux(
   "prepareHeap() asks again where the system could not tell once, and not for ever",
-  linux,
   async () => {
     const [pageCount, lookCount] = await outputOf(`
     const { mincore } = host;

@@ -9,6 +9,7 @@ import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 
 const NEEDS = { slotCount: 4, laneCount: 2, freshLaneCount: 3, sharedLaneCount: 3 };
 
@@ -61,9 +62,10 @@ Deno.test("LaneShare shares the hands of lanes among devices that have transfers
   for (const share of shares) share.release();
 });
 
-if (Deno.build.os === "linux") {
-  for (const count of GROUP_SIZES) {
-    Deno.test(`large transfers of ${count} devices start no more threads than those of one`, () =>
+for (const count of GROUP_SIZES) {
+  testOnLinux(
+    `large transfers of ${count} devices start no more threads than those of one`,
+    () =>
       withDevices(count, async (gpus) => {
         const before = threadCount();
         const engines = gpus.map(({ context }) => engineOf(context));
@@ -80,10 +82,13 @@ if (Deno.build.os === "linux") {
           }
         }
         for (const buffer of buffers) buffer.dispose();
-      }, { limits: SMALL_SLOTS }));
-  }
+      }, { limits: SMALL_SLOTS }),
+  );
+}
 
-  Deno.test("a device that is closed leaves the lanes to the others", () =>
+testOnLinux(
+  "a device that is closed leaves the lanes to the others",
+  () =>
     withDevices(MOST_RANKS, async (gpus) => {
       const buffers = gpus.map((gpu) => gpu.alloc("uint8", 100_000));
       await engineOf(deviceAt(gpus, -1).context).runLanes();
@@ -94,8 +99,8 @@ if (Deno.build.os === "linux") {
         buffer.dispose();
         if (rank < MOST_RANKS - 1) engineOf(deviceAt(gpus, rank).context).dispose();
       }
-    }, { limits: SMALL_SLOTS }));
-}
+    }, { limits: SMALL_SLOTS }),
+);
 
 /** Number of threads of this process. */
 function threadCount(): number {

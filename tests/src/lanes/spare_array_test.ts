@@ -10,9 +10,9 @@ import { adoptEngine, takeArray } from "../../../src/transfer/context_engine.ts"
 import { TransferEngine } from "../../../src/transfer/engine.ts";
 import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
 import { patternBytes } from "../../support/contents.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-const linux = { ignore: Deno.build.os !== "linux" };
 const MIB = 2 ** 20;
 
 /** Four lanes, also on a machine with few cores. */
@@ -72,9 +72,8 @@ testOnDevice("sizes that gain nothing, and engines without lanes, map no array",
   assertEquals(takeArray(context, 8 * MIB)?.byteLength, 8 * MIB);
 });
 
-Deno.test(
+testOnLinux(
   "new arrays are mapped apart from the heap, however much of it is free",
-  linux,
   () =>
     withLanes((gpu) => {
       const host = findHost();

@@ -3,6 +3,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { runWith } from "../../support/child_deno.ts";
 import { tryPython } from "../../support/python_in_process.ts";
+import { testUnless } from "../../support/test_unless.ts";
 
 const ENTRY = import.meta.resolve("../../../src/entries/python.ts");
 
@@ -50,19 +51,21 @@ Deno.test("startPython() refuses options that it does not know", async () => {
 });
 
 const python = tryPython();
-const reason = typeof python === "string" ? ` (skipped: ${python})` : "";
+const reason = typeof python === "string" ? python : undefined;
 
-Deno.test(`startPython() takes the program that is named, or the environment's${reason}`, {
-  ignore: reason !== "",
-}, async () => {
-  const { executable, libraryPath } = python as Exclude<typeof python, string>;
-  const expected = `${executable} 2 true`;
-  const env = { VRAMKIT_PYTHON: "" };
-  const option = `{ executable: ${JSON.stringify(executable)} }`;
-  assertEquals(await start(option, { env }), expected);
-  const named = { VRAMKIT_PYTHON: executable, VRAMKIT_LIBPYTHON: libraryPath };
-  assertEquals(await start("{}", { env: named }), expected);
-  // Without the permission to run it, its folders are looked at.
-  const flags = ["--allow-ffi", "--allow-read", "--allow-env"];
-  assertEquals(await start("{}", { env: named, flags }), expected);
-});
+testUnless(
+  "startPython() takes the program that is named, or the environment's",
+  reason,
+  async () => {
+    const { executable, libraryPath } = python as Exclude<typeof python, string>;
+    const expected = `${executable} 2 true`;
+    const env = { VRAMKIT_PYTHON: "" };
+    const option = `{ executable: ${JSON.stringify(executable)} }`;
+    assertEquals(await start(option, { env }), expected);
+    const named = { VRAMKIT_PYTHON: executable, VRAMKIT_LIBPYTHON: libraryPath };
+    assertEquals(await start("{}", { env: named }), expected);
+    // Without the permission to run it, its folders are looked at.
+    const flags = ["--allow-ffi", "--allow-read", "--allow-env"];
+    assertEquals(await start("{}", { env: named, flags }), expected);
+  },
+);

@@ -14,12 +14,10 @@ import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { Random } from "../../support/random.ts";
+import { testUnless } from "../../support/test_unless.ts";
 import { freeBytes, testOnDevice, withDevice } from "../../support/with_device.ts";
 
-const onGpu = {
-  ignore: !ON_GPU,
-  suffix: ON_GPU ? "" : " (skipped: the simulated driver's memory stays in its Worker)",
-};
+const reason = ON_GPU ? undefined : "the simulated driver's memory stays in its Worker";
 
 const BYTES = 3 * 2 ** 20 + 1;
 
@@ -199,7 +197,7 @@ Deno.test("takeOver() refuses memory of another simulated driver, also where it 
   assertEquals(await z.at(0), 5);
 });
 
-Deno.test(`handOver() to a Worker and back${onGpu.suffix}`, { ignore: onGpu.ignore }, async () => {
+testUnless("handOver() to a Worker and back", reason, async () => {
   using gpu = openTestDevice();
   const worker = new Worker(new URL("../../support/sharing/taking_worker.ts", import.meta.url), {
     type: "module",

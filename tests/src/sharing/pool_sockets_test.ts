@@ -19,9 +19,8 @@ import { Random } from "../../support/random.ts";
 import type { Habit } from "../../support/sharing/hostile_program.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf } from "../../support/sharing/peer_words.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { TextLineStream } from "../../support/text_lines.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
 
 const HOSTILE = new URL("../../support/sharing/hostile_program.ts", import.meta.url).pathname;
 
@@ -60,7 +59,7 @@ async function withPeer(body: (gpu: CudaDevice, peer: Peer) => Promise<void>): P
 }
 
 for (const [habit, reason] of Object.entries(HABITS)) {
-  Deno.test(`gpu.open() refuses a process that answers by ${habit}`, linux, async () => {
+  testOnLinux(`gpu.open() refuses a process that answers by ${habit}`, async () => {
     using gpu = openTestDevice();
     const socket = freshName();
     const child = new Deno.Command(Deno.execPath(), {
@@ -105,9 +104,8 @@ for (const [habit, reason] of Object.entries(HABITS)) {
   });
 }
 
-Deno.test(
+testOnLinux(
   "gpu.open() says that memory is gone when the program that shared it was started anew",
-  linux,
   () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
@@ -130,9 +128,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "share() serves a process with a ticket, whatever others send to its socket",
-  linux,
   () =>
     withPeer(async (gpu, peer) => {
       using x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
@@ -175,9 +172,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "gpu.open() of handles that were changed at random opens nothing, and nothing breaks",
-  linux,
   () =>
     withPeer(async (gpu, peer) => {
       const random = new Random(3);
@@ -208,26 +204,22 @@ Deno.test(
     }),
 );
 
-Deno.test({
-  name: "gpu.open() says that memory is gone when the Worker that shared it was terminated",
-  ...linux,
-  fn: async () => {
-    await using peer = Peer.deno();
-    const worker = new Worker(new URL("../../support/sharing/sharing_worker.ts", import.meta.url));
-    const ticket = await new Promise<MemoryTicket>((resolve) => worker.once("message", resolve));
-    await peer.tell({ do: "open", ticket });
-    using waiting = LocalSocket.connect(ticket.socket ?? "") as LocalSocket;
-    await worker.terminate();
-    for (let look = 0; look < 1000; look++) {
-      if (waiting.receive()?.isEnd === true) break;
-      await delay(5); // the thread ends a little later
-    }
-    assertEquals(await peer.tell({ do: "last" }), 5);
-    assertEquals(await peer.tell({ do: "dispose" }), 0);
-    using gpu = openTestDevice();
-    const error = await assertRejects(() => gpu.open(ticket), TicketError);
-    assertEquals(error.reason, "gone", error.message);
-  },
+testOnLinux("gpu.open() says that memory is gone when its Worker was terminated", async () => {
+  await using peer = Peer.deno();
+  const worker = new Worker(new URL("../../support/sharing/sharing_worker.ts", import.meta.url));
+  const ticket = await new Promise<MemoryTicket>((resolve) => worker.once("message", resolve));
+  await peer.tell({ do: "open", ticket });
+  using waiting = LocalSocket.connect(ticket.socket ?? "") as LocalSocket;
+  await worker.terminate();
+  for (let look = 0; look < 1000; look++) {
+    if (waiting.receive()?.isEnd === true) break;
+    await delay(5); // the thread ends a little later
+  }
+  assertEquals(await peer.tell({ do: "last" }), 5);
+  assertEquals(await peer.tell({ do: "dispose" }), 0);
+  using gpu = openTestDevice();
+  const error = await assertRejects(() => gpu.open(ticket), TicketError);
+  assertEquals(error.reason, "gone", error.message);
 });
 
 Deno.test("decodeAnswer() reads what encodeAnswer() wrote, and nothing else", () => {

@@ -10,9 +10,8 @@ import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { ToldError } from "../../support/obedient_process.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf, poolOf, type Way, WAYS } from "../../support/sharing/peer_words.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
 
 /** Rounds with one of two killed, for each kind of memory and each side: a process starts slowly. */
 const KILLS = ON_GPU ? 4 : 2;
@@ -33,7 +32,7 @@ function testWithPeer(
   name: string,
   body: (gpu: CudaDevice, peer: Peer) => Promise<void>,
 ): void {
-  Deno.test(name, linux, async () => {
+  testOnLinux(name, async () => {
     using gpu = openTestDevice();
     await using peer = Peer.deno();
     try {
@@ -149,9 +148,8 @@ for (const way of WAYS) {
     assertEquals(await peer.tell({ do: "dispose" }), 0);
   });
 
-  Deno.test(
+  testOnLinux(
     `gpu.open() of ${way} memory lives on when the other process is killed, ${KILLS} times`,
-    linux,
     async () => {
       using gpu = openTestDevice();
       const freeBefore = freeBytes(gpu);
@@ -174,9 +172,8 @@ for (const way of WAYS) {
     },
   );
 
-  Deno.test(
+  testOnLinux(
     `share() of ${way} memory outlives a process that is killed with it open, ${KILLS} times`,
-    linux,
     async () => {
       using gpu = openTestDevice();
       try {

@@ -8,6 +8,7 @@ import { PYTHON, runPython, whyWithout } from "../../support/python.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy } from "../../support/sharing/peer_words.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testUnless } from "../../support/test_unless.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
 const PAGE = new URL("../../../docs/another_process.md", import.meta.url);
@@ -22,9 +23,7 @@ for (const [library, module] of [["CuPy", "cupy"], ["PyTorch", "torch"]] as cons
   const reason = ON_GPU ? await whyWithout([module]) : "needs a GPU";
 
   const testWithPython = (name: string, body: (peer: Peer) => Promise<void>) => {
-    Deno.test(reason === undefined ? name : `${name} (skipped: ${reason})`, {
-      ignore: reason !== undefined,
-    }, async () => {
+    testUnless(name, reason, async () => {
       using folder = new TemporaryFolder();
       const snippet = folder.write("snippet.py", await pythonOf(PAGE));
       await using peer = Peer.program(PYTHON, [PEER, module, snippet]);

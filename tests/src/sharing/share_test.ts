@@ -21,10 +21,9 @@ import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/wor
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
 
 const WAYS_OUT = "allocate with { shareable: true }, from new CudaMemoryResource(gpu), or from a " +
   'pool made with { handleType: "fileDescriptor" }';
@@ -55,9 +54,8 @@ testOnDevice("share() refuses every other kind of memory with the same ways", as
   await assertRejects(() => deep.share(), RangeError, "it has 65 axes, a ticket at most 64");
 });
 
-Deno.test(
+testOnLinux(
   "open() refuses a ticket of another element type than is expected",
-  linux,
   () =>
     withDevice(async (gpu) => {
       using x = gpu.zeros("float32", 4, { shareable: true });
@@ -68,9 +66,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "share() refuses a buffer that was disposed, also while it waits",
-  linux,
   () =>
     withDevice(async (gpu) => {
       const x = gpu.zeros("uint8", 64, { shareable: true });
@@ -81,7 +78,7 @@ Deno.test(
     }),
 );
 
-Deno.test("share() waits for what was called before", linux, () =>
+testOnLinux("share() waits for what was called before", () =>
   withDevice(async (gpu) => {
     using stream = gpu.createStream();
     using x = gpu.alloc("uint8", LATE_BYTES, { shareable: true, stream });
@@ -93,9 +90,8 @@ Deno.test("share() waits for what was called before", linux, () =>
     await moving;
   }));
 
-Deno.test(
+testOnLinux(
   "share() gives the same handle for a block and its views, with their places",
-  linux,
   () =>
     withDevice(async (gpu) => {
       for (const way of WAYS) {
@@ -114,9 +110,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "share() finds the place of a buffer in a block that an adaptor has cut",
-  linux,
   () =>
     withDevice(async (gpu) => {
       using cache = new CachingResourceAdaptor(new CudaMemoryResource(gpu));
@@ -129,9 +124,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "open() refuses a ticket of this process, and says what to do instead",
-  linux,
   () =>
     withDevice(async (gpu) => {
       for (const way of WAYS) {
@@ -152,9 +146,8 @@ Deno.test(
     }),
 );
 
-Deno.test(
+testOnLinux(
   "open() refuses a ticket of another device by its UUID",
-  linux,
   () =>
     withDevice(async (gpu) => {
       using x = gpu.zeros("uint8", 64, { shareable: true });
@@ -213,7 +206,7 @@ Deno.test("open() says that memory is gone, whichever status the driver has for 
   await assertRejects(() => gpu.open(ticketOf(gpu)), CudaError);
 });
 
-Deno.test("open() of hundreds of tickets at once waits for its turn with each", linux, async () => {
+testOnLinux("open() of hundreds of tickets at once waits for its turn with each", async () => {
   using sharer = CudaDevice.open(0, { driver: simulateDriver() });
   using opener = CudaDevice.open(0, { driver: simulateDriver() });
   using pool = new CudaAsyncMemoryResource(sharer, { handleType: "fileDescriptor" });
@@ -234,9 +227,8 @@ Deno.test("open() of hundreds of tickets at once waits for its turn with each", 
   await untilNothingIsOffered();
 });
 
-Deno.test(
+testOnLinux(
   "open() waits for a socket with a full queue no longer than for an answer",
-  linux,
   () =>
     withDevice(async (gpu) => {
       const socket = `vramkit-${"5".repeat(32)}`;
@@ -310,7 +302,7 @@ testOnDevice("createEvent() refuses times and captures of a shareable event", (g
   assertThrows(() => event.share(), DisposedError);
 });
 
-Deno.test("share() gives a pool's descriptor back when its driver call fails", linux, async () => {
+testOnLinux("share() gives a pool's descriptor back when its driver call fails", async () => {
   const { driver, setFault } = faultyDriver();
   using gpu = CudaDevice.open(0, { driver });
   using pool = new CudaAsyncMemoryResource(gpu, { handleType: "fileDescriptor" });

@@ -28,6 +28,7 @@ import { testRandom } from "../../support/random.ts";
 import { fileOf, TYPES_FIXTURE, WIDE_FIXTURE } from "../../support/safetensors/files.ts";
 import { PEER, PEER_MODULES } from "../../support/safetensors/peer.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 
@@ -269,9 +270,10 @@ Deno.test("gpus.loadSafetensors() tells its progress, and ends early when it is 
     assertEquals(openPathsIn(folder), []);
   }));
 
-if (Deno.build.os === "linux") {
-  for (const count of GROUP_SIZES) {
-    Deno.test(`gpus.loadSafetensors() for ${count} devices reads each byte once`, () =>
+for (const count of GROUP_SIZES) {
+  testOnLinux(
+    `gpus.loadSafetensors() for ${count} devices reads each byte once`,
+    () =>
       withDevices(count, async (gpus) => {
         using folder = new TemporaryFolder();
         const path = folder.pathOf("model.safetensors");
@@ -285,8 +287,8 @@ if (Deno.build.os === "linux") {
         }
         const excess = countReadBytes() - before - Deno.statSync(path).size;
         assert(excess < 64 * 1024, `${excess} bytes were read more than once`);
-      }));
-  }
+      }),
+  );
 }
 
 if (!ON_GPU) {

@@ -4,14 +4,13 @@
 import { assertEquals } from "@std/assert";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../../support/test_unless.ts";
 
 for (const direction of ["upload", "download"]) {
   for (const threads of ["driver", "lent threads", "lanes"]) {
     const name = `${direction}() by ${threads} rejects when its array is moved away`;
 
-    Deno.test(name, linux, async () => {
+    testOnLinux(name, async () => {
       const flags = ["-A", "--quiet", "--v8-flags=--expose-gc"];
       const program = ["tests/support/moving_arrays.ts", direction, threads];
       const { code, stdout, stderr } = await runDeno(["run", ...flags, ...program], {

@@ -2,8 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { runWithCollector } from "../../support/collector_program.ts";
-
-const linux = { ignore: Deno.build.os !== "linux" };
+import { testOnLinux } from "../../support/test_unless.ts";
 
 /** Opens a device whose transfers use threads soon, and lets the collector run and memory be reused. */
 const SETUP = `
@@ -17,7 +16,7 @@ const SETUP = `
   }, 0);
   const isFull = (array, value) => array.every((byte) => byte === value);`;
 
-Deno.test("upload() keeps an array that nobody else holds", linux, async () => {
+testOnLinux("upload() keeps an array that nobody else holds", async () => {
   const { result } = await runWithCollector(`${SETUP}
     const found = [];
     const buffer = tuned.alloc("uint8", 2 ** 25);
@@ -31,7 +30,7 @@ Deno.test("upload() keeps an array that nobody else holds", linux, async () => {
   assertEquals(result, new Array(8).fill(true));
 });
 
-Deno.test("uploadAll() keeps arrays that nobody else holds", linux, async () => {
+testOnLinux("uploadAll() keeps arrays that nobody else holds", async () => {
   const { result } = await runWithCollector(`${SETUP}
     const found = [];
     for (let round = 0; round < 4; round++) {
@@ -46,7 +45,7 @@ Deno.test("uploadAll() keeps arrays that nobody else holds", linux, async () => 
   assertEquals(result, new Array(4).fill(true));
 });
 
-Deno.test("arrays of transfers that are over are collected", linux, async () => {
+testOnLinux("arrays of transfers that are over are collected", async () => {
   const { result } = await runWithCollector(`${SETUP}
     clearInterval(timer);
     const buffer = tuned.alloc("uint8", 2 ** 25);
