@@ -35,6 +35,8 @@ export interface LaneCounts {
 export interface LaneOptions extends LaneCounts {
   /** Processors that they keep to; all that the program may use when left out. */
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
+  /** Slots of the ring that belong to one engine; all of them when left out. */
+  readonly slotsEach?: number | undefined;
   /** Count of the first task, 32 bits; 0 when left out: others after hours of work, and in tests. */
   readonly firstTask?: number | undefined;
 }
@@ -77,6 +79,7 @@ interface Loan {
 /** Lanes, the queue of their tasks, and the tasks' ends. */
 export class CopyLanes implements PageMaker {
   readonly #slotCount: number;
+  readonly #slotsEach: number;
   readonly #counts: LaneCounts;
   readonly #cores: Uint8Array<ArrayBuffer> | undefined;
   readonly #words: Int32Array<SharedArrayBuffer>;
@@ -97,11 +100,15 @@ export class CopyLanes implements PageMaker {
   #address: bigint | undefined;
 
   /** Prepares for `ringSlotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(ringSlotCount: number, { cores, firstTask = 0, ...counts }: LaneOptions) {
+  constructor(
+    ringSlotCount: number,
+    { cores, slotsEach = ringSlotCount, firstTask = 0, ...counts }: LaneOptions,
+  ) {
     // A power of two: then the queue goes on where 32 bits end, which lanes reach within hours.
     const slotCount = 2 ** Math.ceil(Math.log2(ringSlotCount + PAGE_SLOTS));
     this.#pageSlots = Array.from({ length: PAGE_SLOTS }, (_, at) => ringSlotCount + at);
     this.#slotCount = slotCount;
+    this.#slotsEach = slotsEach;
     this.#counts = counts;
     this.#cores = cores;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
@@ -250,7 +257,7 @@ export class CopyLanes implements PageMaker {
     if (!this.#hasWaiting) return false;
     const before = this.#away.size;
     while (this.#away.size < this.#spareCount && takeThread()) {
-      const slot = this.#take((slot) => !this.#tasks.isForLanes(slot));
+      const slot = this.#take((slot) => !this.#tasks.isForLanes(slot) && this.#canLend(slot));
       if (slot === undefined) {
         giveThreadBack();
         break;
@@ -293,7 +300,10 @@ export class CopyLanes implements PageMaker {
 
   /** Whether a lent thread will report: it takes the next copy sooner than the caller would be back. */
   get #awaitsReport(): boolean {
-    for (const { reportsBy } of this.#lent.values()) if (reportsBy !== undefined) return true;
+    for (const { slot, reportsBy } of this.#lent.values()) {
+      if (reportsBy === undefined) continue;
+      if (this.status(slot) === "pending" && !this.needsTurn(slot)) return true;
+    }
     return false;
   }
 
@@ -333,12 +343,21 @@ export class CopyLanes implements PageMaker {
 
   /**
    * Number of tasks that may be lent at a time: more than there would be lanes, because each comes
-   * back through the event loop. Half of the slots stay for transfers that cannot lend.
+   * back through the event loop.
    */
   get #spareCount(): number {
     if (this.runningCount === this.#counts.laneCount) return 0;
-    const missing = this.#counts.freshLaneCount - this.runningCount;
-    return Math.min(missing, this.#slotCount >> 1);
+    return this.#counts.freshLaneCount - this.runningCount;
+  }
+
+  /**
+   * Returns whether a thread may have a slot until a turn of the event loop. Half of an engine's stay for
+   * callers that block: they give no turn, and would wait for a slot for ever.
+   */
+  #canLend(slot: number): boolean {
+    const each = this.#slotsEach;
+    const first = slot - slot % each;
+    return this.lentCountIn(first, first + each) < each >> 1;
   }
 
   /** Number of lent threads that have not come back to slots from `first` to `end`. */

@@ -130,6 +130,7 @@ function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
       laneCount,
       freshLaneCount: placeCount > 1 ? sharedLaneCount : freshLaneCount,
       cores: nearCores?.set,
+      slotsEach: slotCount,
     }),
     places: Array.from({ length: placeCount }, () => undefined),
     activeCount: 0,

@@ -59,6 +59,53 @@ function reversed(source: Uint8Array<ArrayBuffer>, destination: Uint8Array<Array
   }));
 }
 
+Deno.test("CopyLanes.help() waits for no report of another engine that has come", () => {
+  const lanes = new CopyLanes(8, { laneCount: 1, freshLaneCount: 1, slotsEach: 4 });
+  const array = patternBytes(64);
+  const target = new Uint8Array(2 * 64);
+  for (const [at, slot] of [0, 4].entries()) {
+    lanes.submit(slot, {
+      operation: "copy",
+      direction: "upload",
+      bytes: array,
+      source: addressOf(array),
+      destination: addressOf(target.subarray(at * 64)),
+      byteLength: 64,
+    });
+    if (slot === 0) lanes.lendReporting();
+  }
+  // Nobody looks at slot 0 meanwhile: its engine has no turn.
+  const end = performance.now() + 10_000;
+  while (lanes.status(4) === "pending" && performance.now() < end) {
+    if (!lanes.lendReporting()) lanes.help({ canLend: false });
+  }
+  assertEquals(lanes.status(4), "done");
+  assertEquals([...target], [...array, ...array]);
+  lanes.dispose();
+});
+
+Deno.test("CopyLanes.lend() leaves half of each engine's slots to callers that give no turn", async () => {
+  const slots = [0, 1, 2, 3, 4, 5, 6, 7];
+  const lanes = new CopyLanes(slots.length, { laneCount: 8, freshLaneCount: 8, slotsEach: 4 });
+  const array = patternBytes(64);
+  const target = new Uint8Array(slots.length * 64);
+  for (const slot of slots) {
+    lanes.submit(slot, {
+      operation: "copy",
+      direction: "upload",
+      bytes: array,
+      source: addressOf(array),
+      destination: addressOf(target.subarray(slot * 64)),
+      byteLength: 64,
+    });
+    while (lanes.lend());
+  }
+  assertEquals([lanes.lentCountIn(0, 4), lanes.lentCountIn(4, 8)], [2, 0]); // in the order of the tasks
+  while (lanes.help({ canLend: false }) || lanes.lentCountIn(0, 8) > 0) await delay(1);
+  for (const slot of slots) assertSameBytes(target.subarray(slot * 64, slot * 64 + 64), array);
+  lanes.dispose();
+});
+
 for (const worker of WORKERS) {
   Deno.test(`CopyLanes copy memory on a ${worker}`, async () => {
     const lanes = new CopyLanes(SLOT_COUNT, COUNTS);
