@@ -165,7 +165,9 @@ export class StagingMemory implements MemoryCache {
       address = this.#resource.allocate(byteLength);
       while (fences.length < FENCE_COUNT) fences.push(new Fence(this.#context));
       const bytes = new Uint8Array(memoryAt(address, byteLength));
+      const refusedBytes = this.#refusedBytes;
       this.trim();
+      this.#refusedBytes = refusedBytes;
       this.#memory = { address, bytes, fences };
     } catch {
       // Less memory serves as well, and without any the driver moves the bytes.
