@@ -9,11 +9,13 @@ import { succeeds } from "../driver/release.ts";
 import { prepareHeapAhead } from "../lanes/heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
+import { defaultStreamOf, queueOf } from "../order/stream.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { rehearseTransfers } from "../transfer/host_transfer.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
+import { findHelpers, moveShared } from "../transfer/shared_transfer.ts";
 import { cutRun } from "../transfer/run_pieces.ts";
 import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 
@@ -34,6 +36,9 @@ const LIMIT_MILLISECONDS = 1.5;
 
 /** Pieces that go through the ring of large transfers. */
 const RING_PIECES = 2;
+
+/** Rounds of transfers that threads share with the caller. */
+const SHARED_ROUNDS = 3;
 
 /** Set once a device's ring was made ahead: those of others wait for their first large transfer. */
 let isRingRehearsed = false;
@@ -82,7 +87,7 @@ export function rehearse(gpu: RehearsedDevice): void {
     for (let round = 0; round < MORE_ROUNDS; round++) {
       succeedsWithoutTrace(() => rehearseRound(gpu, more));
     }
-    if (isKept) succeedsWithoutTrace(() => rehearseRing(gpu, more));
+    if (isKept) succeedsWithoutTrace(() => rehearseThreads(gpu, more));
   };
   rehearseTransfers(() => withoutNumbers(rehearseAll));
   succeeds(() => context.waitForAll()); // the pool gives its memory back to the device
@@ -104,8 +109,8 @@ function rehearseRound(gpu: RehearsedDevice, bytes: Uint8Array): void {
   buffer.downloadSync(bytes);
 }
 
-/** Moves bytes through the ring, by threads that report, as a program's first large transfers do. */
-function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): void {
+/** Moves bytes by threads that report, as a program's first transfers of middle and large size do. */
+function rehearseThreads(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): void {
   isRingRehearsed = true;
   const engine = engineOf(gpu.context);
   if (!engine.canReport) return;
@@ -119,5 +124,15 @@ function rehearseRing(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): voi
     const pieceBytes = byteLength / RING_PIECES;
     const request = { direction, byteLength, arrays: [bytes], pieceBytes, cut };
     finishMover(new RingMover(engine, request));
+  }
+  const stream = queueOf(defaultStreamOf(gpu.context));
+  for (let round = 0; round < SHARED_ROUNDS; round++) {
+    for (const direction of ["upload", "download"] as const) {
+      const lanes = engine.lentLanes;
+      const which = { direction, byteLength, areLent: true };
+      const helpers = lanes && findHelpers(gpu.context, { lanes, ...which });
+      if (helpers === undefined) return;
+      moveShared({ stream, device: deviceAddress, bytes: () => bytes, ...which, ...helpers });
+    }
   }
 }

@@ -51,8 +51,15 @@ const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 /** Looks for the end of a task before events are looked at again: some 3 microseconds. */
 const LOOKS = 500;
 
-/** Time by which a lent thread has copied a slot, unless the system stopped in the middle of it. */
+/**
+ * Time by which a lent thread has begun, unless the program keeps all of them busy, and time by which it has
+ * copied a slot, unless the system stopped in the middle of it.
+ */
+const BEGIN_MILLISECONDS = 20;
 const REPORT_MILLISECONDS = 500;
+
+/** Time for which no thread is asked to report after one did not. */
+const PAUSE_MILLISECONDS = 5000;
 
 /**
  * Copies whose promises no turn of the event loop has settled, from which on lanes are started: a
@@ -72,8 +79,8 @@ interface Loan {
   readonly slot: number;
   /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
-  /** Time by which the thread has said in shared memory that it is done; undefined when it does not. */
-  readonly reportsBy?: number;
+  /** When a thread was asked to say in shared memory that it is done; undefined when it does not. */
+  readonly askedAt?: number;
 }
 
 /** Lanes, the queue of their tasks, and the tasks' ends. */
@@ -88,8 +95,8 @@ export class CopyLanes implements PageMaker {
   readonly #lent = new Map<number, Loan>();
   /** Tasks whose threads have not come back; they may be done long before. */
   readonly #away = new Set<Loan>();
-  /** Whether a lent thread should have reported and did not. */
-  #isReportMissing = false;
+  /** Time from which lent threads are asked to report. */
+  #reportsFrom = -Infinity;
   /** Copies that have reported or will, and whose promises are not settled. */
   #unsettledCount = 0;
   /** Slots for pages. */
@@ -218,7 +225,7 @@ export class CopyLanes implements PageMaker {
   /** Returns the status of a slot's task. */
   status(slot: number): "pending" | "done" | "failed" {
     const status = Atomics.load(this.#words, this.#statusWord(slot));
-    if (status === STATUS.pending) return "pending";
+    if (status === STATUS.pending || status === STATUS.begun) return "pending";
     if (this.#lent.size > 0) this.#takeReport(slot);
     return status === STATUS.done ? "done" : "failed";
   }
@@ -228,7 +235,7 @@ export class CopyLanes implements PageMaker {
    * while lanes are waking up. Returns false when there is none.
    */
   help({ canLend }: Lending): boolean {
-    if (!this.#hasWaiting) return false;
+    if (!this.hasWaiting) return false;
     const slot = this.#take((slot) => {
       if (this.runningCount === 0) {
         if (this.#tasks.isForLanes(slot)) return true;
@@ -243,7 +250,7 @@ export class CopyLanes implements PageMaker {
 
   /** Does the oldest waiting task on the calling thread, if it is that of one of these slots. */
   helpWith(slots: readonly number[]): void {
-    if (!this.#hasWaiting) return;
+    if (!this.hasWaiting) return;
     const slot = this.#take((slot) => slots.includes(slot));
     if (slot !== undefined) this.#note(slot, this.#tasks.run(slot));
   }
@@ -254,7 +261,7 @@ export class CopyLanes implements PageMaker {
    * to give.
    */
   lend(): boolean {
-    if (!this.#hasWaiting) return false;
+    if (!this.hasWaiting) return false;
     const before = this.#away.size;
     while (this.#away.size < this.#spareCount && takeThread()) {
       const slot = this.#take((slot) => !this.#tasks.isForLanes(slot) && this.#canLend(slot));
@@ -272,7 +279,7 @@ export class CopyLanes implements PageMaker {
    * caller that blocks. Returns false when there is no copy to give.
    */
   lendReporting(): boolean {
-    if (!this.#hasWaiting || !this.canReport) return false;
+    if (!this.hasWaiting || !this.canReport) return false;
     if (this.#unsettledCount > MOST_UNSETTLED) this.start();
     let hasGiven = false;
     while (this.#away.size < this.#spareCount && takeThread()) {
@@ -293,15 +300,15 @@ export class CopyLanes implements PageMaker {
     return hasGiven;
   }
 
-  /** Whether lent threads report in shared memory; none is asked again after one did not. */
+  /** Whether lent threads report in shared memory; none is asked for a while after one did not. */
   get canReport(): boolean {
-    return canReport() && !this.#isReportMissing;
+    return canReport() && performance.now() >= this.#reportsFrom;
   }
 
   /** Whether a lent thread will report: it takes the next copy sooner than the caller would be back. */
   get #awaitsReport(): boolean {
-    for (const { slot, reportsBy } of this.#lent.values()) {
-      if (reportsBy === undefined) continue;
+    for (const { slot, askedAt } of this.#lent.values()) {
+      if (askedAt === undefined) continue;
       if (this.status(slot) === "pending" && !this.needsTurn(slot)) return true;
     }
     return false;
@@ -311,14 +318,34 @@ export class CopyLanes implements PageMaker {
   needsTurn(slot: number): boolean {
     const loan = this.#lent.get(slot);
     if (loan === undefined || this.status(slot) !== "pending") return false;
-    if (loan.reportsBy === undefined) return true;
-    if (performance.now() < loan.reportsBy) return false;
-    return this.#isReportMissing = true;
+    if (loan.askedAt === undefined) return true;
+    const now = performance.now();
+    if (now < loan.askedAt + BEGIN_MILLISECONDS) return false;
+    if (!this.#hasBegun(slot)) this.#tasks.revoke(slot);
+    if (this.#hasBegun(slot) && now < loan.askedAt + REPORT_MILLISECONDS) return false;
+    this.#reportsFrom = now + PAUSE_MILLISECONDS;
+    return true;
+  }
+
+  #hasBegun(slot: number): boolean {
+    return Atomics.load(this.#words, this.#statusWord(slot)) === STATUS.begun;
   }
 
   /** Does a slot's task once more, on the calling thread, even while another thread does it. */
   repeat(slot: number): boolean {
     return this.#tasks.run(slot);
+  }
+
+  /**
+   * Does a slot's task in the place of a thread that did not report; the slot has a task until the thread
+   * is back.
+   */
+  takeOver(slot: number): void {
+    this.repeat(slot);
+    this.leave(slot, () => {
+      this.forget(slot);
+      this.#note(slot, true);
+    });
   }
 
   /** Leaves a slot to the thread that does its task; calls `onReturn` when the thread is back. */
@@ -419,7 +446,7 @@ export class CopyLanes implements PageMaker {
   }
 
   /** Whether a task waits for a hand. */
-  get #hasWaiting(): boolean {
+  get hasWaiting(): boolean {
     return Atomics.load(this.#words, CONTROL.tail) !== Atomics.load(this.#words, CONTROL.head);
   }
 
@@ -448,8 +475,7 @@ export class CopyLanes implements PageMaker {
 
   /** Waits for a thread that reports; in a turn of the event loop it is back in any case. */
   async #awaitReport(slot: number, copying: Promise<boolean>): Promise<void> {
-    const reportsBy = performance.now() + REPORT_MILLISECONDS;
-    const loan: Loan = { slot, onReturn: undefined, reportsBy };
+    const loan: Loan = { slot, onReturn: undefined, askedAt: performance.now() };
     this.#lent.set(slot, loan);
     this.#away.add(loan);
     this.#unsettledCount++;
@@ -465,7 +491,7 @@ export class CopyLanes implements PageMaker {
   /** Notes that the thread of a slot has reported, and so is on its way back. */
   #takeReport(slot: number): void {
     const loan = this.#lent.get(slot);
-    if (loan?.reportsBy === undefined) return;
+    if (loan?.askedAt === undefined) return;
     this.#lent.delete(slot);
     if (this.#away.delete(loan)) giveThreadBack();
   }

@@ -54,8 +54,8 @@ export const OPERATION = {
   makePages: 6n,
 } as const;
 
-/** Status of a task. */
-export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
+/** Status of a task; a lent thread that reports says that it has begun. */
+export const STATUS = { pending: 0, done: 1, failed: 2, begun: 3 } as const;
 
 /**
  * 64-bit fields of a task: operation, destination, source, byteLength, fileOffset; and for rows the

@@ -171,6 +171,11 @@ export class LaneTasks implements TaskMemory {
     return this.#reporting.start(slot, { ...this.#read(slot), word, kept: array });
   }
 
+  /** Ends a copy on another thread that has not begun. */
+  revoke(slot: number): void {
+    this.#reporting.revoke(slot);
+  }
+
   /** Does a copy on the calling thread, when its array is still there. */
   runIfThere(slot: number): boolean {
     return this.#arrayOf(slot) !== undefined && this.run(slot);

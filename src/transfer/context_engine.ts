@@ -101,6 +101,11 @@ export function awakeLanes(context: Context): CopyLanes | undefined {
   return engines.get(context)?.awakeLanes;
 }
 
+/** Returns lanes whose copies lent threads take; undefined where none do, and once lanes run. */
+export function lentLanes(context: Context): CopyLanes | undefined {
+  return engines.get(context)?.lentLanes;
+}
+
 /** Resolves when no thread works for the transfers of a context that are over. */
 export async function engineAtRest(context: Context): Promise<void> {
   await engines.get(context)?.atRest();

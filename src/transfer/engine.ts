@@ -22,6 +22,7 @@ import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
 import {
   FEWEST_LANES,
   FEWEST_REPORTING,
+  LENT_RING_FROM_BYTES,
   MANY_LANES,
   pieceBytesFor,
   WAKING_RING_BYTES,
@@ -154,7 +155,9 @@ export class TransferEngine implements MemoryCache {
     const hasThreads = canLend ? CAN_LEND && this.#lanes.hasLibrary : this.canReport;
     const isLent = hasThreads && (this.#ring.byteLength > 0 || this.#demand.paysForRing);
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
-    const way = wayFor(byteLength, Math.max(runningCount, lentCount), ringFromBytes);
+    const areEnough = runningCount === 0 && laneCount >= FEWEST_REPORTING;
+    const fromBytes = ringFromBytes ?? (areEnough ? LENT_RING_FROM_BYTES : undefined);
+    const way = wayFor(byteLength, Math.max(runningCount, lentCount), fromBytes);
     if (way === "driver" || !this.#ring.prepare()) return "driver";
     if (!this.#lanes.areAsleep) return way;
     this.#lanes.rouse();
@@ -173,6 +176,13 @@ export class TransferEngine implements MemoryCache {
     if (now - this.#lastLook < WAKING_MILLISECONDS) lanes.rouse();
     this.#lastLook = now;
     return undefined;
+  }
+
+  /** Lanes that do not run yet and have no task, so that lent threads do what a blocking caller hands out. */
+  get lentLanes(): CopyLanes | undefined {
+    const lanes = this.#lanes;
+    if (lanes.runningCount > 0 || !this.canReport || lanes.hasWaiting) return undefined;
+    return lanes;
   }
 
   /**

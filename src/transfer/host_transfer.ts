@@ -27,6 +27,7 @@ import {
   awakeLanes,
   engineLimits,
   isDriverCall,
+  lentLanes,
   noteDemand,
   takeArray,
 } from "./context_engine.ts";
@@ -38,9 +39,9 @@ import {
   type TransferPlan,
 } from "./pending_transfer.ts";
 import { movedAway, presenceOf } from "./ring_transfer.ts";
-import { type Helpers, moveShared, PARTS_WANTED } from "./shared_transfer.ts";
+import { findHelpers, type Helpers, moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
-import { isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
+import { isLent, isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -194,7 +195,12 @@ function move(
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
     moveBriefly(task, bytes, { isFilled, helpers });
     // Only now: lanes make the pages of later arrays, with slots that the transfer has used.
-    if (isFilled) noteDestination(bytes, { isFresh, ...helpers });
+    if (isFilled) {
+      noteDestination(bytes, {
+        isFresh,
+        lanes: helpers?.areLent === false ? helpers.lanes : undefined,
+      });
+    }
     host.complete?.(bytes);
     return reportProgress(task.onProgress, byteLength, byteLength);
   }
@@ -251,17 +257,19 @@ function lanesFor(
   return isShared(byteLength, kind) ? awakeLanes(context) : undefined;
 }
 
-/** Returns what copies a transfer of middle size together with this thread; undefined for others. */
+/**
+ * Returns what copies a transfer of middle size together with this thread: lanes that are awake, or lent
+ * threads until lanes run; undefined for others.
+ */
 function helpersFor(
   { direction, span: { byteLength }, stream: { context } }: HostTransfer,
   kind: SharedKind,
   lanes: CopyLanes | undefined,
 ): Helpers | undefined {
-  if (lanes === undefined || !isShared(byteLength, kind)) return undefined;
-  const slots = lanes.freeSlots;
-  if (slots.length < PARTS_WANTED) return undefined;
-  const staged = StagingMemory.of(context).take(direction, byteLength);
-  return staged && { lanes, slots, staged };
+  const areAwake = lanes !== undefined && isShared(byteLength, kind);
+  const areLent = !areAwake && kind !== "made" && isLent(byteLength, kind);
+  const used = areAwake ? lanes : areLent ? lentLanes(context) : undefined;
+  return used && findHelpers(context, { lanes: used, areLent, direction, byteLength });
 }
 
 /** Gives a download memory for its new array that has its pages, where there is some. */

@@ -1,12 +1,15 @@
-// An array of middle size, moved in one call: lanes that are awake and the caller copy its parts to or
-// from page-locked memory, while the copy engine works on others. The driver does that with one thread.
+// An array of middle size, moved in one call: lanes that are awake, or threads that the runtime lends, and
+// the caller copy its parts to or from page-locked memory, while the copy engine works on others. The driver
+// does that with one thread.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import { queueCopies } from "../copies/copy_many.ts";
+import { type ByteCopy, queueCopies } from "../copies/copy_many.ts";
+import type { Context } from "../driver/context.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
+import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
-import type { StagingBlock } from "./staging_memory.ts";
+import { type StagingBlock, StagingMemory } from "./staging_memory.ts";
 
 /** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
 const SMALLEST_COPY_BYTES = 2 ** 19;
@@ -16,23 +19,44 @@ const LARGEST_COPY_BYTES = 2 ** 20;
 const COPIES_WANTED = 4;
 
 /** Parts of a small array: up to so many lanes help. As many slots must be free. */
-export const PARTS_WANTED = 8;
+const PARTS_WANTED = 8;
 
 /** Fewer bytes cost more to hand out than to copy. */
 const SMALLEST_PART_BYTES = 2 ** 16;
 const LARGEST_PART_BYTES = 2 ** 17;
 
+/** Parts for lent threads, each of which does one: more of them cost as much as they save. */
+const MOST_LENT_PARTS = 12;
+const LENT_PART_BYTES = 2 ** 19;
+
 /** Parts begin at lines of the cache, as their array does. */
 const LINE_BYTES = 64;
 
+const NO_BYTES: HostBytes = new Uint8Array();
+
 /** Lanes, and the memory that a transfer passes through. */
 export interface Helpers {
-  /** Lanes that are awake. */
+  /** Lanes that are awake, or the queue of tasks that lent threads do instead of them. */
   readonly lanes: CopyLanes;
+  /** Whether lent threads do the work. */
+  readonly areLent: boolean;
   /** Their slots that have no task, at least {@link PARTS_WANTED}. */
   readonly slots: readonly number[];
   /** Page-locked memory, at least as large as the transfer. */
   readonly staged: StagingBlock;
+}
+
+/** Returns what a transfer of a size needs to be shared; undefined where slots or memory are missing. */
+export function findHelpers(
+  context: Context,
+  { lanes, areLent, direction, byteLength }: {
+    readonly byteLength: number;
+  } & Pick<SharedMove, "lanes" | "areLent" | "direction">,
+): Helpers | undefined {
+  const slots = lanes.freeSlots;
+  if (slots.length < PARTS_WANTED) return undefined;
+  const staged = StagingMemory.of(context).take(direction, byteLength);
+  return staged && { lanes, areLent, slots, staged };
 }
 
 /** An array and the device memory on its other side. */
@@ -69,7 +93,8 @@ function upload(
   parts: SharedParts,
   { stream, device, staged: { address }, bytes }: SharedMove,
 ): void {
-  parts.connect({ source: addressOf(bytes()), destination: address });
+  const array = bytes();
+  parts.connect({ array, source: addressOf(array), destination: address });
   parts.submit(parts.count);
   for (const { offset, byteLength, partCount } of parts.copies()) {
     parts.finish(partCount);
@@ -81,7 +106,7 @@ function upload(
 
 function download(
   parts: SharedParts,
-  { stream, device, staged: { address, fences }, bytes }: SharedMove,
+  { stream, device, staged: { address, fences }, bytes, areLent }: SharedMove,
 ): void {
   const copies = parts.copies();
   for (const [index, { offset, byteLength }] of copies.entries()) {
@@ -89,7 +114,9 @@ function download(
     queueCopies([{ destination: address + at, source: device + at, byteLength }], stream);
     if (index + 1 < copies.length) fences[index]?.set(stream.handle);
   }
-  parts.connect({ source: address, destination: addressOf(bytes()) });
+  const array = bytes();
+  if (areLent && isUntouched(array)) askForHugePages(array);
+  parts.connect({ array, source: address, destination: addressOf(array) });
   for (const [index, { partCount }] of copies.entries()) {
     if (index + 1 === copies.length) stream.synchronizeSync();
     else while (fences[index]?.poll() === false) parts.help();
@@ -110,7 +137,11 @@ interface SharedCopy {
 /** The parts of an array, each of which one task copies to or from page-locked memory. */
 class SharedParts {
   readonly #lanes: CopyLanes;
+  readonly #areLent: boolean;
+  readonly #direction: "upload" | "download";
   readonly #slots: readonly number[];
+  readonly #staged: StagingBlock;
+  #array: HostBytes = NO_BYTES;
   #source = 0n;
   #destination = 0n;
   readonly #byteLength: number;
@@ -120,21 +151,31 @@ class SharedParts {
   #submittedCount = 0;
   #finishedCount = 0;
 
-  constructor({ lanes, slots, staged, byteLength }: SharedMove) {
+  constructor({ lanes, areLent, direction, slots, staged, byteLength }: SharedMove) {
     this.#lanes = lanes;
+    this.#areLent = areLent;
+    this.#direction = direction;
     this.#slots = slots;
+    this.#staged = staged;
     this.#mostCopies = staged.fences.length + 1;
     this.#byteLength = byteLength;
     const wanted = byteLength / PARTS_WANTED;
-    const fitting = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
+    const fitting = areLent
+      ? byteLength / lentPartCount(byteLength, lanes.handCount)
+      : Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
     const fewest = byteLength / slots.length; // a slot carries one part
     this.#partBytes = roundUp(Math.max(fitting, fewest), LINE_BYTES);
   }
 
   /** Tells from where to where the parts are copied, before the first is handed out. */
   connect(
-    { source, destination }: { readonly source: bigint; readonly destination: bigint },
+    { array, source, destination }: {
+      readonly array: HostBytes;
+      readonly source: bigint;
+      readonly destination: bigint;
+    },
   ): void {
+    this.#array = array;
     [this.#source, this.#destination] = [source, destination];
   }
 
@@ -162,15 +203,22 @@ class SharedParts {
   /** Hands out parts until so many are handed out. */
   submit(partCount: number): void {
     for (; this.#submittedCount < partCount; this.#submittedCount++) {
+      const slot = this.#slots[this.#submittedCount] ?? 0;
       const offset = this.#submittedCount * this.#partBytes;
       const byteLength = Math.min(this.#partBytes, this.#byteLength - offset);
-      const [destination, source] = [
-        this.#destination + BigInt(offset),
-        this.#source + BigInt(offset),
-      ];
-      const copies = [{ destination, source, byteLength }];
-      this.#lanes.submit(this.#slots[this.#submittedCount] ?? 0, { operation: "copyEach", copies });
+      const destination = this.#destination + BigInt(offset);
+      const source = this.#source + BigInt(offset);
+      const copy = { destination, source, byteLength };
+      if (this.#areLent) this.#lend(slot, offset, copy);
+      else this.#lanes.submit(slot, { operation: "copyEach", copies: [copy] });
     }
+  }
+
+  /** Hands a part to a lent thread; the last one is the caller's. */
+  #lend(slot: number, offset: number, copy: ByteCopy): void {
+    const bytes = this.#array.subarray(offset, offset + copy.byteLength);
+    this.#lanes.submit(slot, { operation: "copy", direction: this.#direction, bytes, ...copy });
+    if (offset + copy.byteLength < this.#byteLength) this.#lanes.lendReporting();
   }
 
   /** Waits for the first `partCount` parts, as far as they were handed out, and does some of them. */
@@ -178,13 +226,33 @@ class SharedParts {
     const end = Math.min(partCount, this.#submittedCount);
     for (; this.#finishedCount < end; this.#finishedCount++) {
       const slot = this.#slots[this.#finishedCount] ?? 0;
-      while (this.#lanes.status(slot) === "pending") this.help();
+      this.#finishPart(slot);
       if (this.#lanes.status(slot) === "failed") this.#lanes.repeat(slot);
     }
   }
 
-  /** Does the oldest part that waits for a lane. */
+  #finishPart(slot: number): void {
+    while (this.#lanes.status(slot) === "pending") {
+      this.help();
+      if (this.#areLent && this.#lanes.needsTurn(slot)) return this.#takeOver(slot);
+    }
+    if (this.#areLent) this.#lanes.forget(slot);
+  }
+
+  /** Does a part whose thread has not reported, and leaves memory that it may still write. */
+  #takeOver(slot: number): void {
+    if (this.#direction === "upload") this.#staged.abandon();
+    this.#lanes.takeOver(slot);
+  }
+
+  /** Does the oldest part that waits for a thread. */
   help(): void {
     this.#lanes.helpWith(this.#slots);
   }
+}
+
+/** Returns the number of parts for lent threads and the caller. */
+function lentPartCount(byteLength: number, threadCount: number): number {
+  const wanted = Math.max(2, Math.floor(byteLength / LENT_PART_BYTES));
+  return Math.min(wanted, MOST_LENT_PARTS, threadCount + 1);
 }

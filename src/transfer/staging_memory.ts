@@ -26,10 +26,10 @@ const MORE_COUNT = 16;
 /**
  * Size of the memory. Downloads use its parts in turn: the copy engine takes twice as long to write memory
  * that a core's cache still has, 53 microseconds for a MiB instead of 29, and a core has read another part
- * by then. Where lanes read it as well, their caches have more.
+ * by then. Where other threads read it as well, their caches have more.
  */
 const SMALLEST_BYTES = 2 ** 22;
-const LANES_BYTES = 2 ** 24;
+const SHARED_BYTES = 2 ** 24;
 
 /** The largest transfer is eight copies of a MiB; each but the last has a fence. */
 const FENCE_COUNT = 7;
@@ -42,6 +42,8 @@ export interface StagingBlock {
   readonly bytes: HostBytes;
   /** Fences for the copies of a transfer. */
   readonly fences: readonly Fence[];
+  /** Leaves the memory until the context ends: a thread that did not report may still write there. */
+  abandon(): void;
 }
 
 const known = new WeakMap<Context, StagingMemory>();
@@ -52,7 +54,7 @@ export class StagingMemory implements MemoryCache {
   readonly kind = "pinned";
   readonly #context: Context;
   readonly #resource: HugePinnedMemory;
-  #memory: StagingBlock | undefined;
+  #memory: Omit<StagingBlock, "abandon"> | undefined;
   /** Where the next download lands. */
   #nextOffset = 0;
   #demandCount = 0;
@@ -76,9 +78,9 @@ export class StagingMemory implements MemoryCache {
     return this.#memory?.bytes.byteLength ?? 0;
   }
 
-  /** Allocates the memory before a program's first downloads. */
+  /** Allocates the memory before a program's first transfers, for those that threads share, too. */
   prepare(): void {
-    this.#grow(SMALLEST_BYTES);
+    this.#grow(SHARED_BYTES);
   }
 
   /**
@@ -104,11 +106,11 @@ export class StagingMemory implements MemoryCache {
   }
 
   /**
-   * Returns memory for a transfer that lanes share and that is over before anything else runs; undefined
+   * Returns memory for a transfer that threads share and that is over before anything else runs; undefined
    * where there is none.
    */
   take(direction: "upload" | "download", byteLength: number): StagingBlock | undefined {
-    if (direction === "download") this.#grow(LANES_BYTES);
+    if (direction === "download") this.#grow(SHARED_BYTES);
     return this.#take(direction, byteLength);
   }
 
@@ -126,7 +128,14 @@ export class StagingMemory implements MemoryCache {
       address: memory.address + BigInt(start),
       bytes: memory.bytes.subarray(start, start + byteLength),
       fences: memory.fences,
+      abandon: () => this.#abandon(),
     };
+  }
+
+  #abandon(): void {
+    const memory = this.#memory;
+    this.#memory = undefined;
+    if (memory !== undefined) this.#context.atRelease(() => this.#release(memory));
   }
 
   /** Forgets the downloads so far. */
@@ -142,8 +151,12 @@ export class StagingMemory implements MemoryCache {
     if (memory === undefined) return;
     // Emptied first: memory that cannot be freed is reported, and never used or freed again.
     this.#memory = undefined;
-    for (const fence of memory.fences) fence.dispose();
-    this.#free(memory.address);
+    this.#release(memory);
+  }
+
+  #release({ address, fences }: Pick<StagingBlock, "address" | "fences">): void {
+    for (const fence of fences) fence.dispose();
+    this.#free(address);
   }
 
   #free(address: bigint): void {

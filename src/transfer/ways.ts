@@ -26,6 +26,9 @@ const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number
   { lanes: FEWEST_LANES, bytes: 32 * 2 ** 20 },
 ];
 
+/** From this size on threads that the runtime lends beat the driver's own staging by way of the ring. */
+export const LENT_RING_FROM_BYTES: number = 2 ** 24 + 1;
+
 /** Nothing smaller waits for lanes that sleep: the driver is as fast until they are awake. */
 export const WAKING_RING_BYTES = 8 * 2 ** 20;
 
@@ -49,6 +52,23 @@ export type SharedKind = keyof typeof SHARED_BYTES;
 /** Returns whether lanes that are awake and the caller share a transfer of a size. */
 export function isShared(byteLength: number, kind: SharedKind): boolean {
   const { smallest, largest } = SHARED_BYTES[kind];
+  return byteLength >= smallest && byteLength <= largest;
+}
+
+/**
+ * Sizes of transfers that threads which the runtime lends copy together with the caller, until lanes run. A
+ * part costs a call, so they are larger; from 16 MiB on the ring is faster.
+ */
+export const LENT_BYTES = {
+  upload: { smallest: 12 * 2 ** 20, largest: 2 ** 24 },
+  download: { smallest: 6 * 2 ** 20, largest: 2 ** 24 },
+  fresh: { smallest: 2 ** 21, largest: 2 ** 24 },
+  cleared: { smallest: 6 * 2 ** 20, largest: 2 ** 24 },
+} as const;
+
+/** Returns whether lent threads and the caller share a transfer of a size. */
+export function isLent(byteLength: number, kind: Exclude<SharedKind, "made">): boolean {
+  const { smallest, largest } = LENT_BYTES[kind];
   return byteLength >= smallest && byteLength <= largest;
 }
 

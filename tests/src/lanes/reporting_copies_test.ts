@@ -9,6 +9,7 @@ import { STATUS } from "../../../src/lanes/lane_program.ts";
 import { giveThreadBack, takeThread } from "../../../src/lanes/lent_threads.ts";
 import { canReport, ReportingCopies } from "../../../src/lanes/reporting_copies.ts";
 import { addressOf, type HostBytes } from "../../../src/memory/host_memory.ts";
+import { BusyThreads } from "../../support/busy_threads.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
@@ -78,7 +79,7 @@ function freeThreadCount(): number {
 /** Waits as a caller that blocks does. */
 function waitFor(word: Int32Array<SharedArrayBuffer>): void {
   const end = performance.now() + 10_000;
-  while (Atomics.load(word, 0) === STATUS.pending && performance.now() < end);
+  while (Atomics.load(word, 0) !== STATUS.done && performance.now() < end);
 }
 
 Deno.test("ReportingCopies.start() sets the word behind the bytes at once", OPTIONS, async () => {
@@ -115,9 +116,26 @@ Deno.test(
     using memory = mapGuarded(3, 1);
     const { word, copy } = copyOf(memory.bytes);
     assertEquals(await new ReportingCopies(1).start(0, copy), false);
-    assertEquals(word[0], STATUS.pending);
+    assertEquals(word[0], STATUS.begun);
   },
 );
+
+Deno.test("ReportingCopies.revoke() ends a copy that has not begun", OPTIONS, async () => {
+  const source = patternBytes(10_000, 3);
+  const { to, word, copy } = copyOf(source);
+  const copies = new ReportingCopies(2);
+  let copied: Promise<boolean> | undefined;
+  {
+    await using _busy = new BusyThreads();
+    copied = copies.start(1, copy);
+    copies.revoke(1);
+  }
+  assertEquals(await copied, false);
+  assertEquals(word[0], STATUS.pending);
+  assertEquals(new Set(to), new Set([0]));
+  assertEquals(await copies.start(1, copy), true);
+  assertSameBytes(to, source);
+});
 
 for (const hasLanes of [false, true]) {
   const threads = hasLanes ? "on lent threads until lanes run" : "on lent threads";
@@ -194,7 +212,7 @@ Deno.test(
 for (let run = 0; run < 4; run++) {
   Deno.test(`CudaDevice leaves no call behind where nothing is awaited, run ${run}`, async () => {
     using gpu = CudaDevice.open(0, { driver: "simulated", transfers: { laneCount: 6 } });
-    for (const byteLength of [2 ** 24 + 12_345, 2 ** 26, 2 ** 27]) {
+    for (const byteLength of [2 ** 23 + 1, 2 ** 24 + 12_345, 2 ** 26, 2 ** 27]) {
       using buffer = gpu.uploadSync(new Uint8Array(byteLength).fill(run + 1));
       const made = buffer.downloadSync();
       assertEquals([made[0], made[byteLength >> 1], made[byteLength - 1]], Array(3).fill(run + 1));

@@ -8,12 +8,14 @@ import { findHost } from "../../../ffi/host.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import type { LaneTask } from "../../../src/lanes/lane_tasks.ts";
+import { canReport, ReportingCopies } from "../../../src/lanes/reporting_copies.ts";
 import { queueOf } from "../../../src/order/stream.ts";
-import { awakeLanes, engineOf } from "../../../src/transfer/context_engine.ts";
+import { awakeLanes, engineAtRest, engineOf } from "../../../src/transfer/context_engine.ts";
 import { moveShared } from "../../../src/transfer/shared_transfer.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
-import { SHARED_BYTES } from "../../../src/transfer/ways.ts";
+import { LENT_BYTES, SHARED_BYTES } from "../../../src/transfer/ways.ts";
 import { CudaError } from "../../../src/words/errors.ts";
+import { BusyThreads } from "../../support/busy_threads.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { type Random, runSeeds, testRandom } from "../../support/random.ts";
@@ -237,6 +239,7 @@ Deno.test("a new array is made while the copy engine works, and one that cannot 
     device: x.ptr,
     byteLength: sent.length,
     lanes,
+    areLent: false,
     slots: lanes.freeSlots,
     staged,
   } as const;
@@ -306,3 +309,91 @@ Deno.test("a shared transfer of an array that is page-locked is one copy", async
   assertEquals(scene.partCount, 0);
   assertThrows(() => x.uploadSync(new Uint8Array(MIB)), RangeError);
 });
+
+const THREADS = { ignore: !canReport(), sanitizeOps: false };
+
+/** A device whose lanes do not run yet. */
+function openWithoutLanes(): CudaDevice {
+  return CudaDevice.open(0, { driver: "simulated", transfers: { laneCount: 6 } });
+}
+
+/** Counts the copies that lent threads were given. */
+function countLent(): { count: number } & Disposable {
+  const { prototype } = ReportingCopies;
+  const { start } = prototype;
+  const counter = {
+    count: 0,
+    [Symbol.dispose]: () => void (prototype.start = start),
+  };
+  prototype.start = function (slot, copy) {
+    counter.count++;
+    return start.call(this, slot, copy);
+  };
+  return counter;
+}
+
+Deno.test("transfers that lent threads share agree with a model", THREADS, async () => {
+  using lent = countLent();
+  await runSeeds(4, async ({ random, log }) => {
+    using gpu = openWithoutLanes();
+    const most = LENT_BYTES.upload.largest;
+    using memory = gpu.zeros("uint8", most + MIB);
+    const model = new Uint8Array(memory.byteLength);
+    const host = new Uint8Array(memory.byteLength + 64);
+    for (let call = 0; call < 10; call++) {
+      const sizes = Object.values(LENT_BYTES).flatMap(({ smallest }) => [smallest - 1, smallest]);
+      const size = random.pick([...sizes, most, most + 1, random.below(most)]) ?? 0;
+      const start = random.below(memory.byteLength - size + 1);
+      using part = memory.subarray(start, start + size);
+      const offset = random.below(64);
+      const bytes = random.below(3) === 0
+        ? new Uint8Array(size) // without pages
+        : host.subarray(offset, offset + size);
+      const [isUpload, isSync, isMade] = [random.below(2), random.below(2), random.below(2)];
+      log.push(`${isUpload}${isSync}${isMade}: ${size} bytes from ${start}, ${offset}`);
+      if (isUpload) {
+        bytes.set(patternBytes(size, random.below(250)));
+        if (isSync) part.uploadSync(bytes);
+        else await part.upload(bytes);
+        model.set(bytes, start);
+      } else if (isMade) {
+        const array = isSync ? part.downloadSync() : await part.download();
+        assertSameBytes(array, model.subarray(start, start + size));
+      } else {
+        if (isSync) part.downloadSync(bytes);
+        else await part.download(bytes);
+        assertSameBytes(bytes, model.subarray(start, start + size));
+      }
+    }
+  });
+  assertGreater(lent.count, 40);
+});
+
+for (const direction of ["upload", "download"] as const) {
+  Deno.test(
+    `${direction}Sync() does without lent threads that the program keeps busy`,
+    THREADS,
+    async () => {
+      using lent = countLent();
+      using gpu = openWithoutLanes();
+      const sent = patternBytes(LENT_BYTES.upload.largest - 3, 7);
+      const array = new Uint8Array(sent.length).fill(1);
+      using x = gpu.zeros("uint8", sent.length);
+      if (direction === "download") x.uploadSync(sent);
+      {
+        await using _busy = new BusyThreads();
+        if (direction === "upload") x.uploadSync(sent);
+        else x.downloadSync(array);
+        const { count } = lent;
+        assertGreater(count, 1);
+        assertSameBytes(x.downloadSync(), sent);
+        assertEquals(lent.count, count, "threads are asked again at once");
+        if (direction === "download") assertSameBytes(array, sent);
+        array.fill(9); // the threads begin behind this
+      }
+      await engineAtRest(gpu.context);
+      assertEquals(array.findIndex((byte) => byte !== 9), -1);
+      assertSameBytes(await x.download(), sent);
+    },
+  );
+}
