@@ -52,7 +52,7 @@ export class ArrayMaker {
   /** Opens the ways by which arrays come from so many lanes at most, and returns the lanes' ends. */
   openPorts(laneCount: number): MessagePort[] {
     const { MessageChannel } = builtin("node:worker_threads");
-    const count = Math.min(laneCount, ARRAY_LANES);
+    const count = Math.min(Math.ceil(laneCount / 2), ARRAY_LANES);
     const channels = Array.from({ length: count }, () => new MessageChannel());
     this.#ports = channels.map(({ port1 }) => port1);
     for (const port of this.#ports) port.unref();

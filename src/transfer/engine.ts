@@ -155,8 +155,8 @@ export class TransferEngine implements MemoryCache {
     const hasThreads = canLend ? CAN_LEND && this.#lanes.hasLibrary : this.canReport;
     const isLent = hasThreads && (this.#ring.byteLength > 0 || this.#demand.paysForRing);
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
-    const areEnough = runningCount === 0 && laneCount >= FEWEST_REPORTING;
-    const fromBytes = ringFromBytes ?? (areEnough ? LENT_RING_FROM_BYTES : undefined);
+    const hasOnlyLent = runningCount === 0 && laneCount >= FEWEST_REPORTING;
+    const fromBytes = ringFromBytes ?? (hasOnlyLent ? LENT_RING_FROM_BYTES : undefined);
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), fromBytes);
     if (way === "driver" || !this.#ring.prepare()) return "driver";
     if (!this.#lanes.areAsleep) return way;
@@ -178,7 +178,7 @@ export class TransferEngine implements MemoryCache {
     return undefined;
   }
 
-  /** Lanes that do not run yet and have no task, so that lent threads do what a blocking caller hands out. */
+  /** Lanes that do not run yet and have no task: lent threads do the tasks of a caller that blocks. */
   get lentLanes(): CopyLanes | undefined {
     const lanes = this.#lanes;
     if (lanes.runningCount > 0 || !this.canReport || lanes.hasWaiting) return undefined;
