@@ -83,6 +83,7 @@ export function rehearse(gpu: RehearsedDevice): void {
     const end = performance.now() + LIMIT_MILLISECONDS;
     for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryFew();
     if (isKept) StagingMemory.of(context).prepare();
+    ledger.origins.rehearse();
     const more = new Uint8Array(MORE_BYTES);
     for (let round = 0; round < MORE_ROUNDS; round++) {
       succeedsWithoutTrace(() => rehearseRound(gpu, more));
