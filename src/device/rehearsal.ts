@@ -6,6 +6,7 @@ import { withoutNumbers } from "../accounting/ids.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { succeeds } from "../driver/release.ts";
+import { prepareThreads } from "../lanes/fresh_pages.ts";
 import { prepareHeapAhead } from "../lanes/heap_pages.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { registerWaiting } from "../order/safety_net.ts";
@@ -15,7 +16,7 @@ import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { rehearseTransfers } from "../transfer/host_transfer.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
-import { findHelpers, moveShared } from "../transfer/shared_transfer.ts";
+import { findHelpers, MOST_LENT_THREADS, moveShared } from "../transfer/shared_transfer.ts";
 import { cutRun } from "../transfer/run_pieces.ts";
 import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 
@@ -116,6 +117,7 @@ function rehearseThreads(gpu: RehearsedDevice, bytes: Uint8Array<ArrayBuffer>): 
   const engine = engineOf(gpu.context);
   if (!engine.canReport) return;
   engine.fillRing();
+  prepareThreads(MOST_LENT_THREADS);
   prepareHeapAhead();
   using buffer = gpu.uploadSync(bytes);
   const { address: deviceAddress, byteLength } = buffer.span;

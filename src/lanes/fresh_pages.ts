@@ -144,8 +144,7 @@ export function makePagesNow(host: HostApi, address: bigint, byteLength: number)
     : pageParts(address, byteLength, MOST_PARTS);
   const [own, ...others] = parts;
   if (own === undefined) return;
-  const started = startThreads(others.length);
-  if (started !== undefined) noteUnderWay(started);
+  prepareThreads(others.length);
   const lent = others.map((part) => ({ part, giveBack: lendFor(host, part) }));
   const end = performance.now() + PATIENCE_MILLISECONDS;
   if (populate(host, own) !== 0) return;
@@ -171,6 +170,12 @@ export function threadsAway(): number {
  */
 export function threadsBack(): Promise<unknown> | undefined {
   return underWay.size === 0 ? undefined : Promise.all(underWay);
+}
+
+/** Starts threads that work together, where they are not there, as {@link startThreads} does. */
+export function prepareThreads(count: number): void {
+  const started = startThreads(count);
+  if (started !== undefined) noteUnderWay(started);
 }
 
 function noteUnderWay(work: Promise<unknown>): void {

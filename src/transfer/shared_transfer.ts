@@ -6,7 +6,7 @@ import { roundUp } from "../../ffi/alignment.ts";
 import { type ByteCopy, queueCopies } from "../copies/copy_many.ts";
 import type { Context } from "../driver/context.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
+import { askForHugePages, isUntouched, prepareThreads } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
 import { type StagingBlock, StagingMemory } from "./staging_memory.ts";
@@ -25,8 +25,8 @@ const PARTS_WANTED = 8;
 const SMALLEST_PART_BYTES = 2 ** 16;
 const LARGEST_PART_BYTES = 2 ** 17;
 
-/** Parts for lent threads, each of which does one: more of them cost as much as they save. */
-const MOST_LENT_PARTS = 12;
+/** Most threads that are lent, each of which does one part: more of them cost as much as they save. */
+export const MOST_LENT_THREADS = 11;
 const LENT_PART_BYTES = 2 ** 19;
 
 /** Parts begin at lines of the cache, as their array does. */
@@ -77,6 +77,7 @@ export interface SharedMove extends Helpers {
 export function moveShared(move: SharedMove): void {
   const { direction, stream: { context, handle } } = move;
   const parts = new SharedParts(move);
+  if (move.areLent) prepareThreads(parts.count - 1);
   try {
     if (direction === "upload") upload(parts, move);
     else download(parts, move);
@@ -254,5 +255,5 @@ class SharedParts {
 /** Returns the number of parts for lent threads and the caller. */
 function lentPartCount(byteLength: number, threadCount: number): number {
   const wanted = Math.max(2, Math.floor(byteLength / LENT_PART_BYTES));
-  return Math.min(wanted, MOST_LENT_PARTS, threadCount + 1);
+  return Math.min(wanted, Math.min(MOST_LENT_THREADS, threadCount) + 1);
 }
