@@ -12,7 +12,7 @@ import { testOnTwoDevices } from "../../support/driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-/** What a device holds after a capture that failed: the stream must work as before. */
+/** Checks after a capture that failed that the stream works as before. */
 async function assertStreamWorks(gpu: CudaDevice, stream = gpu.stream): Promise<void> {
   using probe = gpu.alloc("uint32", 4, { stream });
   probe.fill(3, { stream });
