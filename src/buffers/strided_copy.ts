@@ -54,8 +54,8 @@ const LOADING_CALLS = 2000;
 const madeCalls = new WeakMap<Context, number>();
 
 /**
- * Whether a context's kernels are loaded. A driver that does not load them, as one without a compiler,
- * copies by itself.
+ * The state of a context's kernels: true once they are loaded, false where the driver does not load
+ * them, as one without a compiler, and copies by itself.
  */
 const areLoaded = new WeakMap<Context, boolean>();
 

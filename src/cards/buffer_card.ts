@@ -10,7 +10,7 @@ import { contiguousStrides } from "../buffers/strides.ts";
 import { viewNameOf } from "../buffers/view_names.ts";
 import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
+import { classNameOf, formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { segment } from "./memory_bar.ts";
 import { type Preview, type PreviewLayout, previewOf } from "./preview.ts";
@@ -61,7 +61,7 @@ export function bufferCard(buffer: GpuBuffer): Card {
       ["address", addressWords(buffer, block)],
       ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
       ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
-      ["from", buffer.memoryResource.constructor.name],
+      ["from", classNameOf(buffer.memoryResource)],
     ],
   };
   const preview = previewPart(previewOf(layoutOf(buffer), block));
@@ -92,7 +92,7 @@ export function stridedCard(view: StridedView): Card {
           `${view.pitchBytes} bytes a row`,
         ]] as const
         : [["in steps of", `[${strides.join(", ")}]`] as const]),
-      ["from", buffer.memoryResource.constructor.name],
+      ["from", classNameOf(buffer.memoryResource)],
     ],
   };
   const layout = { dtype, shape, strides, offset: buffer.byteOffset / bytes + view.offset };

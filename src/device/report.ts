@@ -135,7 +135,7 @@ export class MemoryReport {
     return this.toString();
   }
 
-  /** What holds memory, as a table; none when nothing does. */
+  /** The objects that hold memory, as a table; none when nothing does. */
   #formatHeld(): string[] {
     const { kinds, caches, libraries, sizes } = this.data;
     const rows = [

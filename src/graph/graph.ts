@@ -41,7 +41,7 @@ function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
 /** A graph knows which blocks it uses, but not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
-/** What a graph's owner record releases its memory with; it never refers to the graph itself. */
+/** State by which a graph's owner record releases its memory; it never refers to the graph. */
 interface GraphState {
   memory: GraphMemoryUse;
   /** Memory that other owners lend, which the graph cannot keep. */

@@ -9,6 +9,7 @@ import { takeOrReclaim } from "../memory/out_of_memory.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { classNameOf } from "../words/format.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { GraphMemoryResource } from "./graph_memory_resource.ts";
 
@@ -40,7 +41,7 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     const { context } = stream;
     if (!(resource instanceof GraphMemoryResource) || resource.context !== context) {
       throw new TypeError(
-        `Cannot allocate from ${resource.constructor.name} of device ${resource.context.ordinal} ` +
+        `Cannot allocate from ${classNameOf(resource)} of device ${resource.context.ordinal} ` +
           `on ${stream} in a capture: name no resource, or a GraphMemoryResource of its device`,
       );
     }

@@ -3,6 +3,7 @@
 
 import { CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import { nameOf } from "../accounting/ledger.ts";
+import { tellAfterAll } from "../accounting/unawaited_calls.ts";
 import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
@@ -34,7 +35,7 @@ export class Recording implements Disposable {
     if (stream.disposed) throw new DisposedError(stream.toString());
     this.#context = stream.context;
     using captured = new CapturedMemory(stream);
-    requireCaptured(body(stream));
+    requireCaptured(resultOf(body, stream));
     const { graph, memory, kernelNames } = captured.end();
     this.handle = graph;
     this.memory = memory;
@@ -88,6 +89,16 @@ export function requireMemory(
           `the graph is disposed`,
       );
     }
+  }
+}
+
+/** Calls a program's function; what it throws itself is told, also when nobody catches it. */
+function resultOf(body: (stream: CudaStream) => unknown, stream: CudaStream): unknown {
+  try {
+    return body(stream);
+  } catch (error) {
+    tellAfterAll(error);
+    throw error;
   }
 }
 

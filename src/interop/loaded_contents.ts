@@ -1,4 +1,4 @@
-// What was loaded from a file, by name: whether its memory is there, and one of its contents.
+// The contents of a file that was loaded, by name.
 
 import { DisposedError } from "../words/errors.ts";
 import { describeValue, visibleText } from "../words/format.ts";

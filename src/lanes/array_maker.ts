@@ -36,7 +36,7 @@ interface Stock {
 /** New arrays of sizes that a program asks for again and again. */
 export class ArrayMaker {
   readonly #words: Int32Array<SharedArrayBuffer>;
-  /** What there is of each size, the one that was asked for last first. */
+  /** The arrays of each size, the size that was asked for last first. */
   #stocks: Stock[] = [];
   #ports: readonly MessagePort[] = [];
   #askedCount = 0;

@@ -1,6 +1,6 @@
 // The description of a memory resource, for consoles and cards: each adaptor with its counters.
 
-import { formatBytes, messageOf } from "../words/format.ts";
+import { classNameOf, formatBytes, messageOf } from "../words/format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
 /** One resource of a stack of adaptors. */
@@ -14,7 +14,7 @@ export interface ResourceFacts {
 export function resourceData(resource: MemoryResource): Readonly<Record<string, unknown>> {
   const { upstream, context } = resource as MemoryResource & { upstream?: MemoryResource };
   return {
-    name: resource.constructor.name,
+    name: classNameOf(resource),
     device: context.ordinal,
     ...readable(() => Object.fromEntries(countersOf(resource)), () => ({})),
     ...(upstream === undefined ? {} : { upstream: resourceData(upstream) }),
@@ -38,7 +38,7 @@ export function placeOf({ isDeviceAccessible, isHostAccessible, context }: Memor
 
 /** Lists a resource and its upstreams, the outermost first. */
 export function stackOf(resource: MemoryResource): ResourceFacts[] {
-  const own = { name: resource.constructor.name, facts: factsOf(resource) };
+  const own = { name: classNameOf(resource), facts: factsOf(resource) };
   const { upstream } = resource as { upstream?: MemoryResource };
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];
 }

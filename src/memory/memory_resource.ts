@@ -2,7 +2,7 @@
 
 import { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { describeValue, formatAddress, messageOf } from "../words/format.ts";
+import { classNameOf, describeValue, formatAddress, messageOf } from "../words/format.ts";
 import { type OptionKind, refusePromise } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
 
@@ -106,7 +106,7 @@ export function deallocateTo(
   if (returned === undefined) return;
   refusePromise(
     returned,
-    `${resource.constructor.name}.deallocate() returned a promise, for which nothing would wait`,
+    `${classNameOf(resource)}.deallocate() returned a promise, for which nothing would wait`,
   );
 }
 
@@ -123,7 +123,7 @@ function refusal(
   },
   address: unknown,
 ): TypeError {
-  const { name } = resource.constructor;
+  const name = classNameOf(resource);
   if (address instanceof Promise) address.catch(() => {}); // the reason to tell is another one
   if (!isAddress(address)) {
     return new TypeError(

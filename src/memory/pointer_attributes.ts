@@ -1,11 +1,11 @@
-// What the driver knows about an address: whose memory it is, and who can use it.
+// The facts that the driver knows about an address: whose memory it is, and who can use it.
 
 import { CUmemorytype, CUpointer_attribute, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { isRefusal } from "../words/errors.ts";
 import { formatAddress } from "../words/format.ts";
 
-/** What the driver knows about an address. */
+/** The facts that the driver knows about an address. */
 export interface PointerAttributes {
   /** The place of the memory; managed memory moves. */
   readonly memoryType: "device" | "host" | "managed";

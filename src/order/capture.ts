@@ -2,6 +2,7 @@
 // capture lasts while one function runs, so there is never more than one.
 
 import { CUstreamCaptureMode } from "../../ffi/constants.ts";
+import { tellElsewhere } from "../accounting/unawaited_calls.ts";
 import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
 import { releaseAll, succeeds, tryRelease } from "../driver/release.ts";
@@ -52,10 +53,14 @@ export function requireUncaptured(queue: StreamKey, action: string): void {
   if (isCaptured(queue)) throw refusal(queue, action);
 }
 
-/** Creates the error for what cannot be recorded, with which the capture ends even if caught. */
+/**
+ * Creates the error for what cannot be recorded. The capture fails with one of its own like it, so
+ * that a call which nobody awaits need not tell it again.
+ */
 export function cannotRecord(queue: StreamKey, action: string): TypeError {
   const error = refusal(queue, action);
-  active?.refuse(error);
+  active?.refuse(refusal(queue, action));
+  tellElsewhere(error);
   return error;
 }
 

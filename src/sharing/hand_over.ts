@@ -13,7 +13,7 @@ import type { MemoryResource } from "../memory/memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
-import { describeValue } from "../words/format.ts";
+import { classNameOf, describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
 import { malformed, TicketError } from "../words/ticket.ts";
 import { requireDevice } from "./refusals.ts";
@@ -136,7 +136,7 @@ function isFromPool({ resource }: Allocation, name: string): boolean {
   if (resource instanceof CudaAsyncMemoryResource) return true;
   if (resource instanceof CudaMemoryResource) return false;
   throw new TypeError(
-    `Cannot hand over ${name}: its memory goes back to a ${resource.constructor.name} of this ` +
+    `Cannot hand over ${name}: its memory goes back to a ${classNameOf(resource)} of this ` +
       `Worker; allocate from gpu.memoryResource as it is by default, or from a CudaMemoryResource`,
   );
 }

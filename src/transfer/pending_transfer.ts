@@ -4,6 +4,7 @@
 import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import type { Context } from "../driver/context.ts";
 import type { Lending } from "../lanes/copy_lanes.ts";
+import { threadsBack } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { ownedParts } from "../memory/host_bytes.ts";
 import { holdFor, keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
@@ -258,6 +259,7 @@ export class PendingTransfer extends PendingWork {
     await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
     await mover.atRest();
+    await threadsBack(); // of those that made the ring's pages
     context.release();
     if (this.#failure === undefined) this.#settle.resolve();
     else this.#settle.reject(this.#failure.error);

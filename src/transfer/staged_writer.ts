@@ -19,7 +19,7 @@ const BLOCK_BYTES = 4 * 2 ** 20;
 /** A stream that does not tell its length begins small: a server has hundreds of short ones at a time. */
 const FIRST_BLOCK_BYTES = 64 * 2 ** 10;
 
-/** How much larger the next block of such a stream is. */
+/** The factor by which the next block of such a stream is larger. */
 const GROWTH = 4;
 
 /** Device memory that a stream of bytes goes into. */

@@ -190,9 +190,15 @@ function nameOf(value: object): string {
     value.toString !== Object.prototype.toString;
   const name = isNamed ? String(value) : "";
   if (name !== "" && !name.includes("\n")) return name; // a table is no name
-  const className = value.constructor?.name || "Object";
+  const className = classNameOf(value);
   if (className === "Object") return "an object";
   return `${/^[AEIO]/.test(className) ? "an" : "a"} ${className}`;
+}
+
+/** Returns the name of an object's class; an object without a prototype has none. */
+export function classNameOf(value: object): string {
+  const name: unknown = value.constructor?.name;
+  return typeof name === "string" && name !== "" ? name : "Object";
 }
 
 /** Says of an object that looks like one of the kit's when another copy of the kit made it. */

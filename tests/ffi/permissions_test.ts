@@ -1,4 +1,4 @@
-// What a program may do with less than all of --allow-ffi: it hears at once what it lacks.
+// A program with less than all of --allow-ffi hears at once which permission it lacks.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runWith } from "../support/child_deno.ts";

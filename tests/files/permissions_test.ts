@@ -14,7 +14,7 @@ const OLD = Uint8Array.of(1, 2, 3, 4);
 const TEMPORARY = ".file.vramkit-saving";
 const PROGRAM = new URL("tests/support/saving/permitted_program.ts", PROJECT_ROOT).pathname;
 
-/** What a program may write, and which ways work then. */
+/** The permissions of a program to write, and the ways that work then. */
 interface WriteCase {
   readonly name: string;
   readonly flags: (folder: string) => string[];

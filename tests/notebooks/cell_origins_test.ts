@@ -1,4 +1,4 @@
-// What a notebook says of its own cells: where objects were made, and when cells began.
+// A notebook's knowledge of its own cells: where objects were made, and when cells began.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { outputText } from "../../jupyter/output_shapes.ts";

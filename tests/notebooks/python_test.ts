@@ -1,4 +1,4 @@
-// What the Jupyter tasks say where Jupyter is missing, and which kernel they use.
+// The words of the Jupyter tasks where Jupyter is missing, and the kernel that they use.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";

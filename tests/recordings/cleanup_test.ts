@@ -1,4 +1,4 @@
-// What the recorder asks of a driver behind a sequence: nothing of what it has destroyed itself.
+// The recorder's questions to a driver behind a sequence: none about objects that it destroyed.
 
 import { assert, assertEquals } from "@std/assert";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";

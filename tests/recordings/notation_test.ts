@@ -1,4 +1,4 @@
-// How steps are written: words, names with distances, lists in lists, runs of bytes.
+// The notation of steps: words, names with distances, lists in lists, runs of bytes.
 
 import { assertEquals } from "@std/assert";
 import {

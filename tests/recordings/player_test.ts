@@ -1,4 +1,4 @@
-// What a player writes down of the steps of a sequence, and which steps it leaves out because a real
+// The notes of a player about the steps of a sequence, and which steps it leaves out because a real
 // driver could do anything there.
 
 import { assertEquals } from "@std/assert";

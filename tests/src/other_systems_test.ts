@@ -1,4 +1,4 @@
-// What becomes of the kit on systems that it was not written on: everything but files works without
+// The kit on systems that it was not written on: everything but files works without
 // the C library, and files are refused in words.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";

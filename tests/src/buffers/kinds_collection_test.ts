@@ -1,4 +1,4 @@
-// What garbage collection does to the kinds that tie host and device memory together, in a child
+// Garbage collection of the kinds that tie host and device memory together, in a child
 // process that can ask for a collection: nothing goes while something can still reach it.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";

@@ -1,4 +1,4 @@
-// What every kind of buffer does the same way: slices, strided copies, single elements, release.
+// Calls that every kind of buffer has in common: slices, strided copies, single elements, release.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";

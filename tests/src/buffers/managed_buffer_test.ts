@@ -102,7 +102,7 @@ testOnDevice("ManagedBuffer.discard() loses no bytes that are written behind it"
     assertEquals(managed.downloadSync().findIndex((byte) => byte !== 50 + round), -1);
     managed.discard().copyFrom(source);
     assertEquals(managed.downloadSync().findIndex((byte) => byte !== 100 + round), -1);
-    // What lies beside a part that is given up stays, also on the same page.
+    // Bytes beside a part that is given up stay, also on the same page.
     managed.subarray(1000, 5000).discard().fill(round);
     const bytes = managed.downloadSync();
     assertEquals([bytes[999], bytes[1000], bytes[4999], bytes[5000]], [

@@ -24,7 +24,7 @@ const KINDS: readonly [name: string, make: Make][] = [
   }],
 ];
 
-/** What is lost for good, which on a GPU is kept for the whole process. */
+/** Memory that is lost for good, which on a GPU is kept for the whole process. */
 function lostBytes({ context }: CudaDevice): number {
   const lost = [...context.ledger.caches].filter(({ name }) => name === "no one: lost");
   return lost.reduce((sum, { byteLength }) => sum + byteLength, 0);

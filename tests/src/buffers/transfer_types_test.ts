@@ -1,4 +1,4 @@
-// What the compiler says of transfers: arrays that would fail at run time are refused before that.
+// The compiler's checks of transfers: arrays that would fail at run time are refused before that.
 
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { runDeno } from "../../support/child_deno.ts";

@@ -1,4 +1,4 @@
-// What a device buffer can be made of: plain arrays, nested arrays, iterables, typed arrays, bytes.
+// The sources of a device buffer: plain arrays, nested arrays, iterables, typed arrays, bytes.
 
 import { runInNewContext } from "node:vm";
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";

@@ -1,4 +1,4 @@
-// What gpu.system() makes of NVML: values, words, older libraries, and what is not there.
+// The result of gpu.system(): NVML's values, words, older libraries, and missing values.
 
 import {
   assert,

@@ -154,7 +154,7 @@ Deno.test("Driver.call() names the version that a missing function needs", () =>
   assertEquals(error.reason, "driver-too-old");
 });
 
-/** What a program prints in a process of its own. */
+/** The output of a program in a process of its own. */
 async function printed(flags: readonly string[], choice: string): Promise<string> {
   const mod = import.meta.resolve("../../../mod.ts");
   const { stdout, stderr } = await runWith(

@@ -125,7 +125,7 @@ Deno.test("GroupLink keeps messages for a group that a call may open, and no oth
   const { links, notes: [, own] } = await connect(2);
   const [first, second] = links as [GroupLink, GroupLink];
   assert(own !== undefined);
-  /** What a group hears first that is opened after messages for it came. */
+  /** The first message that a group hears which is opened after messages for it came. */
   const heardBy = async (id: string): Promise<string[]> => {
     const before = own.words.length;
     first.send(id, { word: id });

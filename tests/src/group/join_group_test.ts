@@ -749,7 +749,7 @@ testOnLinux(
     using folder = new TemporaryFolder();
     const path = `${folder.path}/meeting`;
     for (const rendezvous of [`file:${path}`, `file://${path}`]) {
-      // What a killed process leaves behind is in nobody's way.
+      // A killed process leaves nothing behind that is in anybody's way.
       const program = `Deno.listen({ transport: "unix", path: ${JSON.stringify(path)} }); ` +
         `Deno.kill(Deno.pid, "SIGKILL");`;
       await evaluate(program);

@@ -79,7 +79,7 @@ for (const size of [1, 2, 3, 5]) {
         assertEquals([parts.length, parts.firstPart, parts.offsets.length], [1, rank, size]);
         assertEquals(await parts.buffers[0]?.download(), expected, name);
         assertEquals([...parts.shape], tensor.shape);
-        // What goes up is the whole, of which this rank takes its own.
+        // The whole goes up, and this rank takes its own part of it.
         await parts.upload(tensor.bytes.map((byte) => byte ^ 255));
         const turned = await parts.buffers[0]?.download();
         assertEquals(turned, expected.map((byte) => byte ^ 255), name);

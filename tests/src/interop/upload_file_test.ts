@@ -224,7 +224,7 @@ function readText(path: string): string {
   return Deno.readTextFileSync(path);
 }
 
-/** What a descriptor of this process refers to. */
+/** The target of a descriptor of this process. */
 function linkOf(descriptor: string): string | undefined {
   try {
     return Deno.readLinkSync(`/proc/self/fd/${descriptor}`);

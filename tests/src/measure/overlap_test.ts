@@ -1,4 +1,4 @@
-// What a trace of overlap records, and how overlap is reckoned from known spans.
+// The records of a trace of overlap, and the overlap of known spans.
 
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { timesWith } from "../../../src/measure/overlap.ts";

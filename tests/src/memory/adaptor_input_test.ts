@@ -1,4 +1,4 @@
-// What adaptors refuse when they are made: notebooks have no compiler that would.
+// Adaptors refuse wrong arguments when they are made: notebooks have no compiler that would.
 
 import { assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";

@@ -15,7 +15,7 @@ import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-/** What RMM writes, with two streams, a failure, a block that is never freed, and a reused address. */
+/** RMM's log of two streams, a failure, a block that is never freed, and a reused address. */
 const RMM_LOG = `Thread,Time,Action,Pointer,Size,Stream
 1979932,14:21:19.998533,allocate,0x30a000000,256,0x2
 1979932,14:21:19.998600,allocate,0x30a000100,1000,0x55d0

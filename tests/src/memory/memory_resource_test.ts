@@ -11,7 +11,7 @@ import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { testResource } from "../../support/resource_contract.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-/** What a user might write: every block of another resource gets a border on both sides. */
+/** A user's resource: every block of another resource gets a border on both sides. */
 class BorderedResource implements MemoryResource {
   static readonly BORDER_BYTES = 256;
   readonly context;

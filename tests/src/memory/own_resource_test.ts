@@ -17,6 +17,7 @@ import {
   TrackingResourceAdaptor,
 } from "../../../src/entries/memory.ts";
 import { DisposedError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { cardOf } from "../../support/display.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -63,6 +64,28 @@ testOnDevice("A resource of the program's that returns no address is refused by 
     );
     assertEquals(resource.returned, []);
   }
+});
+
+testOnDevice("A resource of the program's may be an object without a prototype", async (gpu) => {
+  const upstream = new CudaMemoryResource(gpu);
+  let given = 4096 as unknown as bigint;
+  const resource: MemoryResource = Object.assign(Object.create(null), {
+    context: gpu.context,
+    isDeviceAccessible: true,
+    isHostAccessible: false,
+    allocate: () => given,
+    deallocate: upstream.deallocate.bind(upstream),
+  });
+  assertThrows(
+    () => gpu.alloc("uint8", 100, { resource }),
+    TypeError,
+    "Cannot allocate from Object: its allocate() returned the number 4096",
+  );
+  given = upstream.allocate(100);
+  using buffer = gpu.alloc("uint8", 100, { resource });
+  assertStringIncludes((await cardOf(buffer)).text, "from: Object");
+  const cached = new CachingResourceAdaptor(resource);
+  assertStringIncludes(Deno.inspect(cached), "over Object");
 });
 
 Deno.test("A resource of the program's that returns a promise is refused, and the promise too", () =>

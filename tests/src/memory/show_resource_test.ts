@@ -1,4 +1,4 @@
-// What a console shows of memory resources: a line each, with the counters.
+// Memory resources on a console: a line each, with the counters.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";

@@ -20,7 +20,7 @@ interface FailureScene {
   readonly setFault: (fault: Fault | undefined) => void;
 }
 
-/** What fails: the wait for the stream of the transfer. */
+/** The failing call: the wait for the stream of the transfer. */
 const FAULT = { name: "cuStreamWaitEvent" } as const;
 
 /** Runs a test with a transfer under way. */

@@ -1,4 +1,4 @@
-// What stands where a stream, a device or a resource belongs, in programs that no compiler has read.
+// Other values where a stream, a device or a resource belongs, in programs without a compiler.
 
 import { assertThrows } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";

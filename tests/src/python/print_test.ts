@@ -1,4 +1,4 @@
-// What Python prints, given to a callback of the program's; with no interpreter behind it.
+// The output of Python, given to a callback of the program's; with no interpreter behind it.
 
 import { assertEquals } from "@std/assert";
 import { Python } from "../../../src/entries/python.ts";

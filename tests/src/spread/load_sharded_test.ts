@@ -32,7 +32,7 @@ import { testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
 
-/** What a language model's layer has, in small, and one tensor that is shared over links. */
+/** The tensors of a language model's layer, in small, and one tensor that is shared over links. */
 const LAYER: Readonly<
   Record<string, { readonly dtype: DType; readonly shape: readonly number[] }>
 > = {

@@ -21,7 +21,7 @@ function arraysOf(places: readonly (readonly [number, number])[]): PackedArray[]
   return arrays;
 }
 
-/** How many bytes each copy of each slot moves. */
+/** The number of bytes that each copy of each slot moves. */
 function runBytes(arrays: readonly PackedArray[], options: typeof SLAB): number[][] {
   return packArrays(arrays, options).map(({ runs }) => runs.map(({ span }) => span.byteLength));
 }

@@ -1,4 +1,4 @@
-// What lanes and the copy engine do with a slot of packed arrays, address by address.
+// A slot of packed arrays in the hands of lanes and the copy engine, address by address.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import type { PackedArray } from "../../../src/transfer/pack.ts";

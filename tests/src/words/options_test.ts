@@ -1,4 +1,4 @@
-// What an OptionSet takes, what it refuses, and the words that it has for it.
+// The options that an OptionSet takes and refuses, and the words of its refusals.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { COPY, THIS_COPY } from "../../../src/words/format.ts";

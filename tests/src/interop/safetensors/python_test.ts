@@ -23,7 +23,7 @@ const FILE_COUNT = 500;
 const MUTANT_COUNT = 20_000;
 const SEED = 0x5afe2;
 
-/** What the kit refuses although Python takes it: it would lose something, or be read two ways. */
+/** Files that Python takes and the kit refuses: something would be lost, or read two ways. */
 const STRICTER = [
   /does not start with "\{"/, // white space before the object
   / twice$/, // the second one would win

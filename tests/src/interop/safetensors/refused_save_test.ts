@@ -12,13 +12,13 @@ import { DisposedError } from "../../../../src/words/errors.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
 import { withDevice } from "../../../support/with_device.ts";
 
-/** What a program without types gives. */
+/** The values that a program without types gives. */
 interface UntypedSave {
   readonly tensors: unknown;
   readonly options?: Record<string, unknown>;
 }
 
-/** How the save fails. */
+/** The failure of the save. */
 interface Refusal {
   // deno-lint-ignore no-explicit-any -- as assertRejects takes it
   readonly type: new (...args: any[]) => Error;

@@ -158,6 +158,9 @@ export const BUFFER_STEPS: readonly Step[] = [
       cache.setAccess(other, "none");
       assertEquals(cache.capacityBytes, 2 * MIB);
       cache.grow("4 MiB");
+      using shaped = gpu.growable("uint8", { reserveSize: "4 MiB", shape: 10 });
+      shaped.fill(7);
+      assertEquals(shaped.downloadSync()[9], 7);
     },
   },
   {
