@@ -28,7 +28,7 @@ import { countOf } from "./shape.ts";
 const COPY = "vramkit_strided_copy";
 const TRANSPOSE = "vramkit_strided_transpose";
 
-/** The most axes that the kernels take. */
+/** The most axes that the kernels take; each step of further ones is a launch of its own. */
 const MOST_AXES = 8;
 
 /** The largest words that the kernels move. */
@@ -59,16 +59,27 @@ const madeCalls = new WeakMap<Context, number>();
  */
 const areLoaded = new WeakMap<Context, boolean>();
 
-/** A launch for a layout in words of one size, wherever both sides begin. */
+/** The launches for a layout in words of one size, wherever both sides begin. */
 interface WordLaunch {
   readonly name: string;
   readonly count: number;
-  /** The arguments behind the memory. */
+  readonly axes: readonly WordAxis[];
+  /** The axes that the launches step along. */
+  readonly outer: readonly WordAxis[];
+  /** The first word of the first launch. */
+  readonly starts: Starts;
+  /** The arguments of the first launch, behind the memory. */
   readonly args: ReadyLaunch["args"];
 }
 
-/** The launches of layouts, by the bytes of a word; undefined for what the kernels do not take. */
-const wordLaunches = new WeakMap<CopyLayout, Map<number, WordLaunch | undefined>>();
+/** The first word of a launch in the memory of both sides. */
+interface Starts {
+  readonly to: number;
+  readonly from: number;
+}
+
+/** The launches of layouts, by the bytes of a word. */
+const wordLaunches = new WeakMap<CopyLayout, Map<number, WordLaunch>>();
 
 /** One axis, with the distances of its steps on both sides in words. */
 interface WordAxis {
@@ -84,22 +95,22 @@ interface WordAxis {
  */
 export function queueStridedCopy(copy: ShapedCopy): void {
   checkRoute(copy);
-  const launch = launchFor(copy);
-  if (launch === undefined) return queueShapedCopy(copy);
-  launchReady(copy.stream, launch);
+  const launches = launchesFor(copy);
+  if (launches === undefined) return queueShapedCopy(copy);
+  for (const launch of launches) launchReady(copy.stream, launch);
   noteCopy(copy, copy.layout.byteLength);
 }
 
 /** Queues a copy whose turn has come; see {@link queueStridedCopy}. */
 export function queueStridedCopyNow(copy: ShapedCopy): void {
-  const launch = launchFor(copy);
-  if (launch === undefined) return queueShapedCopyNow(copy);
-  launchReadyNow(copy.stream, launch);
+  const launches = launchesFor(copy);
+  if (launches === undefined) return queueShapedCopyNow(copy);
+  for (const launch of launches) launchReadyNow(copy.stream, launch);
   noteCopy(copy, copy.layout.byteLength);
 }
 
-/** Returns the launch of a kernel that copies faster than the driver; undefined for other copies. */
-function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
+/** Returns the launches of a kernel that copies faster than the driver; undefined for other copies. */
+function launchesFor(copy: ShapedCopy): Iterable<ReadyLaunch> | undefined {
   const { destination, source, stream: { context }, layout } = copy;
   if (layout.byteLength === 0 || !isOn(context, destination) || !isOn(context, source)) {
     return undefined;
@@ -109,11 +120,30 @@ function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
   const wordBytes = lowestBit(
     MOST_WORD_BYTES | Number((to.address | from.address) & BigInt(MOST_WORD_BYTES - 1)),
   );
-  const launches = wordLaunches.getOrInsertComputed(layout, () => new Map());
-  const launch = launches.getOrInsertComputed(wordBytes, () => wordLaunchFor(layout, wordBytes));
-  if (launch === undefined) return undefined;
+  const words = wordLaunches.getOrInsertComputed(layout, () => new Map());
+  const launch = words.getOrInsertComputed(wordBytes, () => wordLaunchFor(layout, wordBytes));
+  const memory = [writing(to), reading(from)];
+  if (launch.outer.length > 0) return launchesAlong(launch, memory);
   const { name, count, args } = launch;
-  return { name, count, args: [writing(to), reading(from), ...args] };
+  return [{ name, count, args: [...memory, ...args] }];
+}
+
+/** Makes a launch for each step along the outer axes. */
+function* launchesAlong(launch: WordLaunch, memory: ReadyLaunch["args"]): Iterable<ReadyLaunch> {
+  const { name, count, axes, outer, args } = launch;
+  const sizes = args.slice(0, -1); // without the layout
+  for (const starts of startsAlong(outer, launch.starts)) {
+    yield { name, count, args: [...memory, ...sizes, layoutBytes(axes, starts)] };
+  }
+}
+
+/** Goes along all axes, and gives the first word of each step. */
+function* startsAlong(axes: readonly WordAxis[], { to, from }: Starts): Iterable<Starts> {
+  const [axis, ...others] = axes;
+  if (axis === undefined) return yield { to, from };
+  for (let step = 0; step < axis.size; step++) {
+    yield* startsAlong(others, { to: to + step * axis.to, from: from + step * axis.from });
+  }
 }
 
 /** Returns whether memory is a device's own. */
@@ -121,18 +151,23 @@ function isOn(device: Context, { context, resource }: Allocation): boolean {
   return context === device && !resource.isHostAccessible;
 }
 
-/** Returns the launch for memory that begins at multiples of `mostBytes`. */
-function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch | undefined {
+/** Returns the launches for memory that begins at multiples of `mostBytes`. */
+function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const wordBytes = wordBytesFor(layout, mostBytes);
-  const axes = axesOf(layout, wordBytes);
-  if (axes.length > MOST_AXES) return undefined;
-  const squares = squaresOf(axes);
-  const count = squares?.count ?? layout.byteLength / wordBytes;
-  const starts = [-layout.destination.lowest / wordBytes, -layout.source.lowest / wordBytes];
-  const args = [u64(count), u32(wordBytes), layoutBytes(squares?.axes ?? axes, starts)];
+  const all = axesOf(layout, wordBytes);
+  const outerCount = Math.max(0, all.length - MOST_AXES);
+  const outer = all.toSorted((a, b) => a.size - b.size).slice(0, outerCount);
+  const inner = all.filter((axis) => !outer.includes(axis));
+  const squares = squaresOf(inner);
+  const axes = squares?.axes ?? inner;
+  const count = squares?.count ?? countOf(inner.map(({ size }) => size));
+  const { destination, source } = layout;
+  const starts = { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
+  const args = [u64(count), u32(wordBytes), layoutBytes(axes, starts)];
+  const shared = { axes, outer, starts, args };
   return squares === undefined
-    ? { name: COPY, count, args }
-    : { name: TRANSPOSE, count: count * SQUARE_THREADS, args };
+    ? { name: COPY, count, ...shared }
+    : { name: TRANSPOSE, count: count * SQUARE_THREADS, ...shared };
 }
 
 /**
@@ -204,14 +239,14 @@ function squaresOf(
 }
 
 /** Encodes the axes, the last one last, and the first word of both sides. */
-function layoutBytes(axes: readonly WordAxis[], starts: readonly number[]): Uint8Array {
-  const words = new BigInt64Array(3 * MOST_AXES + starts.length).fill(1n, 0, MOST_AXES);
-  for (const [at, { size, to, from }] of axes.entries()) {
+function layoutBytes(axes: readonly WordAxis[], { to, from }: Starts): Uint8Array {
+  const words = new BigInt64Array(3 * MOST_AXES + 2).fill(1n, 0, MOST_AXES);
+  for (const [at, axis] of axes.entries()) {
     const place = MOST_AXES - axes.length + at;
-    words[place] = BigInt(size);
-    words[MOST_AXES + place] = BigInt(to);
-    words[2 * MOST_AXES + place] = BigInt(from);
+    words[place] = BigInt(axis.size);
+    words[MOST_AXES + place] = BigInt(axis.to);
+    words[2 * MOST_AXES + place] = BigInt(axis.from);
   }
-  words.set(starts.map(BigInt), 3 * MOST_AXES);
+  words.set([to, from].map(BigInt), 3 * MOST_AXES);
   return new Uint8Array(words.buffer);
 }

@@ -312,11 +312,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const host = hostSource(this, source, new Moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
     const [use] = usesOf(copy);
+    const context = this.context.retain(); // the device may be disposed before the fence is
     let copied: Fence | undefined;
     const queue = () => {
       queueStridedCopyNow(copy);
       // Not an event on the stream, which the program may have disposed by now.
-      copied = Fence.behind(this.context, queueOf(stream).handle);
+      copied = Fence.behind(context, queueOf(stream).handle);
     };
     const { span } = packed;
     const task = { direction: "upload", stream, span, host, onProgress, signal } as const;
@@ -326,6 +327,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       if (fence !== undefined) await waitForGpu(() => fence.poll(), () => fence.waitElsewhere());
     } finally {
       copied?.dispose();
+      context.release();
     }
   }
 

@@ -12,7 +12,7 @@ import { toShape } from "../../buffers/shape.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { fileNameOf, type FilePath } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
-import { DTYPE, type DType, elementBytes } from "../../dtype.ts";
+import { allocateBits, DTYPE, type DType, elementBytes } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";
 import {
@@ -76,8 +76,8 @@ export async function loadNpy<D extends DType = DType>(
   const label = options.label ?? fileNameOf(file.path);
   const request = { gpu, header, stream, options: { ...options, label } };
   if (header.isBigEndian) {
-    const bytes = await readBytes(file, { fileOffset, byteLength: dataBytesOf(header), signal });
-    return await toDevice(bytes, request) as DeviceBuffer<D>;
+    const read = () => readBytes(file, { fileOffset, byteLength: dataBytesOf(header), signal });
+    return await toDevice(read, request) as DeviceBuffer<D>;
   }
   return await filled(request, async (buffer) => {
     const { span } = buffer;
@@ -93,14 +93,15 @@ export interface LoadRequest {
   readonly options: LoadNpyOptions;
 }
 
-/** Moves elements from the host to new device memory; swaps big-endian bytes in place. */
+/** Moves elements from the host to new device memory, which comes before reading them. */
 export async function toDevice(
-  bytes: Uint8Array<ArrayBuffer>,
+  read: () => Promise<Uint8Array<ArrayBuffer>> | Uint8Array<ArrayBuffer>,
   request: LoadRequest,
 ): Promise<DeviceBuffer> {
   const { header, stream, options: { onProgress, signal } } = request;
-  if (header.isBigEndian) swapBytes(bytes, elementBytes(header.dtype));
   return await filled(request, async ({ span }) => {
+    const bytes = await read();
+    if (header.isBigEndian) swapBytes(bytes, elementBytes(header.dtype));
     const task = { direction: "upload", host: { memory: bytes }, isPlaced: true } as const;
     await transfer({ ...task, span, stream, onProgress, signal });
   });
@@ -111,7 +112,11 @@ export function dataBytesOf({ dtype, count }: NpyHeader): number {
   return count * elementBytes(dtype);
 }
 
-/** Reads a part of a file in pieces. */
+/**
+ * Reads a part of a file in pieces.
+ *
+ * @throws RangeError when the host has no memory for it.
+ */
 export async function readBytes(
   file: DiskFile,
   { fileOffset, byteLength, signal }: {
@@ -120,7 +125,7 @@ export async function readBytes(
     readonly signal: AbortSignal | undefined;
   },
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(byteLength);
+  const bytes = allocateBits("uint8", byteLength);
   for (let at = 0; at < byteLength; at += PIECE_BYTES) {
     if (at > 0) await sleep(0);
     signal?.throwIfAborted();

@@ -8,7 +8,7 @@ import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
-import type { DType } from "../../dtype.ts";
+import { allocateBits, type DType } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import {
   encodeNpyHeader,
@@ -221,7 +221,7 @@ export async function loadNpz(
     const end = header.byteLength + dataBytesOf(header);
     const label = options.label ?? name;
     const request = { gpu, header, stream, options: { ...options, label } };
-    const array = await toDevice(contents.slice(header.byteLength, end), request);
+    const array = await toDevice(() => contents.slice(header.byteLength, end), request);
     found.set(name, undo.use(array));
   }
   undo.move();
@@ -286,7 +286,7 @@ async function packArrays(
 ): Promise<Uint8Array<ArrayBuffer>[]> {
   // All downloads are called here, so that later calls come after them.
   const downloads = named.map(({ array, header }) => {
-    const contents = new Uint8Array(header.byteLength + array.byteLength);
+    const contents = allocateBits("uint8", header.byteLength + array.byteLength);
     contents.set(header);
     const target = contents.subarray(header.byteLength);
     const chosen = stream ?? defaultStreamOf(array.context);

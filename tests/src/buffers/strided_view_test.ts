@@ -1,8 +1,10 @@
 // Strided views: transposed, stepped and padded layouts, copied to contiguous buffers and back.
 
-import { assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { DisposedError } from "../../../src/words/errors.ts";
+import { openTestDevice } from "../../support/driver.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SIX = new Float32Array([1, 2, 3, 4, 5, 6]);
@@ -323,6 +325,20 @@ testOnDevice("StridedView.upload() ends when its stream is disposed meanwhile", 
   stream.dispose();
   await uploaded;
   assertEquals(await matrix.download(), SIX);
+});
+
+Deno.test("StridedView.upload() ends when its device is disposed meanwhile, and then lets it go", async () => {
+  using warnings = new CaughtWarnings();
+  using gpu = openTestDevice();
+  const { context } = gpu;
+  const x = gpu.zeros("float32", [4, 6]);
+  const upload = x.transpose().upload(new Float32Array(24));
+  gpu.synchronizeSync(); // the elements are there, and the promise is still to resolve
+  gpu.disposeAll();
+  gpu.dispose();
+  await upload;
+  assert(context.released);
+  assertEquals(warnings.texts, []);
 });
 
 testOnDevice("GpuBuffer.strided() keeps strides of its own", async (gpu) => {

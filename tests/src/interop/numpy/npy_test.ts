@@ -10,8 +10,9 @@ import {
 } from "@std/assert";
 import { pathToFileURL } from "node:url";
 import { crc32 } from "node:zlib";
-import { type DeviceBuffer, DisposedError, type DType } from "../../../../mod.ts";
+import { type DeviceBuffer, DisposedError, type DType, OutOfMemoryError } from "../../../../mod.ts";
 import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
+import { simulateDriver } from "../../../../src/entries/simulated.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
 import { zipPieces } from "../../../../src/numpy/zip.ts";
 import { namesIn } from "../../../support/files.ts";
@@ -143,6 +144,22 @@ Deno.test("loadNpy() refuses headers that break the format, and elements without
     await assertRejects(() => gpu.loadNpy(`${folder.path}/nowhere.npy`), Deno.errors.NotFound);
     await assertRejects(() => gpu.loadNpy(folder.path), TypeError);
   }));
+
+Deno.test("loadNpy() says that the host has no room for big-endian elements", () => {
+  return withDevice(async (gpu) => {
+    using folder = new TemporaryFolder();
+    const byteLength = 2 ** 40;
+    const text = `{'descr': '>f4', 'fortran_order': False, 'shape': (${byteLength / 4},)}\n`;
+    const path = folder.write("x.npy", "");
+    Deno.writeFileSync(path, fileOf(text));
+    Deno.truncateSync(path, fileOf(text).byteLength + byteLength);
+    const words = "Cannot make an array of 1 TiB: the host has no memory for it";
+    await assertRejects(() => gpu.loadNpy(path), RangeError, words);
+    gpu.limit("1 GiB"); // the device's memory is asked for first
+    await assertRejects(() => gpu.loadNpy(path), OutOfMemoryError, "limit");
+    assertEquals(gpu.live().count, 0);
+  }, { driver: simulateDriver({ memorySize: "64 TiB" }) });
+});
 
 Deno.test("readNpyHeader() reads what encodeNpyHeader() writes, and every version", () => {
   for (const dtype of TYPES) {
