@@ -1,6 +1,6 @@
 // Finds where an object was created: the first line of the caller's own code on the stack. A stack
-// costs 5 to 30 microseconds, a program's first one 600, so outside notebooks only large
-// blocks get one, at a bounded rate.
+// costs 5 to 30 microseconds, a program's first one 600, so outside notebooks only large blocks get
+// one, at a bounded rate.
 
 import { readVariable } from "../../ffi/library.ts";
 import { inNotebook } from "./notebook_kernel.ts";

@@ -16,8 +16,8 @@ import { canReportByDefault, engineOf } from "../transfer/context_engine.ts";
 import { rehearseTransfers } from "../transfer/host_transfer.ts";
 import { finishMover } from "../transfer/pending_transfer.ts";
 import { RingMover } from "../transfer/ring_mover.ts";
-import { findHelpers, MOST_LENT_THREADS, moveShared } from "../transfer/shared_transfer.ts";
 import { cutRun } from "../transfer/run_pieces.ts";
+import { findHelpers, MOST_LENT_THREADS, moveShared } from "../transfer/shared_transfer.ts";
 import { forgetDownloads, StagingMemory } from "../transfer/staging_memory.ts";
 
 /** Bytes of a transfer: few, because only the calls matter. */
