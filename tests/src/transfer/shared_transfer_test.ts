@@ -1,7 +1,7 @@
 // Transfers that lanes and the caller copy together: random programs beside a model, calls that fail,
 // and memory that there is not.
 
-import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertGreater, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { findHost } from "../../../ffi/host.ts";
@@ -397,3 +397,22 @@ for (const direction of ["upload", "download"] as const) {
     },
   );
 }
+
+Deno.test(
+  "page-locked memory that late threads may write ends with the device",
+  THREADS,
+  async () => {
+    const { driver, calls } = watchedDriver();
+    {
+      using gpu = CudaDevice.open(0, { driver, transfers: { laneCount: 6 } });
+      using x = gpu.zeros("uint8", LENT_BYTES.upload.largest);
+      await using _busy = new BusyThreads();
+      x.uploadSync(patternBytes(x.byteLength, 3));
+      assertEquals(StagingMemory.of(gpu.context).byteLength, 0);
+      assertFalse(calls.includes("cuMemHostUnregister"));
+    }
+    const countOf = (name: DriverFunction) => calls.filter((call) => call === name).length;
+    assertEquals(countOf("cuMemHostUnregister"), countOf("cuMemHostRegister_v2"));
+    assertEquals(countOf("cuEventDestroy_v2"), countOf("cuEventCreate"));
+  },
+);
