@@ -3,7 +3,13 @@
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { isUntouched, makePagesSync, threadsAway, threadsBack } from "../lanes/fresh_pages.ts";
+import {
+  askForHugePages,
+  isUntouched,
+  makePagesSync,
+  threadsAway,
+  threadsBack,
+} from "../lanes/fresh_pages.ts";
 import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
@@ -193,6 +199,7 @@ function move(
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
+    if (isFresh && helpers?.areLent === true) askForHugePages(bytes);
     moveBriefly(task, bytes, { isFilled, helpers });
     // Only now: lanes make the pages of later arrays, with slots that the transfer has used.
     if (isFilled) {
@@ -297,7 +304,7 @@ function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean 
   const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
-    share(task, () => newBytes(host, maker?.take(byteLength)), helpers);
+    share(task, () => newBytes(host, maker?.take(byteLength), helpers), helpers);
   } else {
     const bytes = StagingMemory.of(context).land(byteLength);
     if (bytes === undefined) return false;
@@ -310,9 +317,15 @@ function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean 
 }
 
 /** Returns the bytes of a new array, which is made of `buffer` if there is one. */
-function newBytes(host: HostSide, buffer: ArrayBuffer | undefined): HostBytes {
+function newBytes(
+  host: HostSide,
+  buffer: ArrayBuffer | undefined,
+  { areLent }: Helpers,
+): HostBytes {
   if (buffer !== undefined) host.unmade?.place(buffer);
-  return host.memory;
+  const { memory } = host;
+  if (areLent && isUntouched(memory)) askForHugePages(memory);
+  return memory;
 }
 
 /**

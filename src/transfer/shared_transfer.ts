@@ -6,7 +6,7 @@ import { roundUp } from "../../ffi/alignment.ts";
 import { type ByteCopy, queueCopies } from "../copies/copy_many.ts";
 import type { Context } from "../driver/context.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { askForHugePages, isUntouched, prepareThreads } from "../lanes/fresh_pages.ts";
+import { prepareThreads } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
 import { type StagingBlock, StagingMemory } from "./staging_memory.ts";
@@ -107,7 +107,7 @@ function upload(
 
 function download(
   parts: SharedParts,
-  { stream, device, staged: { address, fences }, bytes, areLent }: SharedMove,
+  { stream, device, staged: { address, fences }, bytes }: SharedMove,
 ): void {
   const copies = parts.copies();
   for (const [index, { offset, byteLength }] of copies.entries()) {
@@ -116,7 +116,6 @@ function download(
     if (index + 1 < copies.length) fences[index]?.set(stream.handle);
   }
   const array = bytes();
-  if (areLent && isUntouched(array)) askForHugePages(array);
   parts.connect({ array, source: address, destination: addressOf(array) });
   for (const [index, { partCount }] of copies.entries()) {
     if (index + 1 === copies.length) stream.synchronizeSync();
