@@ -5,6 +5,7 @@ import { assert, assertEquals, assertFalse, assertGreater, assertThrows } from "
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { findHost } from "../../../ffi/host.ts";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import type { LaneTask } from "../../../src/lanes/lane_tasks.ts";
@@ -18,7 +19,7 @@ import { CudaError } from "../../../src/words/errors.ts";
 import { BusyThreads } from "../../support/busy_threads.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { type Random, runSeeds, testRandom } from "../../support/random.ts";
+import { type Random, type RandomRun, runSeeds, testRandom } from "../../support/random.ts";
 
 const MIB = 2 ** 20;
 const LARGEST = SHARED_BYTES.download.largest;
@@ -116,35 +117,49 @@ function someSize(random: Random): number {
   return random.pick([...SIZES, random.below(LARGEST), random.below(LARGEST)]) ?? 0;
 }
 
+/** Moves bytes between a random part of a buffer and an array, and compares with a model. */
+async function moveAtRandom(
+  { random, log }: RandomRun,
+  { memory, model, host, size }: {
+    readonly memory: DeviceBuffer<"uint8">;
+    readonly model: Uint8Array;
+    readonly host: Uint8Array<ArrayBuffer>;
+    readonly size: number;
+  },
+): Promise<void> {
+  const start = random.below(memory.byteLength - size + 1);
+  using part = memory.subarray(start, start + size);
+  const offset = random.below(64);
+  const bytes = random.below(3) === 0
+    ? new Uint8Array(size) // without pages
+    : host.subarray(offset, offset + size);
+  const [isUpload, isSync, isNew] = [random.below(2), random.below(2), random.below(2)];
+  log.push(`${isUpload}${isSync}${isNew}: ${size} bytes from ${start}, ${offset}`);
+  if (isUpload) {
+    bytes.set(patternBytes(size, random.below(250)));
+    if (isSync) part.uploadSync(bytes);
+    else await part.upload(bytes);
+    model.set(bytes, start);
+  } else if (isNew) {
+    const array = isSync ? part.downloadSync() : await part.download();
+    assertSameBytes(array, model.subarray(start, start + size));
+  } else {
+    if (isSync) part.downloadSync(bytes);
+    else await part.download(bytes);
+    assertSameBytes(bytes, model.subarray(start, start + size));
+  }
+}
+
 Deno.test("shared transfers of random parts, types and places agree with a model", async () => {
   using scene = await SharingScene.open();
-  const { gpu } = scene;
-  using memory = gpu.zeros("uint8", LARGEST + MIB);
+  using memory = scene.gpu.zeros("uint8", LARGEST + MIB);
   const host = new Uint8Array(memory.byteLength + 64);
-  await runSeeds(6, async ({ random, log }) => {
+  await runSeeds(6, async (run) => {
     const model = new Uint8Array(memory.byteLength);
     memory.fill(0);
     for (let call = 0; call < 12; call++) {
-      const size = Math.min(memory.byteLength, someSize(random));
-      const start = random.below(memory.byteLength - size + 1);
-      using part = memory.subarray(start, start + size);
-      const offset = random.below(64);
-      const bytes = host.subarray(offset, offset + size);
-      const [isUpload, isSync, isNew] = [random.below(2), random.below(2), random.below(2)];
-      log.push(`${isUpload}${isSync}${isNew}: ${size} bytes from ${start}, ${offset}`);
-      if (isUpload) {
-        bytes.set(patternBytes(size, random.below(250)));
-        if (isSync) part.uploadSync(bytes);
-        else await part.upload(bytes);
-        model.set(bytes, start);
-      } else if (isNew) {
-        const array = isSync ? part.downloadSync() : await part.download();
-        assertSameBytes(array, model.subarray(start, start + size));
-      } else {
-        if (isSync) part.downloadSync(bytes);
-        else await part.download(bytes);
-        assertSameBytes(bytes, model.subarray(start, start + size));
-      }
+      const size = Math.min(memory.byteLength, someSize(run.random));
+      await moveAtRandom(run, { memory, model, host, size });
     }
   });
   assertGreater(scene.partCount, 100);
@@ -334,36 +349,16 @@ function countLent(): { count: number } & Disposable {
 
 Deno.test("transfers that lent threads share agree with a model", THREADS, async () => {
   using lent = countLent();
-  await runSeeds(4, async ({ random, log }) => {
+  const most = LENT_BYTES.upload.largest;
+  const sizes = Object.values(LENT_BYTES).flatMap(({ smallest }) => [smallest - 1, smallest]);
+  await runSeeds(4, async (run) => {
     using gpu = openWithoutLanes();
-    const most = LENT_BYTES.upload.largest;
     using memory = gpu.zeros("uint8", most + MIB);
     const model = new Uint8Array(memory.byteLength);
     const host = new Uint8Array(memory.byteLength + 64);
     for (let call = 0; call < 10; call++) {
-      const sizes = Object.values(LENT_BYTES).flatMap(({ smallest }) => [smallest - 1, smallest]);
-      const size = random.pick([...sizes, most, most + 1, random.below(most)]) ?? 0;
-      const start = random.below(memory.byteLength - size + 1);
-      using part = memory.subarray(start, start + size);
-      const offset = random.below(64);
-      const bytes = random.below(3) === 0
-        ? new Uint8Array(size) // without pages
-        : host.subarray(offset, offset + size);
-      const [isUpload, isSync, isMade] = [random.below(2), random.below(2), random.below(2)];
-      log.push(`${isUpload}${isSync}${isMade}: ${size} bytes from ${start}, ${offset}`);
-      if (isUpload) {
-        bytes.set(patternBytes(size, random.below(250)));
-        if (isSync) part.uploadSync(bytes);
-        else await part.upload(bytes);
-        model.set(bytes, start);
-      } else if (isMade) {
-        const array = isSync ? part.downloadSync() : await part.download();
-        assertSameBytes(array, model.subarray(start, start + size));
-      } else {
-        if (isSync) part.downloadSync(bytes);
-        else await part.download(bytes);
-        assertSameBytes(bytes, model.subarray(start, start + size));
-      }
+      const size = run.random.pick([...sizes, most, most + 1, run.random.below(most)]) ?? 0;
+      await moveAtRandom(run, { memory, model, host, size });
     }
   });
   assertGreater(lent.count, 10); // on a busy machine some threads begin too late, and the others are not asked
