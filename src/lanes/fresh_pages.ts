@@ -31,7 +31,7 @@ const MOST_PARTS = 8;
 const LANE_PARTS = 16;
 
 /** Fewer pages are made by one thread in the time in which others start. */
-const SHARED_FROM_BYTES = 8 * 2 ** 20;
+const SHARED_FROM_BYTES = 2 * HUGE_PAGE_BYTES;
 
 /** A part of some memory. */
 export interface MemoryPart {
@@ -90,18 +90,13 @@ export function innerRange(address: bigint, byteLength: bigint, step: bigint): [
   return [(address + step - 1n) / step * step, (address + byteLength) / step * step];
 }
 
-/**
- * Makes the pages of an array, and blocks meanwhile; with the help of other threads for callers that wait
- * for {@link threadsBack}, as a program that blocks never does.
- */
-export function makePagesSync(bytes: HostBytes, { hasHelp = false } = {}): void {
+/** Makes the pages of an array, and blocks meanwhile. */
+export function makePagesSync(bytes: HostBytes): void {
   if (bytes.byteLength >= 2 * HUGE_PAGE_BYTES) askForHugePages(bytes);
   const start = toNext(PAGE_BYTES, addressOf(bytes));
   const host = findHost();
   if (host === undefined || start >= bytes.byteLength) return;
-  const [address, byteLength] = [addressOf(bytes) + BigInt(start), bytes.byteLength - start];
-  if (hasHelp) makePagesNow(host, address, byteLength);
-  else host.madvise(address, BigInt(byteLength), MADV.POPULATE_WRITE);
+  makePagesNow(host, addressOf(bytes) + BigInt(start), bytes.byteLength - start);
 }
 
 /**

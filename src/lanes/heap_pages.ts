@@ -1,7 +1,7 @@
 // Pages for new arrays, which come from the C library's heap: made ahead, many at a time. One at a time,
 // when an array is first touched, they take three times as long, and longer than to fill the array.
 
-import { findHost, type HostApi, MADV, MALLOPT } from "../../ffi/host.ts";
+import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import {
   askForHugePagesAt,
@@ -21,8 +21,11 @@ const MOST_BYTES = 4 * 2 ** 20;
 /** Arrays of the first size whose pages are made at a time: two of them already pay for that. */
 const FIRST_COUNT = 3;
 
-/** Bytes whose pages are made at a time, at most; the first times are less, and double. */
+/** Bytes whose pages are made at a time, at most: several threads need as long for a quarter of them. */
 const AHEAD_BYTES = 8 * 2 ** 20;
+
+/** Where more are wanted, all those are made; where less, the next time twice as many. */
+const FEW_BYTES = 2 ** 20;
 
 /** Smaller blocks are filled as fast as they are warmed; of larger ones a core's cache keeps too little. */
 const FEWEST_WARM_BYTES = 2 ** 14;
@@ -89,7 +92,8 @@ export function prepareHeap(
   if (host === undefined) return;
   if (madeBytes > 0 && lookAt(host, nextBlock(host, byteLength), byteLength) === "there") return;
   if (!isWidened) widenHeap(host);
-  madeBytes = Math.min(Math.max(2 * madeBytes, FIRST_COUNT * byteLength), AHEAD_BYTES);
+  const wantedBytes = Math.max(2 * madeBytes, FIRST_COUNT * byteLength);
+  madeBytes = wantedBytes > FEW_BYTES ? AHEAD_BYTES : wantedBytes;
   const end = nextBlock(host, madeBytes);
   const next = nextBlock(host, byteLength);
   if (next !== end && lookAt(host, next, byteLength) === "missing") {
@@ -110,9 +114,7 @@ export function prepareHeapAhead(): void {
   if (!isWidened) widenHeap(host);
   const address = nextBlock(host, FIRST_BYTES);
   if (address === 0n || lookAt(host, address, FIRST_BYTES) !== "missing") return;
-  const [start, end] = innerRange(address, BigInt(FIRST_BYTES), BigInt(PAGE_BYTES));
-  askForHugePagesAt(host, address, FIRST_BYTES);
-  makePagesNow(host, start, Number(end - start));
+  makePagesAt(host, address, FIRST_BYTES);
 }
 
 /** Prepares the heap for the next array, where a program downloads into one new array after another. */
@@ -195,5 +197,5 @@ function makePagesAt(
   askForHugePagesAt(host, address, byteLength);
   if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
   const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
-  if (start < end) host.madvise(start, end - start, MADV.POPULATE_WRITE);
+  if (start < end) makePagesNow(host, start, Number(end - start));
 }

@@ -138,7 +138,7 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
     comesFirst && task.andThen === undefined && (becomesIdle(task, owned) || isRehearsal);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   const awayCount = threadsAway();
-  move(task, owned, { hasHelp: true });
+  move(task, owned);
   const turn = turnWhenDue(byteLength);
   return threadsAway() > awayCount ? threadsBack()?.then(() => turn) : turn;
 }
@@ -181,11 +181,7 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 }
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
-function move(
-  task: HostTransfer,
-  owned: OwnedHostSpan | undefined,
-  help: { readonly hasHelp?: boolean } = {},
-): void {
+function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
   const lanes = isNew ? lanesFor(task, "download") : undefined;
@@ -198,7 +194,7 @@ function move(
     : undefined;
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
-    if (isFresh && helpers === undefined) makePagesSync(bytes, help);
+    if (isFresh && helpers === undefined) makePagesSync(bytes);
     if (isFresh && helpers?.areLent === true) askForHugePages(bytes);
     moveBriefly(task, bytes, { isFilled, helpers });
     // Only now: lanes make the pages of later arrays, with slots that the transfer has used.

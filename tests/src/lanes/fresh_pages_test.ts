@@ -112,24 +112,19 @@ testOnLinux("threadsBack() resolves when no thread is away, and is nothing then"
 
 testOnLinux("makePagesNow() of few pages has no other thread begin anything", async () => {
   await threadsBack();
-  await using memory = new FreshMemory(8 * 2 ** 20 - PAGE_BYTES);
+  await using memory = new FreshMemory(4 * 2 ** 20 - PAGE_BYTES);
   makePagesNow(memory.host, memory.address, memory.byteLength);
   assertEquals(threadsBack(), undefined);
   assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
 });
 
-for (const hasHelp of [false, true]) {
-  const name = hasHelp ? "with help" : "alone";
-  testOnLinux(`makePagesSync(), ${name}, makes the pages that begin in an array`, async () => {
-    await threadsBack();
-    await using memory = new FreshMemory(16 * 2 ** 20);
-    makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100), { hasHelp });
-    const pages = memory.byteLength / PAGE_BYTES;
-    assertEquals(memory.pagesThere(), Array.from({ length: pages - 1 }, (_, page) => page + 1));
-    assertEquals(threadsBack() !== undefined, hasHelp);
-    await threadsBack();
-  });
-}
+testOnLinux("makePagesSync() makes the pages that begin in an array", async () => {
+  await using memory = new FreshMemory(16 * 2 ** 20);
+  makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100));
+  const pages = memory.byteLength / PAGE_BYTES;
+  assertEquals(memory.pagesThere(), Array.from({ length: pages - 1 }, (_, page) => page + 1));
+  await threadsBack();
+});
 
 testOnLinux(
   "startThreads() starts as many threads, which are still there for the next call",
