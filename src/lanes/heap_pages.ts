@@ -42,7 +42,7 @@ const FIRST_BYTES = 3 * AHEAD_BYTES;
 const LOOK_BYTES = 2 ** 18;
 
 /** From this size on the heap maps a block apart, at the most that the C library allows. */
-export const MOST_HEAP_BYTES: number = 32 * 2 ** 20;
+const MOST_HEAP_BYTES = 32 * 2 ** 20;
 
 /** Freed bytes that the heap keeps at its end: twice the other threshold, as it sets by itself. */
 const KEPT_BYTES = 2 * MOST_HEAP_BYTES;

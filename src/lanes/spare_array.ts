@@ -6,10 +6,13 @@ import { findHost, type HostApi, MALLOPT } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import type { CopyLanes } from "./copy_lanes.ts";
 import { askForHugePages, PAGE_BYTES, pageParts } from "./fresh_pages.ts";
-import { MOST_HEAP_BYTES, widenHeap } from "./heap_pages.ts";
+import { widenHeap } from "./heap_pages.ts";
 
 /** The heap's memory has its pages, so clearing less than this takes less time than new pages. */
 const FEWEST_BYTES = 8 * 2 ** 20;
+
+/** A larger array has its pages made while it is filled, which takes no longer. */
+const MOST_BYTES = 64 * 2 ** 20;
 
 /** Free blocks of the heap that are passed by. */
 const MOST_BLOCKS = 4096;
@@ -28,7 +31,7 @@ export class SpareArray {
 
   /** Returns a new array; undefined for sizes that gain nothing, and while no lanes run. */
   take(byteLength: number): ArrayBuffer | undefined {
-    if (byteLength < FEWEST_BYTES || byteLength > MOST_HEAP_BYTES) return undefined;
+    if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES) return undefined;
     const isRepeated = byteLength === this.#lastBytes;
     this.#lastBytes = byteLength;
     const spare = this.#spare?.byteLength === byteLength ? this.#spare : this.#make(byteLength);

@@ -43,8 +43,8 @@ export interface EngineLimits extends RingLimits, LaneNeeds {
   readonly ringFromBytes?: number | undefined;
 }
 
-/** Enough for most transfers of 64 MiB: keeping the array through a turn costs 50 microseconds. */
-const FIRST_TURN_MILLISECONDS = 2;
+/** Enough for most new arrays of 64 MiB: keeping an array through a turn takes threads and time. */
+const FIRST_TURN_MILLISECONDS = 4;
 
 /** The driver takes up to a millisecond for these. */
 const AT_ONCE_BYTES = 16 * 2 ** 20;
