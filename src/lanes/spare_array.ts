@@ -57,25 +57,48 @@ export class SpareArray {
   }
 }
 
+/** Whether the heap had a free block for the last array, which it takes before it maps one. */
+let hadFreeBlock = false;
+
 /** Makes an array whose memory is mapped apart; undefined when memory is short. */
 function mapArray(host: HostApi, byteLength: number): ArrayBuffer | undefined {
-  const blocks: bigint[] = [];
   host.mallopt(MALLOPT.MMAP_THRESHOLD, FEWEST_BYTES);
   try {
-    // The heap maps no block while it has a free one of that size.
-    let block = host.malloc(BigInt(byteLength));
-    while (block !== 0n && !isMapped(block) && blocks.length < MOST_BLOCKS) {
-      blocks.push(block);
-      block = host.malloc(BigInt(byteLength));
-    }
-    host.free(block);
+    const array = hadFreeBlock ? undefined : new ArrayBuffer(byteLength);
+    if (array !== undefined && isMapped(addressOf(new Uint8Array(array)))) return array;
+    using blocks = new FreeBlocks(host, byteLength);
+    hadFreeBlock = blocks.count > 0;
     return new ArrayBuffer(byteLength);
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;
   } finally {
-    for (const block of blocks) host.free(block);
     widenHeap(host);
+  }
+}
+
+/** The heap's free blocks of a size, in use until it is disposed. */
+class FreeBlocks implements Disposable {
+  readonly #host: HostApi;
+  readonly #blocks: bigint[] = [];
+
+  constructor(host: HostApi, byteLength: number) {
+    this.#host = host;
+    let block = host.malloc(BigInt(byteLength));
+    while (block !== 0n && !isMapped(block) && this.count < MOST_BLOCKS) {
+      this.#blocks.push(block);
+      block = host.malloc(BigInt(byteLength));
+    }
+    host.free(block);
+  }
+
+  /** Number of blocks. */
+  get count(): number {
+    return this.#blocks.length;
+  }
+
+  [Symbol.dispose](): void {
+    for (const block of this.#blocks) this.#host.free(block);
   }
 }
 
