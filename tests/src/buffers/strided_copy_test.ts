@@ -258,6 +258,18 @@ Deno.test("StridedView.contiguous() copies more than eight axes by a launch for 
     assertEquals(await target.download(), expected);
   }));
 
+Deno.test("StridedView.contiguous() copies many axes by one launch", () =>
+  withKernels(async ({ gpu, copiesOf }) => {
+    for (const dtype of ["uint8", "float32", "float64"] as const) {
+      using numbers = gpu.iota(dtype, Array(17).fill(2));
+      const view = numbers.transpose().range(3, { step: -1 });
+      using copy = gpu.alloc(dtype, view.shape);
+      assertEquals(copiesOf(() => view.copyTo(copy)), ["cuLaunchKernel"]);
+      const places = elementsOf(view).map((place) => dtype === "uint8" ? place % 256 : place);
+      assertEquals([...await copy.download()], places);
+    }
+  }));
+
 Deno.test("StridedView.copyFrom() of no elements writes none, whichever axis is empty", () =>
   withKernels(async ({ gpu, copiesOf }) => {
     using x = gpu.iota("float32", 64);
