@@ -35,8 +35,11 @@ const MOST_AXES = 8;
 /** The most axes of any copy: as many of two words have more bytes than there are addresses. */
 const ALL_AXES = 64;
 
-/** More launches take longer than one that finds the place of each word by all axes. */
-const MOST_LAUNCHES = 64;
+/**
+ * Launches of fewer words take longer than one for all, which takes ten times as long for a word: an
+ * estimate, of 4 microseconds for a launch and 30 picoseconds for a word.
+ */
+const FEWEST_LAUNCH_WORDS = 100_000;
 
 /** The largest words that the kernels move. */
 const MOST_WORD_BYTES = 8;
@@ -164,13 +167,13 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const all = axesOf(layout, wordBytes);
   const outerCount = Math.max(0, all.length - MOST_AXES);
   const outer = all.toSorted((a, b) => a.size - b.size).slice(0, outerCount);
+  const inner = all.filter((axis) => !outer.includes(axis));
   const starts = startsOf(layout, wordBytes);
-  if (sizeOf(outer) > MOST_LAUNCHES) {
+  if (outerCount > 0 && sizeOf(inner) < FEWEST_LAUNCH_WORDS) {
     const count = sizeOf(all);
     const args = [u64(count), u32(wordBytes), layoutBytes(all, starts, ALL_AXES)];
     return { name: COPY_OF_MANY_AXES, count, axes: all, outer: [], starts, args };
   }
-  const inner = all.filter((axis) => !outer.includes(axis));
   const squares = squaresOf(inner);
   const axes = squares?.axes ?? inner;
   const count = squares?.count ?? sizeOf(inner);
