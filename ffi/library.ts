@@ -76,6 +76,12 @@ const DRIVER_VARIABLE = "VRAMKIT_CUDA";
 
 const openDrivers = new Map<string | undefined, OpenLibrary<DriverApi>>();
 
+/** Where the CUDA driver library is, if not in its usual place. */
+export interface DriverLocation {
+  /** Its path. */
+  readonly libraryPath?: string | undefined;
+}
+
 /**
  * Opens the CUDA driver library, once for a process and path.
  *
@@ -84,8 +90,8 @@ const openDrivers = new Map<string | undefined, OpenLibrary<DriverApi>>();
  *
  * @throws LibraryError when there is no permission, no library, or a file that is not the driver.
  */
-export function openDriver(options: { libraryPath?: string } = {}): OpenLibrary<DriverApi> {
-  const chosen = options.libraryPath ?? readVariable(DRIVER_VARIABLE);
+export function openDriver({ libraryPath }: DriverLocation = {}): OpenLibrary<DriverApi> {
+  const chosen = libraryPath ?? readVariable(DRIVER_VARIABLE);
   const known = openDrivers.get(chosen);
   if (known !== undefined) return known;
   const opened = openLibrary({

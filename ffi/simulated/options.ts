@@ -3,8 +3,8 @@
 
 /** A kernel that simulated programs can launch by name. */
 export interface SimulatedKernel {
-  /** Size of each parameter. */
-  readonly parameterBytes: readonly number[];
+  /** Size of each parameter; by default those in its code, where that is PTX. */
+  readonly parameterBytes?: readonly number[] | undefined;
   /** Does the work of all threads of a launch. */
   run(launch: SimulatedLaunch): void;
 }

@@ -1,6 +1,7 @@
 // Elements of one type as another, converted on the GPU: the checks, and the arguments of the kernels.
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
+import { hullOf, reachOf } from "../copies/copy_plan.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
 import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
@@ -71,7 +72,10 @@ export function queueConversion(
   const count = countOf(source.shape);
   if (count === 0) return;
   const axes = joinedAxes(source);
-  const { span, start } = reachOf(source, axes);
+  const bytes = elementBytes(source.dtype);
+  const reach = reachOf(axes.map(({ size, stride }) => ({ size, stride: stride * bytes })), bytes);
+  const first = source.span.address + BigInt(source.offset * bytes);
+  const span = { ...source.span, ...hullOf(first, reach) };
   checkApart(target.span, span);
   // Equal types move bits, which unsigned integers are.
   const mask = source.dtype === target.dtype ? 3 : 15;
@@ -80,26 +84,12 @@ export function queueConversion(
   const isRun = axes.length === 0 || (axes.length === 1 && axes[0]?.stride === 1);
   launchReady(
     stream,
-    isRun
-      ? { name: "vramkit_convert", count: Math.ceil(count / THREAD_ELEMENTS), args }
-      : { name: "vramkit_convert_strided", count, args: [...args, layoutBytes(axes, start)] },
+    isRun ? { name: "vramkit_convert", count: Math.ceil(count / THREAD_ELEMENTS), args } : {
+      name: "vramkit_convert_strided",
+      count,
+      args: [...args, layoutBytes(axes, -reach.lowest / bytes)],
+    },
   );
-}
-
-/** The memory from the lowest element to the highest, and the index of the first element there. */
-function reachOf(
-  { span, dtype, offset }: ConversionSource,
-  axes: readonly Axis[],
-): { readonly span: MemorySpan; readonly start: number } {
-  let [start, highest] = [0, 0];
-  for (const { size, stride } of axes) {
-    const distance = (size - 1) * stride;
-    if (distance < 0) start -= distance;
-    else highest += distance;
-  }
-  const bytes = elementBytes(dtype);
-  const address = span.address + BigInt((offset - start) * bytes);
-  return { span: { ...span, address, byteLength: (start + highest + 1) * bytes }, start };
 }
 
 /** Joins axes that are contiguous with each other, and leaves out those of size 1. */

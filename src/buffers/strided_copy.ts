@@ -27,9 +27,19 @@ import { countOf } from "./shape.ts";
 
 const COPY = "vramkit_strided_copy";
 const TRANSPOSE = "vramkit_strided_transpose";
+const COPY_OF_MANY_AXES = "vramkit_strided_axes";
 
-/** The most axes that the kernels take; each step of further ones is a launch of its own. */
+/** The most axes that the fast kernels take; each step of further ones is a launch of its own. */
 const MOST_AXES = 8;
+
+/** The most axes of any copy: as many of two words have more bytes than there are addresses. */
+const ALL_AXES = 64;
+
+/**
+ * Launches of fewer words take longer than one for all, which takes ten times as long for a word: an
+ * estimate, of 4 microseconds for a launch and 30 picoseconds for a word.
+ */
+const FEWEST_LAUNCH_WORDS = 100_000;
 
 /** The largest words that the kernels move. */
 const MOST_WORD_BYTES = 8;
@@ -158,16 +168,30 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const outerCount = Math.max(0, all.length - MOST_AXES);
   const outer = all.toSorted((a, b) => a.size - b.size).slice(0, outerCount);
   const inner = all.filter((axis) => !outer.includes(axis));
+  const starts = startsOf(layout, wordBytes);
+  if (outerCount > 0 && sizeOf(inner) < FEWEST_LAUNCH_WORDS) {
+    const count = sizeOf(all);
+    const args = [u64(count), u32(wordBytes), layoutBytes(all, starts, ALL_AXES)];
+    return { name: COPY_OF_MANY_AXES, count, axes: all, outer: [], starts, args };
+  }
   const squares = squaresOf(inner);
   const axes = squares?.axes ?? inner;
-  const count = squares?.count ?? countOf(inner.map(({ size }) => size));
-  const { destination, source } = layout;
-  const starts = { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
+  const count = squares?.count ?? sizeOf(inner);
   const args = [u64(count), u32(wordBytes), layoutBytes(axes, starts)];
   const shared = { axes, outer, starts, args };
   return squares === undefined
     ? { name: COPY, count, ...shared }
     : { name: TRANSPOSE, count: count * SQUARE_THREADS, ...shared };
+}
+
+/** Returns the first word of both sides, counted from their lowest one. */
+function startsOf({ destination, source }: CopyLayout, wordBytes: number): Starts {
+  return { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
+}
+
+/** Returns the number of steps along all axes. */
+function sizeOf(axes: readonly WordAxis[]): number {
+  return countOf(axes.map(({ size }) => size));
 }
 
 /**
@@ -186,7 +210,7 @@ function paysForKernel(context: Context, callCount: number): boolean {
 /** Loads the kernels. A driver that had no memory for them is asked again after as many calls. */
 function load(context: Context): boolean {
   try {
-    for (const name of [COPY, TRANSPOSE]) loadReady(context, name);
+    for (const name of [COPY, TRANSPOSE, COPY_OF_MANY_AXES]) loadReady(context, name);
   } catch (error) {
     if (isOutOfMemory(error)) madeCalls.delete(context);
     else areLoaded.set(context, false);
@@ -234,19 +258,23 @@ function squaresOf(
   if (Math.min(rows.size, columns.size) < FEWEST_SQUARE_WORDS) return undefined;
   const outer = axes.filter((axis) => axis !== rows && axis !== columns);
   const squares = [rows, columns].map(({ size }) => Math.ceil(size / SQUARE_WORDS));
-  const count = countOf([...outer.map(({ size }) => size), ...squares]);
+  const count = sizeOf(outer) * countOf(squares);
   return { axes: [...outer, rows, columns], count };
 }
 
 /** Encodes the axes, the last one last, and the first word of both sides. */
-function layoutBytes(axes: readonly WordAxis[], { to, from }: Starts): Uint8Array {
-  const words = new BigInt64Array(3 * MOST_AXES + 2).fill(1n, 0, MOST_AXES);
+function layoutBytes(
+  axes: readonly WordAxis[],
+  { to, from }: Starts,
+  axisCount = MOST_AXES,
+): Uint8Array {
+  const words = new BigInt64Array(3 * axisCount + 2).fill(1n, 0, axisCount);
   for (const [at, axis] of axes.entries()) {
-    const place = MOST_AXES - axes.length + at;
+    const place = axisCount - axes.length + at;
     words[place] = BigInt(axis.size);
-    words[MOST_AXES + place] = BigInt(axis.to);
-    words[2 * MOST_AXES + place] = BigInt(axis.from);
+    words[axisCount + place] = BigInt(axis.to);
+    words[2 * axisCount + place] = BigInt(axis.from);
   }
-  words.set([to, from].map(BigInt), 3 * MOST_AXES);
+  words.set([to, from].map(BigInt), 3 * axisCount);
   return new Uint8Array(words.buffer);
 }

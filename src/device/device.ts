@@ -271,7 +271,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   static open(ordinal = 0, options: OpenOptions = {}): CudaDevice {
     Context.checkOrdinal(ordinal);
     const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
-    const opened = Driver.open(driver, libraryPath === undefined ? {} : { libraryPath });
+    const opened = Driver.open(driver, { libraryPath });
     const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
@@ -330,7 +330,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    */
   static count(options: OpenOptions = {}): number {
     const { driver, libraryPath } = OPEN_OPTIONS.read(options, "count");
-    return Driver.open(driver, libraryPath === undefined ? {} : { libraryPath }).deviceCount;
+    return Driver.open(driver, { libraryPath }).deviceCount;
   }
 
   /**

@@ -71,7 +71,7 @@ export function readTensor(address: bigint, { versioned }: { versioned: boolean 
     throw refuse(`its memory is of ${deviceName}, expected CUDA's or the host's`);
   }
   const dtype = typeOf(tensor.dtype, refuse);
-  const layout = layoutOf(tensor, { refuse });
+  const layout = layoutOf(tensor, refuse);
   const { data, byte_offset } = tensor;
   const isEmpty = layout.length === 0;
   const bytes = BigInt(elementBytes(dtype));
@@ -142,7 +142,7 @@ interface Layout {
 
 function layoutOf(
   { ndim, shape: shapeAddress, strides: stridesAddress }: Layout,
-  { refuse }: { refuse: Refuse },
+  refuse: Refuse,
 ) {
   if (ndim < 0 || ndim > MOST_AXES) {
     throw refuse(`it has ${ndim} axes, expected 0 to ${MOST_AXES}`, RangeError);

@@ -6,7 +6,7 @@ import { CUresult } from "../../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.ts";
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
 import { machineOf } from "../../ffi/host_watch.ts";
-import { LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
+import { type DriverLocation, LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";
@@ -38,7 +38,7 @@ const STICKY: ReadonlySet<number> = new Set([
   CUresult.CUDA_ERROR_LAUNCH_FAILED,
 ]);
 
-const DRIVER_OPTIONS = new OptionSet<{ libraryPath?: string }>({ libraryPath: TEXT });
+const DRIVER_OPTIONS = new OptionSet<DriverLocation>({ libraryPath: TEXT });
 
 const drivers = new WeakMap<DriverApi, Driver>();
 let simulated: DriverApi | undefined;
@@ -81,7 +81,7 @@ export class Driver {
    *   instead, unless a permission or the library at `libraryPath` is missing.
    * @ignore
    */
-  static open(choice: DriverChoice = "cuda", options: { libraryPath?: string } = {}): Driver {
+  static open(choice: DriverChoice = "cuda", options: DriverLocation = {}): Driver {
     options = DRIVER_OPTIONS.read(options, "open");
     if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") {

@@ -90,7 +90,8 @@ export interface SimulatedDriverOptions {
 
 /** Kernels by name. */
 const KERNELS: OptionKind = {
-  expected: "functions by name, each as { parameterBytes: [8, 4], run(launch) {} }",
+  expected:
+    "functions by name, each as { run(launch) {} } or { parameterBytes: [8, 4], run(launch) {} }",
   accepts: (value) => isRecord(value) && Object.values(value).every(isKernel),
 };
 
@@ -161,7 +162,8 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
 function isKernel(value: unknown): value is SimulatedKernel {
   if (!isRecord(value) || typeof value["run"] !== "function") return false;
   const sizes: unknown = value["parameterBytes"];
-  return Array.isArray(sizes) && sizes.every((size) => Number.isInteger(size) && size > 0);
+  return sizes === undefined ||
+    (Array.isArray(sizes) && sizes.every((size) => Number.isInteger(size) && size > 0));
 }
 
 /** Refuses a kernel that returns a promise: the launch would be over before its bytes are written. */

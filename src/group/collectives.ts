@@ -5,7 +5,7 @@ import type { NcclApi, NcclFunction } from "../../ffi/nccl.ts";
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import { StridedView } from "../buffers/strided_view.ts";
-import type { MemorySpan } from "../copies/copy.ts";
+import { type MemorySpan, partOf } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
@@ -69,7 +69,7 @@ interface Elements {
   readonly type: number;
   readonly count: bigint;
   /** Bytes of a part. */
-  readonly byteLength: bigint;
+  readonly byteLength: number;
 }
 
 /** Reduces the elements of all ranks into each rank's buffer. */
@@ -187,7 +187,7 @@ export function allGather(
   const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
   if (into !== undefined) requireLengths(targets, lengthOf(sources) * size, call);
   return pairs(sources, targets, count, ({ source, target, rank }) => {
-    const own = partOf(target.span, rank, byteLength);
+    const own = partOf(target.span, { offset: rank * byteLength, byteLength });
     const from = into === undefined ? own : source.span;
     return {
       rank,
@@ -212,7 +212,7 @@ export function reduceScatter(
   const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
   if (into !== undefined) requireLengths(targets, lengthOf(sources) / size, call);
   return pairs(sources, targets, count, ({ source, target, rank }) => {
-    const own = partOf(source.span, rank, byteLength);
+    const own = partOf(source.span, { offset: rank * byteLength, byteLength });
     const to = into === undefined ? own : target.span;
     return {
       rank,
@@ -254,7 +254,7 @@ export function allToAll(
         return api.ncclAlltoAll(from, to, count, type, communicator, stream);
       }
       return firstFailure(size, (peer) => {
-        const offset = BigInt(peer) * byteLength;
+        const offset = BigInt(peer * byteLength);
         return api.ncclSend(from + offset, count, type, peer, communicator, stream) ||
           api.ncclRecv(to + offset, count, type, peer, communicator, stream);
       });
@@ -309,7 +309,7 @@ function moveParts(
   if (count === 0n) return [];
   return places.map(({ span, rank }) => {
     const all = rank === rootRank ? target?.span : undefined;
-    const own = partOf(all ?? span, rank, byteLength);
+    const own = partOf(all ?? span, { offset: rank * byteLength, byteLength });
     const [source, destination] = isGather ? [span, all] : [all, span];
     return {
       rank,
@@ -328,7 +328,7 @@ function moveParts(
           : api[fromPart](span.address, count, type, rootRank, communicator, stream);
         if (all === undefined || status !== 0) return status;
         return firstFailure(size, (peer) => {
-          const place = all.address + BigInt(peer) * byteLength;
+          const place = all.address + BigInt(peer * byteLength);
           if (peer === rank && span.address === place) return 0;
           return api[fromRoot](place, count, type, peer, communicator, stream);
         });
@@ -536,14 +536,14 @@ function lengthOf([first]: readonly Placed[]): number {
 function reduced(places: readonly Placed[], partCount: number, call: string): Elements {
   const { count, dtype } = partsOf(places, partCount, call);
   const type = typeForReduction(dtype, call);
-  return { type, count: BigInt(count), byteLength: BigInt(count * elementBytes(dtype)) };
+  return { type, count: BigInt(count), byteLength: count * elementBytes(dtype) };
 }
 
 /** Returns the elements of one of `partCount` parts, for a move. */
 function movedParts(places: readonly Placed[], partCount: number, call: string): Elements {
   const { count, dtype } = partsOf(places, partCount, call);
   const { type, scale } = typeForMove(dtype);
-  return { type, count: BigInt(count * scale), byteLength: BigInt(count * elementBytes(dtype)) };
+  return { type, count: BigInt(count * scale), byteLength: count * elementBytes(dtype) };
 }
 
 /** Divides the elements of each buffer into parts. */
@@ -600,16 +600,6 @@ function usesOf(
     `Cannot call ${call}() on buffers of device ${source.allocation.context.ordinal} that share bytes: ` +
       `pass buffers that are apart, or work in place`,
   );
-}
-
-/** Returns a rank's part of a range. */
-function partOf(span: MemorySpan, rank: number, byteLength: bigint): MemorySpan {
-  const { allocation, address } = span;
-  return {
-    allocation,
-    address: address + BigInt(rank) * byteLength,
-    byteLength: Number(byteLength),
-  };
 }
 
 function reading({ allocation, address, byteLength }: MemorySpan): RankUse {

@@ -37,6 +37,7 @@ import {
   exchange,
   gather,
   type RankCall,
+  type Ranks,
   reduce,
   reduceScatter,
   requireApart,
@@ -214,7 +215,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
     options = REDUCE_ALL_OPTIONS.read(options, "allReduce");
-    return this.#queue("allReduce", options, () => allReduce(this.#ranks, buffers, options));
+    return this.#queue("allReduce", options, (ranks) => allReduce(ranks, buffers, options));
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
@@ -223,7 +224,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ReduceOptions<D> = {},
   ): GroupWork {
     options = REDUCE_OPTIONS.read(options, "reduce");
-    return this.#queue("reduce", options, () => reduce(this.#ranks, buffers, options));
+    return this.#queue("reduce", options, (ranks) => reduce(ranks, buffers, options));
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
@@ -238,7 +239,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
     options = BROADCAST_OPTIONS.read(options, "broadcast");
-    return this.#queue("broadcast", options, () => broadcast(this.#ranks, source, options));
+    return this.#queue("broadcast", options, (ranks) => broadcast(ranks, source, options));
   }
 
   /**
@@ -250,7 +251,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: GatherAllOptions<D> = {},
   ): GroupWork {
     options = INTO_ALL_OPTIONS.read(options, "allGather");
-    return this.#queue("allGather", options, () => allGather(this.#ranks, buffers, options));
+    return this.#queue("allGather", options, (ranks) => allGather(ranks, buffers, options));
   }
 
   /**
@@ -266,7 +267,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#queue(
       "reduceScatter",
       options,
-      () => reduceScatter(this.#ranks, buffers, options),
+      (ranks) => reduceScatter(ranks, buffers, options),
     );
   }
 
@@ -281,7 +282,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options = INTO_ALL_OPTIONS.read(options, "allToAll");
     const { into } = options;
     if (into === undefined) throw needsInto("allToAll");
-    return this.#queue("allToAll", options, () => allToAll(this.#ranks, buffers, { into }));
+    return this.#queue("allToAll", options, (ranks) => allToAll(ranks, buffers, { into }));
   }
 
   /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
@@ -290,7 +291,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: GatherOptions<D> = {},
   ): GroupWork {
     options = GATHER_OPTIONS.read(options, "gather");
-    return this.#queue("gather", options, () => gather(this.#ranks, buffers, options));
+    return this.#queue("gather", options, (ranks) => gather(ranks, buffers, options));
   }
 
   /**
@@ -304,7 +305,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options = SCATTER_OPTIONS.read(options, "scatter");
     const { into, root } = options;
     if (into === undefined) throw needsInto("scatter");
-    return this.#queue("scatter", options, () => scatter(this.#ranks, source, { into, root }));
+    return this.#queue("scatter", options, (ranks) => scatter(ranks, source, { into, root }));
   }
 
   /**
@@ -316,7 +317,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const { to } = SEND_OPTIONS.read(options, "send");
     if (to === undefined) throw new TypeError("Cannot call send(): pass { to }, the rank");
     this.#requireBatch("send", to);
-    return this.#queue("send", {}, () => exchange(this.#ranks, buffer, { call: "send", peer: to }));
+    return this.#queue("send", {}, (ranks) => exchange(ranks, buffer, { call: "send", peer: to }));
   }
 
   /**
@@ -330,7 +331,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#queue(
       "recv",
       {},
-      () => exchange(this.#ranks, buffer, { call: "recv", peer: from }),
+      (ranks) => exchange(ranks, buffer, { call: "recv", peer: from }),
     );
   }
 
@@ -502,10 +503,6 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
       `${this.failure === undefined ? `NCCL ${this.ncclVersion}` : "ended by a failure"}`;
   }
 
-  get #ranks(): RankCommunicators {
-    return this.#communicators;
-  }
-
   #timed<O extends GroupOptions>(options: O): Timed<O> {
     return { ...options, timeoutSeconds: options.timeoutSeconds ?? this.#timeoutSeconds };
   }
@@ -529,18 +526,22 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const label = "barrier";
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
-    return this.#queue("barrier", options, () => allReduce(this.#ranks, word, {}));
+    return this.#queue("barrier", options, (ranks) => allReduce(ranks, word, {}));
   }
 
   /** Checks a call and queues it, or adds it to the batch that is being collected. */
-  #queue(call: string, options: CollectiveOptions, plan: () => RankCall[]): GroupWork {
+  #queue(
+    call: string,
+    options: CollectiveOptions,
+    plan: (ranks: Ranks) => RankCall[],
+  ): GroupWork {
     this.#requireUsable(call);
     requireNoCapture(`call ${call}()`);
     const batch = this.#batch;
     if (batch === undefined) {
       const streams = this.#streamsOf(options, call);
       const work = this.#workOn(streams, call, options);
-      this.#start(plan(), streams);
+      this.#start(plan(this.#communicators), streams);
       return work;
     }
     const { streams, timeoutSeconds, signal } = options;
@@ -549,7 +550,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
         `Cannot call ${call}() in a batch with streams, a time or a signal: pass them to batch()`,
       );
     }
-    for (const call of plan()) {
+    for (const call of plan(this.#communicators)) {
       for (const { allocation } of call.uses) batch.kept.use(allocation.hold());
       batch.calls.push(call);
     }
@@ -575,9 +576,9 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     let work: PendingWork | undefined;
     for (const [rank, stream] of streams.entries()) {
       // The first rank makes the calls of all ranks; later work of the others comes after that.
-      work = work === undefined
-        ? queueOf(stream).postpone(launch, earlier, (failure) => noteFailure(failure, uses.flat()))
-        : (queueOf(stream).postpone(() => {}, [work]), work);
+      const queue = queueOf(stream);
+      if (work !== undefined) queue.postpone(() => {}, [work]);
+      else work = queue.postpone(launch, earlier, (failure) => noteFailure(failure, uses.flat()));
       if (!work.isOver) keepFor(work, stream, uses[rank] ?? []);
     }
     work?.whenOver(() => hold[Symbol.dispose]());

@@ -7,7 +7,7 @@ import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { within } from "../words/timer.ts";
 import type { GroupFields, Relatives, Timed } from "./device_group.ts";
 import type { Frame } from "./frames.ts";
-import { GroupError } from "./group_error.ts";
+import { GroupError, type GroupErrorFields } from "./group_error.ts";
 import type { GroupLink, LinkedGroup } from "./group_link.ts";
 import type { GroupOptions, ShrinkOptions, SplitOptions } from "./group_options.ts";
 import { nameOf, readId } from "./handshake.ts";
@@ -340,38 +340,30 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     },
   ): void {
     const { link, ranks } = this.#fields;
+    const refuse = (why: string, fields: Omit<GroupErrorFields, "call">) =>
+      new GroupError(`Cannot call ${call}(): ${why}`, { ...fields, call });
     const gone = missing.find((each) => link.lost.has(ranks[each] ?? -1));
     if (gone !== undefined) {
-      const fields = { reason: "lost", call, rank: gone } as const;
-      throw new GroupError(`Cannot call ${call}(): ${this.nameOf(gone)} has ended`, fields);
+      throw refuse(`${this.nameOf(gone)} has ended`, { reason: "lost", rank: gone });
     }
     const left = missing.find((each) => this.#left.has(each));
     if (left !== undefined) {
-      const fields = { reason: "lost", call, rank: left } as const;
-      throw new GroupError(
-        `Cannot call ${call}(): ${this.nameOf(left)} has left the group`,
-        fields,
-      );
+      throw refuse(`${this.nameOf(left)} has left the group`, { reason: "lost", rank: left });
     }
     if (link.isCutOff) throw this.#cutOff(call);
     const failure = this.#communicator === undefined ? this.#failure : this.#communicator.failure;
     const isLeft = call === "shrink" && this.#communicator !== undefined; // what shrink() is for
     if (failure !== undefined && !isLeft) {
       const { reason, rank, message } = failure;
-      const fields = { reason, call, rank, cause: failure } as const;
-      throw new GroupError(`Cannot call ${call}(): the group has failed; ${message}`, fields);
+      throw refuse(`the group has failed; ${message}`, { reason, rank, cause: failure });
     }
     if (signal?.aborted === true) {
-      const fields = { reason: "signal", call, cause: signal.reason } as const;
-      throw new GroupError(`Cannot call ${call}(): its signal was aborted`, fields);
+      throw refuse("its signal was aborted", { reason: "signal", cause: signal.reason });
     }
     if (!isLate) return;
     const limit = formatCount(timeoutSeconds, "second");
-    throw new GroupError(
-      `Cannot call ${call}(): ${ranksIn(missing)} did not call it in ${limit}` +
-        this.describeSilent(),
-      { reason: "timeout", call, rank: missing[0] },
-    );
+    const why = `${ranksIn(missing)} did not call it in ${limit}${this.describeSilent()}`;
+    throw refuse(why, { reason: "timeout", rank: missing[0] });
   }
 
   #cutOff(call: string): GroupError {

@@ -1,5 +1,6 @@
 // The contents of a file that was loaded, by name.
 
+import type { DType } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue, visibleText } from "../words/format.ts";
 
@@ -39,6 +40,20 @@ export function findByName<T>(
     `Cannot find ${noun} ${quoted(name)}: the ${whole} has ${contents.size}` +
       (some === "" ? "" : `, such as ${some}`),
   );
+}
+
+/**
+ * Checks the element type of one of the contents.
+ *
+ * @throws TypeError when it is another than is asked for.
+ */
+export function requireType(
+  { noun }: LoadedWords,
+  name: string,
+  { found, wanted }: { readonly found: DType; readonly wanted: DType | undefined },
+): void {
+  if (wanted === undefined || found === wanted) return;
+  throw new TypeError(`Cannot use ${noun} ${quoted(name)} as ${wanted}: it is ${found}`);
 }
 
 /** Names are shown whole, however long: their ends tell them apart. */

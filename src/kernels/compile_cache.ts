@@ -2,7 +2,7 @@
 // permissions allow that. An incomplete file counts as absent.
 
 import { readVariable } from "../../ffi/library.ts";
-import { readEntries } from "../launch/parameter_type.ts";
+import { readEntries } from "../../ffi/ptx.ts";
 import type { CompiledCode } from "./compiler.ts";
 
 /** The most results that a process keeps. */

@@ -3,7 +3,7 @@
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { type NvrtcApi, nvrtcResult } from "../../ffi/nvrtc.ts";
-import { type ParameterType, readEntries } from "../launch/parameter_type.ts";
+import { type ParameterType, readEntries } from "../../ffi/ptx.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CompileError } from "./compile_error.ts";
 

@@ -1,7 +1,7 @@
 // The image of a module: PTX text, a cubin or a fat binary, checked before the driver sees it. The
 // driver trusts the sizes in a binary, so one that was cut off would end the process.
 
-import { type ParameterType, readEntries } from "./parameter_type.ts";
+import { type ParameterType, readEntries } from "../../ffi/ptx.ts";
 
 /** The kernels of an image, with their parameters, by name. */
 export type Entries = ReadonlyMap<string, readonly ParameterType[]>;

@@ -3,6 +3,7 @@
 
 import { CUfunction_attribute, CUlaunchAttributeID, CUresult } from "../../ffi/constants.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
+import type { ParameterType } from "../../ffi/ptx.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../ffi/structs.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
@@ -18,7 +19,6 @@ import { formatBytes, formatCount } from "../words/format.ts";
 import { accessOf, isKernelMemory, KERNEL_MEMORY, reaches } from "./kernel_memory.ts";
 import type { LaunchShape } from "./launch_shape.ts";
 import { describeArgument, ParameterBlock } from "./parameter_block.ts";
-import type { ParameterType } from "./parameter_type.ts";
 
 /** Shared memory that a block can have without opting in. */
 const USUAL_SHARED_BYTES = 48 << 10;

@@ -2,10 +2,10 @@
 // driver copies them before a launch returns, so one block serves all launches of a kernel.
 
 import { roundUp } from "../../ffi/alignment.ts";
+import type { ParameterType } from "../../ffi/ptx.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { KernelNumber } from "./kernel_number.ts";
-import type { ParameterType } from "./parameter_type.ts";
 
 /** Every value starts at a multiple of this: the most that a parameter's alignment is. */
 const ALIGNMENT_BYTES = 16;

@@ -9,8 +9,12 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// The same shape on both sides, in words of 1 to 8 bytes; axes that there are not have size 1.
-struct Layout { u64 sizes[8]; i64 toStrides[8]; i64 fromStrides[8]; i64 toStart; i64 fromStart; };
+// The same shape on both sides, in words of 1 to 8 bytes; axes that there are not come first, with size 1.
+template <int axisCount>
+struct Axes {
+  u64 sizes[axisCount]; i64 toStrides[axisCount]; i64 fromStrides[axisCount]; i64 toStart; i64 fromStart;
+};
+typedef Axes<8> Layout;
 
 __device__ u64 taken(const void *from, i64 i, u32 wordBytes) {
   switch (wordBytes) {
@@ -96,6 +100,25 @@ extern "C" __global__ void vramkit_strided_copy(
       }
       break;
     }
+  }
+}
+
+// Of so many axes that the others would take many launches. A thread takes one word after another.
+extern "C" __global__ void vramkit_strided_axes(
+    void *to, const void *from, u64 count, u32 wordBytes, Axes<64> layout) {
+  u64 thread = blockIdx.x * (u64)blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
+  for (u64 i = thread; i < count; i += threads) {
+    i64 toWord = layout.toStart, fromWord = layout.fromStart;
+    u64 step = i;
+#pragma unroll 1
+    for (int axis = 63; axis >= 0 && layout.sizes[axis] != 1; axis--) {
+      u64 next = step / layout.sizes[axis];
+      i64 at = (i64)(step - next * layout.sizes[axis]);
+      toWord += at * layout.toStrides[axis];
+      fromWord += at * layout.fromStrides[axis];
+      step = next;
+    }
+    put(to, toWord, wordBytes, taken(from, fromWord, wordBytes));
   }
 }
 

@@ -9,6 +9,7 @@ import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
 import { type EventTicket, TICKET_VERSION } from "../words/ticket.ts";
+import { activeCapture, cannotRecord } from "./capture.ts";
 import { EventMark } from "./event_mark.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { isSoon, waitForGpu } from "./waiting.ts";
@@ -132,8 +133,13 @@ export class CudaEvent implements Disposable {
    * Resolves when the GPU has passed the event. The event loop keeps running.
    *
    * @throws CudaError when work before the event failed.
+   * @throws TypeError when it was last recorded in a capture; one that still runs fails, too.
    */
   async synchronize(): Promise<void> {
+    const { capture } = this.#mark;
+    if (capture !== undefined && capture === activeCapture()) {
+      throw cannotRecord(capture.origin, `wait for ${this}`);
+    }
     await this.#mark.come();
     if (isSoon(() => this.isComplete)) return;
     await waitForGpu(() => this.isComplete, async () => {

@@ -8,7 +8,13 @@ import { DisposedError } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { ANYTHING, isRecord, oneOf, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
-import { activeCapture, isCaptured, requireUncaptured, waitsOutside } from "./capture.ts";
+import {
+  activeCapture,
+  cannotRecord,
+  isCaptured,
+  requireUncaptured,
+  waitsOutside,
+} from "./capture.ts";
 import { createEvent, CudaEvent, EVENT_OPTIONS, type EventOptions, markOf } from "./event.ts";
 import { HandleRecord } from "./handle_record.ts";
 import { allOver, finishNow, type PendingWork } from "./pending_work.ts";
@@ -357,10 +363,11 @@ export class CudaStream implements Disposable {
    * A transfer that fails rejects its own promise, not this one.
    *
    * @throws CudaError when queued work failed.
+   * @throws TypeError while the stream is being captured; the capture fails, too.
    */
   async synchronize(): Promise<void> {
     if (this.disposed) throw new DisposedError(this.toString());
-    requireUncaptured(this, "look for the end of the work");
+    if (isCaptured(this)) throw cannotRecord(this, "wait for the end of the work");
     const queue = this.#queue;
     if (queue.pending.size > 0) await allOver(queue.pendingEnds);
     await queue.synchronize();

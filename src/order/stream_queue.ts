@@ -285,17 +285,24 @@ export class StreamQueue implements CapturedQueue {
    * when the driver's stream is gone. Waits for the work when the driver cannot record it.
    */
   leaveMark(): void {
-    const { context } = this;
     if (this.#needsEntry) this.#enter();
-    const { driver } = context;
-    const status = driver.status("cuStreamQuery", this.key);
-    if (status === CUresult.CUDA_SUCCESS) return this.dropEnd();
+    let isIdle = false;
+    try {
+      isIdle = this.context.driver.status("cuStreamQuery", this.key) === CUresult.CUDA_SUCCESS;
+    } finally {
+      if (isIdle) this.dropEnd();
+      else this.#keepEnd();
+    }
+  }
+
+  #keepEnd(): void {
+    const { context } = this;
     let end: Fence | undefined;
     try {
       end = this.#markEnd();
     } catch {
       this.dropEnd();
-      driver.call("cuStreamSynchronize", this.key);
+      context.driver.call("cuStreamSynchronize", this.key);
       return;
     }
     context.defer({

@@ -2,7 +2,7 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
-import { areDisposed, findByName } from "../interop/loaded_contents.ts";
+import { areDisposed, findByName, requireType } from "../interop/loaded_contents.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { MODEL_WORDS } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
@@ -93,9 +93,7 @@ export class ShardedModel
   tensor<D extends DType>(name: string, dtype: D): DeviceParts<D>;
   tensor(name: string, dtype?: DType): DeviceParts {
     const { parts } = this.#find(name);
-    if (dtype !== undefined && parts.dtype !== dtype) {
-      throw new TypeError(`Cannot use tensor "${name}" as ${dtype}: it is ${parts.dtype}`);
-    }
+    requireType(MODEL_WORDS, name, { found: parts.dtype, wanted: dtype });
     return parts;
   }
 

@@ -242,18 +242,18 @@ export class PendingTransfer extends PendingWork {
     const context = this.#plan.stream.context.retain();
     const { firstTurnMilliseconds } = engineLimits(context);
     await undefined;
-    this.#join(mover);
+    if (!this.isOver) this.#ask(mover, () => mover.join(BETWEEN_TURNS));
     await undefined; // the program may run: no thread uses its arrays yet
     let turn = Turn.current();
-    this.#stepUntil(Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
+    this.#stepUntil(mover, Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
     while (!this.isOver) {
       mover.beforeProgram();
-      const fence = mover.waitsFor;
+      const fence = this.#ask(mover, () => mover.waitsFor);
       if (fence === undefined) await turn.over;
       else await this.#waitFor(fence, mover);
       if (this.isOver) break; // a call that blocks moved the rest, or it was aborted
       turn = Turn.current();
-      this.#stepUntil(turn.startedAt + TURN_MILLISECONDS);
+      this.#stepUntil(mover, turn.startedAt + TURN_MILLISECONDS);
     }
     mover.beforeProgram();
     await turn.over; // who awaits in a loop leaves others theirs
@@ -266,18 +266,19 @@ export class PendingTransfer extends PendingWork {
     unsettled.delete(this);
   }
 
-  #join(mover: Mover): void {
-    if (this.isOver) return;
+  /** Asks or tells the mover something that meets the driver; the transfer ends with what that throws. */
+  #ask<T>(mover: Mover, question: () => T): T | undefined {
     try {
-      mover.join(BETWEEN_TURNS);
+      return question();
     } catch (error) {
       this.#fail(mover, error);
+      return undefined;
     }
   }
 
-  #stepUntil(end: number): void {
+  #stepUntil(mover: Mover, end: number): void {
     do {
-      if (!this.#step(BETWEEN_TURNS) && this.#mover?.needsTurn === true) return;
+      if (!this.#step(BETWEEN_TURNS) && this.#ask(mover, () => mover.needsTurn) === true) return;
     } while (!this.isOver && performance.now() < end);
   }
 

@@ -68,6 +68,7 @@ testOnDevice("Names in a safetensors file reach a console as text", async (gpu) 
   await saveSafetensors(path, { [HOSTILE]: tensor });
   using model = await loadSafetensors(path, gpu);
   assertSafe(assertThrows(() => model.tensor("weights"), Error).message);
+  assertSafe(assertThrows(() => model.tensor(HOSTILE, "int8"), Error).message);
   assertSafe(Deno.inspect(model));
   Deno.writeTextFileSync(path, JSON.stringify({ weight_map: { a: HOSTILE, b: 5 } }));
   Deno.renameSync(path, `${path}.json`);

@@ -55,8 +55,7 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
       const allocation = memory.allocationFrom(Number(address));
       requireValue(allocation !== undefined && allocation.kind === "pinned");
       requireIdle(machine, allocation);
-      machine.synchronize(allocation.context);
-      machine.free(allocation);
+      machine.synchronizeBefore(allocation.context, () => machine.free(allocation));
     },
     cuMemHostGetDevicePointer_v2(pointer, address, flags) {
       contexts.requireCurrent();

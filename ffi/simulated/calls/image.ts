@@ -1,9 +1,10 @@
 // The driver's checks of a module's image before it compiles: it knows compiled code by its first
 // bytes and PTX by its first word, followed by its version and target.
 
+import { cString } from "../../c_strings.ts";
 import type { CUresult } from "../../constants.ts";
 import type { Machine } from "../model/machine.ts";
-import { bytesOf, type Cell } from "./cells.ts";
+import { bytesOf, type Cell, getText } from "./cells.ts";
 
 /** Status with which the driver refuses an image. */
 export type ImageFault = keyof typeof CUresult;
@@ -14,22 +15,33 @@ const COMPILED = [
   { magic: 0xba55ed50, at: 4, bytes: [1, 0, 16, 0] },
 ] as const;
 
+/** Bytes of the header of a cubin. */
+const HEADER_BYTES = 64;
+
 /** Finds the status for an image that is neither compiled code nor PTX this driver can compile. */
 export function imageFault(machine: Machine, image: Cell): ImageFault | undefined {
   const bytes = bytesOf(image);
-  const { buffer, byteOffset, byteLength } = bytes;
-  const magic = byteLength < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(0, true);
-  const compiled = COMPILED.find((form) => form.magic === magic);
+  const compiled = compiledForm(bytes);
   if (compiled === undefined) return ptxFault(machine, bytes);
   const isWhole = compiled.bytes.every((byte, index) => bytes[compiled.at + index] === byte);
   return isWhole ? undefined : "CUDA_ERROR_INVALID_IMAGE";
 }
 
+/** Returns the PTX of an image, and that of the pieces of a linked one; other compiled code has none. */
+export function ptxOf(image: Cell): string {
+  const bytes = bytesOf(image);
+  return getText(compiledForm(bytes) === undefined ? bytes : bytes.subarray(HEADER_BYTES));
+}
+
+function compiledForm({ buffer, byteOffset, byteLength }: Uint8Array) {
+  const magic = byteLength < 4 ? 0 : new DataView(buffer, byteOffset).getUint32(0, true);
+  return COMPILED.find((form) => form.magic === magic);
+}
+
 function ptxFault(machine: Machine, bytes: Uint8Array): ImageFault | undefined {
-  const end = bytes.indexOf(0);
-  const text = new TextDecoder().decode(bytes.slice(0, end < 0 ? bytes.byteLength : end));
+  const text = getText(bytes);
   if (!/^\s*(\/\/|\.version\b)/.test(text)) return "CUDA_ERROR_INVALID_IMAGE";
-  if (end < 0) {
+  if (!bytes.includes(0)) {
     machine.site.fail(
       "unterminated",
       `the ${bytes.byteLength} bytes of PTX text do not end with a zero byte`,
@@ -60,9 +72,11 @@ export function inputFault(
   return imageFault(machine, Uint8Array.from(bytes));
 }
 
-/** Returns an empty cubin: its kernels are those that the machine knows. */
-export function linkedImage(): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(64);
+/** Returns an empty cubin with the PTX of its pieces: its kernels are those that the machine knows. */
+export function linkedImage(ptx: string): Uint8Array<ArrayBuffer> {
+  const text = cString(ptx);
+  const bytes = new Uint8Array(HEADER_BYTES + text.byteLength);
+  bytes.set(text, HEADER_BYTES);
   const [form] = COMPILED;
   new DataView(bytes.buffer).setUint32(0, form.magic, true);
   bytes.set(form.bytes, form.at);

@@ -3,6 +3,7 @@
 
 import { roundUp } from "../../alignment.ts";
 import { CUfunction_attribute as A, CUlaunchAttributeID } from "../../constants.ts";
+import { readEntries } from "../../ptx.ts";
 import { CUlaunchAttribute, CUlaunchConfig } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { hostAddress, hostBytes } from "../model/address_space.ts";
@@ -17,16 +18,22 @@ import { READY_KERNELS, secondsOf } from "../work/ready_kernels.ts";
 import { submit } from "../work/submission.ts";
 import type { CallGroup } from "./calls.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
-import { type ImageFault, imageFault, inputFault, linkedImage } from "./image.ts";
+import { type ImageFault, imageFault, inputFault, linkedImage, ptxOf } from "./image.ts";
+
+/** A kernel, the sizes of whose parameters are known. */
+type SizedKernel = SimulatedKernel & { readonly parameterBytes: readonly number[] };
 
 /** A loaded image: a module of one context, or a library for all of them. */
 class Module {
   readonly context: Context | undefined;
+  /** Its text, and none for compiled code. */
+  readonly ptx: string;
   /** Handles of the kernels that were requested, by name. */
   readonly kernels: Map<string, bigint> = new Map();
 
-  constructor(context: Context | undefined) {
+  constructor(context: Context | undefined, image: Cell) {
     this.context = context;
+    this.ptx = ptxOf(image);
   }
 }
 
@@ -35,19 +42,19 @@ class Library extends Module {
   /** Mistake of the image. */
   readonly fault: ImageFault | undefined;
 
-  constructor(fault: ImageFault | undefined) {
-    super(undefined);
-    this.fault = fault;
+  constructor(machine: Machine, image: Cell) {
+    super(undefined, image);
+    this.fault = imageFault(machine, image);
   }
 }
 
 class LibraryKernel {
   readonly library: Library;
-  readonly kernel: SimulatedKernel;
+  readonly kernel: SizedKernel;
   /** Handles of its functions by context. */
   readonly functions: Map<Context, bigint> = new Map();
 
-  constructor(library: Library, kernel: SimulatedKernel) {
+  constructor(library: Library, kernel: SizedKernel) {
     this.library = library;
     this.kernel = kernel;
   }
@@ -56,6 +63,8 @@ class LibraryKernel {
 /** Code that is being linked. */
 class Link {
   pieceCount = 0;
+  /** The texts of its pieces of PTX. */
+  ptx = "";
   /** The memory that a program reads the result from until the link is destroyed. */
   result: Uint8Array<ArrayBuffer> | undefined;
 }
@@ -64,11 +73,11 @@ class Link {
 class KernelFunction {
   readonly module: Module;
   readonly context: Context;
-  readonly kernel: SimulatedKernel;
+  readonly kernel: SizedKernel;
   /** Shared memory that launches may request. */
   sharedBytes: number = LAUNCH_LIMITS.sharedBytes;
 
-  constructor(module: Module, context: Context, kernel: SimulatedKernel) {
+  constructor(module: Module, context: Context, kernel: SizedKernel) {
     this.module = module;
     this.context = context;
     this.kernel = kernel;
@@ -102,11 +111,12 @@ export function kernelCalls(machine: Machine): KernelCalls {
   const { contexts, scheduler } = machine;
   const unloaded = new WeakSet<Module>();
 
-  function findKernel(name: Cell): { name: string; kernel: SimulatedKernel } {
+  function findKernel({ ptx }: Module, name: Cell): { name: string; kernel: SizedKernel } {
     const text = getText(name);
     const kernel = [machine.settings.kernels, READY_KERNELS]
       .find((known) => Object.hasOwn(known, text))?.[text];
-    return kernel === undefined ? refuse("CUDA_ERROR_NOT_FOUND") : { name: text, kernel };
+    if (kernel === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+    return { name: text, kernel: isSized(kernel) ? kernel : sizedBy(ptx, text, kernel) };
   }
 
   function findLibrary(handle: bigint): Library {
@@ -119,7 +129,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     requireCell(handle);
     const fault = imageFault(machine, image);
     if (fault !== undefined) refuse(fault);
-    give(handle, new Module(context));
+    give(handle, new Module(context, image));
   }
 
   /** Registers an object, and puts its handle into a cell. */
@@ -205,7 +215,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       const found = machine.find(Module, module);
       requireValue(getText(name) !== "");
-      const { name: text, kernel } = findKernel(name);
+      const { name: text, kernel } = findKernel(found, name);
       giveOnce(handle, found.kernels, text, () => {
         const context = found.context ?? refuse("CUDA_ERROR_INVALID_HANDLE");
         return new KernelFunction(found, context, kernel);
@@ -225,15 +235,17 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuLinkAddData_v2(handle, type, data, size, _name, optionCount, _options, _values) {
       const link = machine.find(Link, handle);
       requireValue(link.result === undefined && optionCount === 0 && size > 0n);
-      const fault = inputFault(machine, type, bytesOf(data).subarray(0, Number(size)));
+      const piece = bytesOf(data).subarray(0, Number(size));
+      const fault = inputFault(machine, type, piece);
       if (fault !== undefined) refuse(fault);
       link.pieceCount++;
+      link.ptx += ptxOf(piece);
     },
     cuLinkComplete(handle, address, size) {
       const link = machine.find(Link, handle);
       requireCell(address);
       requireValue(link.pieceCount > 0);
-      const result = link.result ??= linkedImage();
+      const result = link.result ??= linkedImage(link.ptx);
       put64(address, hostAddress(result));
       if (size !== null) put64(size, result.byteLength);
     },
@@ -247,7 +259,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       requireValue(optionCount === 0 || (options !== null && values !== null));
       requireValue(otherCount === 0);
-      give(handle, new Library(imageFault(machine, image)));
+      give(handle, new Library(machine, image));
     },
     cuLibraryUnload(handle) {
       const library = machine.find(Library, handle);
@@ -261,7 +273,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuLibraryGetKernel(handle, library, name) {
       requireCell(handle);
       const found = findLibrary(library);
-      const { name: text, kernel } = findKernel(name);
+      const { name: text, kernel } = findKernel(found, name);
       giveOnce(handle, found.kernels, text, () => new LibraryKernel(found, kernel));
     },
     cuKernelGetFunction(handle, kernel) {
@@ -363,6 +375,25 @@ export function kernelCalls(machine: Machine): KernelCalls {
       put32(blockSize, threads);
       put32(minGridSize, MULTIPROCESSORS * residentBlocks(threads, Number(shared)));
     },
+  };
+}
+
+function isSized(kernel: SimulatedKernel): kernel is SizedKernel {
+  return kernel.parameterBytes !== undefined;
+}
+
+/** Adds the sizes that a kernel's code tells. */
+function sizedBy(ptx: string, name: string, kernel: SimulatedKernel): SizedKernel {
+  const types = readEntries(ptx).get(name);
+  if (types === undefined) {
+    throw new TypeError(
+      `Cannot use kernel "${name}": only PTX tells the sizes of its parameters, and this code is ` +
+        "none or lacks it; name them in simulateDriver({ kernels }), such as { parameterBytes: [8, 4] }",
+    );
+  }
+  return {
+    parameterBytes: types.map(({ byteLength }) => byteLength),
+    run: (launch) => kernel.run(launch),
   };
 }
 

@@ -79,10 +79,13 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       requireValue(allocation !== undefined);
       requireValue(["device", "pool", "managed", "graph"].includes(allocation.kind));
       requireValue(!(allocation instanceof GraphAllocation) || allocation.isThere);
+      const free = () => {
+        requireIdle(machine, allocation);
+        machine.free(allocation);
+      };
+      if (allocation.pool !== undefined) return free();
       // The address names its context; work of another one is not waited for, as in the driver.
-      if (allocation.pool === undefined) machine.synchronize(allocation.context);
-      requireIdle(machine, allocation);
-      machine.free(allocation);
+      machine.synchronizeBefore(allocation.context, free);
     },
     cuMemGetAddressRange_v2(base, size, address) {
       const { current } = contexts;

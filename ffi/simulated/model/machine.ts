@@ -169,13 +169,34 @@ export class Machine {
       return refuse("CUDA_ERROR_INVALID_CONTEXT");
     }
     primary.userCount--;
-    if (primary.userCount === 0) this.#destroy(primary.context);
+    const { context } = primary;
+    if (primary.userCount === 0) this.synchronizeBefore(context, () => this.#destroy(context));
   }
 
-  /** Runs all work of a context, as a host that waits for it. */
+  /** Runs all work of a context, as a host that waits for it; throws the first mistake when all is run. */
   synchronize(context: Context): void {
-    for (const stream of [...this.streamsOf(context)]) this.scheduler.drain(stream);
+    const mistakes: unknown[] = [];
+    for (const stream of [...this.streamsOf(context)]) {
+      for (let left = Infinity; stream.length < left;) {
+        left = stream.length;
+        try {
+          this.scheduler.drain(stream);
+        } catch (error) {
+          mistakes.push(error);
+        }
+      }
+    }
     this.settle(context);
+    if (mistakes.length > 0) throw mistakes[0];
+  }
+
+  /** Waits for a context's work before something of it goes, which goes also when the work has a mistake. */
+  synchronizeBefore(context: Context, goes: () => void): void {
+    try {
+      this.synchronize(context);
+    } finally {
+      goes();
+    }
   }
 
   /** Forgets a destroyed pool once its last memory is freed. */
@@ -205,7 +226,6 @@ export class Machine {
   }
 
   #destroy(context: Context): void {
-    this.synchronize(context);
     for (const allocation of [...this.memory.allocations()]) {
       if (allocation.context !== context) continue;
       this.free(allocation);

@@ -35,7 +35,7 @@ import { FLAG, OptionSet } from "../../words/options.ts";
 import { Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
-import { areDisposed, findByName, type LoadedWords } from "../loaded_contents.ts";
+import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
 import { toNamedBuffers } from "../named_buffers.ts";
 import {
   dataBytesOf,
@@ -138,8 +138,8 @@ export class NpzArrays
   array(name: string, dtype?: DType): DeviceBuffer {
     const found = findByName(this, this.#contents, name, ARCHIVE_WORDS);
     if (found instanceof NumpyError) throw found;
-    if (dtype === undefined || found.dtype === dtype) return found;
-    throw new TypeError(`Cannot use array "${name}" as ${dtype}: it is ${found.dtype}`);
+    requireType(ARCHIVE_WORDS, name, { found: found.dtype, wanted: dtype });
+    return found;
   }
 
   /** Iterates over the names and arrays that were loaded. */

@@ -5,7 +5,7 @@ import type { DType } from "../../dtype.ts";
 import { formatBytes, formatCount } from "../../words/format.ts";
 import { type Parts, partsOf } from "../../words/parts.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
-import { areDisposed, findByName, type LoadedWords } from "../loaded_contents.ts";
+import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** The words of messages about models. */
@@ -89,9 +89,7 @@ export class SafetensorsModel
   tensor<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
   tensor(name: string, dtype?: DType): DeviceBuffer {
     const { buffer } = this.#find(name);
-    if (dtype !== undefined && buffer.dtype !== dtype) {
-      throw new TypeError(`Cannot use tensor "${name}" as ${dtype}: it is ${buffer.dtype}`);
-    }
+    requireType(MODEL_WORDS, name, { found: buffer.dtype, wanted: dtype });
     return buffer;
   }
 

@@ -1273,6 +1273,211 @@ $L__BB0_271:
 $L__BB0_272:
 	ret;
 }
+.visible .entry vramkit_strided_axes(
+	.param .u64 vramkit_strided_axes_param_0,
+	.param .u64 vramkit_strided_axes_param_1,
+	.param .u64 vramkit_strided_axes_param_2,
+	.param .u32 vramkit_strided_axes_param_3,
+	.param .align 8 .b8 vramkit_strided_axes_param_4[1552]
+)
+{
+	.reg .pred 	%p<17>;
+	.reg .b16 	%rs<3>;
+	.reg .b32 	%r<40>;
+	.reg .b64 	%rd<137>;
+	ld.param.u64 	%rd57, [vramkit_strided_axes_param_0];
+	ld.param.u64 	%rd58, [vramkit_strided_axes_param_1];
+	ld.param.u64 	%rd59, [vramkit_strided_axes_param_2];
+	ld.param.u32 	%r7, [vramkit_strided_axes_param_3];
+	mov.b64 	%rd60, vramkit_strided_axes_param_4;
+	mov.u32 	%r8, %ctaid.x;
+	mov.u32 	%r9, %ntid.x;
+	mul.wide.u32 	%rd61, %r8, %r9;
+	mov.u32 	%r10, %tid.x;
+	cvt.u64.u32 	%rd62, %r10;
+	add.s64 	%rd123, %rd61, %rd62;
+	mov.u32 	%r11, %nctaid.x;
+	mul.wide.u32 	%rd2, %r11, %r9;
+	setp.ge.u64 	%p1, %rd123, %rd59;
+	@%p1 bra 	$L__BB1_30;
+	ld.param.u64 	%rd3, [%rd60+1536];
+	ld.param.u64 	%rd4, [%rd60+1544];
+	setp.eq.s32 	%p2, %r7, 1;
+	@%p2 bra 	$L__BB1_11;
+	setp.ne.s32 	%p3, %r7, 2;
+	@%p3 bra 	$L__BB1_19;
+	add.s64 	%rd116, %rd61, %rd62;
+	cvta.to.global.u64 	%rd6, %rd57;
+	cvta.to.global.u64 	%rd7, %rd58;
+$L__BB1_4:
+	mov.u32 	%r37, 63;
+	mov.u64 	%rd117, %rd116;
+	mov.u64 	%rd122, %rd4;
+	mov.u64 	%rd121, %rd3;
+$L__BB1_5:
+	.pragma "nounroll";
+	cvt.s64.s32 	%rd12, %r37;
+	mul.wide.s32 	%rd66, %r37, 8;
+	add.s64 	%rd13, %rd60, %rd66;
+	ld.param.u64 	%rd14, [%rd13];
+	setp.eq.s64 	%p4, %rd14, 1;
+	@%p4 bra 	$L__BB1_10;
+	or.b64  	%rd67, %rd117, %rd14;
+	and.b64  	%rd68, %rd67, -4294967296;
+	setp.eq.s64 	%p5, %rd68, 0;
+	@%p5 bra 	$L__BB1_8;
+	div.u64 	%rd120, %rd117, %rd14;
+	bra.uni 	$L__BB1_9;
+$L__BB1_8:
+	cvt.u32.u64 	%r16, %rd14;
+	cvt.u32.u64 	%r17, %rd117;
+	div.u32 	%r18, %r17, %r16;
+	cvt.u64.u32 	%rd120, %r18;
+$L__BB1_9:
+	mul.lo.s64 	%rd69, %rd120, %rd14;
+	sub.s64 	%rd70, %rd117, %rd69;
+	ld.param.u64 	%rd71, [%rd13+512];
+	mul.lo.s64 	%rd72, %rd70, %rd71;
+	add.s64 	%rd121, %rd72, %rd121;
+	ld.param.u64 	%rd73, [%rd13+1024];
+	mul.lo.s64 	%rd74, %rd70, %rd73;
+	add.s64 	%rd122, %rd74, %rd122;
+	cvt.u32.u64 	%r19, %rd12;
+	add.s32 	%r37, %r19, -1;
+	setp.gt.s32 	%p6, %r19, 0;
+	mov.u64 	%rd117, %rd120;
+	@%p6 bra 	$L__BB1_5;
+$L__BB1_10:
+	shl.b64 	%rd75, %rd122, 1;
+	add.s64 	%rd76, %rd7, %rd75;
+	ld.global.u16 	%rs1, [%rd76];
+	shl.b64 	%rd77, %rd121, 1;
+	add.s64 	%rd78, %rd6, %rd77;
+	st.global.u16 	[%rd78], %rs1;
+	add.s64 	%rd116, %rd116, %rd2;
+	setp.lt.u64 	%p7, %rd116, %rd59;
+	@%p7 bra 	$L__BB1_4;
+	bra.uni 	$L__BB1_30;
+$L__BB1_11:
+	cvta.to.global.u64 	%rd24, %rd57;
+	cvta.to.global.u64 	%rd25, %rd58;
+$L__BB1_12:
+	mov.u32 	%r38, 63;
+	mov.u64 	%rd124, %rd123;
+	mov.u64 	%rd129, %rd4;
+	mov.u64 	%rd128, %rd3;
+$L__BB1_13:
+	.pragma "nounroll";
+	cvt.s64.s32 	%rd30, %r38;
+	mul.wide.s32 	%rd81, %r38, 8;
+	add.s64 	%rd31, %rd60, %rd81;
+	ld.param.u64 	%rd32, [%rd31];
+	setp.eq.s64 	%p8, %rd32, 1;
+	@%p8 bra 	$L__BB1_18;
+	or.b64  	%rd82, %rd124, %rd32;
+	and.b64  	%rd83, %rd82, -4294967296;
+	setp.eq.s64 	%p9, %rd83, 0;
+	@%p9 bra 	$L__BB1_16;
+	div.u64 	%rd127, %rd124, %rd32;
+	bra.uni 	$L__BB1_17;
+$L__BB1_16:
+	cvt.u32.u64 	%r24, %rd32;
+	cvt.u32.u64 	%r25, %rd124;
+	div.u32 	%r26, %r25, %r24;
+	cvt.u64.u32 	%rd127, %r26;
+$L__BB1_17:
+	mul.lo.s64 	%rd84, %rd127, %rd32;
+	sub.s64 	%rd85, %rd124, %rd84;
+	ld.param.u64 	%rd86, [%rd31+512];
+	mul.lo.s64 	%rd87, %rd85, %rd86;
+	add.s64 	%rd128, %rd87, %rd128;
+	ld.param.u64 	%rd88, [%rd31+1024];
+	mul.lo.s64 	%rd89, %rd85, %rd88;
+	add.s64 	%rd129, %rd89, %rd129;
+	cvt.u32.u64 	%r27, %rd30;
+	add.s32 	%r38, %r27, -1;
+	setp.gt.s32 	%p10, %r27, 0;
+	mov.u64 	%rd124, %rd127;
+	@%p10 bra 	$L__BB1_13;
+$L__BB1_18:
+	add.s64 	%rd90, %rd25, %rd129;
+	ld.global.u8 	%rs2, [%rd90];
+	add.s64 	%rd91, %rd24, %rd128;
+	st.global.u8 	[%rd91], %rs2;
+	add.s64 	%rd123, %rd123, %rd2;
+	setp.lt.u64 	%p11, %rd123, %rd59;
+	@%p11 bra 	$L__BB1_12;
+	bra.uni 	$L__BB1_30;
+$L__BB1_19:
+	add.s64 	%rd130, %rd61, %rd62;
+$L__BB1_20:
+	mov.u32 	%r39, 63;
+	mov.u64 	%rd131, %rd130;
+	mov.u64 	%rd136, %rd4;
+	mov.u64 	%rd135, %rd3;
+$L__BB1_21:
+	.pragma "nounroll";
+	cvt.s64.s32 	%rd46, %r39;
+	mul.wide.s32 	%rd94, %r39, 8;
+	add.s64 	%rd47, %rd60, %rd94;
+	ld.param.u64 	%rd48, [%rd47];
+	setp.eq.s64 	%p12, %rd48, 1;
+	@%p12 bra 	$L__BB1_26;
+	or.b64  	%rd95, %rd131, %rd48;
+	and.b64  	%rd96, %rd95, -4294967296;
+	setp.eq.s64 	%p13, %rd96, 0;
+	@%p13 bra 	$L__BB1_24;
+	div.u64 	%rd134, %rd131, %rd48;
+	bra.uni 	$L__BB1_25;
+$L__BB1_24:
+	cvt.u32.u64 	%r32, %rd48;
+	cvt.u32.u64 	%r33, %rd131;
+	div.u32 	%r34, %r33, %r32;
+	cvt.u64.u32 	%rd134, %r34;
+$L__BB1_25:
+	mul.lo.s64 	%rd97, %rd134, %rd48;
+	sub.s64 	%rd98, %rd131, %rd97;
+	ld.param.u64 	%rd99, [%rd47+512];
+	mul.lo.s64 	%rd100, %rd98, %rd99;
+	add.s64 	%rd135, %rd100, %rd135;
+	ld.param.u64 	%rd101, [%rd47+1024];
+	mul.lo.s64 	%rd102, %rd98, %rd101;
+	add.s64 	%rd136, %rd102, %rd136;
+	cvt.u32.u64 	%r35, %rd46;
+	add.s32 	%r39, %r35, -1;
+	setp.gt.s32 	%p14, %r35, 0;
+	mov.u64 	%rd131, %rd134;
+	@%p14 bra 	$L__BB1_21;
+$L__BB1_26:
+	setp.eq.s32 	%p15, %r7, 4;
+	@%p15 bra 	$L__BB1_28;
+	bra.uni 	$L__BB1_27;
+$L__BB1_28:
+	cvta.to.global.u64 	%rd110, %rd57;
+	cvta.to.global.u64 	%rd111, %rd58;
+	shl.b64 	%rd112, %rd136, 2;
+	add.s64 	%rd113, %rd111, %rd112;
+	ld.global.u32 	%r36, [%rd113];
+	shl.b64 	%rd114, %rd135, 2;
+	add.s64 	%rd115, %rd110, %rd114;
+	st.global.u32 	[%rd115], %r36;
+	bra.uni 	$L__BB1_29;
+$L__BB1_27:
+	cvta.to.global.u64 	%rd103, %rd57;
+	cvta.to.global.u64 	%rd104, %rd58;
+	shl.b64 	%rd105, %rd136, 3;
+	add.s64 	%rd106, %rd104, %rd105;
+	ld.global.u64 	%rd107, [%rd106];
+	shl.b64 	%rd108, %rd135, 3;
+	add.s64 	%rd109, %rd103, %rd108;
+	st.global.u64 	[%rd109], %rd107;
+$L__BB1_29:
+	add.s64 	%rd130, %rd130, %rd2;
+	setp.lt.u64 	%p16, %rd130, %rd59;
+	@%p16 bra 	$L__BB1_20;
+$L__BB1_30:
+	ret;
+}
 .visible .entry vramkit_strided_transpose(
 	.param .u64 vramkit_strided_transpose_param_0,
 	.param .u64 vramkit_strided_transpose_param_1,
@@ -1303,7 +1508,7 @@ $L__BB0_272:
 	mov.u32 	%r21, %ctaid.x;
 	cvt.u64.u32 	%rd335, %r21;
 	setp.ge.u64 	%p1, %rd335, %rd135;
-	@%p1 bra 	$L__BB1_104;
+	@%p1 bra 	$L__BB2_104;
 	and.b32  	%r22, %r1, 31;
 	ld.param.u64 	%rd9, [%rd138+192];
 	ld.param.u64 	%rd10, [%rd138+200];
@@ -1353,16 +1558,16 @@ $L__BB0_272:
 	add.s32 	%r6, %r2, 16;
 	cvt.u64.u32 	%rd37, %r6;
 	add.s32 	%r7, %r2, 24;
-$L__BB1_2:
+$L__BB2_2:
 	or.b64  	%rd149, %rd335, %rd5;
 	and.b64  	%rd150, %rd149, -4294967296;
 	setp.eq.s64 	%p2, %rd150, 0;
-	@%p2 bra 	$L__BB1_4;
+	@%p2 bra 	$L__BB2_4;
 	div.u64 	%rd336, %rd335, %rd5;
 	mul.lo.s64 	%rd151, %rd336, %rd5;
 	sub.s64 	%rd337, %rd335, %rd151;
-	bra.uni 	$L__BB1_5;
-$L__BB1_4:
+	bra.uni 	$L__BB2_5;
+$L__BB2_4:
 	cvt.u32.u64 	%r29, %rd5;
 	cvt.u32.u64 	%r30, %rd335;
 	div.u32 	%r31, %r30, %r29;
@@ -1370,16 +1575,16 @@ $L__BB1_4:
 	sub.s32 	%r33, %r30, %r32;
 	cvt.u64.u32 	%rd336, %r31;
 	cvt.u64.u32 	%rd337, %r33;
-$L__BB1_5:
+$L__BB2_5:
 	or.b64  	%rd152, %rd336, %rd7;
 	and.b64  	%rd153, %rd152, -4294967296;
 	setp.eq.s64 	%p3, %rd153, 0;
-	@%p3 bra 	$L__BB1_7;
+	@%p3 bra 	$L__BB2_7;
 	div.u64 	%rd343, %rd336, %rd7;
 	mul.lo.s64 	%rd154, %rd343, %rd7;
 	sub.s64 	%rd339, %rd336, %rd154;
-	bra.uni 	$L__BB1_8;
-$L__BB1_7:
+	bra.uni 	$L__BB2_8;
+$L__BB2_7:
 	cvt.u32.u64 	%r34, %rd7;
 	cvt.u32.u64 	%r35, %rd336;
 	div.u32 	%r36, %r35, %r34;
@@ -1387,23 +1592,23 @@ $L__BB1_7:
 	sub.s32 	%r38, %r35, %r37;
 	cvt.u64.u32 	%rd343, %r36;
 	cvt.u64.u32 	%rd339, %r38;
-$L__BB1_8:
+$L__BB2_8:
 	setp.eq.s64 	%p4, %rd15, 1;
 	mov.u64 	%rd345, %rd9;
 	mov.u64 	%rd346, %rd10;
-	@%p4 bra 	$L__BB1_13;
+	@%p4 bra 	$L__BB2_13;
 	or.b64  	%rd155, %rd343, %rd15;
 	and.b64  	%rd156, %rd155, -4294967296;
 	setp.eq.s64 	%p5, %rd156, 0;
-	@%p5 bra 	$L__BB1_11;
+	@%p5 bra 	$L__BB2_11;
 	div.u64 	%rd340, %rd343, %rd15;
-	bra.uni 	$L__BB1_12;
-$L__BB1_11:
+	bra.uni 	$L__BB2_12;
+$L__BB2_11:
 	cvt.u32.u64 	%r39, %rd15;
 	cvt.u32.u64 	%r40, %rd343;
 	div.u32 	%r41, %r40, %r39;
 	cvt.u64.u32 	%rd340, %r41;
-$L__BB1_12:
+$L__BB2_12:
 	mul.lo.s64 	%rd157, %rd340, %rd15;
 	sub.s64 	%rd158, %rd343, %rd157;
 	mul.lo.s64 	%rd159, %rd158, %rd17;
@@ -1411,21 +1616,21 @@ $L__BB1_12:
 	mul.lo.s64 	%rd160, %rd158, %rd18;
 	add.s64 	%rd346, %rd160, %rd10;
 	mov.u64 	%rd343, %rd340;
-$L__BB1_13:
+$L__BB2_13:
 	setp.eq.s64 	%p6, %rd16, 1;
-	@%p6 bra 	$L__BB1_18;
+	@%p6 bra 	$L__BB2_18;
 	or.b64  	%rd161, %rd343, %rd16;
 	and.b64  	%rd162, %rd161, -4294967296;
 	setp.eq.s64 	%p7, %rd162, 0;
-	@%p7 bra 	$L__BB1_16;
+	@%p7 bra 	$L__BB2_16;
 	div.u64 	%rd344, %rd343, %rd16;
-	bra.uni 	$L__BB1_17;
-$L__BB1_16:
+	bra.uni 	$L__BB2_17;
+$L__BB2_16:
 	cvt.u32.u64 	%r42, %rd16;
 	cvt.u32.u64 	%r43, %rd343;
 	div.u32 	%r44, %r43, %r42;
 	cvt.u64.u32 	%rd344, %r44;
-$L__BB1_17:
+$L__BB2_17:
 	mul.lo.s64 	%rd163, %rd344, %rd16;
 	sub.s64 	%rd164, %rd343, %rd163;
 	mul.lo.s64 	%rd165, %rd164, %rd20;
@@ -1433,21 +1638,21 @@ $L__BB1_17:
 	mul.lo.s64 	%rd166, %rd164, %rd21;
 	add.s64 	%rd346, %rd166, %rd346;
 	mov.u64 	%rd343, %rd344;
-$L__BB1_18:
+$L__BB2_18:
 	setp.eq.s64 	%p8, %rd19, 1;
-	@%p8 bra 	$L__BB1_23;
+	@%p8 bra 	$L__BB2_23;
 	or.b64  	%rd167, %rd343, %rd19;
 	and.b64  	%rd168, %rd167, -4294967296;
 	setp.eq.s64 	%p9, %rd168, 0;
-	@%p9 bra 	$L__BB1_21;
+	@%p9 bra 	$L__BB2_21;
 	div.u64 	%rd348, %rd343, %rd19;
-	bra.uni 	$L__BB1_22;
-$L__BB1_21:
+	bra.uni 	$L__BB2_22;
+$L__BB2_21:
 	cvt.u32.u64 	%r45, %rd19;
 	cvt.u32.u64 	%r46, %rd343;
 	div.u32 	%r47, %r46, %r45;
 	cvt.u64.u32 	%rd348, %r47;
-$L__BB1_22:
+$L__BB2_22:
 	mul.lo.s64 	%rd169, %rd348, %rd19;
 	sub.s64 	%rd170, %rd343, %rd169;
 	mul.lo.s64 	%rd171, %rd170, %rd23;
@@ -1455,21 +1660,21 @@ $L__BB1_22:
 	mul.lo.s64 	%rd172, %rd170, %rd24;
 	add.s64 	%rd346, %rd172, %rd346;
 	mov.u64 	%rd343, %rd348;
-$L__BB1_23:
+$L__BB2_23:
 	setp.eq.s64 	%p10, %rd22, 1;
-	@%p10 bra 	$L__BB1_28;
+	@%p10 bra 	$L__BB2_28;
 	or.b64  	%rd173, %rd343, %rd22;
 	and.b64  	%rd174, %rd173, -4294967296;
 	setp.eq.s64 	%p11, %rd174, 0;
-	@%p11 bra 	$L__BB1_26;
+	@%p11 bra 	$L__BB2_26;
 	div.u64 	%rd352, %rd343, %rd22;
-	bra.uni 	$L__BB1_27;
-$L__BB1_26:
+	bra.uni 	$L__BB2_27;
+$L__BB2_26:
 	cvt.u32.u64 	%r48, %rd22;
 	cvt.u32.u64 	%r49, %rd343;
 	div.u32 	%r50, %r49, %r48;
 	cvt.u64.u32 	%rd352, %r50;
-$L__BB1_27:
+$L__BB2_27:
 	mul.lo.s64 	%rd175, %rd352, %rd22;
 	sub.s64 	%rd176, %rd343, %rd175;
 	mul.lo.s64 	%rd177, %rd176, %rd26;
@@ -1477,21 +1682,21 @@ $L__BB1_27:
 	mul.lo.s64 	%rd178, %rd176, %rd27;
 	add.s64 	%rd346, %rd178, %rd346;
 	mov.u64 	%rd343, %rd352;
-$L__BB1_28:
+$L__BB2_28:
 	setp.eq.s64 	%p12, %rd25, 1;
-	@%p12 bra 	$L__BB1_33;
+	@%p12 bra 	$L__BB2_33;
 	or.b64  	%rd179, %rd343, %rd25;
 	and.b64  	%rd180, %rd179, -4294967296;
 	setp.eq.s64 	%p13, %rd180, 0;
-	@%p13 bra 	$L__BB1_31;
+	@%p13 bra 	$L__BB2_31;
 	div.u64 	%rd356, %rd343, %rd25;
-	bra.uni 	$L__BB1_32;
-$L__BB1_31:
+	bra.uni 	$L__BB2_32;
+$L__BB2_31:
 	cvt.u32.u64 	%r51, %rd25;
 	cvt.u32.u64 	%r52, %rd343;
 	div.u32 	%r53, %r52, %r51;
 	cvt.u64.u32 	%rd356, %r53;
-$L__BB1_32:
+$L__BB2_32:
 	mul.lo.s64 	%rd181, %rd356, %rd25;
 	sub.s64 	%rd182, %rd343, %rd181;
 	mul.lo.s64 	%rd183, %rd182, %rd29;
@@ -1499,107 +1704,107 @@ $L__BB1_32:
 	mul.lo.s64 	%rd184, %rd182, %rd30;
 	add.s64 	%rd346, %rd184, %rd346;
 	mov.u64 	%rd343, %rd356;
-$L__BB1_33:
+$L__BB2_33:
 	setp.eq.s64 	%p14, %rd28, 1;
-	@%p14 bra 	$L__BB1_38;
+	@%p14 bra 	$L__BB2_38;
 	or.b64  	%rd185, %rd343, %rd28;
 	and.b64  	%rd186, %rd185, -4294967296;
 	setp.eq.s64 	%p15, %rd186, 0;
-	@%p15 bra 	$L__BB1_36;
+	@%p15 bra 	$L__BB2_36;
 	rem.u64 	%rd360, %rd343, %rd28;
-	bra.uni 	$L__BB1_37;
-$L__BB1_36:
+	bra.uni 	$L__BB2_37;
+$L__BB2_36:
 	cvt.u32.u64 	%r54, %rd28;
 	cvt.u32.u64 	%r55, %rd343;
 	rem.u32 	%r56, %r55, %r54;
 	cvt.u64.u32 	%rd360, %r56;
-$L__BB1_37:
+$L__BB2_37:
 	mul.lo.s64 	%rd187, %rd360, %rd31;
 	add.s64 	%rd345, %rd187, %rd345;
 	mul.lo.s64 	%rd188, %rd360, %rd32;
 	add.s64 	%rd346, %rd188, %rd346;
-$L__BB1_38:
+$L__BB2_38:
 	shl.b64 	%rd98, %rd337, 5;
 	setp.gt.u32 	%p16, %r1, 1023;
-	@%p16 bra 	$L__BB1_72;
+	@%p16 bra 	$L__BB2_72;
 	shl.b64 	%rd308, %rd339, 5;
 	add.s64 	%rd100, %rd308, %rd11;
 	add.s64 	%rd101, %rd346, %rd100;
 	setp.eq.s32 	%p17, %r20, 1;
-	@%p17 bra 	$L__BB1_50;
+	@%p17 bra 	$L__BB2_50;
 	setp.eq.s32 	%p18, %r20, 2;
-	@%p18 bra 	$L__BB1_46;
+	@%p18 bra 	$L__BB2_46;
 	setp.ne.s32 	%p19, %r20, 4;
-	@%p19 bra 	$L__BB1_68;
+	@%p19 bra 	$L__BB2_68;
 	mov.u64 	%rd363, %rd34;
 	mov.u32 	%r67, %r2;
-$L__BB1_43:
+$L__BB2_43:
 	add.s64 	%rd326, %rd308, %rd11;
 	cvt.u64.u32 	%rd189, %r67;
 	add.s64 	%rd104, %rd98, %rd189;
 	setp.ge.u64 	%p20, %rd104, %rd4;
 	setp.ge.u64 	%p21, %rd326, %rd6;
 	or.pred  	%p22, %p21, %p20;
-	@%p22 bra 	$L__BB1_45;
+	@%p22 bra 	$L__BB2_45;
 	mul.lo.s64 	%rd190, %rd12, %rd104;
 	add.s64 	%rd191, %rd101, %rd190;
 	shl.b64 	%rd192, %rd191, 2;
 	add.s64 	%rd193, %rd1, %rd192;
 	ld.global.u32 	%rd194, [%rd193];
 	st.shared.u64 	[%rd363], %rd194;
-$L__BB1_45:
+$L__BB2_45:
 	add.s32 	%r67, %r67, 8;
 	add.s64 	%rd363, %rd363, 2112;
 	setp.lt.u32 	%p23, %r67, 32;
-	@%p23 bra 	$L__BB1_43;
-	bra.uni 	$L__BB1_72;
-$L__BB1_50:
+	@%p23 bra 	$L__BB2_43;
+	bra.uni 	$L__BB2_72;
+$L__BB2_50:
 	setp.eq.s32 	%p28, %r5, 0;
 	mov.u32 	%r69, %r2;
-	@%p28 bra 	$L__BB1_59;
+	@%p28 bra 	$L__BB2_59;
 	shl.b64 	%rd314, %rd339, 5;
 	add.s64 	%rd313, %rd308, %rd11;
 	setp.ge.u64 	%p29, %rd313, %rd6;
 	add.s64 	%rd108, %rd98, %rd33;
 	setp.ge.u64 	%p30, %rd108, %rd4;
 	or.pred  	%p31, %p29, %p30;
-	@%p31 bra 	$L__BB1_53;
+	@%p31 bra 	$L__BB2_53;
 	mul.lo.s64 	%rd205, %rd12, %rd108;
 	add.s64 	%rd206, %rd101, %rd205;
 	add.s64 	%rd207, %rd1, %rd206;
 	ld.global.u8 	%rd208, [%rd207];
 	st.shared.u64 	[%rd34], %rd208;
-$L__BB1_53:
+$L__BB2_53:
 	setp.eq.s32 	%p32, %r5, 1;
 	mov.u32 	%r69, %r3;
-	@%p32 bra 	$L__BB1_59;
+	@%p32 bra 	$L__BB2_59;
 	add.s64 	%rd109, %rd98, %rd35;
 	setp.ge.u64 	%p34, %rd109, %rd4;
 	or.pred  	%p35, %p29, %p34;
-	@%p35 bra 	$L__BB1_56;
+	@%p35 bra 	$L__BB2_56;
 	mul.lo.s64 	%rd209, %rd12, %rd109;
 	add.s64 	%rd210, %rd101, %rd209;
 	add.s64 	%rd211, %rd1, %rd210;
 	ld.global.u8 	%rd212, [%rd211];
 	st.shared.u64 	[%rd34+2112], %rd212;
-$L__BB1_56:
+$L__BB2_56:
 	setp.eq.s32 	%p36, %r5, 2;
 	mov.u32 	%r69, %r6;
-	@%p36 bra 	$L__BB1_59;
+	@%p36 bra 	$L__BB2_59;
 	add.s64 	%rd110, %rd98, %rd37;
 	setp.ge.u64 	%p38, %rd110, %rd4;
 	or.pred  	%p39, %p29, %p38;
 	mov.u32 	%r69, %r7;
-	@%p39 bra 	$L__BB1_59;
+	@%p39 bra 	$L__BB2_59;
 	mul.lo.s64 	%rd213, %rd12, %rd110;
 	add.s64 	%rd214, %rd101, %rd213;
 	add.s64 	%rd215, %rd1, %rd214;
 	ld.global.u8 	%rd216, [%rd215];
 	st.shared.u64 	[%rd34+4224], %rd216;
 	mov.u32 	%r69, %r7;
-$L__BB1_59:
+$L__BB2_59:
 	setp.lt.u32 	%p40, %r4, 24;
-	@%p40 bra 	$L__BB1_72;
+	@%p40 bra 	$L__BB2_72;
 	shl.b64 	%rd316, %rd339, 5;
 	add.s64 	%rd315, %rd308, %rd11;
 	setp.ge.u64 	%p41, %rd315, %rd6;
@@ -1611,52 +1816,52 @@ $L__BB1_59:
 	add.s64 	%rd220, %rd142, %rd218;
 	shl.b64 	%rd221, %rd11, 3;
 	add.s64 	%rd112, %rd220, %rd221;
-	@%p43 bra 	$L__BB1_62;
+	@%p43 bra 	$L__BB2_62;
 	mul.lo.s64 	%rd222, %rd12, %rd111;
 	add.s64 	%rd223, %rd101, %rd222;
 	add.s64 	%rd224, %rd1, %rd223;
 	ld.global.u8 	%rd225, [%rd224];
 	st.shared.u64 	[%rd112], %rd225;
-$L__BB1_62:
+$L__BB2_62:
 	add.s32 	%r58, %r69, 8;
 	cvt.u64.u32 	%rd226, %r58;
 	add.s64 	%rd113, %rd98, %rd226;
 	setp.ge.u64 	%p45, %rd113, %rd4;
 	or.pred  	%p46, %p41, %p45;
-	@%p46 bra 	$L__BB1_64;
+	@%p46 bra 	$L__BB2_64;
 	mul.lo.s64 	%rd227, %rd12, %rd113;
 	add.s64 	%rd228, %rd101, %rd227;
 	add.s64 	%rd229, %rd1, %rd228;
 	ld.global.u8 	%rd230, [%rd229];
 	st.shared.u64 	[%rd112+2112], %rd230;
-$L__BB1_64:
+$L__BB2_64:
 	add.s32 	%r59, %r69, 16;
 	cvt.u64.u32 	%rd231, %r59;
 	add.s64 	%rd114, %rd98, %rd231;
 	setp.ge.u64 	%p48, %rd114, %rd4;
 	or.pred  	%p49, %p41, %p48;
-	@%p49 bra 	$L__BB1_66;
+	@%p49 bra 	$L__BB2_66;
 	mul.lo.s64 	%rd232, %rd12, %rd114;
 	add.s64 	%rd233, %rd101, %rd232;
 	add.s64 	%rd234, %rd1, %rd233;
 	ld.global.u8 	%rd235, [%rd234];
 	st.shared.u64 	[%rd112+4224], %rd235;
-$L__BB1_66:
+$L__BB2_66:
 	add.s32 	%r60, %r69, 24;
 	cvt.u64.u32 	%rd236, %r60;
 	add.s64 	%rd115, %rd98, %rd236;
 	setp.ge.u64 	%p51, %rd115, %rd4;
 	or.pred  	%p52, %p41, %p51;
-	@%p52 bra 	$L__BB1_72;
+	@%p52 bra 	$L__BB2_72;
 	mul.lo.s64 	%rd237, %rd12, %rd115;
 	add.s64 	%rd238, %rd101, %rd237;
 	add.s64 	%rd239, %rd1, %rd238;
 	ld.global.u8 	%rd240, [%rd239];
 	st.shared.u64 	[%rd112+6336], %rd240;
-	bra.uni 	$L__BB1_72;
-$L__BB1_46:
+	bra.uni 	$L__BB2_72;
+$L__BB2_46:
 	mov.u32 	%r68, %r2;
-$L__BB1_47:
+$L__BB2_47:
 	shl.b64 	%rd312, %rd339, 5;
 	add.s64 	%rd311, %rd308, %rd11;
 	cvt.u64.u32 	%rd106, %r68;
@@ -1664,7 +1869,7 @@ $L__BB1_47:
 	setp.ge.u64 	%p24, %rd107, %rd4;
 	setp.ge.u64 	%p25, %rd311, %rd6;
 	or.pred  	%p26, %p25, %p24;
-	@%p26 bra 	$L__BB1_49;
+	@%p26 bra 	$L__BB2_49;
 	mul.lo.s64 	%rd195, %rd12, %rd107;
 	add.s64 	%rd196, %rd101, %rd195;
 	shl.b64 	%rd197, %rd196, 1;
@@ -1675,15 +1880,15 @@ $L__BB1_47:
 	shl.b64 	%rd203, %rd11, 3;
 	add.s64 	%rd204, %rd202, %rd203;
 	st.shared.u64 	[%rd204], %rd199;
-$L__BB1_49:
+$L__BB2_49:
 	cvt.u32.u64 	%r57, %rd106;
 	add.s32 	%r68, %r57, 8;
 	setp.lt.u32 	%p27, %r68, 32;
-	@%p27 bra 	$L__BB1_47;
-	bra.uni 	$L__BB1_72;
-$L__BB1_68:
+	@%p27 bra 	$L__BB2_47;
+	bra.uni 	$L__BB2_72;
+$L__BB2_68:
 	mov.u32 	%r70, %r2;
-$L__BB1_69:
+$L__BB2_69:
 	shl.b64 	%rd310, %rd339, 5;
 	add.s64 	%rd309, %rd308, %rd11;
 	cvt.u64.u32 	%rd116, %r70;
@@ -1691,7 +1896,7 @@ $L__BB1_69:
 	setp.ge.u64 	%p53, %rd117, %rd4;
 	setp.ge.u64 	%p54, %rd309, %rd6;
 	or.pred  	%p55, %p54, %p53;
-	@%p55 bra 	$L__BB1_71;
+	@%p55 bra 	$L__BB2_71;
 	mul.lo.s64 	%rd241, %rd12, %rd117;
 	add.s64 	%rd242, %rd101, %rd241;
 	shl.b64 	%rd243, %rd242, 3;
@@ -1702,22 +1907,22 @@ $L__BB1_69:
 	shl.b64 	%rd249, %rd11, 3;
 	add.s64 	%rd250, %rd248, %rd249;
 	st.shared.u64 	[%rd250], %rd245;
-$L__BB1_71:
+$L__BB2_71:
 	cvt.u32.u64 	%r61, %rd116;
 	add.s32 	%r70, %r61, 8;
 	setp.lt.u32 	%p56, %r70, 32;
-	@%p56 bra 	$L__BB1_69;
-$L__BB1_72:
+	@%p56 bra 	$L__BB2_69;
+$L__BB2_72:
 	bar.sync 	0;
-	@%p16 bra 	$L__BB1_103;
+	@%p16 bra 	$L__BB2_103;
 	add.s64 	%rd118, %rd98, %rd11;
 	add.s64 	%rd119, %rd345, %rd118;
 	setp.eq.s32 	%p58, %r20, 1;
-	@%p58 bra 	$L__BB1_79;
+	@%p58 bra 	$L__BB2_79;
 	setp.ne.s32 	%p59, %r20, 2;
-	@%p59 bra 	$L__BB1_97;
+	@%p59 bra 	$L__BB2_97;
 	mov.u32 	%r71, %r2;
-$L__BB1_76:
+$L__BB2_76:
 	shl.b64 	%rd330, %rd337, 5;
 	add.s64 	%rd329, %rd330, %rd11;
 	shl.b64 	%rd318, %rd339, 5;
@@ -1726,7 +1931,7 @@ $L__BB1_76:
 	setp.ge.u64 	%p60, %rd121, %rd6;
 	setp.ge.u64 	%p61, %rd329, %rd4;
 	or.pred  	%p62, %p61, %p60;
-	@%p62 bra 	$L__BB1_78;
+	@%p62 bra 	$L__BB2_78;
 	mul.lo.s64 	%rd251, %rd14, %rd121;
 	add.s64 	%rd252, %rd119, %rd251;
 	mul.lo.s64 	%rd253, %rd11, 264;
@@ -1737,16 +1942,16 @@ $L__BB1_76:
 	shl.b64 	%rd259, %rd252, 1;
 	add.s64 	%rd260, %rd2, %rd259;
 	st.global.u16 	[%rd260], %rd258;
-$L__BB1_78:
+$L__BB2_78:
 	cvt.u32.u64 	%r62, %rd120;
 	add.s32 	%r71, %r62, 8;
 	setp.lt.u32 	%p63, %r71, 32;
-	@%p63 bra 	$L__BB1_76;
-	bra.uni 	$L__BB1_103;
-$L__BB1_79:
+	@%p63 bra 	$L__BB2_76;
+	bra.uni 	$L__BB2_103;
+$L__BB2_79:
 	setp.eq.s32 	%p64, %r5, 0;
 	mov.u32 	%r72, %r2;
-	@%p64 bra 	$L__BB1_88;
+	@%p64 bra 	$L__BB2_88;
 	shl.b64 	%rd332, %rd337, 5;
 	add.s64 	%rd331, %rd332, %rd11;
 	shl.b64 	%rd319, %rd339, 5;
@@ -1754,45 +1959,45 @@ $L__BB1_79:
 	add.s64 	%rd122, %rd319, %rd33;
 	setp.ge.u64 	%p66, %rd122, %rd6;
 	or.pred  	%p67, %p65, %p66;
-	@%p67 bra 	$L__BB1_82;
+	@%p67 bra 	$L__BB2_82;
 	mul.lo.s64 	%rd261, %rd14, %rd122;
 	add.s64 	%rd262, %rd119, %rd261;
 	ld.shared.u64 	%rd263, [%rd36];
 	add.s64 	%rd264, %rd2, %rd262;
 	st.global.u8 	[%rd264], %rd263;
-$L__BB1_82:
+$L__BB2_82:
 	setp.eq.s32 	%p68, %r5, 1;
 	mov.u32 	%r72, %r3;
-	@%p68 bra 	$L__BB1_88;
+	@%p68 bra 	$L__BB2_88;
 	shl.b64 	%rd320, %rd339, 5;
 	add.s64 	%rd123, %rd320, %rd35;
 	setp.ge.u64 	%p70, %rd123, %rd6;
 	or.pred  	%p71, %p65, %p70;
-	@%p71 bra 	$L__BB1_85;
+	@%p71 bra 	$L__BB2_85;
 	mul.lo.s64 	%rd265, %rd14, %rd123;
 	add.s64 	%rd266, %rd119, %rd265;
 	ld.shared.u64 	%rd267, [%rd36+64];
 	add.s64 	%rd268, %rd2, %rd266;
 	st.global.u8 	[%rd268], %rd267;
-$L__BB1_85:
+$L__BB2_85:
 	setp.eq.s32 	%p72, %r5, 2;
 	mov.u32 	%r72, %r6;
-	@%p72 bra 	$L__BB1_88;
+	@%p72 bra 	$L__BB2_88;
 	shl.b64 	%rd321, %rd339, 5;
 	add.s64 	%rd124, %rd321, %rd37;
 	setp.ge.u64 	%p74, %rd124, %rd6;
 	or.pred  	%p75, %p65, %p74;
 	mov.u32 	%r72, %r7;
-	@%p75 bra 	$L__BB1_88;
+	@%p75 bra 	$L__BB2_88;
 	mul.lo.s64 	%rd269, %rd14, %rd124;
 	add.s64 	%rd270, %rd119, %rd269;
 	ld.shared.u64 	%rd271, [%rd36+128];
 	add.s64 	%rd272, %rd2, %rd270;
 	st.global.u8 	[%rd272], %rd271;
 	mov.u32 	%r72, %r7;
-$L__BB1_88:
+$L__BB2_88:
 	setp.lt.u32 	%p76, %r4, 24;
-	@%p76 bra 	$L__BB1_103;
+	@%p76 bra 	$L__BB2_103;
 	shl.b64 	%rd334, %rd337, 5;
 	add.s64 	%rd333, %rd334, %rd11;
 	shl.b64 	%rd322, %rd339, 5;
@@ -1805,55 +2010,55 @@ $L__BB1_88:
 	add.s64 	%rd276, %rd142, %rd274;
 	mul.wide.u32 	%rd277, %r72, 8;
 	add.s64 	%rd126, %rd276, %rd277;
-	@%p79 bra 	$L__BB1_91;
+	@%p79 bra 	$L__BB2_91;
 	mul.lo.s64 	%rd278, %rd14, %rd125;
 	add.s64 	%rd279, %rd119, %rd278;
 	ld.shared.u64 	%rd280, [%rd126];
 	add.s64 	%rd281, %rd2, %rd279;
 	st.global.u8 	[%rd281], %rd280;
-$L__BB1_91:
+$L__BB2_91:
 	shl.b64 	%rd323, %rd339, 5;
 	add.s32 	%r63, %r72, 8;
 	cvt.u64.u32 	%rd282, %r63;
 	add.s64 	%rd127, %rd323, %rd282;
 	setp.ge.u64 	%p81, %rd127, %rd6;
 	or.pred  	%p82, %p77, %p81;
-	@%p82 bra 	$L__BB1_93;
+	@%p82 bra 	$L__BB2_93;
 	mul.lo.s64 	%rd283, %rd14, %rd127;
 	add.s64 	%rd284, %rd119, %rd283;
 	ld.shared.u64 	%rd285, [%rd126+64];
 	add.s64 	%rd286, %rd2, %rd284;
 	st.global.u8 	[%rd286], %rd285;
-$L__BB1_93:
+$L__BB2_93:
 	shl.b64 	%rd324, %rd339, 5;
 	add.s32 	%r64, %r72, 16;
 	cvt.u64.u32 	%rd287, %r64;
 	add.s64 	%rd128, %rd324, %rd287;
 	setp.ge.u64 	%p84, %rd128, %rd6;
 	or.pred  	%p85, %p77, %p84;
-	@%p85 bra 	$L__BB1_95;
+	@%p85 bra 	$L__BB2_95;
 	mul.lo.s64 	%rd288, %rd14, %rd128;
 	add.s64 	%rd289, %rd119, %rd288;
 	ld.shared.u64 	%rd290, [%rd126+128];
 	add.s64 	%rd291, %rd2, %rd289;
 	st.global.u8 	[%rd291], %rd290;
-$L__BB1_95:
+$L__BB2_95:
 	shl.b64 	%rd325, %rd339, 5;
 	add.s32 	%r65, %r72, 24;
 	cvt.u64.u32 	%rd292, %r65;
 	add.s64 	%rd129, %rd325, %rd292;
 	setp.ge.u64 	%p87, %rd129, %rd6;
 	or.pred  	%p88, %p77, %p87;
-	@%p88 bra 	$L__BB1_103;
+	@%p88 bra 	$L__BB2_103;
 	mul.lo.s64 	%rd293, %rd14, %rd129;
 	add.s64 	%rd294, %rd119, %rd293;
 	ld.shared.u64 	%rd295, [%rd126+192];
 	add.s64 	%rd296, %rd2, %rd294;
 	st.global.u8 	[%rd296], %rd295;
-	bra.uni 	$L__BB1_103;
-$L__BB1_97:
+	bra.uni 	$L__BB2_103;
+$L__BB2_97:
 	mov.u32 	%r73, %r2;
-$L__BB1_98:
+$L__BB2_98:
 	shl.b64 	%rd328, %rd337, 5;
 	add.s64 	%rd327, %rd328, %rd11;
 	shl.b64 	%rd317, %rd339, 5;
@@ -1862,7 +2067,7 @@ $L__BB1_98:
 	setp.ge.u64 	%p89, %rd131, %rd6;
 	setp.ge.u64 	%p90, %rd327, %rd4;
 	or.pred  	%p91, %p90, %p89;
-	@%p91 bra 	$L__BB1_102;
+	@%p91 bra 	$L__BB2_102;
 	setp.eq.s32 	%p92, %r20, 4;
 	mul.lo.s64 	%rd297, %rd14, %rd131;
 	add.s64 	%rd132, %rd119, %rd297;
@@ -1871,28 +2076,28 @@ $L__BB1_98:
 	shl.b64 	%rd301, %rd130, 3;
 	add.s64 	%rd302, %rd300, %rd301;
 	ld.shared.u64 	%rd133, [%rd302];
-	@%p92 bra 	$L__BB1_101;
-	bra.uni 	$L__BB1_100;
-$L__BB1_101:
+	@%p92 bra 	$L__BB2_101;
+	bra.uni 	$L__BB2_100;
+$L__BB2_101:
 	shl.b64 	%rd305, %rd132, 2;
 	add.s64 	%rd306, %rd2, %rd305;
 	st.global.u32 	[%rd306], %rd133;
-	bra.uni 	$L__BB1_102;
-$L__BB1_100:
+	bra.uni 	$L__BB2_102;
+$L__BB2_100:
 	shl.b64 	%rd303, %rd132, 3;
 	add.s64 	%rd304, %rd2, %rd303;
 	st.global.u64 	[%rd304], %rd133;
-$L__BB1_102:
+$L__BB2_102:
 	cvt.u32.u64 	%r66, %rd130;
 	add.s32 	%r73, %r66, 8;
 	setp.lt.u32 	%p93, %r73, 32;
-	@%p93 bra 	$L__BB1_98;
-$L__BB1_103:
+	@%p93 bra 	$L__BB2_98;
+$L__BB2_103:
 	ld.param.u64 	%rd307, [vramkit_strided_transpose_param_2];
 	bar.sync 	0;
 	add.s64 	%rd335, %rd335, %rd13;
 	setp.lt.u64 	%p94, %rd335, %rd307;
-	@%p94 bra 	$L__BB1_2;
-$L__BB1_104:
+	@%p94 bra 	$L__BB2_2;
+$L__BB2_104:
 	ret;
 }`;

@@ -3,7 +3,7 @@
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { CUpointer_attribute as P } from "../../../ffi/constants.ts";
-import { SimulationError } from "../../../ffi/simulated/driver.ts";
+import { type SimulatedLaunch, SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUmemAllocationProp } from "../../../ffi/structs.ts";
 import { bytesAt, out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
@@ -86,6 +86,23 @@ testSimulated("cuMemFreeHost() throws while a queued copy needs the memory", (gp
   const target = gpu.alloc(1024);
   gpu.api.cuMemcpyAsync(target, address, 1024n, gpu.stream());
   assertThrows(() => gpu.api.cuMemFreeHost(address), SimulationError, "still needs");
+});
+
+Deno.test("cuMemFreeHost() and cuMemFree() tell of a mistake in other work, and free nevertheless", () => {
+  const astray = { parameterBytes: [], run: ({ read }: SimulatedLaunch) => void read(0n, 1) };
+  const gpu = new SimulatedGpu({ kernels: { astray } });
+  const { kernel } = gpu.load("astray");
+  const host = gpu.pinned(64).address;
+  const device = gpu.alloc(64);
+  for (const free of [() => gpu.api.cuMemFreeHost(host), () => gpu.api.cuMemFree_v2(device)]) {
+    const stream = gpu.stream();
+    for (let launch = 0; launch < 2; launch++) {
+      gpu.api.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, null, null);
+    }
+    gpu.api.cuMemsetD8Async(device, 1, 64n, stream);
+    assertThrows(free, SimulationError, "touches address 0");
+    assertEquals([gpu.api.cuStreamQuery(stream), free()], [0, 1]);
+  }
 });
 
 testSimulated("cuPointerGetAttribute() tells the kinds of memory apart", (gpu) => {

@@ -4,13 +4,13 @@
 import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
+import { readEntries } from "../../../ffi/ptx.ts";
 import { READY_KERNELS } from "../../../ffi/simulated/work/ready_kernels.ts";
 import type { DType, GpuBuffer } from "../../../mod.ts";
 import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
 import { CONVERSION_PTX } from "../../../src/launch/generated/conversion_ptx.ts";
 import { READY_PTX } from "../../../src/launch/generated/ready_ptx.ts";
 import { STRIDED_PTX } from "../../../src/launch/generated/strided_ptx.ts";
-import { readEntries } from "../../../src/launch/parameter_type.ts";
 import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
 import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";

@@ -95,7 +95,7 @@ Deno.test("simulateDriver() refuses an async kernel, whose own failure ends noth
     await undefined;
     throw new Error("nobody waits for this");
   };
-  const kernels = { late: { parameterBytes: [8], run } };
+  const kernels = { late: { run } };
   using gpu = CudaDevice.open(0, { driver: simulateDriver({ kernels: kernels as never }) });
   using late = await gpu.compile(`extern "C" __global__ void late(float *x) {}`);
   using x = gpu.zeros("float32", 1);
@@ -105,6 +105,21 @@ Deno.test("simulateDriver() refuses an async kernel, whose own failure ends noth
   };
   assertThrows(launch, TypeError, 'Cannot run kernel "late": its function returned a promise');
   await delay(0); // the test would fail here
+});
+
+Deno.test("simulateDriver() asks for the sizes of parameters that no PTX tells", async () => {
+  const kernels = { set: { run() {} }, sized: { parameterBytes: [8, 4], run() {} } };
+  using gpu = CudaDevice.open(0, { driver: simulateDriver({ kernels }) });
+  const cubin = new Uint8Array(64);
+  cubin.set([0x7f, 0x45, 0x4c, 0x46]);
+  cubin[18] = 190;
+  using module = await gpu.loadModule(cubin);
+  assertThrows(
+    () => module.kernel("set"),
+    TypeError,
+    'Cannot use kernel "set": only PTX tells the sizes of its parameters',
+  );
+  assertEquals(module.kernel("sized").parameterBytes, [8, 4]);
 });
 
 for (const fault of ["late", { seconds: 1 }, { lateSeconds: -1 }, Promise.resolve("dead")]) {

@@ -334,20 +334,35 @@ const DROPPED_CALLS = `
   const { CudaDevice } = await import("./mod.ts");
   using gpu = CudaDevice.open(0, { driver: "simulated" });
   using buffer = gpu.zeros("uint32", 4);
+  using mark = gpu.createEvent({ label: "mark" });
   const told: string[] = [];
-  const capture = async (body) => { gpu.capture(body); };
+  const capture = async (body) => { gpu.capture(body).dispose(); };
   const drop = () => { buffer.upload(new Uint32Array(4)); };
-  for (const body of [drop, () => { drop(); throw new Error("mine"); }]) {
-    await capture(body).catch(({ message }) => told.push(message.slice(0, 13)));
+  const bodies = [
+    drop,
+    () => { drop(); throw new Error("mine"); },
+    (stream) => { stream.synchronize(); },
+    () => { gpu.synchronize(); },
+    (stream) => { stream.record(mark).synchronize(); },
+  ];
+  for (const body of bodies) {
+    await capture(body).catch(({ message }) => told.push(message.split(" on ")[0]));
     await new Promise((resolve) => setTimeout(resolve)); // a turn, in which dropped errors are told
   }
-  console.log(told.join());
+  console.log(told.join("\\n"));
   capture(() => buffer.uploadSync(new Uint32Array(4)));
 `;
 
 Deno.test("CudaDevice.capture() tells once of calls that nobody awaited", async () => {
   const { code, stdout, stderr } = await evaluate(DROPPED_CALLS);
-  assertEquals([code, stdout], [1, "Cannot upload,mine\n"]);
+  assertEquals([code, ...stdout.trim().split("\n")], [
+    1,
+    "Cannot upload ordinary memory",
+    "mine",
+    "Cannot wait for the end of the work",
+    "Cannot wait for the end of the work",
+    "Cannot wait for CudaEvent(mark)",
+  ]);
   assertStringIncludes(stderr, "Cannot upload ordinary memory"); // thrown by the body, caught nowhere
 });
 

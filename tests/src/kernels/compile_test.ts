@@ -5,12 +5,12 @@ import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/asser
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
+import type { ParameterType } from "../../../ffi/ptx.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { CompileError, f32, u64 } from "../../../src/entries/kernels.ts";
 import { cacheKey, findCode, forgetCode, keepCode } from "../../../src/kernels/compile_cache.ts";
 import { architectureFor, compileText } from "../../../src/kernels/compiler.ts";
-import type { ParameterType } from "../../../src/launch/parameter_type.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { makePipe } from "../../support/files.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
@@ -26,7 +26,6 @@ const SCALE = `extern "C" __global__ void scale(float *x, float factor, int coun
 
 /** The same in JavaScript. */
 const scale = {
-  parameterBytes: [8, 4, 4],
   run(launch: {
     parameters: readonly DataView[];
     read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer>;
@@ -113,7 +112,7 @@ Deno.test("CudaDevice.compile() says that a simulated machine makes no templates
         "finds kernels by plain names, and makes no templates",
     );
     assertEquals(gpu.live({ kind: "module" }).count, 0);
-  }, { driver: simulateDriver({ kernels: { set: { parameterBytes: [8, 4], run() {} } } }) });
+  }, { driver: simulateDriver({ kernels: { set: { run() {} } } }) });
 });
 
 Deno.test("compiled code is found again by this process, and by others through the folder", async () => {
@@ -280,7 +279,7 @@ testNvrtc("CudaModule.kernel() finds kernels of C++ by the name in their source"
     /^\.version.*/m,
     ".version 7.0",
   );
-  const kernels = { _Z1fPif: { parameterBytes: [8, 4], run() {} } };
+  const kernels = { _Z1fPif: { run() {} } };
   const driver = ON_GPU ? undefined : simulateDriver({ kernels });
   using gpu = driver === undefined ? openTestDevice() : CudaDevice.open(0, { driver });
   using module = await gpu.loadModule(ptx);

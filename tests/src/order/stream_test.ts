@@ -11,6 +11,7 @@ import {
 import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverApi } from "../../../ffi/cuda.ts";
+import { type SimulatedLaunch, simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import {
   type CudaStream,
@@ -20,7 +21,7 @@ import {
 } from "../../../src/order/stream.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
+import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -406,6 +407,25 @@ for (const name of ["cuStreamQuery", "cuEventCreate", "cuEventRecord"] as const)
     }, { driver });
   });
 }
+
+Deno.test("CudaStream.dispose() that meets a mistake in its work keeps no event", async () => {
+  const astray = { run: ({ read }: SimulatedLaunch) => void read(0n, 1) };
+  const { driver, calls } = watchedDriver(simulateDriver({ kernels: { astray } }));
+  const count = (name: string) => calls.filter((call) => call === name).length;
+  {
+    using gpu = CudaDevice.open(0, { driver });
+    using kernel = await gpu.compile(`extern "C" __global__ void astray(char *x) {}`);
+    const stream = gpu.createStream();
+    using x = gpu.alloc("uint8", 64, { stream });
+    stream.synchronizeSync();
+    kernel.launch({ grid: 1, block: 1, args: [x], stream });
+    x.fill(1); // on another stream, which comes after the launch
+    const [warning = ""] = captureWarnings(() => stream.dispose());
+    assertStringIncludes(warning, "the kernel touches address 0");
+    assertEquals(x.downloadSync(), new Uint8Array(64).fill(1));
+  }
+  assertEquals(count("cuEventCreate"), count("cuEventDestroy_v2"));
+});
 
 testOnDevice("CudaStream.dispose() in a loop keeps few events of streams that are busy", (gpu) => {
   using buffer = gpu.alloc("uint32", 1000);

@@ -5,7 +5,11 @@ import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "
 import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
 import { findHost } from "../../../ffi/host.ts";
-import { simulateDriver, SimulationError } from "../../../ffi/simulated/driver.ts";
+import {
+  type SimulatedLaunch,
+  simulateDriver,
+  SimulationError,
+} from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { nextTurn } from "../../../src/order/waiting.ts";
@@ -300,6 +304,21 @@ Deno.test("A transfer fails when the GPU can neither be asked nor waited for, an
   status = 0;
   assertEquals(error.call, "cuEventSynchronize");
   assertEquals(await x.download(), new Uint8Array(2048));
+});
+
+Deno.test("A transfer fails with a mistake in the work before it, whoever meets it first", async () => {
+  const kernels = { astray: { run: ({ read }: SimulatedLaunch) => void read(0n, 1) } };
+  await withSlowTransfers(async (gpu) => {
+    using astray = await gpu.compile(`extern "C" __global__ void astray(char *x) {}`);
+    using x = gpu.alloc("uint8", LENGTH);
+    for (let fillCount = 0; fillCount < 6; fillCount++) {
+      for (let fill = 0; fill < fillCount; fill++) x.fill(fill);
+      astray.launch({ grid: 1, block: 1, args: [x] });
+      await assertRejects(() => x.upload(patternBytes(LENGTH)), SimulationError, "address 0");
+      await x.upload(patternBytes(LENGTH));
+    }
+    assertSameBytes(await x.download(), patternBytes(LENGTH));
+  }, { driver: simulateDriver({ kernels }) });
 });
 
 const wordsOfLost: Record<

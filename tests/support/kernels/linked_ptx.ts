@@ -47,7 +47,6 @@ export function changePtx(factor: number): string {
 
 /** The kernel in JavaScript, for a simulated driver: that links nothing, so the factor is fixed. */
 export const APPLY_KERNEL = {
-  parameterBytes: [8, 4],
   run(launch: {
     parameters: readonly DataView[];
     write(address: bigint, bytes: Uint8Array): void;

@@ -1,5 +1,5 @@
-// The types of a kernel's parameters, read from its PTX, which alone tells whether four bytes are a
-// float or an integer.
+// The kernels that a text of PTX declares, with the types of their parameters: only PTX tells whether
+// four bytes are a float or an integer.
 
 /** The kind of values that a parameter takes. */
 export type ParameterKind = "float" | "integer" | "bytes";
