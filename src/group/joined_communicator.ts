@@ -197,7 +197,12 @@ export class JoinedCommunicator implements RankCommunicators {
     );
     let state: CallState = failure ?? (isInProgress ? "in progress" : "done");
     const until = performance.now() + BRIEF_MILLISECONDS;
-    while (state === "in progress" && performance.now() < until) state = this.#look();
+    try {
+      while (state === "in progress" && performance.now() < until) state = this.#look();
+    } catch (error) {
+      this.#failBy(error);
+      throw error;
+    }
     if (state === "done") return undefined;
     if (state !== "in progress") {
       const error = this.nccl.error(state);
@@ -220,10 +225,14 @@ export class JoinedCommunicator implements RankCommunicators {
       }
       return !this.#isOpen;
     } catch (error) {
-      const fields = { reason: "nccl", call: ASK, cause: error } as const;
-      void this.fail(new GroupError(messageOf(error), fields));
+      this.#failBy(error);
       return true;
     }
+  }
+
+  /** Ends the group because a question for its state has thrown. */
+  #failBy(cause: unknown): void {
+    void this.fail(new GroupError(messageOf(cause), { reason: "nccl", call: ASK, cause }));
   }
 
   findFailure({ isWaiting }: { readonly isWaiting: boolean }): NcclFailure | undefined {
@@ -240,7 +249,10 @@ export class JoinedCommunicator implements RankCommunicators {
   }
 
   describeLate(): string {
-    return this.#peers.describeSilent();
+    const left = [...this.#leftAt.keys()].map((rank) =>
+      `; ${this.#peers.nameOf(rank)} has left the group`
+    );
+    return `${left.join("")}${this.#peers.describeSilent()}`;
   }
 
   /** Notes that a rank has left in peace. */

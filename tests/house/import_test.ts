@@ -44,6 +44,16 @@ for (const [name, path] of Object.entries(config.exports)) {
   });
 }
 
+Deno.test("import of mod.ts in a Deno that is too old says which is needed", async () => {
+  const program = `Reflect.deleteProperty(Map.prototype, "getOrInsertComputed");
+    await import("${new URL(
+    "mod.ts",
+    PROJECT_ROOT,
+  )}").catch((error) => console.log(error.message));`;
+  const { stdout } = await runElsewhere(program, []);
+  assertStringIncludes(stdout, 'it needs Deno 2.8 or newer; run "deno upgrade"');
+});
+
 Deno.test("import of mod.ts from a URL round-trips an array with two permissions", async () => {
   await using server = serveProject();
   const program = `import { CudaDevice } from "${server.origin}/mod.ts";\n${ROUND_TRIP}`;

@@ -176,8 +176,8 @@ export class BlockCache implements MemoryCache, Owner {
     if (isPostponed(() => this.#finishRelease())) return;
     this.trim();
     if (this.#used.count > 0) return;
-    this.#context.ledger.caches.delete(this);
-    this.#context.release();
+    // Once, although the upstream may dispose the cache in the middle of a call.
+    if (this.#context.ledger.caches.delete(this)) this.#context.release();
   }
 
   #blocksOf(stream: CudaStream): StreamBlocks {

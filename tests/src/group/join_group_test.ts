@@ -333,6 +333,17 @@ Deno.test("DeviceGroup.split() and shrink() name a rank that has left", () =>
     assertEquals(rest.size, 2);
   }));
 
+Deno.test("GroupWork that takes too long names a rank that has left", () =>
+  withRanks(2, async ({ rank, gpu, group }) => {
+    if (rank === 1) return;
+    await groupErrorOf(group.split()); // rank 1 has left
+    using x = gpu.zeros("float32", 4);
+    const { message } = await groupErrorOf(
+      Promise.resolve(group.allReduce(x, { timeoutSeconds: 0.1 })),
+    );
+    assertMatch(message, /not done after 0.1 seconds on rank 0; rank 1 .* has left the group; the/);
+  }));
+
 Deno.test("GroupWork that is done stays so, and the group ends in peace, when a rank has left long ago", async () => {
   using warnings = new CaughtWarnings();
   await withRanks(2, async ({ rank, gpu, group }) => {

@@ -1,13 +1,14 @@
 // The end of a group of several processes: NCCL takes half a second to give a communicator back, in which the
 // program goes on; and a failure on the way is one warning, after which nothing is left.
 
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import type { NcclApi } from "../../../ffi/nccl.ts";
 import { OWN_NCCL } from "../../../ffi/nccl_library.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
+import { GroupError } from "../../../src/group/group_error.ts";
 import { join, openRank } from "../../support/group/joined_ranks.ts";
 import { freeAddress } from "../../support/group/rank_process.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
@@ -18,12 +19,11 @@ const INTERNAL_ERROR = 3;
 
 type Destroy = NcclApi["ncclCommDestroyNonblocking"];
 
-/** A machine whose communicators are destroyed in a way of the test's. */
-function machineWith(make: (own: Destroy) => Destroy): DriverApi {
+/** A machine whose NCCL has functions of the test's. */
+function machineWith(make: (own: NcclApi) => Partial<NcclApi>): DriverApi {
   const driver = simulateDriver({ deviceCount: 8 });
   const own = (driver as DriverApi & { readonly [OWN_NCCL]: NcclApi })[OWN_NCCL];
-  const destroy = make(own.ncclCommDestroyNonblocking);
-  return { ...driver, [OWN_NCCL]: { ...own, ncclCommDestroyNonblocking: destroy } } as DriverApi;
+  return { ...driver, [OWN_NCCL]: { ...own, ...make(own) } } as DriverApi;
 }
 
 /** Joins ranks, ends their groups, and tells what they were warned of; nothing may be left. */
@@ -31,7 +31,10 @@ async function endAll(make: (own: Destroy) => Destroy): Promise<readonly string[
   using warnings = new CaughtWarnings();
   const rendezvous = freeAddress();
   await Promise.all(Array.from({ length: SIZE }, async (_, rank) => {
-    using gpu = CudaDevice.open(rank, { driver: machineWith(make) });
+    const driver = machineWith((own) => ({
+      ncclCommDestroyNonblocking: make(own.ncclCommDestroyNonblocking),
+    }));
+    using gpu = CudaDevice.open(rank, { driver });
     {
       await using group = await join({ rendezvous, rank, size: SIZE, device: gpu });
       using x = gpu.alloc("float32", 8).fill(rank + 1);
@@ -77,6 +80,27 @@ for (const [what, failing] of Object.entries(failures)) {
     }
   });
 }
+
+Deno.test("a group of several processes ends with the error that a question for its state throws", async () => {
+  let isBroken = false;
+  const driver = machineWith((own) => ({
+    ncclCommGetAsyncError(...args) {
+      if (isBroken) throw new Error("as the test wants it");
+      return own.ncclCommGetAsyncError(...args);
+    },
+  }));
+  using gpu = CudaDevice.open(0, { driver });
+  {
+    await using group = await join({ rendezvous: freeAddress(), rank: 0, size: 1, device: gpu });
+    using x = gpu.zeros("float32", 8);
+    isBroken = true;
+    assertThrows(() => group.allReduce(x), Error, "as the test wants it");
+    isBroken = false;
+    assertEquals(group.failure?.message, "as the test wants it");
+    assertThrows(() => group.allReduce(x), GroupError, "a failure has ended the group");
+  }
+  assertEquals(liveNames(gpu), []);
+});
 
 Deno.test("a group that ends leaves streams alone on which a call of a group made from it is queued", async () => {
   const rendezvous = freeAddress();

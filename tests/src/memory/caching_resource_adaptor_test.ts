@@ -274,6 +274,19 @@ Deno.test("CachingResourceAdaptor lets its upstream use it while it gives a segm
     upstream.deallocate = LedgerResource.prototype.deallocate;
   }));
 
+testOnDevice("CachingResourceAdaptor ends once when its upstream disposes it meanwhile", (gpu) => {
+  class Disposer extends LedgerResource {
+    override allocate(byteLength: number): bigint {
+      cache.dispose();
+      return super.allocate(byteLength);
+    }
+  }
+  const upstream = new Disposer(gpu);
+  const cache = new CachingResourceAdaptor(upstream);
+  gpu.alloc("uint8", 4096, { resource: cache }).dispose();
+  assertEquals([cache.reservedBytes, upstream.liveBytes, gpu.context.released], [0, 0, false]);
+});
+
 testOnDevice("CachingResourceAdaptor is one of the device's caches, which gpu trims", (gpu) => {
   const upstream = new LedgerResource(gpu);
   const cache = new CachingResourceAdaptor(upstream);
