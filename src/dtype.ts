@@ -214,11 +214,19 @@ export function dtypeOf(array: ArrayBufferView): DType | undefined {
   return DTYPE_OF_TAG[tagOf.call(array) ?? ""];
 }
 
+/** Elements of a list are looked at one by one, which would take most of a conversion's time. */
 const NUMBERS: OptionKind = {
   expected: "numbers, in an array or a list",
-  accepts: (value) =>
-    typeof value === "object" && typeof Object(value).length === "number" &&
-    Array.prototype.every.call(value, (item) => typeof item === "number"),
+  accepts: (value) => {
+    if (ArrayBuffer.isView(value)) return !["int64", "uint64", undefined].includes(dtypeOf(value));
+    return typeof value === "object" && typeof Object(value).length === "number" &&
+      Array.prototype.every.call(value, (item) => typeof item === "number");
+  },
+};
+
+const BITS: OptionKind = {
+  expected: "the bits of bfloat16, in a Uint16Array",
+  accepts: (value) => ArrayBuffer.isView(value) && dtypeOf(value) === "uint16",
 };
 
 /** Rounds values to bfloat16 bits, once and to nearest even; NaN stays NaN. */
@@ -251,9 +259,13 @@ function roundedToOdd(values: Float64Array): Uint32Array<ArrayBuffer> {
   return words;
 }
 
-/** Widens bfloat16 bits to float32 values, without loss. */
+/**
+ * Widens bfloat16 bits to float32 values, without loss.
+ *
+ * @throws TypeError when they are not in a Uint16Array, such as values that are floats already.
+ */
 export function fromBfloat16(bits: Uint16Array<ArrayBufferLike>): Float32Array<ArrayBuffer> {
-  requireKind(bits, NUMBERS, "fromBfloat16");
+  requireKind(bits, BITS, "fromBfloat16");
   const words = new Uint32Array(bits.length);
   for (let i = 0; i < bits.length; i++) words[i] = (bits[i] ?? 0) << 16;
   return new Float32Array(words.buffer);

@@ -167,7 +167,9 @@ export function shapeAs(viewed: Viewed, dtype: DType): Shape {
 export function checkSplit(viewed: Viewed, at: number): void {
   if (Number.isInteger(at) && at >= 0 && at <= viewed.length) return;
   throw new RangeError(
-    `Cannot split ${viewed} at ${describeNumber(at)}: expected 0 to ${viewed.length}`,
+    `Cannot split ${viewed} at ${
+      describeNumber(at)
+    }: expected a whole number up to ${viewed.length}`,
   );
 }
 
@@ -179,7 +181,9 @@ export function checkSplit(viewed: Viewed, at: number): void {
 export function checkChunk(viewed: Viewed, length: number): void {
   if (Number.isInteger(length) && length > 0) return;
   throw new RangeError(
-    `Cannot walk ${viewed} in chunks of ${describeNumber(length)}: expected at least 1`,
+    `Cannot walk ${viewed} in chunks of ${
+      describeNumber(length)
+    }: expected a whole number from 1 on`,
   );
 }
 

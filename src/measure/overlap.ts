@@ -108,7 +108,7 @@ export class OverlapRecorder implements Disposable {
       startSeconds: start === first.start ? 0 : start.secondsSince(first.start),
       endSeconds: end.secondsSince(first.start),
     }));
-    const earliest = Math.min(...spans.map(({ startSeconds }) => startSeconds));
+    const earliest = spans.reduce((least, { startSeconds }) => Math.min(least, startSeconds), 0);
     return summarise({
       device,
       isModelled,

@@ -26,7 +26,7 @@ const MOST_SAMPLES = 1_000_000;
 export function checkSampleCount(sampleCount: number): void {
   if (Number.isInteger(sampleCount) && sampleCount > 0 && sampleCount <= MOST_SAMPLES) return;
   throw new RangeError(
-    `Cannot measure bandwidth with ${sampleCount} samples: expected at least 1, and at most ` +
+    `Cannot measure bandwidth with ${sampleCount} samples: expected a whole number from 1 to ` +
       `${MOST_SAMPLES}`,
   );
 }

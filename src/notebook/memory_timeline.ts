@@ -137,9 +137,9 @@ function describe(
   history: KindAmounts,
   { device, words }: { readonly device: string; readonly words: string },
 ): string {
-  const kinds = [...history.bytes].map(([kind, bytes]) =>
-    `${kind}: at most ${formatBytes(Math.max(...bytes))}, ${formatBytes(bytes.at(-1) ?? 0)} at ` +
-    `the end.`
-  );
+  const kinds = [...history.bytes].map(([kind, bytes]) => {
+    const most = bytes.reduce((larger, amount) => Math.max(larger, amount), 0);
+    return `${kind}: at most ${formatBytes(most)}, ${formatBytes(bytes.at(-1) ?? 0)} at the end.`;
+  });
   return [`Memory over time on ${device}: ${words}.`, ...kinds].join("\n");
 }

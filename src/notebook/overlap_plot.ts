@@ -45,7 +45,7 @@ export function plotOverlap(trace: OverlapTrace): Figure {
     throw new RangeError("Cannot plot overlap: the trace holds no work, run() at least one piece");
   }
   const lanes = [...new Set(spans.map(({ lane }) => lane))];
-  const end = Math.max(...spans.map(({ endSeconds }) => endSeconds));
+  const end = spans.reduce((latest, { endSeconds }) => Math.max(latest, endSeconds), 0);
   const unit = secondUnit(end);
   return new Figure({
     data: [

@@ -199,7 +199,7 @@ class Array:
         facts = self._facts
         typestr = CODES[self.dtype][1]
         if typestr is None:
-            raise AttributeError(f"there is no such interface for {self.dtype}; use DLPack")
+            raise AttributeError(f"it has no {self.dtype}; use DLPack")
         size = int(typestr[2:])
         return {
             "shape": self.shape,
@@ -214,6 +214,16 @@ class Array:
         if not self._facts["host"]:
             raise AttributeError("the CPU cannot use memory of the GPU; use CuPy or PyTorch")
         return self._interface(self._facts["data"])
+
+    def __array__(self, dtype=None, copy=None):
+        """numpy asks for this only where it lacks the interface, and else takes the array for one object."""
+        try:
+            self.__array_interface__
+        except AttributeError as error:
+            raise TypeError(f"numpy cannot use {self!r}: {error}") from None
+        import numpy
+
+        return numpy.array(self, dtype)
 
     @property
     def __cuda_array_interface__(self):

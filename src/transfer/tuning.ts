@@ -77,7 +77,9 @@ export const DEFAULT_LIMITS: EngineLimits = {
 export function limitsOf(tuning: TransferTuning): EngineLimits {
   const { ringSize, laneCount = DEFAULT_LIMITS.laneCount, ringFromSize } = tuning;
   if (!Number.isInteger(laneCount) || laneCount < 1) {
-    throw new RangeError(`Cannot use ${laneCount} lanes for transfers: expected at least 1`);
+    throw new RangeError(
+      `Cannot use ${laneCount} lanes for transfers: expected a whole number from 1 on`,
+    );
   }
   return {
     ...DEFAULT_LIMITS,

@@ -202,6 +202,15 @@ testOnDevice("plots leave room for a legend that wraps on a narrow page", (gpu) 
   gpu.timeline.stop();
 });
 
+testOnDevice("plotMemoryTimeline() draws more events than a call takes arguments", (gpu) => {
+  gpu.timeline.start({ eventCount: 2 ** 18 });
+  for (let at = 0; at < 75_000; at++) gpu.alloc("uint8", 2 ** 10).dispose();
+  const figure = plotMemoryTimeline(gpu);
+  gpu.timeline.stop().clear();
+  assertEquals(traces(figure)[0]?.y?.length, 150_001);
+  assertStringIncludes(figure.describe(), "device: at most 1 KiB");
+});
+
 testOnDevice("plotMemoryTimeline() says how to record when nothing was", (gpu) => {
   assertThrows(() => plotMemoryTimeline(gpu), RangeError, "call gpu.timeline.start() first");
 });
@@ -213,6 +222,11 @@ Deno.test("plotOverlap() draws a row for each stream and one for the overlap", (
   assertAlmostEquals(both ?? 0, 1, 1e-6);
   assertStringIncludes(figure.describe(), "two or more at once for 33% of 3.0 ms");
   assertStringIncludes(figure.describe(), "second: down from 1.0 ms to 3.0 ms.");
+});
+
+Deno.test("plotOverlap() draws more pieces than a call takes arguments", () => {
+  const spans = Array.from({ length: 150_000 }, () => TRACE.spans).flat();
+  assertEquals(traces(plotOverlap({ ...TRACE, spans }))[0]?.x?.length, 150_000);
 });
 
 Deno.test("plotOverlap() refuses an empty trace", () => {

@@ -158,6 +158,27 @@ Deno.test("toBfloat16() gives every bit pattern back that fromBfloat16() widened
   assertEquals(toBfloat16(fromBfloat16(numbers)), numbers);
 });
 
+Deno.test("fromBfloat16() refuses values that are floats already", () => {
+  const expected = "expected the bits of bfloat16, in a Uint16Array";
+  for (
+    const values of [
+      new Float32Array([1, 2.5]),
+      new Float16Array(2),
+      [1, 2],
+      new DataView(new ArrayBuffer(2)),
+    ]
+  ) {
+    assertThrows(() => fromBfloat16(values as never), TypeError, expected);
+  }
+});
+
+Deno.test("toBfloat16() refuses bigints and bytes without a type", () => {
+  const expected = "expected numbers, in an array or a list";
+  for (const values of [new BigInt64Array(1), [1n], new DataView(new ArrayBuffer(2))]) {
+    assertThrows(() => toBfloat16(values as never), TypeError, expected);
+  }
+});
+
 Deno.test("toBfloat16() rounds a double once", () => {
   const half = 2 ** -8; // of the last bit of a bfloat16 above 1
   const tie = 1 + half;

@@ -201,9 +201,11 @@ export function testBuffer(subject: BufferSubject): void {
     const [left, right] = buffer.split(3);
     assertEquals([...numbersOf(left), ...numbersOf(right)], numbersOf(buffer));
     assertEquals([...buffer.chunks(4)].map(numbersOf), [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]);
-    for (const at of [-1, 11, 0.5, NaN]) assertThrows(() => buffer.split(at), RangeError);
-    for (const size of [0, -1, 0.5, NaN]) {
-      assertThrows(() => [...buffer.chunks(size)], RangeError);
+    for (const at of [-1, 11, 2.5, NaN]) {
+      assertThrows(() => buffer.split(at), RangeError, "expected a whole number up to 10");
+    }
+    for (const size of [0, -1, 2.5, NaN]) {
+      assertThrows(() => [...buffer.chunks(size)], RangeError, "expected a whole number from 1 on");
     }
   });
 

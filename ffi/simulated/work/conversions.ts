@@ -2,6 +2,8 @@
 // a GPU's, to the last bit.
 
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
+import type { Launch } from "./kernel.ts";
+import { gather } from "./strided_memory.ts";
 
 /** Numbers that hold all values of a type: those of 64 bits as bigints. */
 type Numbers = ArrayLike<number> | ArrayLike<bigint>;
@@ -70,30 +72,17 @@ const run: SimulatedKernel = {
 
 const strided: SimulatedKernel = {
   parameterBytes: [8, 8, 8, 4, 4, LAYOUT_BYTES],
-  run(launch) {
-    const { to, from, count, toType, fromType } = argumentsOf(launch);
+  run(launch: Launch) {
+    const { to, from, toType, fromType } = argumentsOf(launch);
     const layout = launch.parameters[5] ?? new DataView(new ArrayBuffer(LAYOUT_BYTES));
     const word = (at: number) => Number(layout.getBigInt64(8 * at, true));
-    const axes = Array.from({ length: AXIS_COUNT }, (_, at) => at);
-    const [sizes, strides] = [axes.map(word), axes.map((at) => word(AXIS_COUNT + at))];
-    const { bytes } = typeOf(fromType);
-    const elements = new Uint8Array(count * bytes);
-    const steps = sizes.map(() => 0);
-    let place = word(2 * AXIS_COUNT);
-    for (let index = 0; index < count; index++) {
-      elements.set(launch.read(from + BigInt(place * bytes), bytes), index * bytes);
-      // As a counter: the last axis first, and the next when one is full.
-      for (let axis = AXIS_COUNT - 1; axis >= 0; axis--) {
-        const [size = 1, stride = 0, step = 0] = [sizes[axis], strides[axis], steps[axis]];
-        if (step + 1 < size) {
-          steps[axis] = step + 1;
-          place += stride;
-          break;
-        }
-        steps[axis] = 0;
-        place -= step * stride;
-      }
-    }
+    const elements = gather(launch, {
+      address: from,
+      elementBytes: typeOf(fromType).bytes,
+      start: word(2 * AXIS_COUNT),
+      sizes: Array.from({ length: AXIS_COUNT }, (_, axis) => word(axis)),
+      strides: Array.from({ length: AXIS_COUNT }, (_, axis) => word(AXIS_COUNT + axis)),
+    });
     launch.write(to, converted(elements, fromType, toType));
   },
 };

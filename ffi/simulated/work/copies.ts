@@ -183,7 +183,8 @@ function engineOf(stream: Stream, route: Route): Engine | undefined {
   return route.startsWith("upload") ? device.uploads : device.downloads;
 }
 
-function move(plane: Plane): void {
+/** Moves the bytes of a plane, whatever they are. */
+export function move(plane: Plane): void {
   const { source, destination, widthBytes, rowCount } = plane;
   if (source.pitchBytes === widthBytes && destination.pitchBytes === widthBytes) {
     return moveRow(plane, { from: 0, to: 0, byteLength: widthBytes * rowCount });

@@ -2,13 +2,18 @@
 // Each says how many bytes its parameters have, as the compiled image of a real kernel does.
 
 import { hex } from "../errors.ts";
+import { endOf, type Extent } from "../model/access_history.ts";
+import { pageableRegion } from "../model/address_space.ts";
 import type { Moment } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
-import type { Region } from "../model/region.ts";
 import type { Stream } from "../model/stream.ts";
 import type { Dimensions, SimulatedLaunch } from "../options.ts";
-import { requireAccess } from "./copies.ts";
-import { markWritten, recordUses, requireWritten, wholeUse } from "./memory_work.ts";
+import { move, requireAccess } from "./copies.ts";
+import { markWritten, recordUses, requireWritten, type Use } from "./memory_work.ts";
+import type { Side } from "./planes.ts";
+
+/** Rows of bytes at regular distances, which the rules take for one use of memory. */
+export type Rows = Omit<Extent, "start">;
 
 /** A launch on a stream, whose uses of memory are held to the rules as they come. */
 export class Launch implements SimulatedLaunch {
@@ -39,14 +44,28 @@ export class Launch implements SimulatedLaunch {
     this.#moment = fields.moment;
   }
 
+  /** Reads rows of device memory, side by side in the new array. */
+  readRows(address: bigint, rows: Rows): Uint8Array<ArrayBuffer> {
+    const use = this.#open(address, rows, false);
+    requireWritten(this.#machine, use);
+    const bytes = new Uint8Array(rows.widthBytes * rows.rowCount);
+    move({ ...rows, source: { ...rows, region: use.region }, destination: packed(rows, bytes) });
+    return bytes;
+  }
+
+  /** Writes bytes that lie side by side as rows of device memory. */
+  writeRows(address: bigint, rows: Rows, bytes: Uint8Array): void {
+    const use = this.#open(address, rows, true);
+    move({ ...rows, source: packed(rows, bytes), destination: { ...rows, region: use.region } });
+    markWritten(use);
+  }
+
   #read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
     if (byteLength === 0) return new Uint8Array();
     if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
       throw new RangeError(`Cannot read ${byteLength} bytes in a kernel: expected a whole number`);
     }
-    const region = this.#open(address, { byteLength, write: false });
-    requireWritten(this.#machine, wholeUse(region, false));
-    return region.read();
+    return this.readRows(address, oneRow(byteLength));
   }
 
   #write(address: bigint, array: ArrayBufferView): void {
@@ -55,15 +74,14 @@ export class Launch implements SimulatedLaunch {
     }
     const { buffer, byteOffset, byteLength } = array;
     if (byteLength === 0) return;
-    const region = this.#open(address, { byteLength, write: true });
-    region.write(new Uint8Array(buffer, byteOffset, byteLength));
-    markWritten(wholeUse(region, true));
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    this.writeRows(address, oneRow(byteLength), bytes);
   }
 
-  #open(address: bigint, options: { byteLength: number; write: boolean }): Region {
-    const { byteLength, write } = options;
+  #open(address: bigint, rows: Rows, write: boolean): Use {
+    const extent = { start: 0, ...rows };
     if (Number(address) === 0) this.#machine.site.fail("rights", "the kernel touches address 0");
-    const region = this.#machine.memory.resolve(Number(address), byteLength, "kernel");
+    const region = this.#machine.memory.resolve(Number(address), endOf(extent), "kernel");
     if (region.kind === "pageable") {
       this.#machine.site.fail(
         "rights",
@@ -71,7 +89,16 @@ export class Launch implements SimulatedLaunch {
       );
     }
     requireAccess(this.#machine, [this.#stream.context], { region, write, kernel: true });
-    recordUses(this.#machine, this.#moment, [wholeUse(region, write)]);
-    return region;
+    const use = { region, extent, write };
+    recordUses(this.#machine, this.#moment, [use]);
+    return use;
   }
+}
+
+function oneRow(widthBytes: number): Rows {
+  return { widthBytes, pitchBytes: widthBytes, rowCount: 1 };
+}
+
+function packed({ widthBytes }: Rows, bytes: Uint8Array): Side {
+  return { region: pageableRegion(bytes, 0), pitchBytes: widthBytes };
 }

@@ -1,7 +1,8 @@
 // Copies between strided layouts for which the driver would need many calls: a kernel makes them.
 
-import { assert, assertEquals, assertFalse, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
+import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { StridedView } from "../../../src/buffers/strided_view.ts";
 import type { StridedLayout } from "../../../src/buffers/strides.ts";
@@ -80,6 +81,22 @@ for (const [name, viewOf] of Object.entries(VIEWS)) {
       assertEquals(await x.download(), expected);
     }));
 }
+
+Deno.test("StridedView.copyFrom() by a kernel neither reads nor writes elements between", () =>
+  withKernels(async ({ gpu, copiesOf }) => {
+    using x = gpu.alloc("float32", [100, 200]);
+    using numbers = gpu.iota("float32", [100, 100]);
+    const odd = x.strided().range(1, { start: 1, step: 2 }).range(0, { step: -1 });
+    assertEquals(copiesOf(() => odd.copyFrom(numbers)), ["cuLaunchKernel"]);
+    assertEquals(await odd.download(), await numbers.download());
+    using wholes = odd.astype("int32");
+    assertEquals(await wholes.download(), Int32Array.from(await numbers.download()));
+    if (!gpu.isSimulated) return;
+    const words = "nobody has written the byte at offset 0";
+    await assertRejects(() => x.download(), SimulationError, words);
+    using unwritten = x.strided().range(1, { step: 2 }).astype("int32");
+    await assertRejects(() => unwritten.download(), SimulationError, words);
+  }));
 
 Deno.test("StridedView.copyFrom() copies from one layout into another by one kernel", () =>
   withKernels(async ({ gpu, copiesOf }) => {

@@ -218,6 +218,26 @@ test("a device's memory is told to libraries, and refused to the CPU", (python) 
     assertEquals(python.arrayCount, 0);
   }));
 
+testNumpy(
+  "numpy refuses what it cannot use, and takes it for no single object",
+  (python) =>
+    withDevice((gpu) => {
+      using x = gpu.zeros("float32", 2);
+      using y = gpu.pinned("bfloat16", 2).fill(1);
+      using z = gpu.pinned("float32", 2).fill(1);
+      python.set("arrays", [x, y, z]);
+      for (const [at, words] of [[0, "use CuPy or PyTorch"], [1, "it has no bfloat16"]] as const) {
+        for (const call of ["asarray", "sqrt"]) {
+          const refused = () => python.run(`import numpy; numpy.${call}(arrays[${at}])`);
+          const { type, message } = assertThrows(refused, PythonError, words);
+          assertEquals(type, "TypeError", message);
+        }
+      }
+      assertEquals(python.evaluate("arrays[2].__array__('int8')"), new Int8Array([1, 1]));
+      forget(python, "arrays");
+    }),
+);
+
 test("a struct that Python made, nobody took, or took is ended once", (python) =>
   withDevice(async (gpu) => {
     const x = gpu.zeros("float32", 4).fill(3);
