@@ -29,17 +29,11 @@ const COPY = "vramkit_strided_copy";
 const TRANSPOSE = "vramkit_strided_transpose";
 const COPY_OF_MANY_AXES = "vramkit_strided_axes";
 
-/** The most axes that the fast kernels take; each step of further ones is a launch of its own. */
+/** The most axes that the first two kernels take. */
 const MOST_AXES = 8;
 
 /** The most axes of any copy: as many of two words have more bytes than there are addresses. */
 const ALL_AXES = 64;
-
-/**
- * Launches of fewer words take longer than one for all, which takes ten times as long for a word: an
- * estimate, of 4 microseconds for a launch and 30 picoseconds for a word.
- */
-const FEWEST_LAUNCH_WORDS = 100_000;
 
 /** The largest words that the kernels move. */
 const MOST_WORD_BYTES = 8;
@@ -69,20 +63,10 @@ const madeCalls = new WeakMap<Context, number>();
  */
 const areLoaded = new WeakMap<Context, boolean>();
 
-/** The launches for a layout in words of one size, wherever both sides begin. */
-interface WordLaunch {
-  readonly name: string;
-  readonly count: number;
-  readonly axes: readonly WordAxis[];
-  /** The axes that the launches step along. */
-  readonly outer: readonly WordAxis[];
-  /** The first word of the first launch. */
-  readonly starts: Starts;
-  /** The arguments of the first launch, behind the memory. */
-  readonly args: ReadyLaunch["args"];
-}
+/** The launch for a layout in words of one size, with its arguments behind the memory. */
+type WordLaunch = Pick<ReadyLaunch, "name" | "count" | "args">;
 
-/** The first word of a launch in the memory of both sides. */
+/** The first word in the memory of both sides. */
 interface Starts {
   readonly to: number;
   readonly from: number;
@@ -105,22 +89,22 @@ interface WordAxis {
  */
 export function queueStridedCopy(copy: ShapedCopy): void {
   checkRoute(copy);
-  const launches = launchesFor(copy);
-  if (launches === undefined) return queueShapedCopy(copy);
-  for (const launch of launches) launchReady(copy.stream, launch);
+  const launch = launchFor(copy);
+  if (launch === undefined) return queueShapedCopy(copy);
+  launchReady(copy.stream, launch);
   noteCopy(copy, copy.layout.byteLength);
 }
 
 /** Queues a copy whose turn has come; see {@link queueStridedCopy}. */
 export function queueStridedCopyNow(copy: ShapedCopy): void {
-  const launches = launchesFor(copy);
-  if (launches === undefined) return queueShapedCopyNow(copy);
-  for (const launch of launches) launchReadyNow(copy.stream, launch);
+  const launch = launchFor(copy);
+  if (launch === undefined) return queueShapedCopyNow(copy);
+  launchReadyNow(copy.stream, launch);
   noteCopy(copy, copy.layout.byteLength);
 }
 
-/** Returns the launches of a kernel that copies faster than the driver; undefined for other copies. */
-function launchesFor(copy: ShapedCopy): Iterable<ReadyLaunch> | undefined {
+/** Returns the launch of a kernel that copies faster than the driver; undefined for other copies. */
+function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
   const { destination, source, stream: { context }, layout } = copy;
   if (layout.byteLength === 0 || !isOn(context, destination) || !isOn(context, source)) {
     return undefined;
@@ -132,28 +116,7 @@ function launchesFor(copy: ShapedCopy): Iterable<ReadyLaunch> | undefined {
   );
   const words = wordLaunches.getOrInsertComputed(layout, () => new Map());
   const launch = words.getOrInsertComputed(wordBytes, () => wordLaunchFor(layout, wordBytes));
-  const memory = [writing(to), reading(from)];
-  if (launch.outer.length > 0) return launchesAlong(launch, memory);
-  const { name, count, args } = launch;
-  return [{ name, count, args: [...memory, ...args] }];
-}
-
-/** Makes a launch for each step along the outer axes. */
-function* launchesAlong(launch: WordLaunch, memory: ReadyLaunch["args"]): Iterable<ReadyLaunch> {
-  const { name, count, axes, outer, args } = launch;
-  const sizes = args.slice(0, -1); // without the layout
-  for (const starts of startsAlong(outer, launch.starts)) {
-    yield { name, count, args: [...memory, ...sizes, layoutBytes(axes, starts)] };
-  }
-}
-
-/** Goes along all axes, and gives the first word of each step. */
-function* startsAlong(axes: readonly WordAxis[], { to, from }: Starts): Iterable<Starts> {
-  const [axis, ...others] = axes;
-  if (axis === undefined) return yield { to, from };
-  for (let step = 0; step < axis.size; step++) {
-    yield* startsAlong(others, { to: to + step * axis.to, from: from + step * axis.from });
-  }
+  return { ...launch, args: [writing(to), reading(from), ...launch.args] };
 }
 
 /** Returns whether memory is a device's own. */
@@ -161,32 +124,25 @@ function isOn(device: Context, { context, resource }: Allocation): boolean {
   return context === device && !resource.isHostAccessible;
 }
 
-/** Returns the launches for memory that begins at multiples of `mostBytes`. */
+/** Returns the launch for memory that begins at multiples of `mostBytes`. */
 function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const wordBytes = wordBytesFor(layout, mostBytes);
-  const all = axesOf(layout, wordBytes);
-  const outerCount = Math.max(0, all.length - MOST_AXES);
-  const outer = all.toSorted((a, b) => a.size - b.size).slice(0, outerCount);
-  const inner = all.filter((axis) => !outer.includes(axis));
-  const starts = startsOf(layout, wordBytes);
-  if (outerCount > 0 && sizeOf(inner) < FEWEST_LAUNCH_WORDS) {
-    const count = sizeOf(all);
-    const args = [u64(count), u32(wordBytes), layoutBytes(all, starts, ALL_AXES)];
-    return { name: COPY_OF_MANY_AXES, count, axes: all, outer: [], starts, args };
+  const axes = axesOf(layout, wordBytes);
+  const { destination, source } = layout;
+  const starts = { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
+  const argsOf = (count: number, layout: Uint8Array) => [u64(count), u32(wordBytes), layout];
+  const words = sizeOf(axes);
+  if (axes.length > MOST_AXES) {
+    const args = argsOf(words, layoutBytes(axes, starts, ALL_AXES));
+    return { name: COPY_OF_MANY_AXES, count: words, args };
   }
-  const squares = squaresOf(inner);
-  const axes = squares?.axes ?? inner;
-  const count = squares?.count ?? sizeOf(inner);
-  const args = [u64(count), u32(wordBytes), layoutBytes(axes, starts)];
-  const shared = { axes, outer, starts, args };
-  return squares === undefined
-    ? { name: COPY, count, ...shared }
-    : { name: TRANSPOSE, count: count * SQUARE_THREADS, ...shared };
-}
-
-/** Returns the first word of both sides, counted from their lowest one. */
-function startsOf({ destination, source }: CopyLayout, wordBytes: number): Starts {
-  return { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
+  const squares = squaresOf(axes);
+  if (squares === undefined) {
+    return { name: COPY, count: words, args: argsOf(words, layoutBytes(axes, starts)) };
+  }
+  const { count } = squares;
+  const args = argsOf(count, layoutBytes(squares.axes, starts));
+  return { name: TRANSPOSE, count: count * SQUARE_THREADS, args };
 }
 
 /** Returns the number of steps along all axes. */

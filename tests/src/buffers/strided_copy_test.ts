@@ -254,15 +254,15 @@ Deno.test("StridedView.contiguous() leaves rows and a few elements to the driver
     assertEquals(firsts, [101, 3]);
   }));
 
-Deno.test("StridedView.contiguous() copies more than eight axes by launches of many words each", () =>
+Deno.test("StridedView.contiguous() copies more than eight axes by one launch", () =>
   withKernels(async ({ gpu, copiesOf }) => {
-    const shape = [2, 3, 2, 5, 3, 7, 5, 6, 9]; // the launches step along the first axis
+    const shape = [2, 3, 2, 5, 3, 7, 5, 6, 9];
     using numbers = gpu.iota("float32", shape);
     const reversed = numbers.transpose();
     const turned = reversed.range(3, { step: -1 }).range(8, { step: -1 });
     for (const view of [reversed, turned]) {
       using copy = gpu.alloc("float32", view.shape);
-      assertEquals(copiesOf(() => view.copyTo(copy)), Array(2).fill("cuLaunchKernel"));
+      assertEquals(copiesOf(() => view.copyTo(copy)), ["cuLaunchKernel"]);
       assertEquals(await copy.download(), Float32Array.from(elementsOf(view)));
       assertEquals(await view.download(), Float32Array.from(elementsOf(view)));
     }
@@ -275,7 +275,7 @@ Deno.test("StridedView.contiguous() copies more than eight axes by launches of m
     assertEquals(await target.download(), expected);
   }));
 
-Deno.test("StridedView.contiguous() copies more than eight axes of few steps by one launch", () =>
+Deno.test("StridedView.contiguous() copies words of all sizes along fifteen axes", () =>
   withKernels(async ({ gpu, copiesOf }) => {
     for (const dtype of ["uint8", "float32", "float64"] as const) {
       using numbers = gpu.iota(dtype, Array(15).fill(2));
