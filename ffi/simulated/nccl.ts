@@ -178,6 +178,7 @@ export function simulateNccl(machine: Machine): NcclApi {
 
   /** Returns a communicator's state, and lets its calls continue. */
   function ask(communicator: Communicator): number {
+    communicator.throwFault();
     const { inProgress } = communicator;
     if (inProgress === undefined) return communicator.asyncStatus;
     communicator.inProgress = undefined;
@@ -213,6 +214,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   /** Finds a communicator for a call, which must come after all that is in progress. */
   function findIdle(handle: number | bigint): Communicator {
     const found = find(handle);
+    found.throwFault();
     if (found.inProgress === undefined) return found;
     throw new NcclRefusal(INVALID, "a call of the communicator is in progress");
   }

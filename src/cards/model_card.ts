@@ -51,7 +51,9 @@ function splitWords({ split }: DeviceParts): string {
 }
 
 /** The largest tensors, and a note about the others; with a column for how each is split, if it is. */
-function tensorParts<T extends Pick<DeviceBuffer | DeviceParts, "dtype" | "shape" | "byteLength">>(
+export function tensorParts<
+  T extends Pick<DeviceBuffer | DeviceParts, "dtype" | "shape" | "byteLength">,
+>(
   tensors: readonly Named<T>[],
   sizeHeading: string,
   splitOf?: (tensor: T) => string,

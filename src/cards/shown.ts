@@ -1,4 +1,5 @@
-// The card of each class, one row each. The classes themselves know nothing of cards.
+// The card of each class, one row each. That of archives is in archive_card.ts, which mod.ts does not
+// load.
 
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import { Timeline } from "../accounting/timeline.ts";
@@ -40,7 +41,6 @@ import {
 } from "../words/errors.ts";
 import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
-import type { Card } from "./card.ts";
 import { deviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
 import { deviceGroupCard, listCard, partsCard, topologyCard } from "./group_cards.ts";
@@ -54,45 +54,8 @@ import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
 import { resourceCard } from "./resource_card.ts";
 import { overlapCard, summaryCard, timingCard } from "./result_cards.ts";
-import { showCard, textOfCard } from "./show_card.ts";
+import { show, showInCells } from "./show_class.ts";
 import { systemCard } from "./system_card.ts";
-
-/** A class, whether or not others may construct it. */
-interface Shown<T> {
-  readonly prototype: T;
-}
-
-/** Gives a class's objects a card in notebooks, and its text elsewhere if they have no other. */
-function show<T extends object>({ prototype }: Shown<T>, makeCard: (shown: T) => Card): void {
-  showInCells({ prototype }, makeCard);
-  const text = Symbol.for("Deno.customInspect");
-  const words = (shown: T): string => textOfCard(() => makeCard(shown));
-  if (!(text in prototype)) define(prototype, text, words);
-  if (prototype.toString === Object.prototype.toString) define(prototype, "toString", words);
-}
-
-/** Gives a class's objects a card in notebooks only: the console shows errors best by itself. */
-function showInCells<T extends object>(
-  { prototype }: Shown<T>,
-  makeCard: (shown: T) => Card,
-): void {
-  const card = Symbol.for("Jupyter.display");
-  define(prototype, card, (shown: T) => showCard(() => makeCard(shown)));
-}
-
-function define<T extends object>(
-  prototype: T,
-  name: PropertyKey,
-  method: (shown: T) => unknown,
-): void {
-  Object.defineProperty(prototype, name, {
-    configurable: true,
-    writable: true,
-    value(this: T) {
-      return method(this);
-    },
-  });
-}
 
 show(CudaDevice, deviceCard);
 show(DeviceInfo, infoCard);

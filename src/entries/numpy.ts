@@ -21,6 +21,7 @@
  */
 
 import "../words/runtime.ts";
+import "../cards/archive_card.ts";
 
 export type { SaveNpyOptions } from "../buffers/gpu_buffer.ts";
 export { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";

@@ -224,7 +224,8 @@ function withFaults(
 }
 
 function statusOf(status: DriverStatus): number {
-  const code = Object.hasOwn(CUresult, status) ? CUresult[status as keyof typeof CUresult] : 0;
+  const isKnown = typeof status === "string" && Object.hasOwn(CUresult, status);
+  const code = isKnown ? CUresult[status as keyof typeof CUresult] : 0;
   if (code !== 0) return code;
   const words =
     `Cannot fail a call with ${describeValue(status)}: expected the name of a status, ` +

@@ -192,15 +192,16 @@ export class JoinedCommunicator implements RankCommunicators {
   ): CallInProgress | undefined {
     this.#context.driver.requireUnbroken();
     noteStreams(this.#streams, streams);
-    const { failure, isInProgress } = this.#context.enter(() =>
-      inGroup(this.nccl, () => body([this.#handle]))
-    );
-    let state: CallState = failure ?? (isInProgress ? "in progress" : "done");
-    const until = performance.now() + BRIEF_MILLISECONDS;
+    let state: CallState;
     try {
+      const { failure, isInProgress } = this.#context.enter(() =>
+        inGroup(this.nccl, () => body([this.#handle]))
+      );
+      state = failure ?? (isInProgress ? "in progress" : "done");
+      const until = performance.now() + BRIEF_MILLISECONDS;
       while (state === "in progress" && performance.now() < until) state = this.#look();
     } catch (error) {
-      this.#failBy(error);
+      this.#failBy(error); // nobody knows whether NCCL has the call
       throw error;
     }
     if (state === "done") return undefined;
@@ -230,7 +231,7 @@ export class JoinedCommunicator implements RankCommunicators {
     }
   }
 
-  /** Ends the group because a question for its state has thrown. */
+  /** Ends the group because a call of NCCL, or a question for its state, has thrown. */
   #failBy(cause: unknown): void {
     void this.fail(new GroupError(messageOf(cause), { reason: "nccl", call: ASK, cause }));
   }

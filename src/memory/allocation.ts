@@ -510,8 +510,20 @@ export function takeMemory(request: AllocationRequest): bigint {
   const take = kind === "registered"
     ? () => resource.allocate(byteLength, stream)
     : () => allocateFrom(resource, byteLength, stream);
-  const giveBack = (address: bigint) => deallocateTo(resource, { address, byteLength, stream });
+  const giveBack = (address: bigint) => returnMemory(request, address);
   return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
+}
+
+/** Gives memory that nobody needs after all back to its resource; if that fails, it counts as lost. */
+export function returnMemory(request: AllocationRequest, address: bigint): void {
+  const { resource, byteLength, stream, kind } = request;
+  try {
+    deallocateTo(resource, { address, byteLength, stream });
+  } catch (error) {
+    const { driver, ledger } = stream.context;
+    reportLost(driver, `${formatBytes(byteLength)} of ${kind} memory`, error);
+    LostMemory.of(ledger, kind).add(byteLength);
+  }
 }
 
 function checkSameDevice(resource: MemoryResource, context: Context): void {

@@ -5,8 +5,13 @@ import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allo
 import { releaseAll } from "../driver/release.ts";
 import { createStream, type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
-import { listOf, RECORD, requireKind, TEXT } from "../words/options.ts";
-import { deallocateTo, type MemoryResource, requireResource } from "./memory_resource.ts";
+import { listOf, requireKind, TEXT } from "../words/options.ts";
+import {
+  allocateFrom,
+  deallocateTo,
+  type MemoryResource,
+  requireResource,
+} from "./memory_resource.ts";
 
 /** One row of a log; addresses and streams are text, because they belong to another process. */
 export interface LoggedAllocation {
@@ -41,7 +46,14 @@ const ACTIONS: ReadonlySet<string> = new Set(
   ["allocate", "allocate failure", "free"] satisfies AllocationAction[],
 );
 
-const ROWS = listOf(RECORD);
+const ROWS = listOf({
+  expected: "a row of parseAllocationLog()",
+  accepts: (value) => {
+    const { action, pointer, byteLength, stream }: Partial<LoggedAllocation> = Object(value);
+    return ACTIONS.has(`${action}`) && isSize(byteLength) && TEXT.accepts(pointer) &&
+      TEXT.accepts(stream);
+  },
+});
 
 /**
  * Reads the log of a LoggingResourceAdaptor, of the timeline's export or of RMM.
@@ -93,7 +105,8 @@ export function replayAllocations(
       deallocateTo(resource, { ...known, stream });
     }
     if (action === "allocate") {
-      live.set(pointer, { address: resource.allocate(byteLength, stream), byteLength, stream });
+      const address = allocateFrom(resource, byteLength, stream);
+      live.set(pointer, { address, byteLength, stream });
       liveBytes += byteLength;
       peakLiveBytes = Math.max(peakLiveBytes, liveBytes);
     }
@@ -127,6 +140,6 @@ function parseRow(line: string, lineNumber: number): LoggedAllocation {
   return { action: action as AllocationAction, pointer, byteLength, stream };
 }
 
-function isSize(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
+function isSize(value: number | undefined): boolean {
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0;
 }

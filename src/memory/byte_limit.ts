@@ -19,7 +19,9 @@ export function parseLimit(limit: ByteSize, totalBytes: number): number {
   const match = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(limit);
   const share = match === null ? NaN : Number(match[1]) / 100;
   if (!(share <= 1)) {
-    throw new RangeError(`Cannot read limit "${limit}": expected "0%" to "100%" of the memory`);
+    throw new RangeError(
+      `Cannot read limit ${describeValue(limit)}: expected "0%" to "100%" of the memory`,
+    );
   }
   return Math.floor(share * totalBytes);
 }

@@ -3,9 +3,8 @@
 import { nameOf } from "../accounting/ledger.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
-import { Allocation, type AllocationRequest, takeMemory } from "./allocation.ts";
+import { Allocation, type AllocationRequest, returnMemory, takeMemory } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
-import { deallocateTo } from "./memory_resource.ts";
 import { takeAfterCollection } from "./out_of_memory.ts";
 
 /** Fills new memory that nothing else can reach yet. */
@@ -52,7 +51,7 @@ export class LazyAllocation extends Allocation {
           `its ensureAllocated() before the capture`,
       );
     }
-    const { byteLength, resource } = this.#request;
+    const { byteLength } = this.#request;
     const stream = this.#stream;
     if (this.#fill !== undefined) {
       const block = this.#take(stream);
@@ -64,8 +63,9 @@ export class LazyAllocation extends Allocation {
       }
       return this.#adopt(block);
     }
-    const address = takeMemory({ ...this.#request, stream });
-    if (!this.#isWanted) return deallocateTo(resource, { address, byteLength, stream });
+    const request = { ...this.#request, stream };
+    const address = takeMemory(request);
+    if (!this.#isWanted) return returnMemory(request, address);
     this.place({ address, byteLength }); // first, so that it is given back whatever fails next
     this.usage.order(stream, "write");
   }

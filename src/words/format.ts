@@ -53,9 +53,9 @@ export function parseBytes(size: ByteSize, what = "size"): number {
   const unit = match?.[2] ?? "";
   const factor = Object.hasOwn(BYTES_OF_UNIT, unit) ? BYTES_OF_UNIT[unit] : undefined;
   if (match === null || factor === undefined) {
-    const given = typeof size === "string" ? `"${size}"` : describeValue(size);
     throw new RangeError(
-      `Cannot read ${what} ${given}: expected a number with a unit such as "64 MiB" or "2 GB"`,
+      `Cannot read ${what} ${describeValue(size)}: expected a number with a unit such as ` +
+        `"64 MiB" or "2 GB"`,
     );
   }
   return checkSize(Math.round(Number(match[1]) * factor), what);

@@ -52,6 +52,8 @@ export class Communicator {
   readonly isBlocking: boolean;
   /** Continues a call that returned before it was done; returns whether it is done now. */
   inProgress: (() => boolean) | undefined;
+  /** An error of its queued work that nobody was told of yet. */
+  fault: { readonly error: unknown } | undefined;
   /** Whether it was finalized. */
   isFinal = false;
   /** Number of its calls so far, by what they are compared with. */
@@ -78,6 +80,13 @@ export class Communicator {
       this.#queued.delete(earlier);
     }
     this.#queued.add(operation);
+  }
+
+  /** Throws the error of its queued work, once. */
+  throwFault(): void {
+    const { fault } = this;
+    this.fault = undefined;
+    if (fault !== undefined) throw fault.error;
   }
 
   /** Whether work that was queued is still to be done. */

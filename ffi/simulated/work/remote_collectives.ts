@@ -84,15 +84,13 @@ export function queueRemoteCollectives(
   }
 }
 
-/** Lets a stream come to a call; what goes wrong is told by the next question for errors. */
+/** Lets a stream come to a call; what goes wrong is told by the next call, or question for errors. */
 function goOn(machine: Machine, { communicator }: RankCall, arrival: Operation): Timer {
   const timer = setInterval(() => {
     try {
       machine.scheduler.proceed(arrival);
     } catch (error) {
-      communicator.inProgress = () => {
-        throw error;
-      };
+      communicator.fault = { error };
       clearInterval(timer);
     }
     if (arrival.isDone || !communicator.isOpen) clearInterval(timer);

@@ -1,7 +1,7 @@
 // The simulated NCCL of ranks that have a process each: what their communicators answer while they are at
 // work, and what is compared across ranks. Each rank is a machine of its own here, with wires between them.
 
-import { assert, assertEquals, assertMatch, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import {
@@ -173,6 +173,24 @@ Deno.test("simulated NCCL of several processes throws for calls that differ", as
   for (const end of ends) {
     assert(end.status === "rejected" && end.reason instanceof SimulationError);
     assertMatch(end.reason.message, /rank [01] calls ncclAllReduce\(.*\), rank [01] calls/);
+  }
+});
+
+Deno.test("simulated NCCL of several processes tells the next call that calls have differed", async () => {
+  const ranks = await startAll(2);
+  for (const rank of ranks) rank.reduce();
+  for (const rank of ranks) await rank.settle();
+  for (const [rank, type] of [FLOAT, BYTE].entries()) {
+    for (const each of [type, FLOAT]) {
+      ranks[rank]?.reduce({ type: each });
+      assertEquals(ranks[rank]?.ask(), SUCCESS);
+    }
+  }
+  for (const rank of ranks) {
+    const callOften = async () => {
+      for (let turn = 0; turn < 1000; turn++) await delay(1, rank.reduce());
+    };
+    await assertRejects(callOften, SimulationError, "calls ncclAllReduce");
   }
 });
 

@@ -4,6 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows }
 import * as mod from "../../../mod.ts";
 import * as kernels from "../../../src/entries/kernels.ts";
 import * as memory from "../../../src/entries/memory.ts";
+import * as numpy from "../../../src/entries/numpy.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { Parts } from "../../../src/words/parts.ts";
@@ -15,11 +16,13 @@ import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 Deno.test("every class that shows itself on a console has a card", () => {
-  const without = Object.entries({ ...mod, ...kernels, ...memory }).filter(([, value]) => {
-    if (typeof value !== "function" || !value.prototype) return false;
-    const has = (symbol: string): boolean => Symbol.for(symbol) in value.prototype;
-    return has("Deno.customInspect") && !has("Jupyter.display");
-  });
+  const without = Object.entries({ ...mod, ...kernels, ...memory, ...numpy }).filter(
+    ([, value]) => {
+      if (typeof value !== "function" || !value.prototype) return false;
+      const has = (symbol: string): boolean => Symbol.for(symbol) in value.prototype;
+      return has("Deno.customInspect") && !has("Jupyter.display");
+    },
+  );
   // A number for a launch has nothing but its text.
   assertEquals(without.map(([name]) => name), ["KernelNumber"]);
 });
@@ -249,6 +252,20 @@ Deno.test("a model shows its tensors, largest first, and how many more there are
     model.dispose();
     assertStringIncludes((await cardOf(model)).text, "[disposed]");
   });
+});
+
+testOnDevice("an archive shows its arrays, largest first", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("arrays.npz");
+  using small = gpu.zeros("int8", 3);
+  using large = gpu.zeros("float32", [64, 4]);
+  await numpy.saveNpz(path, { small, large });
+  using arrays = await numpy.loadNpz(path, gpu);
+  const { text } = await cardOf(arrays);
+  assertStringIncludes(text, "NpzArrays 2 arrays: 1 KiB of device memory");
+  assertMatch(text, /large +float32\[64, 4\] +1 KiB\nsmall +int8\[3\] +3 B/);
+  arrays.dispose();
+  assertStringIncludes((await cardOf(arrays)).text, "[disposed]");
 });
 
 testOnDevice("MemoryTrack and MemoryReport show what they counted", async (gpu) => {

@@ -87,6 +87,8 @@ Deno.test("simulateDriver() refuses an async fault, whose own failure ends nothi
   };
   const driver = simulateDriver({ fault: fault as never });
   assertThrows(() => CudaDevice.count({ driver }), TypeError, "Cannot fail a call with a promise");
+  const other = simulateDriver({ fault: () => Object.create(null) });
+  assertThrows(() => CudaDevice.count({ driver: other }), TypeError, "Cannot fail a call with an ");
   await delay(0); // the test would fail here
 });
 

@@ -111,9 +111,20 @@ Deno.test("parseAllocationLog() names the line that is none", () => {
 });
 
 testOnDevice("replayAllocations() refuses rows that are none", ({ memoryResource }) => {
-  for (const log of [[null], ["1,2,free,0x1,2,0x0"], {}]) {
+  const row = { action: "allocate", pointer: "0x1", byteLength: 1, stream: "0x0" };
+  const wrong = [{ ...row, byteLength: NaN }, { ...row, byteLength: "1" }, { ...row, action: "" }];
+  for (const log of [[null], ["1,2,free,0x1,2,0x0"], {}, ...wrong.map((each) => [row, each])]) {
     assertThrows(() => replayAllocations(log as never, memoryResource), TypeError, "a list");
   }
+});
+
+testOnDevice("replayAllocations() refuses a resource that returns no address", ({ context }) => {
+  const resource = { context, allocate: () => Promise.resolve(256n), deallocate: () => {} };
+  assertThrows(
+    () => replayAllocations(parseAllocationLog(RMM_LOG), resource as never),
+    TypeError,
+    "Cannot allocate from Object: its allocate() returned a promise",
+  );
 });
 
 testOnDevice("LoggingResourceAdaptor reports an async log that cannot be written", async (gpu) => {

@@ -1,6 +1,12 @@
 // Memory resources that a program wrote itself, and got wrong: each mistake ends in a sentence.
 
-import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assertEquals,
+  assertMatch,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import type { GpuBuffer, LazyBuffer, MemoryResource } from "../../../mod.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import {
@@ -18,8 +24,11 @@ import {
 } from "../../../src/entries/memory.ts";
 import { DisposedError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { cardOf } from "../../support/display.ts";
+import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
+
+const MEBIBYTE = 2 ** 20;
 
 /** Gives what it is told to, and counts what comes back. */
 class MyArena implements MemoryResource {
@@ -207,6 +216,31 @@ for (const [name, call] of Object.entries(ALLOCATING)) {
       next?.dispose();
     }));
 }
+
+Deno.test("A resource of the program's that keeps what is not needed after all is warned of", () =>
+  withDevice((gpu) => {
+    using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
+    gpu.alloc("uint8", 16 * MEBIBYTE, { resource: cache }).dispose();
+    gpu.limit("20 MiB");
+    const resource = new LedgerResource(gpu);
+    resource.fault.deallocate = new Error("planted");
+    const ofLimit = captureWarnings(() => {
+      using _x = gpu.alloc("uint8", 10 * MEBIBYTE, { resource }); // fits when the cache is trimmed
+      resource.fault.deallocate = undefined;
+    });
+    assertEquals(ofLimit, ["vramkit: 10 MiB of device memory could not be given back: planted"]);
+    assertEquals(resource.live.size, 1);
+    resource.fault.deallocate = new Error("planted");
+    const lazy = gpu.lazy("uint8", 100, { resource });
+    const allocate = resource.allocate.bind(resource);
+    resource.allocate = (byteLength) => {
+      lazy.dispose();
+      return allocate(byteLength);
+    };
+    const ofLazy = captureWarnings(() => assertThrows(() => lazy.fill(1), DisposedError));
+    assertEquals(ofLazy, ["vramkit: 100 B of device memory could not be given back: planted"]);
+    assertMatch(`${gpu.report()}`, /kept by no one: lost +10 MiB/);
+  }));
 
 Deno.test("A resource of the program's that gives back in a promise is warned of, through adaptors too", () =>
   withDevice(async (gpu) => {

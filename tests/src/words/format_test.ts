@@ -1,6 +1,6 @@
 // Checks how sizes and addresses are written and read.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertLess, assertStringIncludes, assertThrows } from "@std/assert";
 import {
   checkSize,
   formatAddress,
@@ -73,6 +73,12 @@ for (const size of [-1, 0.5, NaN, Infinity, 2 ** 53, "9000000000 TiB"]) {
     assertThrows(() => parseBytes(size), RangeError, "expected a whole number from 0 to 2^53 - 1");
   });
 }
+
+Deno.test("parseBytes() shows a wrong size short and visibly", () => {
+  const error = assertThrows(() => parseBytes(`\u001b[2J${"9".repeat(1e6)}`), RangeError);
+  assertStringIncludes(error.message, 'Cannot read size "\\u001b[2J999');
+  assertLess(error.message.length, 200);
+});
 
 Deno.test("parseBytes() names what the size is for", () => {
   assertThrows(() => parseBytes(-1, "copy size"), RangeError, "Cannot use copy size -1");

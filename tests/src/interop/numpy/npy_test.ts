@@ -15,6 +15,7 @@ import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { simulateDriver } from "../../../../src/entries/simulated.ts";
 import { encodeNpyHeader, readNpyHeader } from "../../../../src/numpy/npy_header.ts";
 import { zipPieces } from "../../../../src/numpy/zip.ts";
+import { cardOf } from "../../../support/display.ts";
 import { namesIn } from "../../../support/files.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { type Random, testRandom } from "../../../support/random.ts";
@@ -408,6 +409,11 @@ Deno.test("loadNpz() loads the others beside an array that has no type here, and
     assertStringIncludes(
       Deno.inspect(arrays),
       "(dates: unreadable, x: DeviceBuffer(x, float32[0])",
+    );
+    const { text: card } = await cardOf(arrays);
+    assertStringIncludes(
+      card,
+      "NpzArrays 1 array: 0 B of device memory\nnot loaded: dates, README, short",
     );
   }));
 
