@@ -22,52 +22,40 @@ interface Runs {
 /** Arrays of words by their bytes; words of eight bytes are moved as two of four. */
 const WORD_ARRAYS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
-/** The kernels by name; one of them does on a GPU what another does slowly. */
-export const STRIDED_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
-  vramkit_strided_copy: stridedCopy(8),
-  vramkit_strided_transpose: stridedCopy(8),
-  vramkit_strided_axes: stridedCopy(64),
+/** Copies by a layout: sizes and distances of as many axes as fit, then the first words of both sides. */
+const strided: SimulatedKernel = {
+  run({ parameters, read, write }) {
+    const [to = 0n, from = 0n] = parameters.slice(0, 2).map((value) => value.getBigUint64(0, true));
+    const layout = parameters[4] ?? new DataView(new ArrayBuffer(16));
+    const axisCount = (layout.byteLength / 8 - 2) / 3;
+    const number = (at: number) => Number(layout.getBigInt64(8 * at, true));
+    const layoutBytes = parameters[3]?.getUint32(0, true) ?? 1;
+    const halves = layoutBytes === 8 ? 2 : 1;
+    const wordBytes = (layoutBytes / halves) as keyof typeof WORD_ARRAYS;
+    const Words = WORD_ARRAYS[wordBytes];
+    const axes = axesOf(number, axisCount, halves);
+    const sources = runsOf(axes, "from", number(3 * axisCount + 1) * halves);
+    const packed = new Words(sources.places.length * sources.packedWords.length);
+    for (const { place, packed: first } of sources.places) {
+      const bytes = read(from + BigInt(place * wordBytes), sources.packedWords.length * wordBytes);
+      const words = new Words(bytes.slice().buffer);
+      sources.packedWords.forEach((packedWord, at) => packed[first + packedWord] = words[at] ?? 0);
+    }
+    const targets = runsOf(axes, "to", number(3 * axisCount) * halves);
+    for (const { place, packed: first } of targets.places) {
+      const words = new Words(targets.packedWords.length);
+      targets.packedWords.forEach((packedWord, at) => words[at] = packed[first + packedWord] ?? 0);
+      write(to + BigInt(place * wordBytes), new Uint8Array(words.buffer));
+    }
+  },
 };
 
-/** Makes a kernel for a number of axes. Behind their sizes and distances come the first words of both sides. */
-function stridedCopy(axisCount: number): SimulatedKernel {
-  const layoutBytes = (3 * axisCount + 2) * 8;
-  return {
-    parameterBytes: [8, 8, 8, 4, layoutBytes],
-    run({ parameters, read, write }) {
-      const [to = 0n, from = 0n] = parameters.slice(0, 2).map((value) =>
-        value.getBigUint64(0, true)
-      );
-      const layout = parameters[4] ?? new DataView(new ArrayBuffer(layoutBytes));
-      const number = (at: number) => Number(layout.getBigInt64(8 * at, true));
-      const givenBytes = parameters[3]?.getUint32(0, true) ?? 1;
-      const halves = givenBytes === 8 ? 2 : 1;
-      const wordBytes = (givenBytes / halves) as keyof typeof WORD_ARRAYS;
-      const Words = WORD_ARRAYS[wordBytes];
-      const axes = axesOf(number, axisCount, halves);
-      const sources = runsOf(axes, "from", number(3 * axisCount + 1) * halves);
-      const packed = new Words(sources.places.length * sources.packedWords.length);
-      for (const { place, packed: first } of sources.places) {
-        const bytes = read(
-          from + BigInt(place * wordBytes),
-          sources.packedWords.length * wordBytes,
-        );
-        const words = new Words(bytes.slice().buffer);
-        sources.packedWords.forEach((packedWord, at) =>
-          packed[first + packedWord] = words[at] ?? 0
-        );
-      }
-      const targets = runsOf(axes, "to", number(3 * axisCount) * halves);
-      for (const { place, packed: first } of targets.places) {
-        const words = new Words(targets.packedWords.length);
-        targets.packedWords.forEach((packedWord, at) =>
-          words[at] = packed[first + packedWord] ?? 0
-        );
-        write(to + BigInt(place * wordBytes), new Uint8Array(words.buffer));
-      }
-    },
-  };
-}
+/** The kernels by name; one of them does on a GPU what another does slowly. */
+export const STRIDED_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
+  vramkit_strided_copy: strided,
+  vramkit_strided_transpose: strided,
+  vramkit_strided_axes: strided,
+};
 
 /** Returns the axes of a layout, in words that are as many times as short. */
 function axesOf(number: (at: number) => number, axisCount: number, parts: number): Axis[] {
