@@ -41,6 +41,7 @@ import {
 } from "../transfer/transfer_choice.ts";
 import { readableFrom, wholeOf, writableInto } from "../transfer/web_streams.ts";
 import { DisposedError } from "../words/errors.ts";
+import { finished } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -567,13 +568,10 @@ export abstract class GpuBuffer<D extends DType = DType>
     const { stream } = options;
     const isWhole = start === undefined && end === undefined;
     const part = isWhole ? this : this.subarray(start, end);
-    const copy = this.allocateLike(part.shape, options);
-    try {
-      return copy.copyFrom(part, { stream });
-    } catch (error) {
-      copy.dispose();
-      throw error;
-    }
+    return finished(
+      this.allocateLike(part.shape, options),
+      (copy) => copy.copyFrom(part, { stream }),
+    );
   }
 
   /**
@@ -993,13 +991,10 @@ export abstract class GpuBuffer<D extends DType = DType>
     const { memoryResource: resource } = this;
     const request = { dtype, shape: layout.shape, resource, stream, label };
     const made = this[ALLOCATE_LIKE](request as never) as GpuBuffer<DType> as GpuBuffer<E>;
-    try {
-      queueConversion({ span: made[KERNEL_MEMORY](), dtype }, source, stream);
-      return made;
-    } catch (error) {
-      made.dispose();
-      throw error;
-    }
+    return finished(
+      made,
+      () => queueConversion({ span: made[KERNEL_MEMORY](), dtype }, source, stream),
+    );
   }
 
   #show({ shape, byteOffset }: ViewPlace): this {

@@ -15,6 +15,7 @@ import type { StreamTarget } from "../transfer/staged_writer.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
+import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
@@ -297,16 +298,10 @@ export function allocateGrowableBuffer<D extends DType>(
   });
   const block = { kind: "virtual", byteLength: 0, resource, stream, label } as const;
   const allocation = new Allocation(block, range.address);
-  const buffer = new GrowableBuffer(
-    new Parts({ allocation, dtype, shape: [0], range, resource }),
+  return finished(
+    new GrowableBuffer(new Parts({ allocation, dtype, shape: [0], range, resource })),
+    (buffer) => resizeTo(buffer, shape),
   );
-  try {
-    resizeTo(buffer, shape);
-    return buffer;
-  } catch (error) {
-    buffer.dispose();
-    throw error;
-  }
 }
 
 /**

@@ -22,6 +22,7 @@ import { waitForGpu } from "../order/waiting.ts";
 import { transfer, transferSync } from "../transfer/host_transfer.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
+import { finished } from "../words/finished.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -263,14 +264,10 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    */
   contiguous(options: StreamChoice = {}): B {
     options = STREAM_CHOICE.read(options, "contiguous");
-    const copy = this.buffer.allocateLike(this.shape, options);
-    try {
-      this.copyTo(copy, options);
-      return copy;
-    } catch (error) {
-      copy.dispose();
-      throw error;
-    }
+    return finished(
+      this.buffer.allocateLike(this.shape, options),
+      (copy) => this.copyTo(copy, options),
+    );
   }
 
   /**

@@ -160,6 +160,7 @@ import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
+import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
 import {
   BIGINT,
@@ -438,14 +439,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): DeviceBuffer<D> {
     options = DEVICE_OPTIONS.read(options, "zeros");
     const { stream } = options;
-    const buffer = this.alloc(dtype, shape, options);
-    try {
-      buffer.clear({ stream });
-      return buffer;
-    } catch (error) {
-      buffer.dispose();
-      throw error;
-    }
+    return finished(this.alloc(dtype, shape, options), (buffer) => buffer.clear({ stream }));
   }
 
   /**
@@ -471,14 +465,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { start, step, ...place } = IOTA_OPTIONS.read(options, "iota");
     requireKind(dtype, DTYPE, "iota");
     const run = numberRun(dtype, { start, step });
-    const buffer = this.alloc(dtype, shape, place);
-    try {
-      queueRun(buffer, run, streamOn(this.context, place, buffer));
-      return buffer;
-    } catch (error) {
-      buffer.dispose();
-      throw error;
-    }
+    return finished(
+      this.alloc(dtype, shape, place),
+      (buffer) => queueRun(buffer, run, streamOn(this.context, place, buffer)),
+    );
   }
 
   /**
@@ -591,16 +581,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { stream, onProgress, signal } = options;
     signal?.throwIfAborted();
     const { array, dtype, shape } = uploadSource(source, options);
-    const buffer = this.alloc(dtype, shape, allocationOf(options));
-    const { byteLength } = buffer;
-    try {
+    return finished(this.alloc(dtype, shape, allocationOf(options)), (buffer) => {
       buffer.uploadSync(array, { stream });
+      const { byteLength } = buffer;
       if (byteLength > 0) reportProgress(onProgress, byteLength, byteLength);
-      return buffer;
-    } catch (error) {
-      buffer.dispose();
-      throw error;
-    }
+    });
   }
 
   /**

@@ -4,6 +4,7 @@ import { CUevent_flags, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
+import { finished } from "../words/finished.ts";
 
 /** An event for the kit's own use; it is never in the ledger. */
 export class Fence {
@@ -18,14 +19,7 @@ export class Fence {
 
   /** Creates a fence at the end of a stream's queue; a failure leaves nothing behind. */
   static behind(context: Context, streamHandle: bigint): Fence {
-    const fence = new Fence(context);
-    try {
-      fence.set(streamHandle);
-      return fence;
-    } catch (error) {
-      fence.dispose();
-      throw error;
-    }
+    return finished(new Fence(context), (fence) => fence.set(streamHandle));
   }
 
   /** Moves the fence to the end of a stream's queue (cuEventRecord). */

@@ -5,6 +5,7 @@ import { CU_STREAM_LEGACY, CUstream_flags } from "../../ffi/constants.ts";
 import { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { DisposedError } from "../words/errors.ts";
+import { finished } from "../words/finished.ts";
 import { describeValue } from "../words/format.ts";
 import { ANYTHING, isRecord, oneOf, OptionSet, TEXT } from "../words/options.ts";
 import { Parts, partsOf } from "../words/parts.ts";
@@ -253,13 +254,10 @@ export class CudaStream implements Disposable {
   record(options: EventOptions | CudaEvent = {}): CudaEvent {
     if (this.disposed) throw new DisposedError(this.toString());
     if (options instanceof CudaEvent) return this.#recordOn(options);
-    const event = createEvent(this.context, EVENT_OPTIONS.read(options, "record"));
-    try {
-      return this.#recordOn(event);
-    } catch (error) {
-      event.dispose();
-      throw error;
-    }
+    return finished(
+      createEvent(this.context, EVENT_OPTIONS.read(options, "record")),
+      (event) => this.#recordOn(event),
+    );
   }
 
   #recordOn(event: CudaEvent): CudaEvent {

@@ -20,20 +20,29 @@ import type { CallGroup } from "./calls.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64, requireCell } from "./cells.ts";
 import { type ImageFault, imageFault, inputFault, linkedImage, ptxOf } from "./image.ts";
 
-/** A kernel, the sizes of whose parameters are known. */
-type SizedKernel = SimulatedKernel & { readonly parameterBytes: readonly number[] };
+/** A kernel of some code. */
+interface FoundKernel {
+  readonly name: string;
+  readonly work: SimulatedKernel;
+  readonly parameterBytes: readonly number[];
+}
 
 /** A loaded image: a module of one context, or a library for all of them. */
 class Module {
   readonly context: Context | undefined;
-  /** Its text, and none for compiled code. */
-  readonly ptx: string;
+  readonly #ptx: string;
+  #entries: ReturnType<typeof readEntries> | undefined;
   /** Handles of the kernels that were requested, by name. */
   readonly kernels: Map<string, bigint> = new Map();
 
   constructor(context: Context | undefined, image: Cell) {
     this.context = context;
-    this.ptx = ptxOf(image);
+    this.#ptx = ptxOf(image);
+  }
+
+  /** The parameters of its kernels by name, as far as it is PTX. */
+  get entries(): ReturnType<typeof readEntries> {
+    return this.#entries ??= readEntries(this.#ptx);
   }
 }
 
@@ -50,11 +59,11 @@ class Library extends Module {
 
 class LibraryKernel {
   readonly library: Library;
-  readonly kernel: SizedKernel;
+  readonly kernel: FoundKernel;
   /** Handles of its functions by context. */
   readonly functions: Map<Context, bigint> = new Map();
 
-  constructor(library: Library, kernel: SizedKernel) {
+  constructor(library: Library, kernel: FoundKernel) {
     this.library = library;
     this.kernel = kernel;
   }
@@ -73,11 +82,11 @@ class Link {
 class KernelFunction {
   readonly module: Module;
   readonly context: Context;
-  readonly kernel: SizedKernel;
+  readonly kernel: FoundKernel;
   /** Shared memory that launches may request. */
   sharedBytes: number = LAUNCH_LIMITS.sharedBytes;
 
-  constructor(module: Module, context: Context, kernel: SizedKernel) {
+  constructor(module: Module, context: Context, kernel: FoundKernel) {
     this.module = module;
     this.context = context;
     this.kernel = kernel;
@@ -111,12 +120,19 @@ export function kernelCalls(machine: Machine): KernelCalls {
   const { contexts, scheduler } = machine;
   const unloaded = new WeakSet<Module>();
 
-  function findKernel({ ptx }: Module, name: Cell): { name: string; kernel: SizedKernel } {
-    const text = getText(name);
-    const kernel = [machine.settings.kernels, READY_KERNELS]
-      .find((known) => Object.hasOwn(known, text))?.[text];
-    if (kernel === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
-    return { name: text, kernel: isSized(kernel) ? kernel : sizedBy(ptx, text, kernel) };
+  /** Finds a kernel that is registered, with the sizes of its parameters, which PTX tells, too. */
+  function findKernel({ entries }: Module, cell: Cell): FoundKernel {
+    const name = getText(cell);
+    const work = [machine.settings.kernels, READY_KERNELS]
+      .find((known) => Object.hasOwn(known, name))?.[name];
+    if (work === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
+    const told = entries.get(name)?.map(({ byteLength }) => byteLength);
+    const { parameterBytes = told } = work;
+    if (parameterBytes !== undefined) return { name, work, parameterBytes };
+    throw new TypeError(
+      `Cannot use kernel "${name}": only PTX tells the sizes of its parameters, and this code is ` +
+        "none or lacks it; name them in simulateDriver({ kernels }), such as { parameterBytes: [8, 4] }",
+    );
   }
 
   function findLibrary(handle: bigint): Library {
@@ -159,13 +175,13 @@ export function kernelCalls(machine: Machine): KernelCalls {
   function launch(handle: bigint, queue: Stream, request: LaunchRequest): void {
     const { grid, block, sharedBytes, isCooperative = false } = request;
     const found = machine.find(KernelFunction, handle);
-    const { module, kernel, context } = found;
+    const { module, context, kernel: { work, parameterBytes } } = found;
     if (unloaded.has(module) || context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
     const isPossible = fits(request) && sharedBytes <= found.sharedBytes;
     // Unlike other calls with an invalid value, this one ends a capture.
     if (!isPossible) machine.captures.of(queue)?.spoil();
     requireValue(isPossible);
-    const values = copyParameters(request.parameters, kernel.parameterBytes);
+    const values = copyParameters(request.parameters, parameterBytes);
     submit(machine, queue, {
       regions: [],
       kernel: { handle, context, isCooperative, grid, block, sharedBytes },
@@ -186,11 +202,11 @@ export function kernelCalls(machine: Machine): KernelCalls {
         const isOnHost = (address: bigint) =>
           machine.memory.resolve(Number(address), 1, "kernel").kind === "host";
         return scheduler.enqueue(target, moment, {
-          seconds: LAUNCH_SECONDS + secondsOf(kernel, values, isOnHost),
+          seconds: LAUNCH_SECONDS + secondsOf(work, values, isOnHost),
           engine: target.context.device.compute,
           run() {
             try {
-              kernel.run(launch);
+              work.run(launch);
             } finally {
               machine.waits.settle(waitCount);
             }
@@ -215,8 +231,8 @@ export function kernelCalls(machine: Machine): KernelCalls {
       requireCell(handle);
       const found = machine.find(Module, module);
       requireValue(getText(name) !== "");
-      const { name: text, kernel } = findKernel(found, name);
-      giveOnce(handle, found.kernels, text, () => {
+      const kernel = findKernel(found, name);
+      giveOnce(handle, found.kernels, kernel.name, () => {
         const context = found.context ?? refuse("CUDA_ERROR_INVALID_HANDLE");
         return new KernelFunction(found, context, kernel);
       });
@@ -273,8 +289,8 @@ export function kernelCalls(machine: Machine): KernelCalls {
     cuLibraryGetKernel(handle, library, name) {
       requireCell(handle);
       const found = findLibrary(library);
-      const { name: text, kernel } = findKernel(found, name);
-      giveOnce(handle, found.kernels, text, () => new LibraryKernel(found, kernel));
+      const kernel = findKernel(found, name);
+      giveOnce(handle, found.kernels, kernel.name, () => new LibraryKernel(found, kernel));
     },
     cuKernelGetFunction(handle, kernel) {
       requireCell(handle);
@@ -375,25 +391,6 @@ export function kernelCalls(machine: Machine): KernelCalls {
       put32(blockSize, threads);
       put32(minGridSize, MULTIPROCESSORS * residentBlocks(threads, Number(shared)));
     },
-  };
-}
-
-function isSized(kernel: SimulatedKernel): kernel is SizedKernel {
-  return kernel.parameterBytes !== undefined;
-}
-
-/** Adds the sizes that a kernel's code tells. */
-function sizedBy(ptx: string, name: string, kernel: SimulatedKernel): SizedKernel {
-  const types = readEntries(ptx).get(name);
-  if (types === undefined) {
-    throw new TypeError(
-      `Cannot use kernel "${name}": only PTX tells the sizes of its parameters, and this code is ` +
-        "none or lacks it; name them in simulateDriver({ kernels }), such as { parameterBytes: [8, 4] }",
-    );
-  }
-  return {
-    parameterBytes: types.map(({ byteLength }) => byteLength),
-    run: (launch) => kernel.run(launch),
   };
 }
 

@@ -57,7 +57,6 @@ const AXIS_COUNT = 8;
 const LAYOUT_BYTES = (2 * AXIS_COUNT + 1) * 8;
 
 const run: SimulatedKernel = {
-  parameterBytes: [8, 8, 8, 4, 4],
   run(launch) {
     const { to, from, count, toType, fromType } = argumentsOf(launch);
     for (let start = 0; start < count; start += PIECE_ELEMENTS) {
@@ -71,7 +70,6 @@ const run: SimulatedKernel = {
 };
 
 const strided: SimulatedKernel = {
-  parameterBytes: [8, 8, 8, 4, 4, LAYOUT_BYTES],
   run(launch: Launch) {
     const { to, from, toType, fromType } = argumentsOf(launch);
     const layout = launch.parameters[5] ?? new DataView(new ArrayBuffer(LAYOUT_BYTES));

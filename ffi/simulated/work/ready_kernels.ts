@@ -28,7 +28,6 @@ const HOST_ACCESS_SECONDS = 1.2e-6;
 const PIECE_BYTES = 1 << 20;
 
 const firstDifference: SimulatedKernel = {
-  parameterBytes: [8, 8, 8, 8],
   run(launch) {
     const [one, other, byteLength, result] = numbersOf(launch);
     for (const { start, length } of piecesOf(Number(byteLength))) {
@@ -43,7 +42,6 @@ const firstDifference: SimulatedKernel = {
 };
 
 const checksum: SimulatedKernel = {
-  parameterBytes: [8, 8, 8],
   run(launch) {
     const [address, byteLength, result] = numbersOf(launch);
     const former = new Uint32Array(launch.read(result, 8).buffer);
@@ -59,7 +57,6 @@ const checksum: SimulatedKernel = {
 
 /** The same bytes again and again; a GPU has room for as many as the last parameter. */
 const repeat: SimulatedKernel = {
-  parameterBytes: [8, 8, 8, 1024],
   run(launch) {
     const [address, byteLength, patternBytes] = numbersOf(launch);
     const { buffer, byteOffset } = launch.parameters[3] ?? new DataView(new ArrayBuffer(0));
@@ -75,7 +72,6 @@ const repeat: SimulatedKernel = {
 };
 
 const copy: SimulatedKernel = {
-  parameterBytes: [8, 8, 8],
   run(launch) {
     const [to, from, byteLength] = numbersOf(launch);
     for (const { start, length } of piecesOf(Number(byteLength))) {
@@ -85,7 +81,6 @@ const copy: SimulatedKernel = {
 };
 
 const chase: SimulatedKernel = {
-  parameterBytes: [8, 8, 8],
   run(launch) {
     const [start, count, end] = numbersOf(launch);
     const places: bigint[] = [];
@@ -139,7 +134,6 @@ function integerRun(
 ): SimulatedKernel {
   const bits = Elements.BYTES_PER_ELEMENT * 8;
   return {
-    parameterBytes: [8, 8, 8, 8],
     run(launch) {
       const [address, count, start, step] = numbersOf(launch);
       const values = new Elements(Number(count));
@@ -156,7 +150,6 @@ function integerRun(
 /** Writes `start + index * step`, computed in 64 bits and rounded once. */
 function floatRun(Elements: (typeof FLOAT_ARRAYS)[keyof typeof FLOAT_ARRAYS]): SimulatedKernel {
   return {
-    parameterBytes: [8, 8, 8, 8],
     run(launch) {
       const [address, count] = numbersOf(launch);
       const [start = 0, step = 0] = launch.parameters.slice(2)

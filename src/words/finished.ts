@@ -1,0 +1,12 @@
+// What a call has made and still has to finish, as to fill a buffer that it allocated.
+
+/** Finishes something and returns it; disposes it when that fails. */
+export function finished<T extends { dispose(): void }>(made: T, finish: (made: T) => void): T {
+  try {
+    finish(made);
+    return made;
+  } catch (error) {
+    made.dispose();
+    throw error;
+  }
+}
