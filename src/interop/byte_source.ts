@@ -57,12 +57,13 @@ function openBody({ body, bodyUsed, headers }: Response | Request, name: string)
   return { readable: body, byteLength: contentLength(headers) };
 }
 
-/** Names the call for a value of another kind: an array, an address, an open file, a Node stream. */
+/** Names the call for a value of another kind: an array, an address, a file, a Node stream. */
 function fixFor(value: unknown): string {
-  if (isHostMemory(value)) return "; upload() takes arrays";
+  if (isHostMemory(value) || Array.isArray(value)) return "; upload() takes arrays";
   if (value instanceof URL || (typeof value === "string" && URL.canParse(value))) {
     return "; await fetch(url) returns one";
   }
+  if (typeof value === "string") return "; uploadFile() takes paths";
   if (Object(value).readable instanceof ReadableStream) return "; pass its readable";
   return Symbol.asyncIterator in Object(value) ? "; ReadableStream.from() makes one of it" : "";
 }

@@ -3,8 +3,10 @@
 import { LibraryError } from "../../ffi/library.ts";
 import { findNvrtc, type NvrtcSource } from "../../ffi/nvrtc_library.ts";
 import type { Context } from "../driver/context.ts";
+import { isPtx } from "../launch/image.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { describeValue } from "../words/format.ts";
 import { FLAG, listOf, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { cacheKey, findCode, keepCode } from "./compile_cache.ts";
 import { architectureFor, type CompiledCode, compileText } from "./compiler.ts";
@@ -54,13 +56,25 @@ export async function compileKernel(
   source: string,
   options: CompileOptions = {},
 ): Promise<CudaKernel> {
-  requireKind(source, TEXT, "compile");
+  requireSource(source);
   const { name, label } = COMPILE_OPTIONS.read(options, "compile");
   requireNoCapture("compile a kernel");
   const code = await compiledCode(context, source, options);
   const symbol = code.symbol ?? name ?? onlyOf(code);
   const { image: bytes, entries } = code;
   return loadForKernel(context, { bytes, entries }, { symbol, label: label ?? name ?? symbol });
+}
+
+/** Refuses other texts than CUDA C++, of which the compiler would only say that they are mistakes. */
+function requireSource(source: string): void {
+  requireKind(source, TEXT, "compile");
+  if (isPtx(source)) {
+    throw new TypeError("Cannot compile PTX: it is compiled already, gpu.loadModule() loads it");
+  }
+  if (!/^\S+\.cuh?$/.test(source)) return;
+  throw new TypeError(
+    `Cannot compile ${describeValue(source)}: it is a path, pass await Deno.readTextFile(path)`,
+  );
 }
 
 async function compiledCode(

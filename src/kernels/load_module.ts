@@ -4,7 +4,7 @@ import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
 import { reasonOf, reworded } from "../disk/system_error.ts";
 import { readBytes } from "../disk/whole_file.ts";
 import type { Context } from "../driver/context.ts";
-import { isPtx, type ModuleImage, readImage } from "../launch/image.ts";
+import { isCudaSource, isPtx, type ModuleImage, readImage } from "../launch/image.ts";
 import { linkImages } from "../launch/link_images.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { describeValue } from "../words/format.ts";
@@ -77,5 +77,5 @@ async function readFile(source: FilePath): Promise<Uint8Array> {
 
 /** A text of several lines is code, whatever it is; a path is one line. */
 function isText(source: string): boolean {
-  return source === "" || source.includes("\n") || isPtx(source);
+  return source === "" || source.includes("\n") || isPtx(source) || isCudaSource(source);
 }

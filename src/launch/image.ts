@@ -32,6 +32,11 @@ export function isPtx(text: string): boolean {
   return /^(\s|\/\/.*|\/\*[^]*?\*\/)*\.version\b/.test(text);
 }
 
+/** Returns whether a text is CUDA C++ that has a kernel. */
+export function isCudaSource(text: string): boolean {
+  return /\b__global__\b/.test(text);
+}
+
 /**
  * Checks an image.
  *
@@ -47,7 +52,8 @@ export function readImage(image: string | Uint8Array): ModuleImage {
     const text = new TextDecoder().decode(image);
     if (isPtx(text)) return readPtx(text.replace(/\0.*$/s, ""));
     throw new TypeError(
-      `Cannot load ${byteLength} bytes as a module: they are no PTX, cubin or fat binary`,
+      `Cannot load ${byteLength} bytes as a module: they are no PTX, cubin or fat binary` +
+        (isCudaSource(text) ? "; pass CUDA C++ to gpu.compile()" : ""),
     );
   }
   return { bytes: Uint8Array.from(image), entries: undefined };

@@ -48,6 +48,7 @@ export class Launch implements SimulatedLaunch {
   readRows(address: bigint, rows: Rows): Uint8Array<ArrayBuffer> {
     const use = this.#open(address, rows, false);
     requireWritten(this.#machine, use);
+    if (rows.rowCount === 1) return use.region.read();
     const bytes = new Uint8Array(rows.widthBytes * rows.rowCount);
     move({ ...rows, source: { ...rows, region: use.region }, destination: packed(rows, bytes) });
     return bytes;
@@ -56,7 +57,9 @@ export class Launch implements SimulatedLaunch {
   /** Writes bytes that lie side by side as rows of device memory. */
   writeRows(address: bigint, rows: Rows, bytes: Uint8Array): void {
     const use = this.#open(address, rows, true);
-    move({ ...rows, source: packed(rows, bytes), destination: { ...rows, region: use.region } });
+    const destination = { ...rows, region: use.region };
+    if (rows.rowCount === 1) use.region.write(bytes);
+    else move({ ...rows, source: packed(rows, bytes), destination });
     markWritten(use);
   }
 

@@ -239,6 +239,15 @@ const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
     source: () => new Uint8Array(16) as unknown as Blob,
     message: "expected a Response, a Request, a ReadableStream or a Blob; upload() takes arrays",
   },
+  "a list": {
+    source: () => [1, 2, 3, 4] as unknown as Blob,
+    message: "expected a Response, a Request, a ReadableStream or a Blob; upload() takes arrays",
+  },
+  "a path": {
+    source: () => "/tmp/values.f32" as unknown as Blob,
+    message: 'given "/tmp/values.f32", expected a Response, a Request, a ReadableStream or ' +
+      "a Blob; uploadFile() takes paths",
+  },
   "a promise": {
     source: () => Promise.resolve(new Response("")) as unknown as Blob,
     message: "Cannot stream to the GPU: it was given a promise, which has to be awaited, expected",

@@ -99,6 +99,14 @@ Deno.test("CudaDevice.compile() says why a kernel of one's own does not run with
   }, { driver });
 });
 
+testOnDevice("CudaDevice.compile() refuses PTX, and the path of a source", async (gpu) => {
+  const ptx = ".version 7.0\n.target sm_52\n.address_size 64\n.visible .entry f() { ret; }";
+  await assertRejects(() => gpu.compile(ptx), TypeError, "gpu.loadModule() loads it");
+  for (const path of ["scale.cu", "/kernels/scale.cuh"]) {
+    await assertRejects(() => gpu.compile(path), TypeError, `"${path}": it is a path, pass await`);
+  }
+});
+
 Deno.test("CudaDevice.compile() says that a simulated machine makes no templates", async () => {
   await withDevice(async (gpu) => {
     const source = "template <class T> __global__ void set(T *x, T value) { *x = value; }";
@@ -312,11 +320,11 @@ testOnDevice("CudaDevice.loadModule() takes whole images only", async (gpu) => {
   ) {
     await assertRejects(() => gpu.loadModule(bytes), TypeError, words);
   }
-  await assertRejects(
-    () => gpu.loadModule("int x;\n"),
-    TypeError,
-    "pass CUDA C++ to gpu.compile()",
-  );
+  const oneLine = SCALE.replaceAll("\n", " ");
+  for (const source of ["int x;\n", SCALE, oneLine, new TextEncoder().encode(SCALE)]) {
+    const words = "pass CUDA C++ to gpu.compile()";
+    await assertRejects(() => gpu.loadModule(source), TypeError, words);
+  }
   const words = "Cannot load /nowhere.cubin as a module: it does not exist";
   await assertRejects(() => gpu.loadModule("/nowhere.cubin"), Deno.errors.NotFound, words);
   await assertRejects(() => gpu.loadModule("https://a/b.ptx"), TypeError, "an address of the web");
