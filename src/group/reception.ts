@@ -48,7 +48,8 @@ export class Reception {
   /** Ranks that were there and are gone again, as those whose time ended first. */
   readonly #left = new Set<number>();
   readonly #strangers = new Set<FrameConnection>();
-  readonly #refusals: string[] = [];
+  /** Why processes were refused; one that tries again says nothing new. */
+  readonly #refusals = new Set<string>();
   #whole = Promise.withResolvers<void>();
 
   constructor(fields: MeetingFields, secret: Secret, limit: Limit) {
@@ -237,7 +238,7 @@ export class Reception {
 
   #note({ address }: FrameConnection, { words }: Refused): void {
     const who = address === undefined ? "a process" : `a process at ${address}`;
-    if (this.#refusals.length < MOST_REFUSALS) this.#refusals.push(`${who}: ${words}`);
+    if (this.#refusals.size < MOST_REFUSALS) this.#refusals.add(`${who}: ${words}`);
   }
 
   #tell(): void {
@@ -262,9 +263,9 @@ export class Reception {
       unseen.length === 0 ? "" : `${absent(unseen, size)} not come`,
       gone.length === 0 ? "" : `${absent(gone, size)} come and left again`,
     ].filter((each) => each !== "").join(" and ");
-    const refused = this.#refusals.length === 0
+    const refused = this.#refusals.size === 0
       ? ""
-      : `; refused meanwhile: ${this.#refusals.join(", ")}`;
+      : `; refused meanwhile: ${[...this.#refusals].join(", ")}`;
     return new GroupError(
       `Cannot join the group at ${formatPlace(place)}: ${words} in ` +
         `${formatCount(timeoutSeconds, "second")}${refused}`,
