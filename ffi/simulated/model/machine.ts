@@ -177,10 +177,11 @@ export class Machine {
   synchronize(context: Context): void {
     const mistakes: unknown[] = [];
     for (const stream of [...this.streamsOf(context)]) {
-      for (let left = Infinity; stream.length < left;) {
-        left = stream.length;
+      for (let left = Infinity; this.scheduler.queuedCount < left;) {
+        left = this.scheduler.queuedCount;
         try {
           this.scheduler.drain(stream);
+          break;
         } catch (error) {
           mistakes.push(error);
         }

@@ -30,6 +30,13 @@ export class Scheduler {
     this.#captures = captures;
   }
 
+  /** Number of operations that have not run. */
+  get queuedCount(): number {
+    let count = 0;
+    for (const { length } of this.#busy) count += length;
+    return count;
+  }
+
   /** Takes a stream's next place in the order, after what the default stream's rules demand. */
   nextMoment(stream: Stream): Moment {
     this.#captures.requireUncaptured(stream);

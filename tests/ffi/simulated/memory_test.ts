@@ -95,13 +95,15 @@ Deno.test("cuMemFreeHost() and cuMemFree() tell of a mistake in other work, and 
   const host = gpu.pinned(64).address;
   const device = gpu.alloc(64);
   for (const free of [() => gpu.api.cuMemFreeHost(host), () => gpu.api.cuMemFree_v2(device)]) {
-    const stream = gpu.stream();
+    const [waiting, stream, event] = [gpu.stream(), gpu.stream(), gpu.event()];
     for (let launch = 0; launch < 2; launch++) {
       gpu.api.cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, null, null);
     }
-    gpu.api.cuMemsetD8Async(device, 1, 64n, stream);
+    gpu.api.cuEventRecord(event, stream);
+    gpu.api.cuStreamWaitEvent(waiting, event, 0);
+    gpu.api.cuMemsetD8Async(device, 1, 64n, waiting);
     assertThrows(free, SimulationError, "touches address 0");
-    assertEquals([gpu.api.cuStreamQuery(stream), free()], [0, 1]);
+    assertEquals([gpu.api.cuStreamQuery(waiting), free()], [0, 1]);
   }
 });
 
