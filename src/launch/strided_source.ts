@@ -103,7 +103,7 @@ extern "C" __global__ void vramkit_strided_copy(
   }
 }
 
-// Of so many axes that the others would take many launches. A thread takes one word after another.
+// Of more axes than the others take. A thread takes one word after another.
 extern "C" __global__ void vramkit_strided_axes(
     void *to, const void *from, u64 count, u32 wordBytes, Axes<64> layout) {
   u64 thread = blockIdx.x * (u64)blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;

@@ -277,8 +277,9 @@ export class PendingTransfer extends PendingWork {
   }
 
   #stepUntil(mover: Mover, end: number): void {
+    const needsTurn = () => mover.needsTurn; // once: garbage of each look costs more than the look
     do {
-      if (!this.#step(BETWEEN_TURNS) && this.#ask(mover, () => mover.needsTurn) === true) return;
+      if (!this.#step(BETWEEN_TURNS) && this.#ask(mover, needsTurn) === true) return;
     } while (!this.isOver && performance.now() < end);
   }
 
