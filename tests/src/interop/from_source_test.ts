@@ -244,8 +244,8 @@ const REFUSED: Record<string, { source: () => ByteSource; message: string }> = {
     message: "expected a Response, a Request, a ReadableStream or a Blob; upload() takes arrays",
   },
   "a path": {
-    source: () => "/tmp/values.f32" as unknown as Blob,
-    message: 'given "/tmp/values.f32", expected a Response, a Request, a ReadableStream or ' +
+    source: () => "data/values.f32" as unknown as Blob,
+    message: 'given "data/values.f32", expected a Response, a Request, a ReadableStream or ' +
       "a Blob; uploadFile() takes paths",
   },
   "a promise": {
