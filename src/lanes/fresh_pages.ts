@@ -90,13 +90,16 @@ export function innerRange(address: bigint, byteLength: bigint, step: bigint): [
   return [(address + step - 1n) / step * step, (address + byteLength) / step * step];
 }
 
-/** Makes the pages of an array, and blocks meanwhile. */
-export function makePagesSync(bytes: HostBytes): void {
+/**
+ * Makes the pages of an array, and blocks meanwhile; with the help of other threads for callers that wait
+ * for {@link threadsBack}, as a program that blocks never does.
+ */
+export function makePagesSync(bytes: HostBytes, { hasHelp = false } = {}): void {
   if (bytes.byteLength >= 2 * HUGE_PAGE_BYTES) askForHugePages(bytes);
   const start = toNext(PAGE_BYTES, addressOf(bytes));
   const host = findHost();
   if (host === undefined || start >= bytes.byteLength) return;
-  makePagesNow(host, addressOf(bytes) + BigInt(start), bytes.byteLength - start);
+  makePagesNow(host, addressOf(bytes) + BigInt(start), bytes.byteLength - start, { hasHelp });
 }
 
 /**
@@ -133,8 +136,13 @@ async function makePart(part: HostBytes): Promise<void> {
  * Makes the pages of memory that begins at a page, on this thread and on some of the runtime's. They are
  * there when it returns; where the system makes none at once, whoever touches them makes them.
  */
-export function makePagesNow(host: HostApi, address: bigint, byteLength: number): void {
-  const parts = byteLength < SHARED_FROM_BYTES
+export function makePagesNow(
+  host: HostApi,
+  address: bigint,
+  byteLength: number,
+  { hasHelp = true } = {},
+): void {
+  const parts = !hasHelp || byteLength < SHARED_FROM_BYTES
     ? [{ address, byteLength }]
     : pageParts(address, byteLength, MOST_PARTS);
   const [own, ...others] = parts;

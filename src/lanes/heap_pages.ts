@@ -73,6 +73,8 @@ interface HeapWork {
   readonly isMissing?: boolean;
   /** Lanes that are awake: they make pages that come later, and this thread goes on. */
   readonly lanes?: PageMaker | undefined;
+  /** Whether the runtime's threads may help, for callers that wait for them before they return. */
+  readonly hasHelp?: boolean;
 }
 
 /**
@@ -82,7 +84,7 @@ interface HeapWork {
  */
 export function prepareHeap(
   byteLength: number,
-  { isMissing = false, lanes }: HeapWork = {},
+  { isMissing = false, lanes, hasHelp = false }: HeapWork = {},
 ): void {
   if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES || unknownCount >= MOST_UNKNOWN) return;
   unseenBytes -= byteLength;
@@ -97,10 +99,10 @@ export function prepareHeap(
   const end = nextBlock(host, madeBytes);
   const next = nextBlock(host, byteLength);
   if (next !== end && lookAt(host, next, byteLength) === "missing") {
-    makePagesAt(host, next, byteLength);
+    makePagesAt(host, next, byteLength, { hasHelp });
   }
   const pages = lookAt(host, end, madeBytes);
-  if (pages === "missing") makePagesAt(host, end, madeBytes, lanes);
+  if (pages === "missing") makePagesAt(host, end, madeBytes, { lanes, hasHelp });
   unknownCount = pages === "unknown" ? unknownCount + 1 : 0;
 }
 
@@ -114,20 +116,20 @@ export function prepareHeapAhead(): void {
   if (!isWidened) widenHeap(host);
   const address = nextBlock(host, FIRST_BYTES);
   if (address === 0n || lookAt(host, address, FIRST_BYTES) !== "missing") return;
-  makePagesAt(host, address, FIRST_BYTES);
+  makePagesAt(host, address, FIRST_BYTES, { hasHelp: true });
 }
 
 /** Prepares the heap for the next array, where a program downloads into one new array after another. */
 export function noteDestination(
   bytes: HostBytes,
-  { isFresh, lanes }: { readonly isFresh: boolean } & Pick<HeapWork, "lanes">,
+  { isFresh, ...how }: { readonly isFresh: boolean } & Omit<HeapWork, "isMissing">,
 ): void {
   const { byteLength } = bytes;
   if (byteLength < FEWEST_BYTES || byteLength > MOST_BYTES) return;
   const address = addressOf(bytes);
   const isOther = byteLength === lastBytes && address !== lastAddress;
   [lastBytes, lastAddress] = [byteLength, address];
-  if (isFresh || isOther) prepareHeap(byteLength, { isMissing: isFresh, lanes });
+  if (isFresh || isOther) prepareHeap(byteLength, { isMissing: isFresh, ...how });
 }
 
 /** Forgets the arrays that were made so far. */
@@ -192,10 +194,10 @@ function makePagesAt(
   host: HostApi,
   address: bigint,
   byteLength: number,
-  lanes?: PageMaker,
+  { lanes, hasHelp = false }: Omit<HeapWork, "isMissing">,
 ): void {
   askForHugePagesAt(host, address, byteLength);
   if (lanes !== undefined) return lanes.makePages(pageParts(address, byteLength));
   const [start, end] = innerRange(address, BigInt(byteLength), BigInt(PAGE_BYTES));
-  if (start < end) makePagesNow(host, start, Number(end - start));
+  if (start < end) makePagesNow(host, start, Number(end - start), { hasHelp });
 }

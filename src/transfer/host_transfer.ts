@@ -138,7 +138,7 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
     comesFirst && task.andThen === undefined && (becomesIdle(task, owned) || isRehearsal);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   const awayCount = threadsAway();
-  move(task, owned);
+  move(task, owned, { hasHelp: true });
   const turn = turnWhenDue(byteLength);
   return threadsAway() > awayCount ? threadsBack()?.then(() => turn) : turn;
 }
@@ -181,11 +181,15 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 }
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
-function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
+function move(
+  task: HostTransfer,
+  owned: OwnedHostSpan | undefined,
+  help: { readonly hasHelp?: boolean } = {},
+): void {
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
   const lanes = isNew ? lanesFor(task, "download") : undefined;
-  if (isNew && hasMovedNew(task, lanes)) return;
+  if (isNew && hasMovedNew(task, lanes, help)) return;
   const bytes = host.convert?.() ?? host.memory;
   const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
   const kind = isFresh ? "fresh" : task.direction;
@@ -194,13 +198,14 @@ function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
     : undefined;
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
-    if (isFresh && helpers === undefined) makePagesSync(bytes);
+    if (isFresh && helpers === undefined) makePagesSync(bytes, help);
     if (isFresh && helpers?.areLent === true) askForHugePages(bytes);
     moveBriefly(task, bytes, { isFilled, helpers });
     // Only now: lanes make the pages of later arrays, with slots that the transfer has used.
     if (isFilled) {
       noteDestination(bytes, {
         isFresh,
+        ...help,
         lanes: helpers?.areLent === false ? helpers.lanes : undefined,
       });
     }
@@ -292,11 +297,15 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
  * way. Lanes copy into an array that is made while the copy engine works; without them the array is made
  * as a copy.
  */
-function hasMovedNew(task: HostTransfer, lanes: CopyLanes | undefined): boolean {
+function hasMovedNew(
+  task: HostTransfer,
+  lanes: CopyLanes | undefined,
+  help: { readonly hasHelp?: boolean },
+): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
   const arrays = lanes && arrayMaker(context);
   const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
-  if (maker === undefined) prepareHeap(byteLength, { lanes }); // first: the transfer takes slots that this leaves
+  if (maker === undefined) prepareHeap(byteLength, { lanes, ...help }); // first: the transfer takes slots that this leaves
   const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });

@@ -118,13 +118,18 @@ testOnLinux("makePagesNow() of few pages has no other thread begin anything", as
   assertEquals(memory.pagesThere().length, memory.byteLength / PAGE_BYTES);
 });
 
-testOnLinux("makePagesSync() makes the pages that begin in an array", async () => {
-  await using memory = new FreshMemory(16 * 2 ** 20);
-  makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100));
-  const pages = memory.byteLength / PAGE_BYTES;
-  assertEquals(memory.pagesThere(), Array.from({ length: pages - 1 }, (_, page) => page + 1));
-  await threadsBack();
-});
+for (const hasHelp of [false, true]) {
+  const name = hasHelp ? "with help" : "alone";
+  testOnLinux(`makePagesSync(), ${name}, makes the pages that begin in an array`, async () => {
+    await threadsBack();
+    await using memory = new FreshMemory(16 * 2 ** 20);
+    makePagesSync(bytesAt(memory.address, memory.byteLength).subarray(100, -100), { hasHelp });
+    const pages = memory.byteLength / PAGE_BYTES;
+    assertEquals(memory.pagesThere(), Array.from({ length: pages - 1 }, (_, page) => page + 1));
+    assertEquals(threadsBack() !== undefined, hasHelp);
+    await threadsBack();
+  });
+}
 
 testOnLinux(
   "startThreads() starts as many threads, which are still there for the next call",
