@@ -47,6 +47,12 @@ export interface PageMaker {
   makePages(parts: readonly MemoryPart[]): void;
 }
 
+/** Choice of who makes pages at once. */
+export interface PageHelp {
+  /** Whether the runtime's threads may help, for callers that wait for them before they return. */
+  readonly hasHelp?: boolean;
+}
+
 /** Calls that threads have begun and not told of yet. */
 const underWay = new Set<Promise<unknown>>();
 
@@ -94,7 +100,7 @@ export function innerRange(address: bigint, byteLength: bigint, step: bigint): [
  * Makes the pages of an array, and blocks meanwhile; with the help of other threads for callers that wait
  * for {@link threadsBack}, as a program that blocks never does.
  */
-export function makePagesSync(bytes: HostBytes, { hasHelp = false } = {}): void {
+export function makePagesSync(bytes: HostBytes, { hasHelp = false }: PageHelp = {}): void {
   if (bytes.byteLength >= 2 * HUGE_PAGE_BYTES) askForHugePages(bytes);
   const start = toNext(PAGE_BYTES, addressOf(bytes));
   const host = findHost();
@@ -140,7 +146,7 @@ export function makePagesNow(
   host: HostApi,
   address: bigint,
   byteLength: number,
-  { hasHelp = true } = {},
+  { hasHelp = true }: PageHelp = {},
 ): void {
   const parts = !hasHelp || byteLength < SHARED_FROM_BYTES
     ? [{ address, byteLength }]

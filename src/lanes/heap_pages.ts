@@ -8,6 +8,7 @@ import {
   innerRange,
   makePagesNow,
   PAGE_BYTES,
+  type PageHelp,
   type PageMaker,
   pageParts,
 } from "./fresh_pages.ts";
@@ -21,10 +22,10 @@ const MOST_BYTES = 4 * 2 ** 20;
 /** Arrays of the first size whose pages are made at a time: two of them already pay for that. */
 const FIRST_COUNT = 3;
 
-/** Bytes whose pages are made at a time, at most: several threads need as long for a quarter of them. */
+/** Bytes whose pages are made at a time, at most; one thread makes less the first times, and doubles. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 
-/** Where more are wanted, all those are made; where less, the next time twice as many. */
+/** Where more are wanted, several threads make {@link AHEAD_BYTES} in the same time. */
 const FEW_BYTES = 2 ** 20;
 
 /** Smaller blocks are filled as fast as they are warmed; of larger ones a core's cache keeps too little. */
@@ -68,13 +69,11 @@ const MOST_UNKNOWN = 8;
 const PAGE_STATES = new Uint8Array(FIRST_BYTES / PAGE_BYTES);
 
 /** Circumstances of a new array. */
-interface HeapWork {
+interface HeapWork extends PageHelp {
   /** Whether the pages of the array before it were missing. */
   readonly isMissing?: boolean;
   /** Lanes that are awake: they make pages that come later, and this thread goes on. */
   readonly lanes?: PageMaker | undefined;
-  /** Whether the runtime's threads may help, for callers that wait for them before they return. */
-  readonly hasHelp?: boolean;
 }
 
 /**
@@ -95,7 +94,10 @@ export function prepareHeap(
   if (madeBytes > 0 && lookAt(host, nextBlock(host, byteLength), byteLength) === "there") return;
   if (!isWidened) widenHeap(host);
   const wantedBytes = Math.max(2 * madeBytes, FIRST_COUNT * byteLength);
-  madeBytes = wantedBytes > FEW_BYTES ? AHEAD_BYTES : wantedBytes;
+  const isShared = hasHelp || lanes !== undefined;
+  madeBytes = isShared && wantedBytes > FEW_BYTES
+    ? AHEAD_BYTES
+    : Math.min(wantedBytes, AHEAD_BYTES);
   const end = nextBlock(host, madeBytes);
   const next = nextBlock(host, byteLength);
   if (next !== end && lookAt(host, next, byteLength) === "missing") {

@@ -7,6 +7,7 @@ import {
   askForHugePages,
   isUntouched,
   makePagesSync,
+  type PageHelp,
   threadsAway,
   threadsBack,
 } from "../lanes/fresh_pages.ts";
@@ -184,7 +185,7 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 function move(
   task: HostTransfer,
   owned: OwnedHostSpan | undefined,
-  help: { readonly hasHelp?: boolean } = {},
+  help: PageHelp = {},
 ): void {
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
@@ -300,12 +301,13 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
 function hasMovedNew(
   task: HostTransfer,
   lanes: CopyLanes | undefined,
-  help: { readonly hasHelp?: boolean },
+  help: PageHelp,
 ): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
   const arrays = lanes && arrayMaker(context);
   const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
-  if (maker === undefined) prepareHeap(byteLength, { lanes, ...help }); // first: the transfer takes slots that this leaves
+  // First: the transfer takes slots that this leaves.
+  if (maker === undefined) prepareHeap(byteLength, { lanes, ...help });
   const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
