@@ -431,9 +431,10 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Saves the elements as a .npy file, which Python's numpy loads; resolves when the file is
    * complete. Needs `--allow-write`. Until then, and when anything fails, an old file stays as it
-   * was.
+   * was. bfloat16 is written as numpy writes that of the package ml_dtypes, which JAX reads; numpy by
+   * itself needs `astype("float32")`.
    *
-   * @throws TypeError for bfloat16, which numpy lacks; use `astype("float32")`, or `as("uint16")`.
+   * @throws TypeError for more than 64 axes.
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
     options = SAVE_NPY_OPTIONS.read(options, "saveNpy");

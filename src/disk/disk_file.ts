@@ -124,7 +124,7 @@ export class DiskFile implements Disposable {
    */
   reserve(fileOffset: number, byteLength: number): void {
     if (byteLength === 0) return;
-    requireAllowed(fileOffset + byteLength, this.path);
+    this.requireSize(fileOffset + byteLength);
     const { fallocate } = openSystem();
     if (fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength)) === 0) return;
     const errno = lastErrno();
@@ -133,6 +133,17 @@ export class DiskFile implements Disposable {
     }
     const end = fileOffset + byteLength;
     if (factsOf(this.descriptor, this.path).byteLength < end) this.resize(end);
+  }
+
+  /** Rejects a size at which the system would end the process, unless that ignores the signal. */
+  requireSize(byteLength: number): void {
+    if (openSystem().getrlimit(RLIMIT_FSIZE, LIMITS) !== 0) return;
+    const [limit = 0n] = LIMITS;
+    if (BigInt(byteLength) <= limit) return;
+    throw new Error(
+      `Cannot make ${this.path} ${formatBytes(byteLength)} long: this process may write ` +
+        `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
+    );
   }
 
   resize(byteLength: number): void {
@@ -207,15 +218,4 @@ function openBySystem(path: string, flags: number): number {
   const descriptor = openSystem().open(cString(path), flags, 0);
   if (descriptor < 0) throw systemError(`open ${path}`, lastErrno());
   return descriptor;
-}
-
-/** Rejects a size at which the system would end the process, unless that ignores the signal. */
-function requireAllowed(byteLength: number, path: string): void {
-  if (openSystem().getrlimit(RLIMIT_FSIZE, LIMITS) !== 0) return;
-  const [limit = 0n] = LIMITS;
-  if (BigInt(byteLength) <= limit) return;
-  throw new Error(
-    `Cannot make ${path} ${formatBytes(byteLength)} long: this process may write ` +
-      `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
-  );
 }

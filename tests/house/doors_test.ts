@@ -13,7 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import config from "../../deno.json" with { type: "json" };
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device/device.ts";
-import { saveNpz } from "../../src/interop/numpy/npz.ts";
+import { saveNpz } from "../../src/interop/numpy/save_npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson } from "../support/child_deno.ts";

@@ -9,6 +9,7 @@ import {
   readHeaderLength,
 } from "../../../../src/interop/safetensors/header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
+import { fuzzCount } from "../../../support/fuzz_count.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
@@ -19,8 +20,8 @@ import { withDevice } from "../../../support/with_device.ts";
 
 const testWithPeer = await testsWith(...PEER_MODULES);
 
-const FILE_COUNT = 500;
-const MUTANT_COUNT = 20_000;
+const FILE_COUNT = fuzzCount(500);
+const MUTANT_COUNT = fuzzCount(20_000);
 const SEED = 0x5afe2;
 
 /** Files that Python takes and the kit refuses: something would be lost, or read two ways. */
@@ -32,7 +33,7 @@ const STRICTER = [
   /not a list of sizes$|not two sizes$/, // sizes beyond 2^53
 ];
 
-testWithPeer("saveSafetensors() writes what Python reads, of 500 files of Python's", async () => {
+testWithPeer("saveSafetensors() writes what Python reads, of files of Python's", async () => {
   using folder = new TemporaryFolder();
   const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
   Deno.mkdirSync(theirs);
@@ -52,7 +53,7 @@ testWithPeer("saveSafetensors() writes what Python reads, of 500 files of Python
   assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
 });
 
-testWithPeer("parseHeader() takes none of 20,000 damaged files that Python refuses", async () => {
+testWithPeer("parseHeader() takes none of the damaged files that Python refuses", async () => {
   using folder = new TemporaryFolder();
   const original = Deno.readFileSync(TYPES_FIXTURE);
   const random = new Random(SEED);
