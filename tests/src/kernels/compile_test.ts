@@ -1,7 +1,13 @@
 // Compiling CUDA C++: on the simulated driver with its own compiler, and with NVIDIA's where it is
 // found, which needs no GPU. What was compiled is kept.
 
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
@@ -17,6 +23,7 @@ import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { testUnless } from "../../support/test_unless.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {
@@ -162,6 +169,52 @@ Deno.test("compiled code is found again by this process, and by others through t
     forgetCode();
     assertEquals(await findCode(key), undefined, `a change at ${at} was taken`);
   }
+});
+
+Deno.test("compiled code that somebody else may have written is not used, with one warning", async () => {
+  using folder = new TemporaryFolder();
+  const home = `${folder.path}/made/for/it`;
+  using _cache = setVariable("VRAMKIT_CACHE", home);
+  const key = "k";
+  const code = { image: Uint8Array.of(1), entries: new Map(), symbol: "f", log: "" };
+  const kernels = `${home}/kernels`;
+  const file = `${kernels}/${key}.kernel`;
+  const isRoot = Deno.uid() === 0;
+  const changes: readonly (readonly [string, () => unknown])[] = [
+    ["may be written by others (mode 666)", () => Deno.chmodSync(file, 0o666)],
+    ["may be written by others (mode 620)", () => Deno.chmodSync(file, 0o620)],
+    ["may be written by others (mode 777)", () => Deno.chmodSync(kernels, 0o777)],
+    ["may be written by others (mode 1777)", () => Deno.chmodSync(kernels, 0o1777)],
+    [`${home} above it may be`, () => Deno.chmodSync(home, 0o777)],
+    ["it is a pipe", async () => {
+      Deno.removeSync(file);
+      await makePipe(folder, "made/for/it/kernels/k.kernel");
+    }],
+    ["it is a link", () => {
+      Deno.renameSync(file, `${home}/elsewhere`);
+      Deno.symlinkSync(`${home}/elsewhere`, file);
+    }],
+    ...(isRoot
+      ? [
+        ["belongs to user 65534", () => Deno.chownSync(file, 65534, 65534)] as const,
+        ["belongs to user 65534", () => Deno.chownSync(kernels, 65534, 65534)] as const,
+      ]
+      : []),
+  ];
+  for (const [words, change] of changes) {
+    forgetCode();
+    await keepCode(key, code);
+    forgetCode();
+    assertEquals(await findCode(key), code, "before");
+    await change();
+    forgetCode();
+    using warnings = new CaughtWarnings();
+    assertEquals([await findCode(key), await findCode(key)], [undefined, undefined], words);
+    assertEquals(warnings.texts.length, 1, words);
+    assertStringIncludes(warnings.texts[0] ?? "", words);
+    Deno.removeSync(`${folder.path}/made`, { recursive: true });
+  }
+  forgetCode();
 });
 
 Deno.test("keepCode() removes files that killed processes left an hour ago, and no younger ones", async () => {
