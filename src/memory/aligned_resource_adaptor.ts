@@ -3,6 +3,7 @@
 import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
@@ -50,6 +51,7 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates at a multiple of the alignment. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (!this.#aligns(byteLength)) return allocateFrom(this.upstream, byteLength, stream);
     const start = allocateFrom(this.upstream, this.#padded(byteLength), stream);
     const alignment = BigInt(this.alignmentBytes);

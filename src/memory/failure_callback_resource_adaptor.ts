@@ -3,6 +3,7 @@
 import type { CudaStream } from "../order/stream.ts";
 import type { MemoryShortage } from "../words/errors.ts";
 import { CALLBACK, OptionSet, refusePromise } from "../words/options.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
@@ -44,6 +45,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
    * @throws TypeError when the callback returns a promise, which nothing could wait for.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const take = () => allocateFrom(this.upstream, byteLength, stream);
     return takeAgain(take, (error) => {
       const answer: unknown = this.#onFailure(byteLength, error);

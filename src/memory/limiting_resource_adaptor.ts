@@ -5,6 +5,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { MemoryLimitError } from "../words/errors.ts";
 import type { ByteSize } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { parseLimit } from "./byte_limit.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
@@ -49,6 +50,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
    * @throws MemoryLimitError when the limit does not allow it.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const accounted = roundUp(byteLength, ALIGNMENT_BYTES);
     if (this.#usedBytes + accounted > this.limitBytes) {
       const { limitBytes } = this;

@@ -10,6 +10,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
 import { CALLBACK, OptionSet, warnOfFailure } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
@@ -42,6 +43,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and logs, failures included. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     let address: bigint;
     try {
       address = allocateFrom(this.upstream, byteLength, stream);

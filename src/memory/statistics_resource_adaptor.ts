@@ -2,6 +2,7 @@
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { allocateFrom, deallocateTo } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
 
@@ -16,6 +17,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
 
   /** Allocates and counts. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const address = allocateFrom(this.upstream, byteLength, stream);
     for (const level of this.#levels) level.add(byteLength);
     return address;

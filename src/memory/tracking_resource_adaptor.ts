@@ -5,6 +5,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { describeResource } from "./describe_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
 import { ResourceAdaptor } from "./resource_adaptor.ts";
@@ -54,6 +55,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and remembers. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const address = allocateFrom(this.upstream, byteLength, stream);
     const createdAt = Date.now();
     const stack = this.#origins.find(byteLength, createdAt) ?? [];

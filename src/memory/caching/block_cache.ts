@@ -8,6 +8,7 @@ import type { Owner } from "../../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
+import { requireBytes } from "../base_memory_resource.ts";
 import { isPostponed } from "../captured_memory.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
@@ -122,10 +123,9 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Hands out a block for work that is queued on `stream` afterwards. */
   allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (this.#released) throw new DisposedError("CachingResourceAdaptor");
-    if (checkSize(byteLength, "byteLength") > this.#largestBytes) {
-      throw this.#limitError(byteLength);
-    }
+    if (byteLength > this.#largestBytes) throw this.#limitError(byteLength);
     const unitCount = unitsOf(byteLength);
     const { small, large } = this.#blocksOf(stream);
     const home = isSmallRequest(unitCount) ? small : large;
