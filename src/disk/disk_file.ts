@@ -7,7 +7,7 @@ import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
-import { lastErrno, openSystem, systemError } from "./system_error.ts";
+import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
 import { endWithWorker, openInWorker } from "./worker_descriptor.ts";
 
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
@@ -85,7 +85,9 @@ export class DiskFile implements Disposable {
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
       const at = BigInt(fileOffset + done);
-      const count = pread(this.descriptor, address + BigInt(done), left, at);
+      const count = uninterrupted(() => {
+        return pread(this.descriptor, address + BigInt(done), left, at);
+      });
       if (count < 0n) throw systemError(`read ${left} bytes at ${at} of ${this.path}`, lastErrno());
       if (count === 0n) return done;
       done += Number(count);
@@ -108,7 +110,9 @@ export class DiskFile implements Disposable {
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
       const at = BigInt(fileOffset + done);
-      const count = pwrite(this.descriptor, address + BigInt(done), left, at);
+      const count = uninterrupted(() => {
+        return pwrite(this.descriptor, address + BigInt(done), left, at);
+      });
       if (count <= 0n) {
         throw systemError(`write ${left} bytes at ${at} of ${this.path}`, lastErrno());
       }
@@ -126,7 +130,8 @@ export class DiskFile implements Disposable {
     if (byteLength === 0) return;
     this.requireSize(fileOffset + byteLength);
     const { fallocate } = openSystem();
-    if (fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength)) === 0) return;
+    const [offset, length] = [BigInt(fileOffset), BigInt(byteLength)];
+    if (uninterrupted(() => fallocate(this.descriptor, 0, offset, length)) === 0) return;
     const errno = lastErrno();
     if (LACKS_ROOM.has(errno)) {
       throw systemError(`find room for ${formatBytes(byteLength)} of ${this.path}`, errno);
@@ -148,7 +153,7 @@ export class DiskFile implements Disposable {
 
   resize(byteLength: number): void {
     const { ftruncate } = openSystem();
-    if (ftruncate(this.descriptor, BigInt(byteLength)) === 0) return;
+    if (uninterrupted(() => ftruncate(this.descriptor, BigInt(byteLength))) === 0) return;
     throw systemError(`make ${this.path} ${byteLength} bytes long`, lastErrno());
   }
 
@@ -162,7 +167,8 @@ export class DiskFile implements Disposable {
 
   /** Waits until the bytes are on the disk, and blocks meanwhile. */
   flushSync(): void {
-    if (openSystem().fsync(this.descriptor) === 0) return;
+    const { fsync } = openSystem();
+    if (uninterrupted(() => fsync(this.descriptor)) === 0) return;
     throw systemError(`bring ${this.path} to the disk`, lastErrno());
   }
 
@@ -215,7 +221,9 @@ export class DiskFile implements Disposable {
 }
 
 function openBySystem(path: string, flags: number): number {
-  const descriptor = openSystem().open(cString(path), flags, 0);
+  const { open } = openSystem();
+  const name = cString(path);
+  const descriptor = uninterrupted(() => open(name, flags, 0));
   if (descriptor < 0) throw systemError(`open ${path}`, lastErrno());
   return descriptor;
 }

@@ -56,6 +56,17 @@ export function lastErrno(): number {
   return LAST[0] ?? 0;
 }
 
+/**
+ * Makes a call of the C library again for as long as signals interrupt it, and returns its result: below
+ * 0 when it failed, with the reason in errno.
+ */
+export function uninterrupted<T extends number | bigint>(call: () => T): T {
+  for (;;) {
+    const result = call();
+    if (result >= 0 || lastErrno() !== ERRNO.EINTR) return result;
+  }
+}
+
 /** Returns the words for an errno. */
 export function systemReason(errno: number): string {
   return REASONS[errno] ?? `the system reports error ${errno}`;
