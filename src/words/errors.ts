@@ -226,6 +226,7 @@ export type UnavailableReason =
   | "no-library"
   | "bad-library"
   | "no-device"
+  | "not-ready"
   | "driver-too-old"
   | "not-supported";
 
