@@ -19,8 +19,7 @@ const OWN = {
 async function find(
   names: readonly string[],
   env: Record<string, string>,
-  flags: readonly string[] = ["-A"],
-  current?: string,
+  { flags = ["-A"], current }: { flags?: readonly string[]; current?: string } = {},
 ): Promise<{ path?: string; place?: string; identity?: string; tried: string[] }[]> {
   const { stdout, stderr } = await runWith(
     flags,
@@ -90,7 +89,7 @@ Deno.test("findLibrary() obeys a variable that names the file, also where it is 
 });
 
 Deno.test("findLibrary() names what to open where nothing may be read", async () => {
-  const [found] = await find(["nvrtc"], {}, ["--allow-env"]);
+  const [found] = await find(["nvrtc"], {}, { flags: ["--allow-env"] });
   assertEquals([found?.path, found?.tried[0]], [undefined, "libnvrtc.so.13"]);
 });
 
@@ -123,7 +122,7 @@ Deno.test("findLibrary() looks where other tools of the field find CUDA and Pyth
     assertEquals([found?.path, found?.place], [at(path), place]);
   }
   const env = { PATH: "/nowhere", HOME: "/nowhere" };
-  const [here] = await find(["nvrtc"], env, ["-A"], at("project"));
+  const [here] = await find(["nvrtc"], env, { current: at("project") });
   const isInstalled = here?.path?.startsWith(folder.path) === false; // what is installed comes first
   assert(isInstalled || here?.path === at(`project/.venv/${pip}`), here?.path);
 });

@@ -186,6 +186,20 @@ for (const [door, row] of Object.entries(DOORS)) {
     }));
 }
 
+/** Calls that take records in a list: how to make each with more in its first record. */
+const LISTS: Readonly<Record<string, (scene: DoorScene, more: object) => unknown>> = {
+  copyBatch: ({ gpu, buffer, source }, more) =>
+    gpu.copyBatch([{ source, destination: buffer, ...more }, { source, destination: buffer }]),
+};
+
+for (const [name, call] of Object.entries(LISTS)) {
+  Deno.test(`${name}() refuses what the records of its list do not know, and does nothing`, () =>
+    walk({ name, takes: {}, call: (scene, more) => call(scene, more) }, function* () {
+      yield { what: "nonsense", options: { nonsense: 1 }, words: `${name}(): it has no option` };
+      yield { what: "typo", options: { sorce: 1 }, words: '"sorce" (did you mean "source"?)' };
+    }));
+}
+
 Deno.test("The table of doors has every public call that takes options", async () => {
   const entries = Object.values(config.exports).filter((path) => path !== config.exports["./cli"]);
   const wanted = (await Promise.all(entries.map(doorsOf))).flat();

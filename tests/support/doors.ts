@@ -425,6 +425,18 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "StridedView#astype": door({ ...PLACE, into: "record" }, ({ view }, o) => {
     return view.astype("int32", o);
   }),
+  "StridedView#at": door(STREAM, ({ view }, o) => view.at(0, o)),
+  "StridedView#setAt": door(STREAM, ({ view }, o) => view.setAt(0, 9, o)),
+  "StridedView#equals": door(STREAM, ({ view, source }, o) => view.equals(source, o)),
+  "StridedView#describe": door(TRANSFER, ({ view }, o) => view.describe(o)),
+  "StridedView#showImage": door(
+    { colors: "word", range: "list" },
+    ({ buffer }, o) => buffer.reshape([1, -1]).strided().showImage(o),
+  ),
+  "StridedView#fillPattern": door(
+    STREAM,
+    ({ view }, o) => view.fillPattern(new Uint8Array([1]).buffer, o),
+  ),
   "StridedView#contiguous": door(STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door(TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door(TRANSFER, ({ view }, o) => view.download(undefined, o)),
