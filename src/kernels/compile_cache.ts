@@ -3,7 +3,7 @@
 // have written: it would run on the GPU.
 
 import { readVariable } from "../../ffi/library.ts";
-import { readEntries } from "../../ffi/ptx.ts";
+import { readEntries, UNKNOWN_PARAMETER } from "../../ffi/ptx.ts";
 import { whyFileIsOpen, whyFolderIsOpen } from "../disk/trusted_file.ts";
 import { warn } from "../words/warning.ts";
 import type { CompiledCode } from "./compiler.ts";
@@ -15,7 +15,7 @@ const MAX_IN_MEMORY = 256;
 const MAX_FILES = 1000;
 
 /** The first bytes of a file; a new layout gets a new number. */
-const MAGIC = "vramkit1";
+const MAGIC = "vramkit2";
 
 const ENDING = ".kernel";
 
@@ -164,11 +164,13 @@ async function datedFiles(
 async function fileOf(code: CompiledCode): Promise<Uint8Array<ArrayBuffer>> {
   const { image, entries, symbol, log } = code;
   const declarations = [...entries].map(([name, types]) => {
-    const parameters = types.map(({ byteLength, kind }) => {
-      if (kind === "bytes") return `.param .b8 p[${byteLength}]`;
-      const letter = kind === "float" ? "f" : kind === "integer" ? "u" : "b";
-      return `.param .${letter}${byteLength * 8} p`;
-    });
+    const parameters = types === undefined
+      ? [UNKNOWN_PARAMETER]
+      : types.map(({ byteLength, kind }) => {
+        if (kind === "bytes") return `.param .b8 p[${byteLength}]`;
+        const letter = kind === "float" ? "f" : kind === "integer" ? "u" : "b";
+        return `.param .${letter}${byteLength * 8} p`;
+      });
     return `.entry ${name}(${parameters.join(", ")})`;
   }).join("\n");
   const head = new TextEncoder().encode(

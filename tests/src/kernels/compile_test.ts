@@ -217,6 +217,61 @@ Deno.test("compiled code that somebody else may have written is not used, with o
   forgetCode();
 });
 
+Deno.test("the simulated compiler knows CUDA's types, structs and what the source names", async () => {
+  const kernels = { k: { run() {} } };
+  const declared = `
+    struct S { int a; double b; }; // 16 bytes
+    typedef struct { float x, y; char c[3]; } T;
+    using Q = S;
+    typedef unsigned long long u64;
+    enum class E : unsigned char { A };
+    struct __align__(16) V { float v[3]; };
+    struct W { S s; T t[2]; float *p, q; };
+    struct M { void f(); int a; };`;
+  const sizes: Readonly<Record<string, number | undefined>> = {
+    "S v": 16,
+    "const struct S s": 16,
+    "float p[]": 8,
+    "const float *__restrict__ p": 8,
+    "float4 v": 16,
+    "double3 v": 24,
+    "__half h": 2,
+    "nv_bfloat16 h": 2,
+    "half2 h": 4,
+    "T t": 12,
+    "Q q": 16,
+    "u64 n": 8,
+    "E e": 1,
+    "V v": 16,
+    "W w": 56,
+    "dim3 d": 12,
+    "std::size_t n": 8,
+    "unsigned char": 1,
+    "long int n": 8,
+    "const unsigned n": 4,
+    "M m": undefined,
+    "Foo f": undefined,
+    "long double x": undefined,
+  };
+  for (const [parameter, size] of Object.entries(sizes)) {
+    const source = `${declared} extern "C" __global__ void k(${parameter}, int n) {}`;
+    using gpu = CudaDevice.open(0, { driver: simulateDriver({ kernels }) });
+    const compile = () => gpu.compile(source, { cache: false });
+    if (size === undefined) {
+      await assertRejects(compile, TypeError, "such as { parameterBytes: [8, 4] }");
+      const named = simulateDriver({ kernels: { k: { run() {}, parameterBytes: [24, 4] } } });
+      using other = CudaDevice.open(0, { driver: named });
+      using kernel = await other.compile(source, { cache: false });
+      assertEquals(kernel.parameterBytes, [24, 4]);
+      continue;
+    }
+    using kernel = await compile();
+    assertEquals([parameter, ...kernel.parameterBytes ?? []], [parameter, size, 4]);
+    kernel.launch({ grid: 1, block: 1, args: [new Uint8Array(size), 1] as never });
+    await gpu.synchronize();
+  }
+});
+
 Deno.test("keepCode() removes files that killed processes left an hour ago, and no younger ones", async () => {
   using folder = new TemporaryFolder();
   using _cache = setVariable("VRAMKIT_CACHE", folder.path);
