@@ -5,7 +5,7 @@ import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, O, O_OF_MACHINE, O_PATH, RLIMIT_FSIZE } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { formatBytes } from "../words/format.ts";
+import { formatBytes, visibleText } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
 import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
 import { endWithWorker, openInWorker } from "./worker_descriptor.ts";
@@ -73,7 +73,9 @@ export class DiskFile implements Disposable {
     const done = this.readSomeSync(bytes, fileOffset);
     if (done === bytes.byteLength) return;
     throw new Error(
-      `Cannot read ${bytes.byteLength} bytes at ${fileOffset} of ${this.path}: it ends at ` +
+      `Cannot read ${bytes.byteLength} bytes at ${fileOffset} of ${
+        visibleText(this.path)
+      }: it ends at ` +
         `${fileOffset + done}`,
     );
   }
@@ -146,7 +148,9 @@ export class DiskFile implements Disposable {
     const [limit = 0n] = LIMITS;
     if (BigInt(byteLength) <= limit) return;
     throw new Error(
-      `Cannot make ${this.path} ${formatBytes(byteLength)} long: this process may write ` +
+      `Cannot make ${visibleText(this.path)} ${
+        formatBytes(byteLength)
+      } long: this process may write ` +
         `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
     );
   }

@@ -11,6 +11,7 @@ import {
   STATX_BASIC_STATS,
 } from "../../ffi/host.ts";
 import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Kind of object at a path. */
 export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
@@ -65,7 +66,7 @@ export function factsOf(descriptor: number, path: string): FileFacts {
  */
 export function checkRegular(path: string, { kind }: FileFacts): void {
   if (kind === "file") return;
-  throw new TypeError(`Cannot use ${path}: it is a ${kind}, expected a regular file`);
+  throw new TypeError(`Cannot use ${visibleText(path)}: it is a ${kind}, expected a regular file`);
 }
 
 function look(

@@ -3,7 +3,7 @@
 // its name stays where it is.
 
 import { ERRNO, LOCK } from "../../ffi/host.ts";
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
@@ -111,7 +111,7 @@ export class LockedFile implements Disposable {
     try {
       this.remove();
     } catch (error) {
-      warn(`${this.#path} is left: ${messageOf(error)}`);
+      warn(`${visibleText(this.#path)} is left: ${messageOf(error)}`);
     }
   }
 
@@ -138,7 +138,7 @@ function removeAgain(path: string): void {
   try {
     Deno.removeSync(path);
   } catch (error) {
-    warn(`${path} is left: ${messageOf(error)}`);
+    warn(`${visibleText(path)} is left: ${messageOf(error)}`);
   }
 }
 

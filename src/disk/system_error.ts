@@ -1,7 +1,7 @@
 // Errors of the C library, in words and as the class of error that Deno would throw.
 
 import { ERRNO, type HostApi, openHost } from "../../ffi/host.ts";
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   [ERRNO.EPERM]: "the system does not permit it",
@@ -75,7 +75,7 @@ export function systemReason(errno: number): string {
 /** Creates the error for a failure of the C library; `doing` are the words after "Cannot". */
 export function systemError(doing: string, errno: number): Error {
   const ErrorOf = CLASSES[errno] ?? Error;
-  return new ErrorOf(`Cannot ${doing}: ${systemReason(errno)}`);
+  return new ErrorOf(visibleText(`Cannot ${doing}: ${systemReason(errno)}`));
 }
 
 /**
@@ -86,7 +86,7 @@ export function reworded(error: unknown, message: string): unknown {
   if (!(error instanceof Error)) return error;
   const Kind = error.constructor as ErrorClass;
   const isPlain = PLAIN_CLASSES.has(Kind) || Object.values(Deno.errors).includes(Kind as never);
-  return isPlain ? new Kind(message, { cause: error }) : error;
+  return isPlain ? new Kind(visibleText(message), { cause: error }) : error;
 }
 
 /**

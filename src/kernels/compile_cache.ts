@@ -7,6 +7,7 @@ import { readEntries, UNKNOWN_PARAMETER } from "../../ffi/ptx.ts";
 import { whyFileIsOpen, whyFolderIsOpen } from "../disk/trusted_file.ts";
 import { warn } from "../words/warning.ts";
 import type { CompiledCode } from "./compiler.ts";
+import { visibleText } from "../words/format.ts";
 
 /** The most results that a process keeps. */
 const MAX_IN_MEMORY = 256;
@@ -99,7 +100,9 @@ function refuse(path: string, reason: string): void {
   if (hasWarned) return;
   hasWarned = true;
   warn(
-    `Compiled code in ${path} is not used, and compiled anew: ${reason}; remove it, or name a folder ` +
+    `Compiled code in ${
+      visibleText(path)
+    } is not used, and compiled anew: ${reason}; remove it, or name a folder ` +
       "of your own in VRAMKIT_CACHE",
   );
 }

@@ -16,6 +16,7 @@ import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Options for writing a file. */
 export interface WritingOptions {
@@ -92,7 +93,7 @@ function orderWrite(target: FileTarget): OrderedWrite {
   const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   if (namesFolder(target.path)) {
-    throw new TypeError(`Cannot write ${path}/: it names a folder, expected a file`);
+    throw new TypeError(`Cannot write ${visibleText(path)}/: it names a folder, expected a file`);
   }
   requireAccess(path, "write");
   const realPath = realPathOf(path);

@@ -27,6 +27,7 @@ import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { OptionSet } from "../../words/options.ts";
 import { dataBytesOf, type ElementBytes, filled, fillFrom } from "./fill_array.ts";
 import { readPiece, readWhole } from "./read_piece.ts";
+import { visibleText } from "../../words/format.ts";
 
 /** Options for {@link CudaDevice.loadNpy} and `loadNpz()`. */
 export interface LoadNpyOptions extends AllocateOptions, TransferOptions {}
@@ -65,7 +66,7 @@ export async function loadNpy<D extends DType = DType>(
   const { file, byteLength } = await reading.opened(signal);
   const header = readHeader(file, { byteLength, dtype });
   if (dtype !== undefined && header.dtype !== dtype) {
-    throw new TypeError(`Cannot load ${file.path} as ${dtype}: it is ${header.dtype}`);
+    throw new TypeError(`Cannot load ${visibleText(file.path)} as ${dtype}: it is ${header.dtype}`);
   }
   const fileOffset = header.byteLength;
   const label = options.label ?? fileNameOf(file.path);

@@ -18,7 +18,7 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import type { Step } from "../../transfer/stepped_work.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { describeValue } from "../../words/format.ts";
+import { describeValue, visibleText } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { reportProgress } from "../../words/progress.ts";
 import { toNamedBuffers } from "../named_buffers.ts";
@@ -266,7 +266,7 @@ function namedArrays(
 ): NamedArray[] {
   if (arrays instanceof NpzArrays && arrays.unreadable.length > 0) {
     throw new TypeError(
-      `Cannot save ${path}: it would lose what was not loaded, ` +
+      `Cannot save ${visibleText(path)}: it would lose what was not loaded, ` +
         `${arrays.unreadable.map(describeValue).join(", ")}; pass Object.fromEntries(arrays) to ` +
         "save the others",
     );
@@ -274,18 +274,24 @@ function namedArrays(
   const names = new Set<string>();
   return toNamedBuffers(arrays, { path, noun: "array" }).map(([name, array]) => {
     if (name === "" || name.includes("\0")) {
-      throw new TypeError(`Cannot save ${path}: ${describeValue(name)} is no name of an array`);
+      throw new TypeError(
+        `Cannot save ${visibleText(path)}: ${describeValue(name)} is no name of an array`,
+      );
     }
     const { byteLength } = new TextEncoder().encode(name + ARRAY_ENDING);
     if (byteLength > MAX_NAME_BYTES) {
       throw new TypeError(
-        `Cannot save ${path}: ${
+        `Cannot save ${visibleText(path)}: ${
           describeValue(name)
         } is a name of ${byteLength} bytes, archives have ` +
           `room for ${MAX_NAME_BYTES}`,
       );
     }
-    if (names.has(name)) throw new TypeError(`Cannot save ${path}: there are two arrays "${name}"`);
+    if (names.has(name)) {
+      throw new TypeError(
+        `Cannot save ${visibleText(path)}: there are two arrays "${visibleText(name)}"`,
+      );
+    }
     names.add(name);
     const { span } = array; // a disposed one says so
     const chosen = stream ?? defaultStreamOf(array.context);

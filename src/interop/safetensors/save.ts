@@ -133,7 +133,7 @@ function describe(
   const described = tensors.map(([name, buffer]) => {
     if (name === "__metadata__" || names.has(name)) {
       const problem = names.has(name) ? "it occurs twice" : "the format keeps it for itself";
-      throw new RangeError(`Cannot save a tensor as "${name}": ${problem}`);
+      throw new RangeError(`Cannot save a tensor as "${visibleText(name)}": ${problem}`);
     }
     names.add(name);
     const { dtype, shape, span } = buffer;
@@ -143,7 +143,7 @@ function describe(
       return { name, span, ...own };
     }
     const format = toFormat(named);
-    const what = `Cannot save ${path}: tensor "${name}"`;
+    const what = `Cannot save ${visibleText(path)}: tensor "${visibleText(name)}"`;
     if (format === undefined) {
       throw new TypeError(`${what} has the format ${describeValue(named)}, which is unknown`);
     }
@@ -155,7 +155,11 @@ function describe(
   });
   const unknown = Object.keys(formats).find((name) => !names.has(name));
   if (unknown === undefined) return described;
-  throw new RangeError(`Cannot save ${path}: formats name "${unknown}", which is no tensor of it`);
+  throw new RangeError(
+    `Cannot save ${visibleText(path)}: formats name "${
+      visibleText(unknown)
+    }", which is no tensor of it`,
+  );
 }
 
 /** Finds tensors that are one memory: a file has no place for bytes with two names. */
@@ -189,7 +193,7 @@ function untie(
   const more = ties.length === 1 ? "" : `, and ${ties.length - 1} more`;
   warn(
     visibleText(
-      `${path} has ${
+      `${visibleText(path)} has ${
         formatBytes(bytes)
       } twice: tensor "${name}" is the memory of "${other}"${more}; ` +
         'pass { tied: "once" } to save it once, or "each" to say nothing',
@@ -232,14 +236,18 @@ const encoder = new TextEncoder();
 function checkMetadata(path: string, metadata: unknown): void {
   if (!hasFields(metadata) || Symbol.iterator in metadata) {
     throw new TypeError(
-      `Cannot save ${path}: metadata is ${describeValue(metadata)}, expected an object of texts`,
+      `Cannot save ${visibleText(path)}: metadata is ${
+        describeValue(metadata)
+      }, expected an object of texts`,
     );
   }
   for (const [key, value] of Object.entries(metadata)) {
     checkText(path, key, "metadata");
     if (typeof value !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: metadata "${key}" is ${describeValue(value)}, expected a string` +
+        `Cannot save ${visibleText(path)}: metadata "${visibleText(key)}" is ${
+          describeValue(value)
+        }, expected a string` +
           adviceForText(value),
       );
     }
