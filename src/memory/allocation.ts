@@ -5,7 +5,7 @@ import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
-import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
+import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
@@ -337,10 +337,14 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /** Runs `work`, which never throws, once the GPU is done: now, or at an allocation or release. */
-  whenUnused(work: () => void): void {
-    if (isPostponed(() => this.whenUnused(work))) return;
-    whenPassed(this.#afterUses(this.#stream), work);
+  /**
+   * Runs `work`, which never throws and gives `byteLength` bytes back, once the GPU is done: now, at an
+   * allocation, a release or a synchronisation, or after a pause.
+   */
+  whenUnused(byteLength: number, work: () => void): void {
+    if (isPostponed(() => this.whenUnused(byteLength, work))) return;
+    const memory = { place: placeOf(this.kind), byteLength };
+    whenPassed(this.#afterUses(this.#stream), work, memory);
   }
 
   /**

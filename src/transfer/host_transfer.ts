@@ -152,9 +152,9 @@ export function transferSync(given: HostTransfer): void {
   placeNew(given);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
-  if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
-  using _kept = owned.allocation.hold();
+  using _kept = owned?.allocation.isLeaving === true ? owned.allocation.hold() : undefined;
   moveInOrder(task, owned);
+  stream.context.endWait();
 }
 
 /** Finishes earlier work, moves the bytes, and blocks until they have arrived. */

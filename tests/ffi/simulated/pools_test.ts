@@ -152,36 +152,42 @@ interface FreePlace {
 }
 
 for (const [wait, run, isBack] of WAITS_AFTER_A_FREE) {
-  testSimulated(`cuMemFreeAsync() and ${wait}: the memory is ${isBack ? "back" : "kept"}`, (gpu) => {
-    const freeBytes = gpu.freeBytes();
-    const [stream, other] = [gpu.stream(), gpu.stream()];
-    const [before, behind] = [gpu.event(), gpu.event()];
-    const address = gpu.allocAsync(64 * MIB, stream);
-    gpu.api.cuMemsetD8Async(address, 1, 64n, stream);
-    gpu.api.cuEventRecord(before, stream);
-    gpu.api.cuMemFreeAsync(address, stream);
-    gpu.api.cuEventRecord(behind, stream);
-    while (gpu.api.cuStreamQuery(stream) !== 0);
-    assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
-    run({ gpu, stream, other, before, behind });
-    trimDefault(gpu);
-    assertEquals(freeBytes - gpu.freeBytes(), isBack ? 0 : 64 * MIB);
-  });
+  testSimulated(
+    `cuMemFreeAsync() and ${wait}: the memory is ${isBack ? "back" : "kept"}`,
+    (gpu) => {
+      const freeBytes = gpu.freeBytes();
+      const [stream, other] = [gpu.stream(), gpu.stream()];
+      const [before, behind] = [gpu.event(), gpu.event()];
+      const address = gpu.allocAsync(64 * MIB, stream);
+      gpu.api.cuMemsetD8Async(address, 1, 64n, stream);
+      gpu.api.cuEventRecord(before, stream);
+      gpu.api.cuMemFreeAsync(address, stream);
+      gpu.api.cuEventRecord(behind, stream);
+      while (gpu.api.cuStreamQuery(stream) !== 0);
+      assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+      run({ gpu, stream, other, before, behind });
+      trimDefault(gpu);
+      assertEquals(freeBytes - gpu.freeBytes(), isBack ? 0 : 64 * MIB);
+    },
+  );
 }
 
-testSimulated("cuMemAllocAsync() takes memory freed on the stream, or done, before any new", (gpu) => {
-  const [stream, other] = [gpu.stream(), gpu.stream()];
-  const reservedBytes = () => readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
-  for (let round = 0; round < 3; round++) {
-    gpu.api.cuMemFreeAsync(gpu.allocAsync(64 * MIB, stream), stream);
-  }
-  assertEquals(reservedBytes(), 64 * MIB);
-  gpu.api.cuMemFreeAsync(gpu.allocAsync(32 * MIB, other), other);
-  assertEquals(reservedBytes(), 96 * MIB); // the first stream's frees are still queued
-  while (gpu.api.cuStreamQuery(stream) !== 0);
-  gpu.api.cuMemFreeAsync(gpu.allocAsync(64 * MIB, other), other);
-  assertEquals(reservedBytes(), 96 * MIB);
-});
+testSimulated(
+  "cuMemAllocAsync() takes memory freed on the stream, or done, before any new",
+  (gpu) => {
+    const [stream, other] = [gpu.stream(), gpu.stream()];
+    const reservedBytes = () => readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    for (let round = 0; round < 3; round++) {
+      gpu.api.cuMemFreeAsync(gpu.allocAsync(64 * MIB, stream), stream);
+    }
+    assertEquals(reservedBytes(), 64 * MIB);
+    gpu.api.cuMemFreeAsync(gpu.allocAsync(32 * MIB, other), other);
+    assertEquals(reservedBytes(), 96 * MIB); // the first stream's frees are still queued
+    while (gpu.api.cuStreamQuery(stream) !== 0);
+    gpu.api.cuMemFreeAsync(gpu.allocAsync(64 * MIB, other), other);
+    assertEquals(reservedBytes(), 96 * MIB);
+  },
+);
 
 function trimDefault(gpu: SimulatedGpu): void {
   const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
