@@ -128,7 +128,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.#byteLength = byteLength;
     this.#stream = stream;
     this.#lender = request.lender;
-    this.usage = request.lender?.usage ?? new StreamUsage(stream);
+    this.usage = request.lender?.usage ??
+      new StreamUsage(resource.isHostAccessible ? undefined : stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);

@@ -316,6 +316,12 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     this.context.endWait();
   }
 
+  /** Blocks until the work that it was given is done, also when the stream is gone. */
+  finishSync(): void {
+    if (this.isGone) this.#end?.waitSync();
+    else if (this.#mayBeBusy) this.synchronizeSync();
+  }
+
   /**
    * Records the end mark while work is still queued, so that other streams can be ordered after it
    * when the driver's stream is gone. Waits for the work when the driver cannot record it.
