@@ -21,6 +21,7 @@ import {
   requireResource,
 } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
+import { isReadyForHost } from "./resource_kind.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { isStripedOver } from "./striped_memory_resource.ts";
 import { freeWhenPassed, whenPassed } from "./when_passed.ts";
@@ -129,7 +130,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#stream = stream;
     this.#lender = request.lender;
     this.usage = request.lender?.usage ??
-      new StreamUsage(resource.isHostAccessible ? undefined : stream);
+      new StreamUsage(isReadyForHost(resource) ? undefined : stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);
