@@ -76,6 +76,11 @@ export class Context {
   /** @ignore Memory that was freed in the order of streams and is not back yet. */
   readonly freed: FreedMemory = new FreedMemory();
   /**
+   * @ignore Resolves when threads are back that kept memory; undefined when none is on its way. Calls that
+   * are awaited wait for them, so that nothing goes on behind a test that ends then.
+   */
+  returning: Promise<void> | undefined;
+  /**
    * @ignore Whether a stream of this context is being captured: deferred work waits, because it
    * would be recorded.
    */
@@ -332,10 +337,11 @@ export class Context {
   }
 
   /**
-   * @ignore Gives freed memory back that the GPU is done with, at the end of a wait; leaves a little, so
-   * that a loop of small buffers does not take it from the device again and again.
+   * @ignore Does what was put off until the GPU is done, at the end of a wait. Leaves a little freed memory
+   * in pools, so that a loop of small buffers does not take it from the device again and again.
    */
   endWait(): void {
+    if (this.#deferred.size > 0) tryRelease(this.driver, "deferred work", () => this.sweepMore());
     if (this.freed.byteLength > this.#mostLeftBytes) this.noticeFrees();
   }
 
@@ -376,7 +382,8 @@ export class Context {
   }
 
   /**
-   * @ignore Runs due work before an allocation, which stops looking early when there is much work.
+   * @ignore Runs due work before an allocation or at the end of a wait, which stop looking early when there
+   * is much work.
    */
   sweepMore(): void {
     if (this.#deferred.size === 0 || this.isCapturing) return;

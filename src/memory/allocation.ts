@@ -62,6 +62,8 @@ export interface AllocationRequest {
   readonly isReadOnly?: boolean | undefined;
   /** The record that owns the memory: uses of both are ordered together, and both keep it. */
   readonly lender?: Lender | undefined;
+  /** The streams that use it, where more than their order is to be kept. */
+  readonly usage?: StreamUsage | undefined;
 }
 
 let placeCount = 0;
@@ -129,7 +131,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#byteLength = byteLength;
     this.#stream = stream;
     this.#lender = request.lender;
-    this.usage = request.lender?.usage ??
+    this.usage = request.lender?.usage ?? request.usage ??
       new StreamUsage(isReadyForHost(resource) ? undefined : stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;

@@ -165,6 +165,11 @@ export class StreamUsage {
     if (isAfterReads) { for (const reader of this.#readers) queueOf(reader).finishSync(); }
   }
 
+  /** Whether the GPU has done all that the block's streams were given. */
+  get isPassed(): boolean {
+    return this.streams().every((stream) => queueOf(stream).isPassed);
+  }
+
   /** Returns the streams whose work the block's release must come after. */
   streams(): CudaStream[] {
     return this.#writer === undefined ? this.#readers : [this.#writer, ...this.#readers];

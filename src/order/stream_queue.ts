@@ -159,6 +159,11 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return true;
   }
 
+  /** Whether all work that the driver was given is done, also when the stream is gone. */
+  get isPassed(): boolean {
+    return this.isGone ? this.isEndPassed : !this.#mayBeBusy || this.isIdle;
+  }
+
   /** The work after which nothing is pending: the transfers, and the last postponed call. */
   get pendingEnds(): PendingWork[] {
     const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];

@@ -141,7 +141,8 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const awayCount = threadsAway();
   move(task, owned, { hasHelp: true });
   const turn = turnWhenDue(byteLength);
-  return threadsAway() > awayCount ? threadsBack()?.then(() => turn) : turn;
+  const back = threadsAway() > awayCount ? threadsBack() : stream.context.returning;
+  return back === undefined ? turn : back.then(() => turn);
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
