@@ -8,6 +8,7 @@ import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
+import { refuseInCapture } from "../order/capture.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -509,7 +510,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   const { context } = stream;
   if (stream.disposed) throw new DisposedError(stream.toString());
   checkSameDevice(resource, context);
-  if (capturedMemory() !== undefined) throw capturing(request);
+  if (capturedMemory() !== undefined) throw refuseInCapture(() => capturing(request));
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweepMore();
   const isDeviceOnly = !resource.isHostAccessible && !isStripedOver(resource, context);

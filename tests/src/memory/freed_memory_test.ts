@@ -9,6 +9,7 @@ import {
   VirtualMemoryResource,
 } from "../../../src/entries/memory.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { ON_GPU } from "../../support/driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 
@@ -53,13 +54,15 @@ const WAITS: Readonly<Record<string, (gpu: CudaDevice) => unknown>> = {
 
 for (const [name, wait] of Object.entries(WAITS)) {
   testOnDevice(`Memory that was disposed is back with the system after ${name}`, async (gpu) => {
-    await useMost(gpu); // a driver takes memory of its own at the first use
+    useMost(gpu); // a driver takes memory of its own at the first use
     gpu.synchronizeSync();
     const before = gpu.memory.freeBytes;
+    const usedBefore = usedFromOutside();
     useMost(gpu);
     await wait(gpu);
     assertGreaterOrEqual(gpu.memory.freeBytes, before - SLACK_BYTES);
     assertLess(gpu.memory.cachedBytes, SLACK_BYTES);
+    assertLess(usedFromOutside(), usedBefore + SLACK_BYTES);
   });
 }
 
@@ -162,4 +165,13 @@ function useMost(gpu: CudaDevice): void {
   const buffer = gpu.alloc("uint8", Math.floor(0.65 * gpu.memory.freeBytes));
   buffer.subarray(0, MIB).fill(1);
   buffer.dispose();
+}
+
+/** The memory that is used on all GPUs as another program sees it; 0 without a GPU. */
+function usedFromOutside(): number {
+  if (!ON_GPU) return 0;
+  const args = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
+  const { stdout } = new Deno.Command("nvidia-smi", { args }).outputSync();
+  const lines = new TextDecoder().decode(stdout).trim().split("\n");
+  return lines.reduce((sum, line) => sum + MIB * Number(line), 0);
 }
