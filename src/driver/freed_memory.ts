@@ -5,6 +5,8 @@
 export interface FreeingStream {
   /** Bytes freed on it that pools have not given back. */
   readonly freedBytes: number;
+  /** Whether something waits for pools to notice the frees, however small they are. */
+  readonly isAwaited: boolean;
   /** Has pools notice the frees, if the GPU is done with the stream's work; never waits for that. */
   noticeFrees(): void;
   /** Blocks until the GPU is done with the stream's work, and has pools notice the frees. */
@@ -16,6 +18,8 @@ export interface FreeingStream {
 /** The streams of a context on which memory was freed that is not back yet. */
 export class FreedMemory {
   readonly #streams = new Set<FreeingStream>();
+  /** Whether nothing will use the freed memory again, however little it is. */
+  #isLeft = false;
 
   /** Bytes that were freed and are not back yet. */
   get byteLength(): number {
@@ -24,12 +28,25 @@ export class FreedMemory {
     return bytes;
   }
 
+  /** Whether something waits for pools to notice frees, however little was freed. */
+  get isAwaited(): boolean {
+    if (this.#isLeft) return true;
+    for (const { isAwaited } of this.#streams) if (isAwaited) return true;
+    return false;
+  }
+
   add(stream: FreeingStream): void {
     this.#streams.add(stream);
   }
 
   delete(stream: FreeingStream): void {
     this.#streams.delete(stream);
+    if (this.#streams.size === 0) this.#isLeft = false;
+  }
+
+  /** Takes note that a pool has ended, which will not hand out again what was freed. */
+  leave(): void {
+    this.#isLeft = this.#streams.size > 0;
   }
 
   /** Has pools give back what the GPU is done with; does not wait. */

@@ -23,9 +23,9 @@ type PoolCalls = {
  * Memory from the device's default pool, or from a new pool when options are given.
  *
  * The default pool is used as the driver sets it up: its release threshold is 0. Memory that was freed
- * returns to the device once the GPU is done with it: at the next `synchronize()` or `trim()`, at the end
- * of any other wait when it is more than 64 MiB or a thousandth of the device, after half a second in
- * which the program does neither, and whenever memory runs short. A new pool keeps memory up to its
+ * returns to the device once the GPU is done with it: at the end of the next wait when it is more than a
+ * thousandth of the device's memory, or than 128 MiB; else after half a second. `gpu.synchronizeSync()`,
+ * `gpu.trim()` and a shortage of memory give all back at once. A new pool keeps memory up to its
  * threshold, and ends when it is disposed and its last allocation is freed.
  */
 export class CudaAsyncMemoryResource extends BaseMemoryResource implements Disposable {
@@ -94,8 +94,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemFreeAsync");
     }
-    queue.noteFreed(byteLength);
-    this.#pool.noteFreed();
+    this.#pool.noteFreed(queue, byteLength);
   }
 
   /** Bytes that the pool's allocations hold, other libraries' in the default pool included. */

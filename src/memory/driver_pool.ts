@@ -12,6 +12,7 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { read32, read64, take32, take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
+import type { StreamQueue } from "../order/stream_queue.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
@@ -178,8 +179,9 @@ export class DriverPool implements MemoryCache {
     this.#blockCount++;
   }
 
-  /** Notes that the kit has queued the free of a block. */
-  noteFreed(): void {
+  /** Notes that the kit has queued the free of a block; the last one ends a pool that was disposed. */
+  noteFreed(queue: StreamQueue, byteLength: number): void {
+    queue.noteFreed(byteLength);
     this.#blockCount--;
     if (!this.#isLeft || this.#blockCount > 0) return;
     tryRelease(this.#context.driver, "a memory pool", () => this.#end());
@@ -293,6 +295,7 @@ export class DriverPool implements MemoryCache {
     const context = this.#context;
     context.ledger.caches.delete(this);
     context.giveBack("cuMemPoolDestroy", this.handle);
+    context.freed.leave();
   }
 
   #setReuse(reuse: PoolReuse): void {

@@ -371,7 +371,6 @@ export class CudaStream implements Disposable {
     await queue.synchronize();
     this.context.sweep();
     if (!queue.isKnownIdle && !queue.isGone) await queue.synchronize(); // what was put off, too
-    this.context.noticeFrees();
     queue.throwFailure();
   }
 
@@ -388,7 +387,6 @@ export class CudaStream implements Disposable {
     queue.synchronizeSync();
     this.context.sweep();
     if (!queue.isKnownIdle) queue.synchronizeSync(); // what was put off, too
-    this.context.noticeFrees();
     queue.throwFailure();
   }
 

@@ -83,6 +83,8 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
   #freedBytes = 0;
+  /** What is to be done once pools have noticed the frees. */
+  #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
   #lastPostponed: PendingWork | undefined;
@@ -272,13 +274,19 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return this.#freedBytes;
   }
 
-  /** Notes that a free was queued on it. */
-  noteFreed(byteLength: number): void {
+  /** Whether something waits for pools to notice the frees on it. */
+  get isAwaited(): boolean {
+    return this.#afterFrees.length > 0;
+  }
+
+  /** Notes that a free was queued on it; `after`, which never throws, runs once pools have noticed it. */
+  noteFreed(byteLength: number, after?: () => void): void {
     if (this.#freedBytes === 0) {
       this.context.freed.add(this);
       this.context.watchFreed();
     }
     this.#freedBytes += byteLength;
+    if (after !== undefined) this.#afterFrees.push(after);
   }
 
   /** Has pools notice the frees on it, if its work is done (cuStreamSynchronize). */
@@ -302,7 +310,9 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
   forgetFrees(byteLength: number = this.#freedBytes): void {
     this.#freedBytes = Math.max(0, this.#freedBytes - byteLength);
-    if (this.#freedBytes === 0) this.context.freed.delete(this);
+    if (this.#freedBytes > 0) return;
+    this.context.freed.delete(this);
+    for (const after of this.#afterFrees.splice(0)) after();
   }
 
   /** Resolves when all work that the driver was given so far is done. */
