@@ -1,7 +1,7 @@
 // equals(), firstDifference(), checksum() and iota(): the same results on every driver, at every size
 // and place.
 
-import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { readEntries } from "../../../ffi/ptx.ts";

@@ -18,7 +18,8 @@ export function packText(text: string): string {
   if (text.includes(MARK)) throw new TypeError(`Cannot pack a text with ${MARK}`);
   const places = new Map<string, number[]>();
   let packed = "";
-  for (let at = 0, noted = 0; at < text.length;) {
+  let noted = 0;
+  for (let at = 0; at < text.length;) {
     for (; noted < at; noted++) {
       places.getOrInsertComputed(text.slice(noted, noted + MIN_LENGTH), () => []).push(noted);
     }

@@ -70,7 +70,7 @@ if (import.meta.main) {
     texts[name] = packText(await makeReadyPtx(api, source));
   }
   const lines = Object.entries(texts).map(([name, text]) =>
-    `  ${name}: ${JSON.stringify(text)},\n`
+    `  ${name}:\n    ${JSON.stringify(text)},\n`
   );
   const module =
     `// The PTX of the sources in ../, packed by \`deno task kernels\`; a test compares them.\n\n` +
