@@ -1,6 +1,6 @@
 // Times a newcomer's first minute, from nothing to the first card: from a clone, by URL, and from the
 // files of a release. Each sample begins with an empty cache, and a server on this machine stands in for
-// the one on the net. `deno task bench:newcomer [result.json]`.
+// the one on the net. `deno task bench newcomer [result.json]`.
 
 import { fileURLToPath } from "node:url";
 import { CudaDevice } from "../mod.ts";
