@@ -4,7 +4,7 @@ import { cannotRecord, isCaptured } from "../order/capture.ts";
 import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { speedOf } from "./samples.ts";
 
 /** The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of some work. */
@@ -33,6 +33,8 @@ export class Timing {
     this.isModelled = isModelled;
   }
 }
+
+comesFrom(Timing, "gpu.time()");
 
 /**
  * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work on

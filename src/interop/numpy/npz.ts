@@ -31,7 +31,7 @@ import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { builtin } from "../../words/builtin.ts";
 import { describeValue, formatBytes, formatCount } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
-import { Parts, partsOf } from "../../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
 import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
@@ -179,6 +179,8 @@ export class NpzArrays
     return `NpzArrays(${texts.join(", ")})${this.disposed ? " disposed" : ""}`;
   }
 }
+
+comesFrom(NpzArrays, "loadNpz()");
 
 /**
  * Loads the arrays of an archive into device memory, each into a block of its own; when one cannot be
