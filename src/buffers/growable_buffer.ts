@@ -17,7 +17,7 @@ import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
@@ -284,6 +284,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     );
   }
 }
+
+comesFrom(GrowableBuffer, "gpu.growable()");
 
 /** Reserves addresses, and maps memory for the elements to start with. */
 export function allocateGrowableBuffer<D extends DType>(

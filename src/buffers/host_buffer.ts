@@ -4,7 +4,7 @@ import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
-import type { Parts } from "../words/parts.ts";
+import { comesFrom, type Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
 import { blockOf, type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
@@ -111,3 +111,5 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return array;
   }
 }
+
+comesFrom(HostBuffer, "gpu.pinned(), gpu.mapped(), gpu.managed() and gpu.register()");

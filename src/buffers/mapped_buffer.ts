@@ -7,7 +7,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions, type Uploadable } from "./gpu_buffer.ts";
@@ -104,6 +104,8 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     );
   }
 }
+
+comesFrom(MappedBuffer, "gpu.mapped()");
 
 /** Allocates mapped memory. The elements keep whatever was there before. */
 export function allocateMappedBuffer<D extends DType>(

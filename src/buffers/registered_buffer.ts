@@ -9,7 +9,7 @@ import { HostRegistration, type RegistrationOptions } from "../memory/host_regis
 import type { CudaStream } from "../order/stream.ts";
 import { arraysBefore } from "../transfer/array_uses.ts";
 import { DisposedError } from "../words/errors.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
@@ -87,6 +87,8 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     return registerBuffer<D>({ source, dtype, shape, stream, label });
   }
 }
+
+comesFrom(RegisteredBuffer, "gpu.register()");
 
 /**
  * Page-locks an array; takes about as long as copying it (cuMemHostRegister).

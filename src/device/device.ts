@@ -178,7 +178,7 @@ import {
   requireKind,
   TEXT,
 } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -1487,3 +1487,5 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return { stream: streamOn(this.context, options, "memory"), label: options.label };
   }
 }
+
+comesFrom(CudaDevice, "CudaDevice.open()");

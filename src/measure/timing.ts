@@ -5,7 +5,7 @@ import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { runOnStreamAcrossAwait } from "../order/stream_choice.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { speedOf } from "./samples.ts";
 
 /** The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of some work. */
@@ -34,6 +34,8 @@ export class Timing {
     this.isModelled = isModelled;
   }
 }
+
+comesFrom(Timing, "gpu.time()");
 
 /**
  * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Its calls use
