@@ -22,7 +22,7 @@ import {
   TEXT,
   warnOfFailure,
 } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { findPython } from "./environment.ts";
 import { Interpreter } from "./interpreter.ts";
 import { PythonError, type PythonFailure } from "./python_error.ts";
@@ -327,6 +327,8 @@ export class Python {
     if (complained !== "") console.error(complained.replace(/\n$/, ""));
   }
 }
+
+comesFrom(Python, "startPython()");
 
 /** Words of Python's, which are no names. */
 const KEYWORDS: ReadonlySet<string> = new Set(

@@ -4,7 +4,7 @@ import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
 import { NumpyError } from "../../numpy/npy_header.ts";
 import { formatBytes, formatCount, visibleText } from "../../words/format.ts";
-import { type Parts, partsOf } from "../../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../../words/parts.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
 import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
 
@@ -121,3 +121,5 @@ export class NpzArrays
     return `NpzArrays(${texts.join(", ")})${this.disposed ? " disposed" : ""}`;
   }
 }
+
+comesFrom(NpzArrays, "loadNpz()");

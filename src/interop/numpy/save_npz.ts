@@ -1,7 +1,6 @@
 // Saves arrays as numpy's .npz archives, stored or deflated, in pieces: an archive of any size takes a few
 // MiB of the host, and the event loop has its turns meanwhile.
 
-import { constants, crc32, deflateRawSync } from "node:zlib";
 import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import { type MemorySpan, partOf } from "../../copies/copy.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
@@ -9,7 +8,8 @@ import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import { encodeNpyHeader } from "../../numpy/npy_header.ts";
 import { MAX_NAME_BYTES, type ZipFile } from "../../numpy/zip_format.ts";
 import { localHeader, localHeaderBytes, zipDirectory } from "../../numpy/zip_records.ts";
-import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
+import type { CudaStream } from "../../order/stream.ts";
+import { currentStreamOf } from "../../order/stream_choice.ts";
 import { nextTurn } from "../../order/waiting.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
 import { readInto, writeInto } from "../../transfer/gathered_transfer.ts";
@@ -18,6 +18,7 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import type { Step } from "../../transfer/stepped_work.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { builtin } from "../../words/builtin.ts";
 import { describeValue, visibleText } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { reportProgress } from "../../words/progress.ts";
@@ -132,7 +133,7 @@ class ArchiveWriting {
       this.#signal?.throwIfAborted();
       const piece = bytes.subarray(0, byteLength - at);
       const movedBytes = yield* this.#fill(piece, array, at);
-      crc = crc32(piece, crc);
+      crc = builtin("node:zlib").crc32(piece, crc);
       const isLast = at + piece.byteLength === byteLength;
       const packed = this.#isDeflated ? deflated(piece, isLast) : piece;
       this.#offset += packed.byteLength;
@@ -213,6 +214,7 @@ class ArchiveWriting {
 
 /** Deflates a piece of a file: one that is not the last ends where another can follow. */
 function deflated(bytes: Uint8Array<ArrayBuffer>, isLast: boolean): Uint8Array<ArrayBuffer> {
+  const { constants, deflateRawSync } = builtin("node:zlib");
   const finishFlush = isLast ? constants.Z_FINISH : constants.Z_FULL_FLUSH;
   return Uint8Array.from(deflateRawSync(bytes, { finishFlush }));
 }
@@ -294,7 +296,7 @@ function namedArrays(
     }
     names.add(name);
     const { span } = array; // a disposed one says so
-    const chosen = stream ?? defaultStreamOf(array.context);
+    const chosen = stream ?? currentStreamOf(array.context);
     checkDownload(span, chosen);
     return { name, span, stream: chosen, header: encodeNpyHeader(array.dtype, array.shape) };
   });

@@ -1,11 +1,12 @@
 // The contents of a file in an archive, read from the first byte to the last in pieces: whatever the
 // archive says, no more of them than a piece is in the host's memory.
 
-import { crc32, createInflateRaw, type InflateRaw, inflateRawSync } from "node:zlib";
+import type { InflateRaw } from "node:zlib";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { NumpyError } from "../../numpy/npy_header.ts";
 import type { ZipEntry } from "../../numpy/zip_directory.ts";
 import type { Pauses } from "../../order/pauses.ts";
+import { builtin } from "../../words/builtin.ts";
 import { readPiece, readWhole } from "./read_piece.ts";
 
 /** Packed bytes that are read at a time. */
@@ -59,7 +60,7 @@ export class UnpackedFile implements Disposable {
       bytes.set(whole.subarray(start, start + bytes.byteLength));
     } else await readPiece(this.#file, bytes, this.#entry.contentOffset + start);
     this.#doneBytes += bytes.byteLength;
-    this.#crc = crc32(bytes, this.#crc);
+    this.#crc = builtin("node:zlib").crc32(bytes, this.#crc);
   }
 
   /**
@@ -101,7 +102,9 @@ export class UnpackedFile implements Disposable {
 
   #unpackAll(packed: Uint8Array<ArrayBuffer>): Uint8Array {
     try {
-      return inflateRawSync(packed, { maxOutputLength: this.#entry.byteLength + 1 });
+      return builtin("node:zlib").inflateRawSync(packed, {
+        maxOutputLength: this.#entry.byteLength + 1,
+      });
     } catch (cause) {
       const isTooLong = Object(cause).code === "ERR_BUFFER_TOO_LARGE";
       throw isTooLong ? this.#hasOtherSize() : this.#cannotBeUnpacked(cause);
@@ -146,7 +149,7 @@ class Inflating implements Disposable {
   #takenBytes = 0;
 
   constructor(file: DiskFile, entry: ZipEntry) {
-    this.#inflate = createInflateRaw({ chunkSize: UNPACKED_BYTES });
+    this.#inflate = builtin("node:zlib").createInflateRaw({ chunkSize: UNPACKED_BYTES });
     this.#chunks = this.#inflate[Symbol.asyncIterator]();
     // What it rejects with is what the chunks end with.
     this.#feed(file, entry).catch((error) => this.#inflate.destroy(error));
