@@ -183,6 +183,7 @@ import { reportProgress } from "../words/progress.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { VERSION } from "../words/version.ts";
+import { listenerOf, listenToWarnings, type WarningListener } from "../words/warning.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type DeviceList, openDevices } from "./device_list.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
@@ -381,6 +382,37 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    */
   get whySimulated(): string | undefined {
     return this.#whySimulated;
+  }
+
+  /**
+   * Hears warnings in place of the console: failures that cannot be thrown, such as those of a release,
+   * and blocks that were not disposed. It gets the text, and the object that it is about or the
+   * name of one that is gone. It belongs to the device as long as that is open anywhere, and also
+   * hears warnings that belong to no device.
+   *
+   * @throws TypeError for what is not a function.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * gpu.onWarning = (text) => console.error(new Date().toISOString(), text);
+   * ```
+   */
+  get onWarning(): WarningListener | undefined {
+    return listenerOf(this.#context);
+  }
+
+  set onWarning(listener: WarningListener | undefined) {
+    const context = this.#context;
+    if (listener !== undefined) {
+      requireKind(listener, CALLBACK, "set onWarning");
+      if (listenerOf(context) === undefined) {
+        context.atRelease(() => listenToWarnings([context], undefined));
+      }
+    }
+    listenToWarnings([context, context.driver], listener);
   }
 
   /** Whether the device was disposed. */

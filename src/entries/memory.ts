@@ -65,6 +65,7 @@ export {
   type TrackingOptions,
   TrackingResourceAdaptor,
 } from "../memory/tracking_resource_adaptor.ts";
+export type { WarningListener } from "../words/warning.ts";
 export { type LoggingOptions, LoggingResourceAdaptor } from "../memory/logging_resource_adaptor.ts";
 export type { AllocationAction } from "../accounting/allocation_csv.ts";
 export {
