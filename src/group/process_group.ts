@@ -298,7 +298,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       const name = own === 0 ? nccl.createId().toHex() : null;
       const heard = await processes.#exchange("id", name, { call, from: [0], options });
       const ncclId = readId(heard.get(0));
-      if (ncclId === undefined) throw new TypeError("Cannot start a group: its name is none");
+      if (ncclId === undefined) throw new TypeError("Cannot start a group: NCCL gave it no name");
       return await processes.start(ncclId, { options, leftSeconds: timeoutSeconds });
     } catch (error) {
       await processes.close();

@@ -202,7 +202,7 @@ testOnDevice("CachingResourceAdaptor is outlived by its buffers", (gpu) => {
   assertSameBytes(readBytes(buffer), patternBytes(4096));
 });
 
-testOnDevice("CachingResourceAdaptor.deallocate() refuses what is not in use", (gpu) => {
+testOnDevice("CachingResourceAdaptor.deallocate() refuses a block that is not in use", (gpu) => {
   using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
   const block = cache.allocate(4096, gpu.stream);
   cache.deallocate(block, 4096, gpu.stream);

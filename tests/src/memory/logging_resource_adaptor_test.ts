@@ -97,7 +97,7 @@ testOnDevice("replayAllocations() gives everything back when the resource fails"
   assertEquals(upstream.live.size, 0);
 });
 
-Deno.test("parseAllocationLog() names the line that is none", () => {
+Deno.test("parseAllocationLog() names the line that it cannot read", () => {
   assertThrows(() => parseAllocationLog("a,b"), SyntaxError, "line 1");
   const broken = RMM_LOG.replace("allocate,0x30a000100,1000", "allocate,0x30a000100,many");
   assertThrows(() => parseAllocationLog(broken), SyntaxError, "line 3");
