@@ -425,9 +425,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     options = WRITE_FILE_OPTIONS.read(options, "writeFile");
-    const target = pathOf(path);
-    const { span } = this;
-    await writeFileFrom({ ...options, path: target, span, stream: streamFor(this, options) });
+    pathOf(path); // refuses other values before a lazy buffer takes its memory
+    await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
   }
 
   /**

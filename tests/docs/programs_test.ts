@@ -1,7 +1,7 @@
 // The programs of the pages and the doc comments: `deno task test` executes every one of them.
 
-import { assert, assertEquals } from "@std/assert";
-import config from "../../deno.json" with { type: "json" };
+import { assertEquals } from "@std/assert";
+import { filesWithExamples } from "../run.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 
@@ -45,12 +45,14 @@ Deno.test("Pages and doc comments have no other program that is left out of the 
 });
 
 Deno.test("deno task test executes every program of the pages", async () => {
-  const [deno, ...task] = config.tasks.test.command.split(" ");
-  assert(deno === "deno" && task.includes("--doc"));
+  const programs = blocks.filter(({ place, info }) => info === "ts" && place.includes(".md:"));
+  const files = new Set(filesWithExamples());
+  assertEquals(programs.filter(({ place }) => !files.has(place.split(":")[0] ?? "")), []);
   const paths = pages.map(({ path }) => path);
   const flags = ["--no-check", "--permit-no-files", "--filter=/^$/"]; // counts, and runs none
-  const { stdout, stderr } = await runDeno([...task, ...flags, ...paths], { cwd: PROJECT_ROOT });
-  const programs = blocks.filter(({ place, info }) => info === "ts" && place.includes(".md:"));
+  const { stdout, stderr } = await runDeno(["test", "--doc", ...flags, ...paths], {
+    cwd: PROJECT_ROOT,
+  });
   assertEquals(
     stdout.match(/(\d+) filtered out/)?.[1],
     String(programs.length),
