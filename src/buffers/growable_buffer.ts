@@ -144,11 +144,12 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const allocation = this.#owned("shrink");
     const range = this.#range;
     const capacityBytes = range.stepsFor(this.byteLength);
-    if (capacityBytes >= this.capacityBytes) return this;
+    const leavingBytes = this.capacityBytes - capacityBytes;
+    if (leavingBytes <= 0) return this;
     allocation.requireUnheld("shrink");
     allocation.place({ address: range.address, byteLength: capacityBytes });
     const shrink = ++this.#shrinkCount;
-    allocation.whenUnused(() => {
+    allocation.whenUnused(leavingBytes, () => {
       if (shrink === this.#shrinkCount && !allocation.released) range.unmapTo(this.capacityBytes);
     });
     return this;

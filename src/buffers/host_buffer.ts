@@ -57,11 +57,12 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /**
    * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
-   * the element type, or plain numbers. The CPU writes at once, so first wait for queued work that
-   * uses the elements.
+   * the element type, or plain numbers. Blocks until earlier calls, awaited or not, are done with the
+   * elements and with the array; in the body of a capture it writes at once.
    *
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type, and when the memory was registered as read-only.
+   * @throws TypeError for an array of another type, when the memory was registered as read-only, and when an
+   *   earlier call needs the event loop: await that first.
    *
    * @example
    * ```ts
@@ -77,7 +78,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     if (blockOf(this).isReadOnly && !this.disposed) {
       throw new TypeError(`Cannot set elements of ${this}: it is read-only memory`);
     }
-    writeElements(this, { source, offset });
+    writeElements(this, { source, offset, array: this.array });
     return this;
   }
 

@@ -61,9 +61,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /** Copies host values into the elements, without a warning; see {@link HostBuffer.set}. */
   override set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
-    const { dtype, length, disposed } = this;
-    const target = { dtype, length, disposed, array: super.array, toString: () => `${this}` };
-    writeElements(target, { source, offset });
+    writeElements(this, { source, offset, array: super.array });
     return this;
   }
 

@@ -14,6 +14,7 @@ import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import type { PlaceOptions } from "./place_options.ts";
+import { RegisteredUsage } from "./registered_usage.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for registering an array. */
@@ -109,6 +110,7 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
     stream,
     label,
     isReadOnly: registration.isReadOnly,
+    usage: new RegisteredUsage(stream.context, bytes),
   });
   noteOwner(allocation, bytes);
   followTransfers(allocation, stream, bytes);

@@ -276,7 +276,10 @@ export class CudaGraph implements Disposable {
     requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
-    else takeWithinLimits(this.#need(), () => this.#queue(stream));
+    else {
+      takeWithinLimits(this.#need(), () => this.#queue(stream));
+      queueOf(stream).noteFreed(sizeOf(made)); // the launch frees what it allocates, or the next one does
+    }
     this.#state.lastStream = stream;
     for (const output of outputs) output.arrive();
     this.#noteCopies(stream);

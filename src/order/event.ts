@@ -141,12 +141,15 @@ export class CudaEvent implements Disposable {
       throw cannotRecord(capture.origin, `wait for ${this}`);
     }
     await this.#mark.come();
-    if (isSoon(() => this.isComplete)) return;
-    await waitForGpu(() => this.isComplete, async () => {
-      const { driver } = this.context;
-      const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
-      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
-    });
+    const { context } = this;
+    if (!isSoon(() => this.isComplete)) {
+      await waitForGpu(() => this.isComplete, async () => {
+        const { driver } = context;
+        const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
+        if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
+      });
+    }
+    context.endWait();
   }
 
   /**

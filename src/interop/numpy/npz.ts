@@ -22,8 +22,8 @@ import {
   type ZipEntry,
   zipPieces,
 } from "../../numpy/zip.ts";
-import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
-import { streamOn } from "../../order/stream_choice.ts";
+import type { CudaStream } from "../../order/stream.ts";
+import { currentStreamOf, streamOn } from "../../order/stream_choice.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
@@ -284,7 +284,7 @@ async function packArrays(
     const contents = allocateBits("uint8", header.byteLength + array.byteLength);
     contents.set(header);
     const target = contents.subarray(header.byteLength);
-    const chosen = stream ?? defaultStreamOf(array.context);
+    const chosen = stream ?? currentStreamOf(array.context);
     return array.as("uint8").download(target, { stream: chosen, signal }).then(() => contents);
   });
   const all = await Promise.all(downloads);
