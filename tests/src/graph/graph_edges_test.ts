@@ -15,7 +15,7 @@ import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import "../../../src/cards/shown.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { GraphMemoryResource } from "../../../src/graph/graph_memory_resource.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { CudaError, DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { readBytes } from "../../support/contents.ts";

@@ -17,7 +17,7 @@ import type { RankFaults } from "../../../ffi/simulated/options.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

@@ -2,8 +2,8 @@
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { allocateFrom, deallocateTo } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { allocateFrom, deallocateTo } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 
 /** Counters that start at zero, nested in others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}

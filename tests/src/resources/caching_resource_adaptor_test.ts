@@ -8,7 +8,7 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaError, DisposedError, MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";

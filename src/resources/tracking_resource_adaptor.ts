@@ -5,9 +5,9 @@ import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
-import { describeResource } from "./describe_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
+import { describeResource } from "../memory/describe_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 
 /** Options of a tracking adaptor. */
 export interface TrackingOptions {

@@ -1,8 +1,8 @@
 // Free blocks are found by size: one that fits when there is one, and nearly the smallest of them.
 
 import { assert, assertEquals } from "@std/assert";
-import { Block, UNIT_BYTES } from "../../../../src/memory/caching/block.ts";
-import { FreeBlocks } from "../../../../src/memory/caching/free_blocks.ts";
+import { Block, UNIT_BYTES } from "../../../../src/resources/caching/block.ts";
+import { FreeBlocks } from "../../../../src/resources/caching/free_blocks.ts";
 import { testOnDevice } from "../../../support/with_device.ts";
 
 const SEGMENT = { address: 0n, byteLength: 2 ** 40, isSmall: false };

@@ -1,11 +1,11 @@
 // The adaptors that count, limit, list and ask: their numbers, and that faults leave them right.
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
-import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
-import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
-import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { AlignedResourceAdaptor } from "../../../src/resources/aligned_resource_adaptor.ts";
+import { FailureCallbackResourceAdaptor } from "../../../src/resources/failure_callback_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/resources/limiting_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/resources/tracking_resource_adaptor.ts";
 import { CudaError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";

@@ -7,9 +7,9 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { parseAllocationLog, replayAllocations } from "../../../src/memory/allocation_replay.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
-import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
+import { parseAllocationLog, replayAllocations } from "../../../src/resources/allocation_replay.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { LoggingResourceAdaptor } from "../../../src/resources/logging_resource_adaptor.ts";
 import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";

@@ -4,10 +4,10 @@ import { unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { ByteSize } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
-import { parseLimit } from "./byte_limit.ts";
+import { parseLimit } from "../memory/byte_limit.ts";
 import { BlockCache } from "./caching/block_cache.ts";
-import type { MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 
 /** Options of a caching resource. */
 export interface CachingOptions {

@@ -11,7 +11,7 @@ import {
   deallocateTo,
   type MemoryResource,
   requireResource,
-} from "./memory_resource.ts";
+} from "../memory/memory_resource.ts";
 
 /** One row of a log; addresses and streams are text, because they belong to another process. */
 export interface LoggedAllocation {
