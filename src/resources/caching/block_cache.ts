@@ -4,12 +4,12 @@
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
+import { isPostponed } from "../../memory/captured_memory.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../../memory/memory_resource.ts";
 import type { Owner } from "../../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
-import { isPostponed } from "../../memory/captured_memory.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../../memory/memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
 import {
   Block,

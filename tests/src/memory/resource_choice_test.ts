@@ -4,9 +4,9 @@ import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from 
 import { setTimeout as delay } from "node:timers/promises";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { PooledPinnedHostMemoryResource } from "../../../src/resources/pooled_pinned_host_memory_resource.ts";
 import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
 import { testDriver, testOnTwoDevices } from "../../support/driver.ts";

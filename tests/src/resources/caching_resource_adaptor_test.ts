@@ -8,8 +8,8 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaError, DisposedError, MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";

@@ -7,10 +7,10 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { parseAllocationLog, replayAllocations } from "../../../src/resources/allocation_replay.ts";
 import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { LoggingResourceAdaptor } from "../../../src/resources/logging_resource_adaptor.ts";
-import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
