@@ -21,7 +21,7 @@ const ATTRIBUTES = {
 } as const satisfies Record<GraphMemoryAmount, number>;
 
 /** Most bytes that disposed graphs leave before all unused graph memory is given back. */
-const MOST_GONE_BYTES = 128 * 2 ** 20;
+const MAX_GONE_BYTES = 128 * 2 ** 20;
 
 const known = new WeakMap<Context, GraphMemory>();
 
@@ -111,6 +111,6 @@ export class GraphMemory implements MemoryCache {
 
   /** Whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
-    return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
+    return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MAX_GONE_BYTES;
   }
 }
