@@ -32,9 +32,12 @@ export function filesWithExamples(): string[] {
 
 function partsOfSuite(): Part[] {
   const tests = projectFiles(["_test.ts"], "tests/");
-  const folders = Map.groupBy(tests, ({ path }) => path.split("/").slice(0, 3).join("/"));
+  const folders = Map.groupBy(
+    tests,
+    ({ path }) => path.split("/").slice(0, -1).slice(0, 3).join("/"),
+  );
   const parts: Part[] = [...folders].map(([name, files]) => ({
-    name: name.endsWith(".ts") ? name : `${name}/`,
+    name,
     paths: files.map(({ path }) => path),
     size: files.reduce((sum, { text }) => sum + text.length, 0),
   }));
