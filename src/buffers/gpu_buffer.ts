@@ -3,9 +3,9 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
-import { type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
+import { checkLengths, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
 import { queueFill, ZERO_BYTE } from "../copies/fill.ts";
-import type { FilePath } from "../disk/file_path.ts";
+import { type FilePath, pathOf } from "../disk/file_path.ts";
 import {
   DLPACK_OPTIONS,
   type DLPackOptions,
@@ -52,7 +52,7 @@ import type { BufferRequest } from "./buffer_request.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
-import { elementBitsOf, otherType } from "./element.ts";
+import { elementBitsOf, elementOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
@@ -425,6 +425,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     options = WRITE_FILE_OPTIONS.read(options, "writeFile");
+    pathOf(path); // refuses other values before a lazy buffer takes its memory
     await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
   }
 
@@ -690,6 +691,7 @@ export abstract class GpuBuffer<D extends DType = DType>
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
     if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
+    if (!this.disposed && !source.disposed) checkLengths(this, source);
     const [to, from] = [this.span, source.span];
     queueCopy(to, from, streamForCopy(to, from, stream));
     return this;
@@ -713,7 +715,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "fill");
-    queueFill(this.span, elementBitsOf(this.dtype, value), fillStreamFor(this, options));
+    const bits = elementBitsOf(this.dtype, value);
+    queueFill(this.span, bits, fillStreamFor(this, options));
     return this;
   }
 
@@ -812,7 +815,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     options: StreamChoice = {},
   ): Promise<this> {
     options = STREAM_CHOICE.read(options, "setAt");
-    await writeElement(this.#place(index, options), value);
+    const memory = elementOf(this.dtype, value);
+    await writeElement(this.#place(index, options), memory);
     return this;
   }
 
@@ -970,10 +974,10 @@ export abstract class GpuBuffer<D extends DType = DType>
     const { into, label }: AsTypeOptions = options;
     requireKind(dtype, DTYPE, "astype");
     const { context } = this;
+    if (into !== undefined) checkTarget(into, layout, dtype);
     const span = this[KERNEL_MEMORY]();
     const source = { ...layout, span, dtype: this.dtype };
     if (into !== undefined) {
-      checkTarget(into, layout, dtype);
       const stream = options.stream === undefined
         ? streamForCopy(into.span, span, undefined)
         : streamOn(context, options, this);
@@ -1048,8 +1052,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   #place(index: number, options: StreamChoice) {
-    const { dtype, span } = this;
-    return { span, dtype, index: elementIndex(this, index), stream: streamFor(this, options) };
+    const place = { dtype: this.dtype, index: elementIndex(this, index) };
+    return { ...place, span: this.span, stream: streamFor(this, options) };
   }
 
   #task(

@@ -26,7 +26,7 @@ const STEP_BYTES = 32 * 2 ** 20;
 const BLOCK_STEP_BYTES = 2 * 2 ** 20;
 
 /** Most bytes that disposed graphs leave before all unused graph memory is given back. */
-const MOST_GONE_BYTES = 128 * 2 ** 20;
+const MAX_GONE_BYTES = 128 * 2 ** 20;
 
 const known = new WeakMap<Context, GraphMemory>();
 
@@ -133,6 +133,6 @@ export class GraphMemory implements MemoryCache {
 
   /** Whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
-    return (this.graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
+    return (this.graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MAX_GONE_BYTES;
   }
 }

@@ -6,10 +6,10 @@ import { readEntries } from "../../ffi/ptx.ts";
 import type { CompiledCode } from "./compiler.ts";
 
 /** The most results that a process keeps. */
-const MOST_IN_MEMORY = 256;
+const MAX_IN_MEMORY = 256;
 
 /** The most files that the folder keeps; the oldest are removed first. */
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /** The first bytes of a file; a new layout gets a new number. */
 const MAGIC = "vramkit1";
@@ -93,7 +93,7 @@ export function cacheFolder(): string | undefined {
 function keepInMemory(key: string, code: CompiledCode): void {
   kept.set(key, code);
   const [oldest] = kept.keys();
-  if (kept.size > MOST_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
+  if (kept.size > MAX_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
 }
 
 /**
@@ -105,9 +105,9 @@ async function tidy(folder: string): Promise<void> {
   const unfinished = await datedFiles(folder, names.filter((name) => name.endsWith(UNFINISHED)));
   const left = unfinished.filter(({ time }) => time < Date.now() - LEFT_AFTER_MILLISECONDS);
   const code = names.filter((name) => name.endsWith(ENDING));
-  const dated = code.length > MOST_FILES ? await datedFiles(folder, code) : [];
+  const dated = code.length > MAX_FILES ? await datedFiles(folder, code) : [];
   dated.sort((a, b) => a.time - b.time);
-  for (const { path } of [...left, ...dated.slice(0, -MOST_FILES)]) {
+  for (const { path } of [...left, ...dated.slice(0, -MAX_FILES)]) {
     await Deno.remove(path).catch(() => {}); // another process removed it
   }
 }

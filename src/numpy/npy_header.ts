@@ -42,10 +42,10 @@ const MAGIC = "\x93NUMPY";
 export const NPY_START_BYTES = 12;
 
 /** The longest header: that of an array with 64 axes has less than 2 KiB. */
-const MOST_HEADER_BYTES = 1 << 20;
+const MAX_HEADER_BYTES = 1 << 20;
 
 /** numpy has no array with more axes. */
-const MOST_AXES = 64;
+const MAX_AXES = 64;
 
 /** Elements start at a multiple of this. */
 const ALIGNMENT_BYTES = 64;
@@ -99,7 +99,7 @@ export function headerBytesOf(path: string, start: Uint8Array): number {
   const [lengthBytes, textBytes] = version === 1
     ? [2, view.getUint16(8, true)]
     : [4, view.getUint32(8, true)];
-  if (textBytes > MOST_HEADER_BYTES) {
+  if (textBytes > MAX_HEADER_BYTES) {
     throw new NumpyError(path, `its header has ${textBytes} bytes`);
   }
   return 8 + lengthBytes + textBytes;
@@ -139,9 +139,9 @@ export function encodeNpyHeader(
       `Cannot save ${dtype} for numpy, which lacks it: save astype("float32"), or as("uint16")`,
     );
   }
-  if (shape.length > MOST_AXES) {
+  if (shape.length > MAX_AXES) {
     throw new TypeError(
-      `Cannot save ${shape.length} axes for numpy, which has at most ${MOST_AXES}: reshape() it first`,
+      `Cannot save ${shape.length} axes for numpy, which has at most ${MAX_AXES}: reshape() it first`,
     );
   }
   const order = code.endsWith("1") ? "|" : "<";
@@ -234,7 +234,7 @@ class DictionaryReader {
       if (found === null) throw this.#wrong("a size was expected");
       this.#at += found[0].length;
       sizes.push(Number(found[1]));
-      if (sizes.length > MOST_AXES) throw this.#wrong(`its shape has more than ${MOST_AXES} axes`);
+      if (sizes.length > MAX_AXES) throw this.#wrong(`its shape has more than ${MAX_AXES} axes`);
       if (this.#take(",")) continue;
       if (sizes.length === 1) throw this.#wrong("its shape is a number, not a tuple");
       this.#expect(")");

@@ -20,17 +20,17 @@ export interface ZipEntry {
 export type ReadPart = (offset: number, byteLength: number) => Uint8Array<ArrayBuffer>;
 
 /** The longest name of a file. */
-export const MOST_NAME_BYTES = 0xffff;
+export const MAX_NAME_BYTES = 0xffff;
 
 const END_BYTES = 22;
-const MOST_COMMENT_BYTES = 0xffff;
+const MAX_COMMENT_BYTES = 0xffff;
 const LOCATOR_BYTES = 20;
 const END_64_BYTES = 56;
 const CENTRAL_BYTES = 46;
 const LOCAL_BYTES = 30;
 
 /** More than a directory of half a million files. */
-const MOST_DIRECTORY_BYTES = 64 << 20;
+const MAX_DIRECTORY_BYTES = 64 << 20;
 
 const SIGNATURES = {
   local: 0x04034b50,
@@ -52,7 +52,7 @@ const ZIP64_EXTRA = 1;
  */
 export function readZipDirectory(path: string, byteLength: number, read: ReadPart): ZipEntry[] {
   const { offset, size, count } = findDirectory(path, byteLength, read);
-  const isInside = offset + size <= byteLength && size <= MOST_DIRECTORY_BYTES;
+  const isInside = offset + size <= byteLength && size <= MAX_DIRECTORY_BYTES;
   if (!isInside) throw new NumpyError(path, "its directory lies outside of it");
   const bytes = read(offset, size);
   const view = viewOf(bytes);
@@ -128,7 +128,7 @@ export function zipPieces(path: string, files: readonly PackedFile[]): Uint8Arra
     offset += local.byteLength + file.packed.byteLength;
   }
   const size = directory.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  if (offset + size >= ZIP64 || files.length >= 0xffff || size > MOST_DIRECTORY_BYTES) {
+  if (offset + size >= ZIP64 || files.length >= 0xffff || size > MAX_DIRECTORY_BYTES) {
     throw new RangeError(
       `Cannot save ${path}: an archive has less than 4 GiB, 65535 arrays and 64 MiB of names; save ` +
         "each with saveNpy()",
@@ -150,7 +150,7 @@ function findDirectory(
   byteLength: number,
   read: ReadPart,
 ): { offset: number; size: number; count: number } {
-  const tailBytes = Math.min(byteLength, END_BYTES + MOST_COMMENT_BYTES);
+  const tailBytes = Math.min(byteLength, END_BYTES + MAX_COMMENT_BYTES);
   const start = byteLength - tailBytes;
   const tail = read(start, tailBytes);
   const view = viewOf(tail);

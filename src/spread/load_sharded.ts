@@ -21,7 +21,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
+import { DeviceParts, MIN_SHARED_BYTES } from "./device_parts.ts";
 import { handingOn, settled, type Share } from "./hand_on.ts";
 import {
   distribute,
@@ -207,7 +207,7 @@ interface SharedSection {
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
   const { byteLength, buffers } = section;
   if (byteLength === 0) return;
-  if (byteLength < SMALLEST_SHARED_BYTES) {
+  if (byteLength < MIN_SHARED_BYTES) {
     const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
     least?.shared.push({ byteLength, run: (options) => readForAll(section, options) });
     return;

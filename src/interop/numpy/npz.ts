@@ -16,7 +16,7 @@ import {
 } from "../../numpy/npy_header.ts";
 import {
   contentOffset,
-  MOST_NAME_BYTES,
+  MAX_NAME_BYTES,
   type PackedFile,
   readZipDirectory,
   type ZipEntry,
@@ -353,12 +353,12 @@ function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
       throw new TypeError(`Cannot save ${path}: ${describeValue(name)} is no name of an array`);
     }
     const { byteLength } = new TextEncoder().encode(name + ENDING);
-    if (byteLength > MOST_NAME_BYTES) {
+    if (byteLength > MAX_NAME_BYTES) {
       throw new TypeError(
         `Cannot save ${path}: ${
           describeValue(name)
         } is a name of ${byteLength} bytes, archives have ` +
-          `room for ${MOST_NAME_BYTES}`,
+          `room for ${MAX_NAME_BYTES}`,
       );
     }
     if (names.has(name)) throw new TypeError(`Cannot save ${path}: there are two arrays "${name}"`);

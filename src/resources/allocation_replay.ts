@@ -3,15 +3,15 @@
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { releaseAll } from "../driver/release.ts";
-import { createStream, type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
-import { describeValue } from "../words/format.ts";
-import { listOf, requireKind, TEXT } from "../words/options.ts";
 import {
   allocateFrom,
   deallocateTo,
   type MemoryResource,
   requireResource,
-} from "./memory_resource.ts";
+} from "../memory/memory_resource.ts";
+import { createStream, type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
+import { describeValue } from "../words/format.ts";
+import { listOf, requireKind, TEXT } from "../words/options.ts";
 
 /** One row of a log; addresses and streams are text, because they belong to another process. */
 export interface LoggedAllocation {

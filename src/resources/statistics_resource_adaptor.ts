@@ -1,9 +1,9 @@
 // Counts bytes and allocations in nested levels: current, peak and total.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
+import { allocateFrom, deallocateTo } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { allocateFrom, deallocateTo } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Counters that start at zero, nested in others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}

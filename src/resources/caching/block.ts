@@ -14,7 +14,7 @@ const PAGE_BYTES = 2 ** 21;
 const SMALL_UNITS = 2 ** 20 / UNIT_BYTES;
 
 /** The largest request: sizes in units must stay below 2^31. */
-export const LARGEST_BYTES = 2 ** 39;
+export const MAX_BYTES = 2 ** 39;
 
 /** One allocation of the upstream, cut into blocks. */
 export interface Segment {

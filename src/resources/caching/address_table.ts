@@ -6,12 +6,12 @@ import type { Block } from "./block.ts";
 /** Odd and near 2^32 divided by the golden ratio: neighbouring addresses spread over the table. */
 const SPREAD = 0x9e3779b1;
 
-const SMALLEST_SLOTS = 64;
+const MIN_SLOTS = 64;
 
 /** Blocks in use, found by their address. */
 export class AddressTable {
-  #slots: (Block | undefined)[] = new Array(SMALLEST_SLOTS).fill(undefined);
-  #shift = 32 - Math.log2(SMALLEST_SLOTS);
+  #slots: (Block | undefined)[] = new Array(MIN_SLOTS).fill(undefined);
+  #shift = 32 - Math.log2(MIN_SLOTS);
   #count = 0;
 
   get count(): number {

@@ -1,12 +1,12 @@
 // Free blocks are found by size: one that fits when there is one, and nearly the smallest of them.
 
 import { assert, assertEquals } from "@std/assert";
-import { Block, UNIT_BYTES } from "../../../../src/memory/caching/block.ts";
-import { FreeBlocks } from "../../../../src/memory/caching/free_blocks.ts";
+import { Block, UNIT_BYTES } from "../../../../src/resources/caching/block.ts";
+import { FreeBlocks } from "../../../../src/resources/caching/free_blocks.ts";
 import { testOnDevice } from "../../../support/with_device.ts";
 
 const SEGMENT = { address: 0n, byteLength: 2 ** 40, isSmall: false };
-const LARGEST_UNITS = 2 ** 30;
+const MAX_UNITS = 2 ** 30;
 
 function blocksOf(unitCounts: readonly number[]): Block[] {
   return unitCounts.map((unitCount, index) =>
@@ -30,7 +30,7 @@ testOnDevice("FreeBlocks.find() gives a block at most 1/16 larger than the best"
     1024,
     1100,
     2 ** 20 + 1,
-    LARGEST_UNITS,
+    MAX_UNITS,
   ];
   for (const block of blocksOf(sizes)) free.add(block);
   for (const size of sizes) {

@@ -4,7 +4,7 @@ import { assertEquals, assertLess, assertNotEquals, assertThrows } from "@std/as
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
-import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
+import { PooledPinnedHostMemoryResource } from "../../../src/resources/pooled_pinned_host_memory_resource.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";

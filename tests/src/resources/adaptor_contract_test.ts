@@ -1,18 +1,18 @@
 // The contract of memory resources for every adaptor, every pool, and every stack of two adaptors.
 
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
-import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
-import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
-import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
 import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { PinnedHostMemoryResource } from "../../../src/memory/pinned_host_memory_resource.ts";
-import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
-import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { AlignedResourceAdaptor } from "../../../src/resources/aligned_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { FailureCallbackResourceAdaptor } from "../../../src/resources/failure_callback_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/resources/limiting_resource_adaptor.ts";
+import { LoggingResourceAdaptor } from "../../../src/resources/logging_resource_adaptor.ts";
+import { PooledPinnedHostMemoryResource } from "../../../src/resources/pooled_pinned_host_memory_resource.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/resources/tracking_resource_adaptor.ts";
 import { testResource } from "../../support/resource_contract.ts";
 
 type Resource = MemoryResource & Partial<Disposable>;

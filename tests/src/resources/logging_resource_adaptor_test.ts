@@ -7,10 +7,10 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { parseAllocationLog, replayAllocations } from "../../../src/memory/allocation_replay.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
-import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
 import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
+import { parseAllocationLog, replayAllocations } from "../../../src/resources/allocation_replay.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { LoggingResourceAdaptor } from "../../../src/resources/logging_resource_adaptor.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
@@ -98,7 +98,7 @@ testOnDevice("replayAllocations() gives everything back when the resource fails"
   assertEquals(upstream.live.size, 0);
 });
 
-Deno.test("parseAllocationLog() names the line that is none", () => {
+Deno.test("parseAllocationLog() names the line that it cannot read", () => {
   assertThrows(() => parseAllocationLog("a,b"), SyntaxError, "line 1");
   const broken = RMM_LOG.replace("allocate,0x30a000100,1000", "allocate,0x30a000100,many");
   assertThrows(() => parseAllocationLog(broken), SyntaxError, "line 3");

@@ -6,12 +6,12 @@ import {
   type AllocationAction,
   formatAllocationRow,
 } from "../accounting/allocation_csv.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
 import { CALLBACK, OptionSet, warnOfFailure } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
-import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
 const UNLOGGED = "an allocation could not be logged";
 

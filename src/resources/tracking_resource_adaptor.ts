@@ -1,13 +1,13 @@
 // Remembers every allocation that was not given back, with the code that made it, to find leaks.
 
 import { OriginFinder } from "../accounting/origin.ts";
+import { describeResource } from "../memory/describe_resource.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
-import { describeResource } from "./describe_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Options of a tracking adaptor. */
 export interface TrackingOptions {

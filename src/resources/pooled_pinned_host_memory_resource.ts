@@ -1,13 +1,13 @@
 // Page-locked host memory that is kept for reuse by requests of about the same size.
 
+import type { ContextOwner } from "../memory/memory_resource.ts";
+import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import { unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
-import type { ContextOwner } from "./memory_resource.ts";
-import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
-import { PinnedPool } from "./pinned_pool.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Options of a pool of page-locked memory. */
 export interface PinnedPoolOptions {

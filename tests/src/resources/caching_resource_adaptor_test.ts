@@ -8,8 +8,8 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaError, DisposedError, MemoryLimitError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes, readBytes, writeBytes } from "../../support/contents.ts";
 import { watchedDriver } from "../../support/faulty_driver.ts";
@@ -202,7 +202,7 @@ testOnDevice("CachingResourceAdaptor is outlived by its buffers", (gpu) => {
   assertSameBytes(readBytes(buffer), patternBytes(4096));
 });
 
-testOnDevice("CachingResourceAdaptor.deallocate() refuses what is not in use", (gpu) => {
+testOnDevice("CachingResourceAdaptor.deallocate() refuses a block that is not in use", (gpu) => {
   using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
   const block = cache.allocate(4096, gpu.stream);
   cache.deallocate(block, 4096, gpu.stream);

@@ -1,13 +1,13 @@
 // A budget: a request that would exceed it is rejected before the driver is called.
 
 import { roundUp } from "../../ffi/alignment.ts";
+import { parseLimit } from "../memory/byte_limit.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { MemoryLimitError } from "../words/errors.ts";
 import type { ByteSize } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
-import { parseLimit } from "./byte_limit.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Every allocation takes at least this much, and a multiple of it. */
 const ALIGNMENT_BYTES = 256;

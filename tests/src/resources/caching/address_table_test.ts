@@ -1,8 +1,8 @@
 // The table of blocks does what a Map would, through growth, collisions and removals in any order.
 
 import { assertEquals } from "@std/assert";
-import { AddressTable } from "../../../../src/memory/caching/address_table.ts";
-import { Block } from "../../../../src/memory/caching/block.ts";
+import { AddressTable } from "../../../../src/resources/caching/address_table.ts";
+import { Block } from "../../../../src/resources/caching/block.ts";
 
 const SEGMENT = { address: 0n, byteLength: 2 ** 21, isSmall: true };
 

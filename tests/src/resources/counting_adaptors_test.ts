@@ -1,11 +1,11 @@
 // The adaptors that count, limit, list and ask: their numbers, and that faults leave them right.
 
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
-import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
-import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
-import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { AlignedResourceAdaptor } from "../../../src/resources/aligned_resource_adaptor.ts";
+import { FailureCallbackResourceAdaptor } from "../../../src/resources/failure_callback_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/resources/limiting_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/resources/tracking_resource_adaptor.ts";
 import { CudaError, MemoryLimitError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
@@ -142,7 +142,7 @@ testOnDevice("FailureCallbackResourceAdaptor.allocate() tries again as it is tol
   assertEquals([asked.length, upstream.live.size], [3, 0]);
 });
 
-Deno.test("FailureCallbackResourceAdaptor passes on what is no lack of memory, and what it throws", () =>
+Deno.test("FailureCallbackResourceAdaptor passes on errors other than a lack of memory, and those of its callback", () =>
   withDevice((gpu) => {
     const upstream = new LedgerResource(gpu);
     const resource = new FailureCallbackResourceAdaptor(upstream, {
@@ -186,12 +186,15 @@ Deno.test("AlignedResourceAdaptor.allocate() aligns from the threshold on, and g
     assertEquals(upstream.live.size, 0);
   }));
 
-testOnDevice("AlignedResourceAdaptor refuses what is no power of two from 256 on", (gpu) => {
-  const upstream = new LedgerResource(gpu);
-  for (const alignment of [0, 128, 300, 768]) {
-    assertThrows(
-      () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
-      RangeError,
-    );
-  }
-});
+testOnDevice(
+  "AlignedResourceAdaptor refuses a number that is not a power of two from 256 on",
+  (gpu) => {
+    const upstream = new LedgerResource(gpu);
+    for (const alignment of [0, 128, 300, 768]) {
+      assertThrows(
+        () => new AlignedResourceAdaptor(upstream, { alignmentSize: alignment }),
+        RangeError,
+      );
+    }
+  },
+);

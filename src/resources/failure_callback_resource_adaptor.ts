@@ -1,11 +1,11 @@
 // Lets the program free something when memory runs out, and try again.
 
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { takeAgain } from "../memory/out_of_memory.ts";
+import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemoryShortage } from "../words/errors.ts";
 import { CALLBACK, OptionSet, refusePromise } from "../words/options.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
-import { takeAgain } from "./out_of_memory.ts";
-import { requireFunction, ResourceAdaptor } from "./resource_adaptor.ts";
 
 /**
  * Called with the size that could not be allocated, and the error. Returns whether to try again; it

@@ -1,10 +1,10 @@
 // Gives addresses with a wider alignment than 256: for huge pages, RDMA, or wide vector loads.
 
+import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** The alignment of every resource. */
 const GIVEN_BYTES = 256;

@@ -1,13 +1,13 @@
 // Keeps freed memory and hands it out again: an allocation without a driver call.
 
+import { parseLimit } from "../memory/byte_limit.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import { unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { ByteSize } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
-import { parseLimit } from "./byte_limit.ts";
 import { BlockCache } from "./caching/block_cache.ts";
-import type { MemoryResource } from "./memory_resource.ts";
-import { ResourceAdaptor } from "./resource_adaptor.ts";
 
 /** Options of a caching resource. */
 export interface CachingOptions {

@@ -4,17 +4,17 @@
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
+import { isPostponed } from "../../memory/captured_memory.ts";
+import { allocateFrom, deallocateTo, type MemoryResource } from "../../memory/memory_resource.ts";
 import type { Owner } from "../../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
-import { isPostponed } from "../captured_memory.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../memory_resource.ts";
 import { AddressTable } from "./address_table.ts";
 import {
   Block,
   isSmallRequest,
-  LARGEST_BYTES,
+  MAX_BYTES,
   type Segment,
   segmentBytesFor,
   UNIT_BYTES,
@@ -65,7 +65,7 @@ export class BlockCache implements MemoryCache, Owner {
   constructor({ upstream, limitBytes }: BlockCacheFields) {
     this.#upstream = upstream;
     this.#limitBytes = limitBytes;
-    this.#largestBytes = Math.min(limitBytes, LARGEST_BYTES);
+    this.#largestBytes = Math.min(limitBytes, MAX_BYTES);
     this.kind = upstream.isHostAccessible ? "pinned" : "device";
     this.#context = upstream.context.retain();
     this.#context.ledger.caches.add(this);
@@ -245,7 +245,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   #limitError(requestedBytes: number): MemoryLimitError {
-    const limitBytes = requestedBytes > LARGEST_BYTES ? this.#largestBytes : this.#limitBytes;
+    const limitBytes = requestedBytes > MAX_BYTES ? this.#largestBytes : this.#limitBytes;
     const amounts = { requestedBytes, heldBytes: this.#reservedBytes, limitBytes };
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
