@@ -13,7 +13,14 @@ import {
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
 import type { Context } from "../driver/context.ts";
-import { type ArrayOf, DTYPE, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import {
+  type ArrayOf,
+  DTYPE,
+  type DType,
+  DTYPE_NAMES,
+  elementBytes,
+  type ScalarOf,
+} from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
@@ -572,6 +579,43 @@ export abstract class GpuBuffer<D extends DType = DType>
       this.allocateLike(part.shape, options),
       (copy) => copy.copyFrom(part, { stream }),
     );
+  }
+
+  /**
+   * Copies the elements into new memory of another device, or of the same one, in the buffer's shape.
+   * The copy is queued, straight from device to device where they reach each other
+   * (cuMemcpyPeerAsync), and through the host where not; the result is the caller's to dispose.
+   *
+   * @throws TypeError for anything but a device: another element type is {@link GpuBuffer.astype}.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using other = CudaDevice.open(gpu.context.driver.deviceCount - 1, { driver: "auto" });
+   * using x = await gpu.upload([[1, 2], [3, 4]]);
+   * using y = x.to(other);
+   * console.log(y.shape, await y.download()); // [ 2, 2 ] Float32Array(4) [ 1, 2, 3, 4 ]
+   * ```
+   */
+  to<B extends GpuBuffer<D>>(
+    gpu: { alloc(dtype: D, shape: Shape, options?: PlaceOptions): B },
+    options: PlaceOptions = {},
+  ): B {
+    options = PLACE_OPTIONS.read(options, "to");
+    if (typeof Object(gpu).alloc !== "function") {
+      const hint = (DTYPE_NAMES as readonly unknown[]).includes(gpu)
+        ? `; astype("${gpu}") converts`
+        : "";
+      throw new TypeError(
+        `Cannot copy ${this} to ${describeValue(gpu)}: expected a device, as CudaDevice.open() ` +
+          `returns it${hint}`,
+      );
+    }
+    this.#requireUsable();
+    const copy = gpu.alloc(this.dtype, this.shape, options);
+    return finished(copy, (made) => made.copyFrom(this, { stream: options.stream }));
   }
 
   /**

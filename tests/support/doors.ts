@@ -349,6 +349,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   ),
   "CudaDevice#pitched": door(PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door(PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  "GpuBuffer#to": door(PLACE, ({ gpu, buffer }, o) => buffer.to(gpu, o)),
   ...Object.fromEntries(
     // Each kind says for itself what it returns.
     ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]

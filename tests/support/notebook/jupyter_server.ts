@@ -3,9 +3,8 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
+import { notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
 import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
-import { PROJECT_ROOT } from "../project_files.ts";
 
 /** The time a server may take to start. */
 const START_SECONDS = 60;
@@ -45,8 +44,8 @@ export class JupyterServer implements AsyncDisposable {
   }
 
   /**
-   * Starts it on copies of all notebooks; each names the kit by this checkout's URL. They have no
-   * outputs, or those of the notebooks in a folder.
+   * Starts it on copies of all notebooks, which lie in this project as well. They have no outputs, or
+   * those of the notebooks in a folder.
    */
   static async start(frontEnd: FrontEnd, outputs?: URL): Promise<JupyterServer> {
     const python = await findPython([frontEnd]);
@@ -100,13 +99,11 @@ export class JupyterServer implements AsyncDisposable {
 
 function copyNotebooks(folder: URL, outputs: URL | undefined): void {
   Deno.mkdirSync(folder, { recursive: true });
-  const root = PROJECT_ROOT.href.replace(/\/$/, "");
   for (const name of notebookNames()) {
     const notebook = readNotebook(new URL(`${name}.ipynb`, outputs ?? NOTEBOOKS));
     const cells = notebook.cells.map((cell) => {
-      const source = joined(cell.source).replace('vramkit = ".."', `vramkit = "${root}"`);
       const isBare = cell.cell_type === "code" && outputs === undefined;
-      return isBare ? { ...cell, source, outputs: [] } : { ...cell, source };
+      return isBare ? { ...cell, outputs: [] } : cell;
     });
     const file = new URL(`${name}.ipynb`, folder);
     Deno.writeTextFileSync(file, JSON.stringify({ ...notebook, cells }));
