@@ -19,10 +19,11 @@ export type Report = (subject: string, makeChecks: () => Promise<Check[]>) => Pr
  */
 export async function checkInBrowser(
   body: (browser: Browser, report: Report) => Promise<void>,
+  switches: readonly string[] = ["--disable-gpu"],
 ): Promise<void> {
   const browser = await chromium.launch({
     executablePath: Deno.env.get("CHROMIUM") ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu"],
+    args: ["--no-sandbox", ...switches],
   });
   let [passedCount, failedCount] = [0, 0];
   try {
