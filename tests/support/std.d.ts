@@ -97,11 +97,3 @@ declare module "@std/assert" {
   /** Fails. */
   export function fail(message?: string): never;
 }
-
-declare module "@std/html" {
-  /** Escapes text so that HTML shows it as it is. */
-  export function escape(text: string): string;
-
-  /** Returns the text that escaped text stands for. */
-  export function unescape(text: string): string;
-}
