@@ -1,5 +1,5 @@
 // The kit's promises, with the newest figure for each: writes the second part of bench/README.md from
-// the files in bench/results/: `deno task bench:musts`. A test compares the page with the files.
+// the files in bench/results/: `deno task bench musts`. A test compares the page with the files.
 
 import { formatBytes } from "../mod.ts";
 import { readWords } from "./arguments.ts";
@@ -33,7 +33,7 @@ export function mustsPage(): string {
   return [
     `${byHand}${TITLE}`,
     "",
-    "Written by `deno task bench:musts` from the files in [results/](results/README.md), not by hand. A",
+    "Written by `deno task bench musts` from the files in [results/](results/README.md), not by hand. A",
     "figure belongs to the machine and the program state of its file; the newest file of a kind counts.",
     `${newest.size - open.length} of ${newest.size} promises hold.`,
     "",

@@ -22,10 +22,12 @@ export function shownDeviceCard(gpu: CudaDevice): Card {
 const STOP_WORDS = "Stop ends this kernel, with its variables and its GPU memory. " +
   `${kernelCommand()} installs one that goes on.`;
 
-/** The command of this copy of the kit. One file that has all in it does not have the commands. */
+/** The command of this copy of the kit: its sources, a release, or a program with the kit inside. */
 function kernelCommand(): string {
-  const { href, protocol, pathname } = new URL("../cli.ts", import.meta.url);
-  if (!pathname.endsWith("/src/cli.ts")) return 'The kit\'s command "kernel"';
+  const here = new URL(import.meta.url);
+  const isSource = here.pathname.endsWith("/src/cards/device_card.ts");
+  if (!isSource && !/\/vramkit[^/]*\.js$/.test(here.pathname)) return 'The kit\'s command "kernel"';
+  const { href, protocol, pathname } = new URL(isSource ? "../cli.ts" : "vramkit_cli.js", here);
   return `deno run -A ${protocol === "file:" ? decodeURIComponent(pathname) : href} kernel`;
 }
 
