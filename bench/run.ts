@@ -29,6 +29,10 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     file: "graphs.ts",
     about: "Launch graphs of copies, beside single calls and C++",
   },
+  freed: {
+    file: "freed_memory.ts",
+    about: "Allocate, use and dispose in loops, in another version of this kit and this one",
+  },
   launches: {
     file: "launches.ts",
     about: "Launch kernels, beside C++, cuda.core and CuPy",
