@@ -27,8 +27,8 @@ const DEFAULT_EVENT_COUNT = 16_384;
 
 /**
  * The recent events of one device's memory: allocations, frees, copies and tracks. `gpu.timeline`
- * is one. It records in notebooks, and elsewhere after {@link Timeline.start}; read it with {@link
- * Timeline.events}, or export it to RMM's log or Chrome's trace format.
+ * is one. It records in notebooks, and elsewhere after {@link Timeline.start}; read it with
+ * {@link Timeline.events}, or export it to RMM's log or Chrome's trace format.
  */
 export class Timeline implements Iterable<TimelineEvent> {
   #isOn = inNotebook();

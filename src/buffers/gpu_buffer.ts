@@ -364,6 +364,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    *   the bytes.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
+  upload(source: ArrayOf<D>, options?: TransferChoice): Promise<this>;
+  /** Copies other host memory into the buffer: an array that holds the same bits, or bytes. */
+  upload(source: Uploadable<D>, options?: TransferChoice): Promise<this>;
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     options = TRANSFER_CHOICE.read(options, "upload");
     const host = hostSource(this, source, new Moving("upload to", this));
@@ -373,6 +376,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /** Copies host memory into the buffer; blocks until the copy and everything before it is done. */
+  uploadSync(source: ArrayOf<D>, options?: StreamChoice): this;
+  /** Copies other host memory into the buffer, and blocks as well. */
+  uploadSync(source: Uploadable<D>, options?: StreamChoice): this;
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, new Moving("upload to", this));

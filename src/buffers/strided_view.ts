@@ -329,8 +329,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   /**
-   * Copies host memory into the elements and blocks until they are there; see {@link
-   * StridedView.upload}.
+   * Copies host memory into the elements and blocks until they are there; see
+   * {@link StridedView.upload}.
    */
   uploadSync(
     source: Uploadable<D>,
@@ -393,8 +393,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: StreamChoice,
   ): ArrayOf<D>;
   /**
-   * Copies the elements into `destination` and blocks until they are there; see {@link
-   * StridedView.download}.
+   * Copies the elements into `destination` and blocks until they are there; see
+   * {@link StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
     destination: T,
@@ -418,8 +418,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   /**
-   * Makes a DLPack struct of the elements for another library, with these strides; see {@link
-   * GpuBuffer.toDLPack}. A copy made for the library is contiguous.
+   * Makes a DLPack struct of the elements for another library, with these strides; see
+   * {@link GpuBuffer.toDLPack}. A copy made for the library is contiguous.
    */
   toDLPack(options: DLPackOptions = {}): DLPackTensor {
     options = DLPACK_OPTIONS.read(options, "toDLPack");
