@@ -527,11 +527,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async showImage(options: ImageOptions = {}): Promise<BufferImage> {
     const { dtype, shape, label = this.constructor.name } = this;
-    const read = (layout: StridedLayout) => {
-      const view: StridedView<D, GpuBuffer<D>> = this.strided(layout);
-      return view.download() as Promise<ArrayLike<number | bigint>>;
-    };
-    const source = { name: viewNameOf(this) ?? label, words: `${this}`, dtype, shape, read };
+    const view = this.strided();
+    const source = { name: viewNameOf(this) ?? label, words: `${this}`, dtype, shape, view };
     return await drawImage(source, IMAGE_OPTIONS.read(options, "showImage"));
   }
 

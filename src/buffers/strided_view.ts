@@ -33,6 +33,7 @@ import { elementBitsOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
+import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { sharesElement } from "./overlap.ts";
 import {
   countOf,
@@ -268,6 +269,19 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       this.buffer.allocateLike(this.shape, options),
       (copy) => this.copyTo(copy, options),
     );
+  }
+
+  /**
+   * Draws the elements as a picture, in the order of the view; see {@link GpuBuffer.showImage}.
+   * `planes.transpose([1, 2, 0])` shows an image whose colours are its outermost axis.
+   *
+   * @throws RangeError when a view of this shape is no picture.
+   */
+  async showImage(options: ImageOptions = {}): Promise<BufferImage> {
+    const { dtype, shape, buffer } = this;
+    const name = buffer.label ?? "StridedView";
+    const source = { name, words: `${this}`, dtype, shape, view: this };
+    return await drawImage(source, IMAGE_OPTIONS.read(options, "showImage"));
   }
 
   /**

@@ -36,6 +36,7 @@ import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
   memoryMeter,
+  PlotlyRuntime,
   progress,
   systemMeter,
   warnOfReruns,
@@ -385,6 +386,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
+  "StridedView#showImage": door(
+    { colors: "word", range: "list" },
+    ({ buffer }, o) => buffer.reshape([1, -1]).transpose().showImage(o),
+  ),
   "GpuBuffer#showImage": door(
     { colors: "word", range: "list" },
     ({ buffer }, o) => buffer.reshape([1, -1]).showImage(o),
@@ -569,6 +574,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
   ),
+  "new PlotlyRuntime": door({ full: "flag" }, (_, o) => void new PlotlyRuntime(o)),
   "new Figure": door(
     { data: "list", layout: "record", config: "record", description: "text" },
     (_, o) => new Figure(o),
