@@ -2,7 +2,7 @@
 
 import { parseArgs } from "node:util";
 import { MIN_COPY_BYTES } from "../measure/bandwidth.ts";
-import { formatBytes, messageOf, parseBytes } from "../words/format.ts";
+import { formatBytes, messageOf, parseBytes, visibleLines } from "../words/format.ts";
 import { describeParseError, hintAt } from "../words/parse_error.ts";
 
 /** The options of the command line. */
@@ -40,6 +40,10 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
 /** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+
+  constructor(message: string) {
+    super(visibleLines(message));
+  }
 }
 
 /** The command and the options of a command line. */

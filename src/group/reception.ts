@@ -200,6 +200,10 @@ export class Reception {
     }
     if (met.nccl !== own.nccl) return differs("version", "NCCL", met.nccl, own.nccl);
     if (met.size !== size) return differs("size", "a size of", `${met.size}`, `${size}`);
+    if (met.rank >= size) {
+      const words = `it has rank ${met.rank}, the group of ${size} has ranks 0 to ${size - 1}`;
+      return { refused: "rank", words };
+    }
     const there = [own, ...[...this.#seats.values()].map(({ member }) => member)];
     const same = there.find(({ rank }) => rank === met.rank);
     if (same !== undefined) {

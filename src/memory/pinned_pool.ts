@@ -10,6 +10,7 @@ import type { Owner } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress } from "../words/format.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
@@ -89,6 +90,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
 
   /** Hands out a block of at least that size, a kept one when one is little larger. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
     this.context.sweep();
     const wanted = roundUp(byteLength, PAGE_BYTES);

@@ -1,5 +1,6 @@
 // Gives addresses with a wider alignment than 256: for huge pages, RDMA, or wide vector loads.
 
+import { requireBytes } from "../memory/base_memory_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -50,6 +51,7 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates at a multiple of the alignment. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (!this.#aligns(byteLength)) return allocateFrom(this.upstream, byteLength, stream);
     const start = allocateFrom(this.upstream, this.#padded(byteLength), stream);
     const alignment = BigInt(this.alignmentBytes);

@@ -1,5 +1,6 @@
 // Lets the program free something when memory runs out, and try again.
 
+import { requireBytes } from "../memory/base_memory_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
 import { takeAgain } from "../memory/out_of_memory.ts";
 import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
@@ -44,6 +45,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
    * @throws TypeError when the callback returns a promise, which nothing could wait for.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const take = () => allocateFrom(this.upstream, byteLength, stream);
     return takeAgain(take, (error) => {
       const answer: unknown = this.#onFailure(byteLength, error);

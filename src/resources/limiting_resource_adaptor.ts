@@ -1,6 +1,7 @@
 // A budget: a request that would exceed it is rejected before the driver is called.
 
 import { roundUp } from "../../ffi/alignment.ts";
+import { requireBytes } from "../memory/base_memory_resource.ts";
 import { parseLimit } from "../memory/byte_limit.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
@@ -49,6 +50,7 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
    * @throws MemoryLimitError when the limit does not allow it.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const accounted = roundUp(byteLength, ALIGNMENT_BYTES);
     if (this.#usedBytes + accounted > this.limitBytes) {
       const { limitBytes } = this;

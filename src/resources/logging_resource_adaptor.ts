@@ -6,6 +6,7 @@ import {
   type AllocationAction,
   formatAllocationRow,
 } from "../accounting/allocation_csv.ts";
+import { requireBytes } from "../memory/base_memory_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
 import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -42,6 +43,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and logs, failures included. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     let address: bigint;
     try {
       address = allocateFrom(this.upstream, byteLength, stream);

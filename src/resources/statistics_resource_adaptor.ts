@@ -1,6 +1,7 @@
 // Counts bytes and allocations in nested levels: current, peak and total.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
+import { requireBytes } from "../memory/base_memory_resource.ts";
 import { allocateFrom, deallocateTo } from "../memory/memory_resource.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -16,6 +17,7 @@ export class StatisticsResourceAdaptor extends ResourceAdaptor implements Memory
 
   /** Allocates and counts. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const address = allocateFrom(this.upstream, byteLength, stream);
     for (const level of this.#levels) level.add(byteLength);
     return address;

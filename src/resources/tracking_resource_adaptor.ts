@@ -1,6 +1,7 @@
 // Remembers every allocation that was not given back, with the code that made it, to find leaks.
 
 import { OriginFinder } from "../accounting/origin.ts";
+import { requireBytes } from "../memory/base_memory_resource.ts";
 import { describeResource } from "../memory/describe_resource.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
@@ -54,6 +55,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and remembers. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     const address = allocateFrom(this.upstream, byteLength, stream);
     const createdAt = Date.now();
     const stack = this.#origins.find(byteLength, createdAt) ?? [];

@@ -222,6 +222,13 @@ export function visibleText(text: string): string {
   );
 }
 
+/** Returns a foreign text of several lines, as a compiler's, with all other control characters written. */
+export function visibleLines(text: string): string {
+  return text.split(/\r?\n/)
+    .map((line) => line.split("\t").map(visibleText).join("\t"))
+    .join("\n");
+}
+
 /** Two digits below one, one digit after the point below a hundred, whole numbers above. */
 function digits(amount: number): string {
   if (Math.abs(amount) < 1) return String(Number(amount.toPrecision(2)));

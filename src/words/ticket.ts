@@ -65,6 +65,7 @@ export type TicketProblem =
   | "own-process"
   | "length"
   | "gone"
+  | "other-user"
   | "unanswered"
   | "taken";
 

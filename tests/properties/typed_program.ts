@@ -8,7 +8,6 @@ import { GrowableBuffer } from "../../src/buffers/growable_buffer.ts";
 import { HostBuffer } from "../../src/buffers/host_buffer.ts";
 import type { LazyBuffer } from "../../src/buffers/lazy_buffer.ts";
 import { ManagedBuffer } from "../../src/buffers/managed_buffer.ts";
-import { MappedBuffer } from "../../src/buffers/mapped_buffer.ts";
 import { StagedBuffer } from "../../src/buffers/staged_buffer.ts";
 import { type DType, DTYPE_NAMES, elementBytes, viewBits } from "../../src/dtype.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
@@ -170,12 +169,7 @@ export class TypedProgram {
       source = this.#random.below(2) === 0 ? numbers : numbers.values();
     }
     this.#note(`set ${values.length / width} from ${offset}`, buffer);
-    if (buffer instanceof HostBuffer) {
-      await this.#settle(); // the CPU writes at once
-      if (buffer instanceof MappedBuffer) buffer.set(source as never, offset);
-      else hostBytesOf(buffer.subarray(offset)).set(values);
-      return;
-    }
+    if (buffer instanceof HostBuffer) return void buffer.set(source as never, offset);
     await this.#calls.maybe(buffer.set(source, offset, { stream: this.#stream() }));
   }
 

@@ -4,6 +4,7 @@
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
+import { requireBytes } from "../../memory/base_memory_resource.ts";
 import { isPostponed } from "../../memory/captured_memory.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../../memory/memory_resource.ts";
 import type { Owner } from "../../order/safety_net.ts";
@@ -122,10 +123,9 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Hands out a block for work that is queued on `stream` afterwards. */
   allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (this.#released) throw new DisposedError("CachingResourceAdaptor");
-    if (checkSize(byteLength, "byteLength") > this.#largestBytes) {
-      throw this.#limitError(byteLength);
-    }
+    if (byteLength > this.#largestBytes) throw this.#limitError(byteLength);
     const unitCount = unitsOf(byteLength);
     const { small, large } = this.#blocksOf(stream);
     const home = isSmallRequest(unitCount) ? small : large;

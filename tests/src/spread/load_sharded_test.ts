@@ -191,6 +191,11 @@ Deno.test("gpus.loadSafetensors() refuses rules that do not fit, and keeps nothi
         [["layers", "replicate"]],
         'its name: "layers" is a part of it, write /layers/; a last one',
       ],
+      [
+        [["layers.0.up_porj", { split: 0 }], [/./, "replicate"]],
+        'by the rule "layers.0.up_porj": none of 9 has such a name',
+      ],
+      [[[/up_porj/g, { split: 0 }], [/./, "replicate"]], "by the rule /up_porj/g: none of 9"],
       [[[/./, { split: 2 }]], "along axis 2"],
       [[[/scale/, { split: 0 }], [/./, "replicate"]], "it has 0 axes"],
       [[[/./, "everywhere"]], 'option "place"'],
