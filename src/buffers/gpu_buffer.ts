@@ -322,7 +322,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** The address for kernels and other libraries; 0n when it has no bytes. */
   get ptr(): bigint {
-    return this.span.address;
+    const { address } = this.span;
+    this.#allocation.usage.gate?.handOut();
+    return address;
   }
 
   /** The memory, for copies and kernels; checked. */

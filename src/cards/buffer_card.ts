@@ -87,7 +87,7 @@ export function stridedCard(view: StridedView): Card {
     facts: [
       ["elements", length.toLocaleString("en-US")],
       ...(isOwner
-        ? [["address", formatAddress(view.ptr)], [
+        ? [["address", formatAddress(blockOf(buffer).address)], [
           "pitch",
           `${view.pitchBytes} bytes a row`,
         ]] as const

@@ -68,6 +68,7 @@ import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
 import { releaseAll } from "../driver/release.ts";
 import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
@@ -155,6 +156,9 @@ import {
 } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
+import type { Persistable } from "../persist/contents.ts";
+import type { Persisted, PersistOptions, PersistRequest } from "../persist/persist.ts";
+import type { PersistedTable } from "../persist/persisted_table.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
@@ -1247,6 +1251,61 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): PitchedBuffer<D> {
     const place = this.#place(PLACE_OPTIONS.read(options, "pitched"));
     return allocatePitchedBuffer({ dtype, shape, ...place });
+  }
+
+  /**
+   * Opens what is persisted under a name, or makes it: memory that stays on the GPU when this program ends,
+   * in whatever way, until `forget()` gives it up. A second call returns what the first one made, also after
+   * a restart of a notebook's kernel. Starts the keeper, a small process that holds the memory by file
+   * descriptors and needs `--allow-run`; works on Linux.
+   *
+   * The function returns a device buffer, an object of named device buffers, or a model of {@link
+   * CudaDevice.loadSafetensors}. Inside it this device's memory comes from chunks that other processes can
+   * open. `dispose()` lets go of the memory here and leaves it on the GPU.
+   *
+   * @throws PersistError when the name was made with another key, or of files that have changed since; when
+   *   the function returned something else; when another process keeps it asleep.
+   *
+   * @example
+   * ```ts ignore
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using model = await gpu.persist("llama", () => gpu.loadSafetensors("model.safetensors"));
+   * console.log(model.persistence.state, model.persistence.wasThere);
+   * ```
+   */
+  async persist<T extends Persistable>(
+    name: string,
+    make: () => T | Promise<T>,
+    options: PersistOptions = {},
+  ): Promise<Persisted<T>> {
+    const { persistMemory } = await import("../persist/persist.ts");
+    const withResource: PersistRequest["withResource"] = (resource, body) => {
+      return this.withResource(resource, body);
+    };
+    const value = await persistMemory(this.context, { name, make, withResource }, options);
+    return value as unknown as Persisted<T>;
+  }
+
+  /**
+   * Lists what is persisted on this device, by whatever program: names, sizes, when it was made and of what,
+   * who has it open, and whether it is whole.
+   */
+  async persisted(): Promise<PersistedTable> {
+    const { persistedOn } = await import("../persist/persisted_table.ts");
+    return await persistedOn(this.context);
+  }
+
+  /**
+   * Gives up what is persisted under a name: its memory is freed when the last program lets go. Returns
+   * whether there was such a name.
+   */
+  async forget(name: string): Promise<boolean> {
+    requireKind(name, TEXT, "forget");
+    const device = deviceUuid(this.context);
+    const { forgetPersisted } = await import("../persist/persist.ts");
+    return await forgetPersisted({ name, device });
   }
 
   /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */

@@ -184,6 +184,7 @@ export function makeTensor(
   const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
   using undo = new DisposableStack();
   undo.use(allocation.hold());
+  allocation.usage.gate?.handOut();
   if (!isEmpty) orderAfterUses(theirs, allocation, `hand over ${name}`);
   const flags = (allocation.isReadOnly ? DLPACK_FLAG_BITMASK.READ_ONLY : 0) |
     (copy ? DLPACK_FLAG_BITMASK.IS_COPIED : 0);

@@ -261,6 +261,7 @@ export class Allocation implements LedgerEntry, Owner {
   order(stream: CudaStream, access: Access): void {
     this.#checkMemory(access);
     const usage = capturedMemory()?.use(this, stream, access) ?? this.usage;
+    if (usage !== this.usage) this.usage.gate?.pass(stream, access);
     usage.order(stream, access);
   }
 

@@ -36,6 +36,8 @@ const MAKERS: Readonly<Record<string, string>> = {
   DLPackTensor: "buffer.toDLPack()",
   SafetensorsModel: "gpu.loadSafetensors()",
   ShardedModel: "gpus.loadSafetensors()",
+  Persistence: "gpu.persist() and gpu.persisted()",
+  PersistedTable: "gpu.persisted()",
   LiveTable: "gpu.live()",
   LiveGroups: "gpu.live().by()",
   MemoryTrack: "gpu.track()",
