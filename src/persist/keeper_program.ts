@@ -22,7 +22,6 @@ import {
 } from "../../ffi/host.ts";
 import { VERSION } from "../words/version.ts";
 import {
-  KEEPER_PROTOCOL,
   type KeeperAnswer,
   type KeeperRequest,
   type KeptFacts,
@@ -678,6 +677,7 @@ export interface KeeperOrder {
   readonly library: string;
   readonly folder: string;
   readonly idleSeconds: number;
+  readonly protocol: number;
 }
 
 /** Returns the text of a keeper's program, for the standard input of a Deno. */
@@ -687,7 +687,6 @@ export function keeperProgram(order: KeeperOrder): string {
     calls: KEEPER_CALLS,
     system: SYSTEM,
     kit: VERSION,
-    protocol: KEEPER_PROTOCOL,
     mostDescriptors: MOST_DESCRIPTORS,
     mostMessageBytes: MOST_MESSAGE_BYTES,
     pageBytes: PAGE_BYTES,

@@ -5,6 +5,7 @@ import { hostLibrary } from "../../ffi/host.ts";
 import { messageOf } from "../words/format.ts";
 import { sleep } from "../words/timer.ts";
 import { keeperProgram } from "./keeper_program.ts";
+import { KEEPER_PROTOCOL } from "./keeper_words.ts";
 import { PersistError } from "./persist_error.ts";
 
 /** The time after which a keeper ends that holds nothing, and that nobody speaks to. */
@@ -33,9 +34,17 @@ const FLAGS = [
 /** The ends of keepers that this program has started. */
 const ends = new Set<Promise<unknown>>();
 
-/** For tests: resolves when the keepers that this program has started are over. */
+/**
+ * For tests: resolves when the keepers that this program has started are over.
+ *
+ * @throws Error when that takes too long.
+ */
 export async function untilKeepersEnd(): Promise<void> {
-  while (ends.size > 0) await sleep(LOOK_MILLISECONDS); // a timer, because they keep no program running
+  const end = performance.now() + 5000;
+  while (ends.size > 0) {
+    if (performance.now() > end) throw new Error("A keeper goes on");
+    await sleep(LOOK_MILLISECONDS); // a timer, because they keep no program running
+  }
 }
 
 /**
@@ -45,7 +54,11 @@ export async function untilKeepersEnd(): Promise<void> {
  */
 export async function startKeeper(
   folder: string,
-  { idleSeconds = IDLE_SECONDS }: { readonly idleSeconds?: number } = {},
+  { idleSeconds = IDLE_SECONDS, protocol = KEEPER_PROTOCOL }: {
+    readonly idleSeconds?: number;
+    /** Another version than this kit's, for tests. */
+    readonly protocol?: number;
+  } = {},
 ): Promise<void> {
   if (Deno.build.standalone) {
     throw cannotStart("a compiled program contains no Deno that could run it");
@@ -54,7 +67,7 @@ export async function startKeeper(
   if (Deno.permissions.requestSync({ name: "run", command }).state !== "granted") {
     throw cannotStart("that needs --allow-run");
   }
-  const program = keeperProgram({ library: hostLibrary(), folder, idleSeconds });
+  const program = keeperProgram({ library: hostLibrary(), folder, idleSeconds, protocol });
   try {
     const child = new Deno.Command(command, {
       args: FLAGS,

@@ -12,7 +12,7 @@ export type PersistCommand =
     readonly key?: string;
     readonly replace?: boolean;
     /** What the function does besides: it fails, never ends, or says that it runs. */
-    readonly how?: "fails" | "hangs" | "writes on";
+    readonly how?: "fails" | "hangs" | "writes on" | undefined;
     readonly device?: number;
     readonly model?: string;
   }
