@@ -274,6 +274,9 @@ export class Ledger {
     for (const entry of late.reverse()) entry.release();
   }
 
+  /** Bytes of live blocks whose memory has left the device for a while. */
+  asleepBytes = 0;
+
   /** The `count` largest allocations of a place, largest first. */
   largest(count: number, place: MemoryPlace): LedgerEntry[] {
     const top: LedgerEntry[] = [];

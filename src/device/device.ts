@@ -159,6 +159,7 @@ import { finishPending } from "../order/stream_queue.ts";
 import type { Persistable } from "../persist/contents.ts";
 import type { Persisted, PersistOptions, PersistRequest } from "../persist/persist.ts";
 import type { PersistedTable } from "../persist/persisted_table.ts";
+import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
@@ -1306,6 +1307,50 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const device = deviceUuid(this.context);
     const { forgetPersisted } = await import("../persist/persist.ts");
     return await forgetPersisted({ name, device });
+  }
+
+  /**
+   * Puts memory to sleep, behind all that was queued: its contents go to host memory or a file, its device
+   * memory is free, and its addresses stay. Resolves when it is away. It comes back by {@link
+   * CudaDevice.wake}, or by its next use; views and recorded graphs stay valid.
+   *
+   * Takes a buffer, a model, an object of named buffers, or all memory of a tag: `{ tag: "weights" }`. The
+   * memory must come from a {@link VirtualMemoryResource}, `growable()` or `persist()`. Addresses that the
+   * program has read (`ptr`) must not be used meanwhile: the kit cannot know.
+   *
+   * @throws PersistError for other memory, by its name; for persisted memory that other programs have open,
+   *   with their processes.
+   * @throws TypeError while another library or process uses it.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   * import { VirtualMemoryResource } from "vramkit/memory";
+   *
+   * using gpu = CudaDevice.open(0, {
+   *   driver: "auto",
+   *   resource: (gpu) => new VirtualMemoryResource(gpu),
+   * });
+   * using x = gpu.iota("int32", 4);
+   * await gpu.sleep(x); // its memory is free
+   * await gpu.wake(x);
+   * console.log(await x.download()); // Int32Array(4) [0, 1, 2, 3]
+   * ```
+   */
+  async sleep(target: Sleepable, options: SleepOptions = {}): Promise<void> {
+    const { sleepMemory } = await import("../persist/sleep.ts");
+    await sleepMemory(this.context, target, options);
+  }
+
+  /**
+   * Brings memory that sleeps back to its addresses. Resolves when its contents are there. What is awake
+   * stays as it is.
+   *
+   * @throws OutOfMemoryError when the device has too little memory: it is asleep and whole then.
+   */
+  async wake(target: Sleepable): Promise<void> {
+    const { wakeMemory } = await import("../persist/sleep.ts");
+    await wakeMemory(this.context, target);
   }
 
   /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */

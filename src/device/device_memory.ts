@@ -40,7 +40,8 @@ export class DeviceMemory {
 /** Reads the current amounts (cuMemGetInfo). */
 export function readDeviceMemory(context: Context): DeviceMemory {
   const { ledger, totalBytes } = context;
-  const { currentBytes: liveBytes, peakBytes } = ledger.device;
+  const { currentBytes, peakBytes } = ledger.device;
+  const liveBytes = currentBytes - ledger.asleepBytes;
   const { limitBytes } = ledger;
   const freeBytes = context.freeBytes();
   const cachedBytes = ledger.cachedBytes("device");

@@ -180,11 +180,11 @@ export function makeTensor(
       `Cannot hand over ${name} without a version: it may only be read, which such a struct cannot say`,
     );
   }
+  allocation.usage.gate?.handOut();
   const isEmpty = source.byteLength === 0;
   const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
   using undo = new DisposableStack();
   undo.use(allocation.hold());
-  allocation.usage.gate?.handOut();
   if (!isEmpty) orderAfterUses(theirs, allocation, `hand over ${name}`);
   const flags = (allocation.isReadOnly ? DLPACK_FLAG_BITMASK.READ_ONLY : 0) |
     (copy ? DLPACK_FLAG_BITMASK.IS_COPIED : 0);

@@ -115,7 +115,8 @@ export class ChunkArena {
       throw new TypeError("Cannot allocate from persisted memory: it is complete");
     }
     const bytes = roundUp(byteLength, ALIGNMENT_BYTES);
-    for (const shared of this.#chunks.values()) {
+    const sharing = bytes < MIN_OWN_CHUNK_BYTES ? this.#chunks.values() : [];
+    for (const shared of sharing) {
       // A chunk that is asleep has no memory for a block that is used at once.
       if (shared.isOwn || !shared.chunk.isMapped) continue;
       const offset = shared.take(bytes);

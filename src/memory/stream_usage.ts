@@ -23,6 +23,10 @@ export interface UseGate {
   pass(stream: CudaStream, access: Access): void;
   /** Notes that an address leaves the kit, by which the memory can be used unseen; or throws. */
   handOut(): void;
+  /** Notes that a block was given back. */
+  leave?(byteLength: number): void;
+  /** Words for cards and tables where the memory is not on the device: `"asleep, 4 GiB in host memory"`. */
+  readonly words?: string | undefined;
 }
 
 /** A use by a pending call. */

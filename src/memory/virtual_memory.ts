@@ -23,6 +23,13 @@ export function hasVirtualMemory(context: Context): boolean {
   return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
 }
 
+/** Returns whether a device's virtual memory can go to other processes, by file descriptors. */
+export function canBeShared(context: Context): boolean {
+  const attribute = "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED";
+  return hasVirtualMemory(context) && context.driver.has("cuMemRetainAllocationHandle") &&
+    context.attribute(attribute) === 1;
+}
+
 /** Returns the size in whose multiples a device maps (cuMemGetAllocationGranularity). */
 export function granularityOf(device: Context): number {
   const { CU_MEM_ALLOC_GRANULARITY_RECOMMENDED: flag } = CUmemAllocationGranularity_flags;

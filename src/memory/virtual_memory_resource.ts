@@ -1,7 +1,6 @@
 // Device memory behind reserved addresses: blocks in chunks that can leave the device and come back, and
 // ranges that grow in place.
 
-import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { checkSize } from "../words/format.ts";
@@ -10,7 +9,7 @@ import { Parts } from "../words/parts.ts";
 import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { ChunkArena } from "./chunk_arena.ts";
 import type { ContextOwner } from "./memory_resource.ts";
-import { hasVirtualMemory, takeRange } from "./virtual_memory.ts";
+import { canBeShared, hasVirtualMemory, takeRange } from "./virtual_memory.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
 import { freeWhenPassed } from "./when_passed.ts";
 
@@ -59,7 +58,9 @@ export class VirtualMemoryResource extends BaseMemoryResource {
     this.tag = isOver
       ? undefined
       : VIRTUAL_MEMORY_OPTIONS.read(options, "new VirtualMemoryResource").tag;
-    this.#arena = isOver ? options.value : new ChunkArena(context);
+    this.#arena = isOver
+      ? options.value
+      : new ChunkArena(context, { isShareable: canBeShared(context) });
   }
 
   /** @ignore Its chunks and their blocks. */
@@ -106,11 +107,4 @@ export class VirtualMemoryResource extends BaseMemoryResource {
     const block = { kind: "virtual", byteLength: range.mappedBytes } as const;
     freeWhenPassed(stream, block, () => range.free());
   }
-}
-
-/** Returns whether a device's virtual memory can go to other processes, by file descriptors. */
-export function hasShareableMemory(context: Context): boolean {
-  const attribute = "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED";
-  return hasVirtualMemory(context) && context.driver.has("cuMemRetainAllocationHandle") &&
-    context.attribute(attribute) === 1;
 }

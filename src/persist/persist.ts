@@ -11,7 +11,8 @@ import { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
 import { VirtualChunk } from "../memory/virtual_chunk.ts";
-import { hasShareableMemory, VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { canBeShared } from "../memory/virtual_memory.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { whenDone } from "../sharing/share_memory.ts";
@@ -85,7 +86,7 @@ export interface PersistRequest {
 }
 
 /** Persisted memory that this program has open. */
-interface OpenPersisted {
+export interface OpenPersisted {
   readonly name: string;
   readonly connection: KeeperConnection;
   readonly resource: VirtualMemoryResource;
@@ -519,7 +520,7 @@ function releaseFrom({ ledger }: Context, resource: VirtualMemoryResource): void
 }
 
 function requireShareable(context: Context): void {
-  if (Deno.build.os === "linux" && hasShareableMemory(context)) return;
+  if (Deno.build.os === "linux" && canBeShared(context)) return;
   throw new PersistError(
     "unsupported",
     `Cannot persist memory of device ${context.ordinal}: that needs Linux, and a driver that passes ` +

@@ -202,14 +202,18 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       const isWhole = offset === 0n && place.byteLength === physical.byteLength;
       if (!isWhole) refuse("CUDA_ERROR_NOT_SUPPORTED");
       requireValue(isGranular(address));
-      const { mappings } = reservationOf(address, byteLength, "beyond");
+      const reservation = reservationOf(address, byteLength, "beyond");
+      const { mappings } = reservation;
       requireValue(!mappings.overlaps(place.address, place.byteLength));
+      reservation.version++;
       mappings.add(new Mapping(place, { physical, id: machine.nextId() }));
     },
     cuMemUnmap(address, byteLength) {
       for (const mapping of mappingsWithin(address, byteLength)) {
         requireUnused(machine, mapping);
-        reservationOf(address, byteLength).mappings.delete(mapping);
+        const reservation = reservationOf(address, byteLength);
+        reservation.mappings.delete(mapping);
+        reservation.version++;
         letGo(mapping.physical);
       }
     },

@@ -28,7 +28,7 @@ export class PhysicalMemory {
     if (typeof size === "number") {
       device.charge(size);
       this.byteLength = size;
-      this.storage = new DeviceStorage(size);
+      this.storage = new DeviceStorage(size, { isOpenToOthers: isExportable });
       return;
     }
     this.shared = size;
@@ -86,6 +86,8 @@ export class Reservation implements Ranged {
   readonly address: number;
   readonly byteLength: number;
   readonly mappings: AddressMap<Mapping> = new AddressMap();
+  /** Changes whenever memory is mapped or unmapped. */
+  version = 0;
 
   constructor(place: Ranged) {
     this.address = place.address;
