@@ -13,6 +13,7 @@ export const BUNDLED_ENTRIES: readonly Entry[] = [
   "./kernels",
   "./memory",
   "./numpy",
+  "./persist",
   "./python",
   "./safetensors",
   "./sharing",

@@ -1,10 +1,12 @@
-// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor`.
+// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor | persisted`.
 
 import { type Command, COMMANDS, readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
 import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
+import { runPersisted } from "./cli/persisted.ts";
+import { PersistError } from "./persist/persist_error.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
 import { messageOf } from "./words/format.ts";
 import "./words/runtime.ts";
@@ -16,6 +18,7 @@ const SUMMARIES = {
   bandwidth: "only measure; prints a table, or JSON with --json",
   calibrate: "find from which size large transfers should use threads on this machine",
   doctor: "say whether this machine's GPU can be used, and what to fix",
+  persisted: "list what outlives its program; also: persisted forget NAME, start, stop",
 } as const;
 
 /** The options by name, as they are written and what they do. */
@@ -25,7 +28,7 @@ const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>>
   device: ["--device N", "which device, counted from 0 (default 0)"],
   driver: ["--driver NAME", "auto, cuda or simulated (default auto; doctor: cuda)"],
   out: ["--out FOLDER", "where demo writes bandwidth.json and bandwidth.html (default .)"],
-  json: ["--json", "print JSON (bandwidth, calibrate)"],
+  json: ["--json", "print JSON (bandwidth, calibrate, persisted)"],
   cases: [
     "--cases",
     "measure nvbandwidth's copy-engine cases for one GPU, with copies of 512 MiB or\n" +
@@ -66,7 +69,13 @@ function optionText(name: string): string {
 }
 
 /** Errors whose message is enough; all others are mistakes of this program, with a stack. */
-const REPORTED = [CudaUnavailableError, CudaError, OutOfMemoryError, RangeError] as const;
+const REPORTED = [
+  CudaUnavailableError,
+  CudaError,
+  OutOfMemoryError,
+  PersistError,
+  RangeError,
+] as const;
 
 /**
  * Runs one command and returns its exit code: 0 for success, 1 for a failure, including one to
@@ -82,6 +91,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "demo") return await runDemo(options);
     if (command === "bandwidth") return await runBandwidth(options);
     if (command === "calibrate") return await runCalibrate(options);
+    if (command === "persisted") return await runPersisted(options);
     return await runDoctor(options);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}, see --help`, 2);

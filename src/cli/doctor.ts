@@ -8,8 +8,10 @@ import {
 import { LibraryError } from "../../ffi/library.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
+import { KeeperConnection } from "../persist/keeper_connection.ts";
+import { listPersisted } from "../persist/persist.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";
-import { formatBytes, formatCount } from "../words/format.ts";
+import { formatBytes, formatCount, messageOf } from "../words/format.ts";
 import type { CliOptions } from "./arguments.ts";
 
 const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
@@ -38,7 +40,7 @@ const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
 };
 
 /** Runs the command; the exit code is 0 when the GPU can be used. */
-export function runDoctor(options: CliOptions): number {
+export async function runDoctor(options: CliOptions): Promise<number> {
   const driver = options.driver === "auto" ? "cuda" : options.driver;
   console.log(`Deno ${Deno.version.deno} on ${Deno.build.os} ${Deno.build.arch}`);
   try {
@@ -46,6 +48,7 @@ export function runDoctor(options: CliOptions): number {
     report(gpu);
     tryMemory(gpu);
     reportSystem(gpu);
+    await reportPersisted();
     reportLibraries();
     console.log(
       `ok    ${driver === "simulated" ? "the simulated device, no GPU," : "a GPU"} can be used`,
@@ -101,6 +104,24 @@ function reportSystem(gpu: CudaDevice): void {
   console.log(`ok    ${source}, driver ${driverVersion}: ${formatLoad(state)}`);
   for (const [name, value] of systemFacts(state)) console.log(`      ${name}: ${value}`);
   for (const line of formatProcesses(state)) console.log(`      ${line}`);
+}
+
+/** Prints what outlives its program: nvidia-smi shows that memory without a process. */
+async function reportPersisted(): Promise<void> {
+  try {
+    using keeper = await KeeperConnection.findAny();
+    if (keeper === undefined) return;
+    const rows = await listPersisted();
+    const bytes = rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    console.log(
+      `note  persisted memory: process ${keeper.pid} keeps ${formatCount(rows.length, "name")}, ` +
+        `${
+          formatBytes(bytes)
+        }; the command \`persisted\` lists them, \`persisted forget NAME\` frees one`,
+    );
+  } catch (error) {
+    console.log(`note  persisted memory: ${messageOf(error)}`);
+  }
 }
 
 /** Prints where the libraries are that only some calls need; a missing one is no failure. */

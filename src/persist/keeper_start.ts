@@ -12,7 +12,7 @@ import { PersistError } from "./persist_error.ts";
 export const IDLE_SECONDS = 300;
 
 /** The command that starts a keeper by hand. */
-const BY_HAND = "run `persisted start` of the kit's command line first, by `deno run -A " +
+const BY_HAND = "run `deno run -A " +
   "URL/src/cli.ts persisted start`";
 
 const LOOK_MILLISECONDS = 5;

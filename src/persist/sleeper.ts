@@ -11,6 +11,7 @@ import { saveSafetensors } from "../interop/safetensors/save.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
+import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
 import { activeCapture } from "../order/capture.ts";
@@ -47,6 +48,21 @@ export interface SleeperFields {
   readonly onUse: "wake" | "throw";
   /** Called when the memory is back. */
   readonly whenAwake?: (() => void) | undefined;
+}
+
+const hostPools = new WeakMap<Context, PinnedPool>();
+
+/**
+ * The host memory of a context's sleepers: kept after a wake for the next sleep, because pinning it anew
+ * takes ten times as long as the copies. `gpu.trim()` gives it back.
+ */
+function hostPoolOf(context: Context): PinnedPool {
+  return hostPools.getOrInsertComputed(context, () => {
+    const upstream = new PinnedHostMemoryResource({ context });
+    const pool = new PinnedPool(upstream, { keepBytes: Infinity, isContextOwned: true });
+    context.atRelease(() => pool.release());
+    return pool;
+  });
 }
 
 const sleepers = new WeakMap<StreamUsage, Sleeper>();
@@ -230,7 +246,7 @@ export class Sleeper {
       for (const part of parts) {
         using here = alias(context, part, stream);
         const { byteLength } = part;
-        const resource = PinnedPool.of(context);
+        const resource = hostPoolOf(context);
         const label = `${name}, asleep`;
         const request = { dtype: "uint8", shape: byteLength, resource, stream, label } as const;
         const buffer = allocatePinnedBuffer(request);

@@ -17,6 +17,7 @@ export class WriteWatch implements UseGate {
   readonly #context: Context;
   readonly #usages: readonly StreamUsage[];
   #isOver = false;
+  #timer: number | undefined;
 
   /** Watches from now on. */
   constructor(context: Context, page: StatePage, usages: readonly StreamUsage[]) {
@@ -43,7 +44,9 @@ export class WriteWatch implements UseGate {
   }
 
   handOut(): void {
-    if (!this.#isOver) this.#page.own = "unknown";
+    if (this.#isOver) return;
+    this.#end();
+    this.#page.own = "unknown";
   }
 
   /** Ends the watch, once the GPU has passed all uses. */
@@ -55,14 +58,19 @@ export class WriteWatch implements UseGate {
   /** Programs that wait for their own results seldom synchronise; most deaths come while all is idle. */
   #lookAgain(): void {
     const look = () => {
+      this.#timer = undefined;
       if (this.#isOver || this.#page.own !== "dirty") return;
       if (this.#isDone()) this.#end();
       else this.#lookAgain();
     };
-    Deno.unrefTimer(Number(TIMERS.setTimeout(look, LOOK_MILLISECONDS)));
+    if (this.#timer !== undefined) return;
+    this.#timer = Number(TIMERS.setTimeout(look, LOOK_MILLISECONDS));
+    Deno.unrefTimer(this.#timer);
   }
 
   #end(): void {
+    TIMERS.clearTimeout(this.#timer);
+    this.#timer = undefined;
     if (!this.#isOver && this.#page.own === "dirty") this.#page.own = "clean";
   }
 

@@ -135,9 +135,9 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     },
     cuMemImportFromShareableHandle(handle, descriptor, type) {
       requireCell(handle);
-      requireValue(type === POSIX);
+      requireValue(type === POSIX && descriptor !== 0n);
       const facts = SharedBytes.handleIn(Number(descriptor));
-      if (facts?.kind !== "physical") return refuse("CUDA_ERROR_INVALID_VALUE");
+      if (facts?.kind !== "physical") return refuse("CUDA_ERROR_UNKNOWN");
       const known = machine.described.get(facts.id);
       known?.retain();
       if (known !== undefined) return giveHandle(handle, known);

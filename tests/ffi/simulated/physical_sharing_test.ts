@@ -153,7 +153,8 @@ testOnLinux("cuMemImportFromShareableHandle() refuses descriptors of other files
   const cell = new BigUint64Array(1);
   for (const descriptor of [-1, 0, 1, 10_000]) {
     const handle = BigInt.asUintN(64, BigInt(descriptor));
-    assertEquals(gpu.api.cuMemImportFromShareableHandle(cell, handle, POSIX), 1);
+    const status = descriptor === 0 ? 1 : 999;
+    assertEquals(gpu.api.cuMemImportFromShareableHandle(cell, handle, POSIX), status);
   }
   assertEquals(cell[0], 0n);
 });

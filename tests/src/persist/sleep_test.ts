@@ -8,7 +8,7 @@ import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
-import { testDriver } from "../../support/driver.ts";
+import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { heldCount, KeeperScene, until } from "../../support/persist/keeper_scene.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
@@ -309,7 +309,7 @@ Deno.test("Every driver call that fails while memory sleeps or wakes leaves it w
 Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", async () => {
   if (Deno.build.os !== "linux") return;
   await using scene = new KeeperScene();
-  using gpu = CudaDevice.open(0, { driver: "simulated" });
+  using gpu = CudaDevice.open(0, { driver: ON_GPU ? "cuda" : "simulated" });
   const path = scene.pathOf("model.safetensors");
   {
     using w = gpu.zeros("float32", 10 * MIB).fill(2);

@@ -81,7 +81,8 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemExportToShareableHandle & b 1 0 = 1
   cuMemExportToShareableHandle & a 1 1 = 1
   cuMemExportToShareableHandle & 0 1 0 = 1
-  cuMemImportFromShareableHandle & 1000 1 = 1
+  cuMemImportFromShareableHandle & 1000 1 = 999
+  cuMemImportFromShareableHandle & 0 1 = 1
   cuMemAddressReserve &r 4194304 0 0 0
   cuMemMap r 2097152 0 a 0
   cuMemRetainAllocationHandle &c r
