@@ -71,6 +71,8 @@ export interface LedgerEntry {
    * event loop share the time of the first.
    */
   readonly createdAt: number;
+  /** Where its contents are while its memory has left the device: `"asleep, 4 GiB in host memory"`. */
+  readonly asleep?: string | undefined;
   /** Its index in the ledger, -1 outside; only the ledger sets it. */
   slot: number;
   /** Releases the object; a second call does nothing, and it never throws. */

@@ -955,7 +955,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
-    const where = `device ${this.deviceOrdinal}`;
+    const { asleep } = this.#allocation;
+    const where = `device ${this.deviceOrdinal}${asleep === undefined ? "" : ` (${asleep})`}`;
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 

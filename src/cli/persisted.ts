@@ -3,10 +3,8 @@
 import { KeeperConnection } from "../persist/keeper_connection.ts";
 import { keeperFolder } from "../persist/keeper_folder.ts";
 import { startKeeper } from "../persist/keeper_start.ts";
-import { forgetPersisted, listPersisted } from "../persist/persist.ts";
-import { PersistedTable } from "../persist/persisted_table.ts";
+import { forgetPersisted, listPersisted, persistedTable } from "../persist/persist.ts";
 import { formatBytes, formatCount, visibleText } from "../words/format.ts";
-import { Parts } from "../words/parts.ts";
 import { sleep } from "../words/timer.ts";
 import type { CliOptions } from "./arguments.ts";
 
@@ -21,7 +19,7 @@ export async function runPersisted({ words, json }: CliOptions): Promise<number>
   if (action === "forget") return await forget(name);
   if (action === "start") return await start();
   if (action === "stop") return await stop();
-  const table = new PersistedTable(new Parts(await listPersisted()));
+  const table = await persistedTable();
   console.log(json ? JSON.stringify(table, null, 2) : `${table}`);
   if (!json) console.log(await keeperWords());
   return 0;

@@ -1294,8 +1294,9 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * who has it open, and whether it is whole.
    */
   async persisted(): Promise<PersistedTable> {
-    const { persistedOn } = await import("../persist/persisted_table.ts");
-    return await persistedOn(this.context);
+    const device = deviceUuid(this.context);
+    const { persistedTable } = await import("../persist/persist.ts");
+    return await persistedTable(device);
   }
 
   /**

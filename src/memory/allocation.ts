@@ -189,6 +189,11 @@ export class Allocation implements LedgerEntry, Owner {
     if (!this.#released) this.context.ledger.recount(this, formerBytes);
   }
 
+  /** Where its contents are while its memory has left the device; undefined while it is there. */
+  get asleep(): string | undefined {
+    return this.usage.gate?.words;
+  }
+
   /** Whether it was given back. */
   get released(): boolean {
     return this.#released;

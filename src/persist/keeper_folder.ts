@@ -12,6 +12,9 @@ import { PersistError } from "./persist_error.ts";
 const OWN = 0o700;
 const PERMISSIONS = 0o777;
 
+/** The folder that every user may write, whatever the program's environment says. */
+const TEMPORARY = "/tmp";
+
 /** Returns the path of the socket in a keeper's folder. */
 export function socketIn(folder: string): string {
   return `${folder}/keeper.sock`;
@@ -27,7 +30,7 @@ export function keeperFolder(): string {
   const session = readVariable("XDG_RUNTIME_DIR");
   const isOwn = session?.startsWith("/") === true &&
     ownerProblem(factsAt(session), uid) === undefined;
-  const folder = isOwn ? `${session}/vramkit` : `/tmp/vramkit-${uid}`;
+  const folder = isOwn ? `${session}/vramkit` : `${TEMPORARY}/vramkit-${uid}`;
   openSystem().mkdir(cString(folder), OWN); // fails where it is there already
   const problem = ownerProblem(factsAt(folder), uid);
   if (problem !== undefined) {

@@ -110,6 +110,8 @@ interface Client {
   coming: {
     readonly descriptorCount: number;
     readonly descriptors: number[];
+    /** Files that go with them. */
+    readonly files: readonly number[];
     readonly end: (descriptors: number[]) => object;
   } | undefined;
 }
@@ -126,7 +128,7 @@ class Keeper {
   #inode = 0n;
   #isOver = false;
   /** What the last message points to. */
-  #kept: readonly object[] = [];
+  kept: readonly object[] = [];
 
   constructor(task: KeeperTask) {
     this.#task = task;
@@ -353,6 +355,7 @@ class Keeper {
     client.coming = {
       descriptorCount,
       descriptors: [],
+      files: [description, page],
       end: (descriptors) => {
         const { key, name, device } = want;
         const { pid: madeBy } = client;
@@ -409,6 +412,7 @@ class Keeper {
     client.coming = {
       descriptorCount,
       descriptors: [],
+      files: [],
       end: (descriptors) => {
         entry.descriptors = descriptors;
         entry.asleep = null;
@@ -445,7 +449,8 @@ class Keeper {
   #leave(client: Client): void {
     if (!this.#clients.delete(client.socket)) return;
     this.#calls.close(client.socket);
-    this.#closeAll(client.coming?.descriptors ?? []);
+    const { descriptors = [], files = [] } = client.coming ?? {};
+    this.#closeAll([...descriptors, ...files]);
     const { entry } = client;
     let isWatched = false;
     if (entry !== undefined) {
@@ -658,7 +663,7 @@ class Keeper {
       view.setBigUint64(32, this.#addressOf(control), true);
       view.setBigUint64(40, BigInt(control.byteLength), true);
     }
-    this.#kept = [piece, bytes, control];
+    this.kept = [piece, bytes, control];
     return head;
   }
 

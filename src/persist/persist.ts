@@ -39,6 +39,7 @@ import { KeeperConnection, newFile, readText, textFile } from "./keeper_connecti
 import { type KeeperAnswer, type KeptFacts, MOST_DESCRIPTORS, PAGE_BYTES } from "./keeper_words.ts";
 import { differenceFrom, originWords, type PersistOrigin } from "./origin.ts";
 import { PersistError } from "./persist_error.ts";
+import { PersistedTable } from "./persisted_table.ts";
 import { Persistence } from "./persistence.ts";
 import { StatePage } from "./state_page.ts";
 import { WriteWatch } from "./write_watch.ts";
@@ -175,6 +176,11 @@ export async function listPersisted(device?: string): Promise<readonly Persisten
   } finally {
     closeDescriptor(list);
   }
+}
+
+/** Lists what is persisted as a table, on one device or on all. */
+export async function persistedTable(device?: string): Promise<PersistedTable> {
+  return new PersistedTable(new Parts(await listPersisted(device)));
 }
 
 /** Gives a name up: its memory is freed when the last program lets go. Returns whether there was one. */

@@ -1,14 +1,14 @@
 // The list of what is persisted, as a table.
 
-import type { Context } from "../driver/context.ts";
-import { deviceUuid } from "../driver/device_uuid.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { originWords, timeWords } from "./origin.ts";
-import { listPersisted } from "./persist.ts";
 import type { Persistence } from "./persistence.ts";
+
+/** The headings of the columns. */
+export const HEADER = ["name", "what", "size", "made", "of", "state", "open in"] as const;
 
 /** What is persisted, as {@link CudaDevice.persisted} lists it: a table, and its rows as data. */
 export class PersistedTable implements Iterable<Persistence> {
@@ -46,8 +46,7 @@ export class PersistedTable implements Iterable<Persistence> {
     const { count, byteLength, rows } = this;
     const title = `${formatCount(count, "persisted name")}, ${formatBytes(byteLength)}`;
     if (count === 0) return title;
-    const header = ["name", "what", "size", "made", "of", "state", "open in"];
-    return `${title}\n${formatTable([header, ...rows.map(cellsOf)], ["left", "left", "right"])}`;
+    return `${title}\n${formatTable([HEADER, ...rows.map(cellsOf)], ["left", "left", "right"])}`;
   }
 
   /** Returns the text that the console shows. */
@@ -62,9 +61,4 @@ export function cellsOf(row: Persistence): readonly string[] {
   const size = asleepIn === undefined ? formatBytes(byteLength) : `asleep in ${asleepIn}`;
   const open = openedBy.length === 0 ? "nowhere" : openedBy.join(", ");
   return [name, what, size, timeWords(madeAt), originWords({ files, key }), state, open];
-}
-
-/** Lists what is persisted on the device of a context. */
-export async function persistedOn(context: Context): Promise<PersistedTable> {
-  return new PersistedTable(new Parts(await listPersisted(deviceUuid(context))));
 }

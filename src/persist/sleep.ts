@@ -79,7 +79,7 @@ export async function sleepMemory(
   }
   for (const allocation of allocations) allocation.requireNotLent("put to sleep");
   const parts = partsOf(context, name, allocations);
-  const whenAwake = opened === undefined ? undefined : () => void handBack(opened);
+  const whenAwake = opened === undefined ? undefined : () => handBack(opened);
   const sleeper = new Sleeper({ context, name, parts, allocations, onUse, whenAwake });
   try {
     if (opened !== undefined) await takeBack(opened, to === "file" ? path : placeWords(to));

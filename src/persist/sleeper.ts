@@ -47,7 +47,7 @@ export interface SleeperFields {
   readonly allocations: readonly Allocation[];
   readonly onUse: "wake" | "throw";
   /** Called when the memory is back. */
-  readonly whenAwake?: (() => void) | undefined;
+  readonly whenAwake?: (() => Promise<void>) | undefined;
 }
 
 const hostPools = new WeakMap<Context, PinnedPool>();
@@ -81,6 +81,8 @@ export class Sleeper {
   #leftCount: number;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
+  /** What comes after a wake, which a use does not wait for. */
+  #after: Promise<void> | undefined;
 
   /** Begins: from here on every use is looked at. */
   constructor(fields: SleeperFields) {
@@ -166,6 +168,7 @@ export class Sleeper {
       this.#waking = undefined;
     });
     await this.#waking;
+    await this.#after;
   }
 
   /** Lets a use pass, or refuses it. */
@@ -284,7 +287,7 @@ export class Sleeper {
     context.ledger.asleepBytes -= this.#liveBytes;
     this.#open("awake");
     for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
-    whenAwake?.();
+    this.#after = whenAwake?.();
   }
 
   #open(state: "awake"): void {

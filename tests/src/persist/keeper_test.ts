@@ -287,6 +287,10 @@ testOnLinux("A keeper of another version is named, and can be stopped", async ()
   await using scene = new KeeperScene();
   using gpu = openTestDevice();
   await startKeeper(keeperFolder(), { protocol: 2 });
+  await until(async () => {
+    using found = await KeeperConnection.findAny();
+    return found !== undefined;
+  }, "it listens");
   const error = await assertRejects(
     () => gpu.persist("x", () => gpu.zeros("uint8", 4)),
     PersistError,

@@ -1,7 +1,14 @@
 // Memory that sleeps: it leaves the device and comes back, to the same addresses and with the same bytes,
 // and every use of it wakes it first or is told.
 
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import "../../../src/cards/shown.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
@@ -10,6 +17,7 @@ import { PersistError } from "../../../src/persist/persist_error.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { ON_GPU, testDriver } from "../../support/driver.ts";
 import { heldCount, KeeperScene, until } from "../../support/persist/keeper_scene.ts";
+import { cardOf } from "../../support/display.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
 
@@ -41,6 +49,13 @@ testAsleep(
     assertEquals(freeBytes(gpu), before);
     assertEquals([x.byteLength, x.shape, x.disposed], [4 * COUNT, [COUNT], false]);
     assertEquals(gpu.memory.liveBytes, 0);
+    const words = "asleep, 40 MiB in host memory";
+    assertEquals(gpu.live({ kind: "device" }).objects[0]?.asleep, words);
+    assertStringIncludes(`${gpu.live()}`, "device, asleep");
+    assertStringIncludes(Deno.inspect(x), words);
+    assertStringIncludes((await cardOf(x)).html, words);
+    assertStringIncludes((await cardOf(view)).html, words);
+    assertEquals(freeBytes(gpu), before); // looking at it has not woken it
     await gpu.wake(x);
     assertEquals(gpu.memory.liveBytes, 4 * COUNT);
     assertEquals(x.ptr, address);

@@ -7,7 +7,7 @@ import { CudaDevice } from "../../../src/device/device.ts";
 import { heldCount, KeeperScene, openFilesOf, until, untilOver } from "./keeper_scene.ts";
 import type { PersistCommand, PersistPeer } from "./peer.ts";
 
-const [rounds = "100"] = Deno.args;
+const [rounds = "100", ...named] = Deno.args;
 const BYTES = 5 * 2 ** 20;
 
 /** What dies, and when. */
@@ -26,12 +26,14 @@ async function ready(): Promise<PersistPeer> {
 }
 
 let next = ready();
-for (const victim of VICTIMS) {
+for (const victim of VICTIMS.filter((name) => named.length === 0 || named.includes(name))) {
   for (let round = 0; round < Number(rounds); round++) {
     const peer = await next;
     next = ready();
     const value = round % 250 + 1;
-    const how = HOWS[round % HOWS.length];
+    const chosen = HOWS[round % HOWS.length];
+    // A maker that hangs and lives would be waited for.
+    const how = victim === "keeper" && chosen === "hangs" ? undefined : chosen;
     const command: PersistCommand = { do: "persist", name: "w", value, byteLength: BYTES, how };
     peer.tell(command).then(() => peer.tell({ do: "fill", value, waits: false })).catch(() => {});
     await delay(Math.random() * 250);
