@@ -1,6 +1,6 @@
 // Persisted memory and sleep, timed: how long a kernel's successor waits for its weights, beside loading them
 // again, and how fast memory sleeps and wakes, beside page-locked copies. Kills a process of its own on the
-// way. `deno task bench:persisted [GiB]`; on the simulated driver it shows that it works, and no speed.
+// way. `deno task bench persisted [GiB]`; on the simulated driver it shows that it works, and no speed.
 
 import type { DeviceBuffer } from "../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../src/device/device.ts";

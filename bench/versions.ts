@@ -1,5 +1,5 @@
 // Is a change slower than what was there before? Times this kit and another version of it in one
-// process, in blocks that take turns: `deno task bench:versions ../before/mod.ts [result.json]`.
+// process, in blocks that take turns: `deno task bench versions ../before/mod.ts [result.json]`.
 
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";

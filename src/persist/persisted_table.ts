@@ -1,7 +1,7 @@
 // The list of what is persisted, as a table.
 
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { originWords, timeWords } from "./origin.ts";
@@ -54,6 +54,8 @@ export class PersistedTable implements Iterable<Persistence> {
     return this.toString();
   }
 }
+
+comesFrom(PersistedTable, "gpu.persisted()");
 
 /** The cells of a row: name, contents, size, time, origin, state, processes. */
 export function cellsOf(row: Persistence): readonly string[] {

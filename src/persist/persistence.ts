@@ -3,7 +3,7 @@
 
 import type { LoadedFile } from "../disk/loaded_files.ts";
 import { formatBytes, visibleText } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import type { AsleepFacts, KeptFacts, Opener, Taint, Wholeness } from "./keeper_words.ts";
 import { originWords, type PersistOrigin, timeWords } from "./origin.ts";
@@ -114,3 +114,5 @@ export class Persistence {
     return `Persistence ${this}, ${what}, ${formatBytes(byteLength)}, ${open}`;
   }
 }
+
+comesFrom(Persistence, "gpu.persist() and gpu.persisted()");

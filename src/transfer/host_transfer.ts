@@ -141,7 +141,8 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const awayCount = threadsAway();
   move(task, owned, { hasHelp: true });
   const turn = turnWhenDue(byteLength);
-  return threadsAway() > awayCount ? threadsBack()?.then(() => turn) : turn;
+  const back = threadsAway() > awayCount ? threadsBack() : stream.context.returning;
+  return back === undefined ? turn : back.then(() => turn);
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
@@ -152,9 +153,9 @@ export function transferSync(given: HostTransfer): void {
   placeNew(given);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
-  if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
-  using _kept = owned.allocation.hold();
+  using _kept = owned?.allocation.isLeaving === true ? owned.allocation.hold() : undefined;
   moveInOrder(task, owned);
+  stream.context.endWait();
 }
 
 /** Finishes earlier work, moves the bytes, and blocks until they have arrived. */

@@ -260,6 +260,8 @@ export class PendingTransfer extends PendingWork {
     this.#entry?.dispose();
     await mover.atRest();
     await threadsBack(); // of those that made the ring's pages
+    context.endWait();
+    await context.returning;
     context.release();
     if (this.#failure === undefined) this.#settle.resolve();
     else this.#settle.reject(this.#failure.error);

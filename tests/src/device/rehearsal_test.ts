@@ -26,7 +26,6 @@ function traceOf(gpu: CudaDevice): unknown {
     data: { ...data, provenance },
     live: gpu.live().objects,
     copiedBytes: gpu.context.copiedBytes,
-    waitCount: gpu.context.waitCount,
   };
 }
 

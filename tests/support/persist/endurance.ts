@@ -1,6 +1,6 @@
 // Kills programs that persist memory, its keeper, and both, at random moments, 100 times each, and looks
 // from outside whether the bytes are right or told not to be, and whether anything is left:
-// `deno task test:persist [ROUNDS]`.
+// `deno run -A tests/support/persist/endurance.ts [ROUNDS]`.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
