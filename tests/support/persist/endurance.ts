@@ -35,8 +35,14 @@ for (const victim of VICTIMS.filter((name) => named.length === 0 || named.includ
     // A maker that hangs and lives would be waited for.
     const how = victim === "keeper" && chosen === "hangs" ? undefined : chosen;
     const command: PersistCommand = { do: "persist", name: "w", value, byteLength: BYTES, how };
-    peer.tell(command).then(() => peer.tell({ do: "fill", value, waits: false })).catch(() => {});
-    await delay(Math.random() * 250);
+    const persisted = peer.tell(command).then(() => {
+      peer.tell({ do: "fill", value, waits: false }).catch(() => {});
+    });
+    persisted.catch(() => {});
+    // Half of them die while they load and publish, the others while they write.
+    if (round % 2 === 0) await delay(Math.random() * 150);
+    else await Promise.race([persisted.catch(() => {}), delay(500)]);
+    await delay(Math.random() * 20);
     if (victim !== "program") {
       const pid = await scene.pid().catch(() => undefined);
       if (pid !== undefined) {
