@@ -14,6 +14,8 @@ export interface CliOptions {
   /** Folder for files. */
   readonly out: string;
   readonly json: boolean;
+  /** Whether to remove what the command installs. */
+  readonly remove: boolean;
   /** Whether to measure nvbandwidth's cases. */
   readonly cases: boolean;
   /** Bytes of a copy in these cases; nvbandwidth's when left out. */
@@ -23,7 +25,7 @@ export interface CliOptions {
 }
 
 /** Names of the commands. */
-export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "help" | "version";
+export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "kernel" | "help" | "version";
 
 const PLACE = ["device", "driver"];
 const SIZES = ["largest", "full"];
@@ -33,7 +35,8 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
   calibrate: [...PLACE, "json"],
-  doctor: PLACE,
+  doctor: [...PLACE, "json"],
+  kernel: ["remove"],
   help: [],
 };
 
@@ -101,6 +104,7 @@ function parse(args: readonly string[]) {
         out: { type: "string", default: "." },
         json: { type: "boolean", default: false },
         cases: { type: "boolean", default: false },
+        remove: { type: "boolean", default: false },
         compare: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
@@ -113,7 +117,7 @@ function parse(args: readonly string[]) {
 }
 
 function readOptions(values: Values): CliOptions {
-  const { device, driver, out, json, cases, compare } = values;
+  const { device, driver, out, json, cases, compare, remove } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
@@ -138,6 +142,7 @@ function readOptions(values: Values): CliOptions {
     driver,
     out,
     json,
+    remove,
     cases: cases || compare !== undefined,
     caseBytes: values.largest === undefined ? undefined : largestBytes,
     compare,

@@ -69,7 +69,7 @@ import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
-import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
+import { type ArrayOf, DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
   CAPTURE_OPTIONS,
   captureGraph,
@@ -397,8 +397,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Resource that allocates page-locked memory when a call names none; {@link
-   * CudaDevice.withPinnedResource} changes it for a function.
+   * Resource that allocates page-locked memory when a call names none;
+   * {@link CudaDevice.withPinnedResource} changes it for a function.
    */
   get pinnedMemoryResource(): MemoryResource {
     return this.#pinnedResources.current;
@@ -417,8 +417,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `resource` as the default for page-locked memory, as {@link
-   * CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
+   * Calls `body` with `resource` as the default for page-locked memory, as
+   * {@link CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
    *
    * @returns What `body` returns.
    */
@@ -428,8 +428,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `stream` as the stream of this device's calls that name none, as {@link
-   * CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
+   * Calls `body` with `stream` as the stream of this device's calls that name none, as
+   * {@link CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
    * `await` in `body`. Calls nest; other devices and other functions keep their own.
    *
    * @returns What `body` returns.
@@ -460,8 +460,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Allocates device memory. The elements keep whatever was there before; use {@link
-   * CudaDevice.zeros} to clear them.
+   * Allocates device memory. The elements keep whatever was there before; use
+   * {@link CudaDevice.zeros} to clear them.
    *
    * @param dtype The element type, such as `"float32"`.
    * @param shape Number of elements, or the size of each axis.
@@ -549,6 +549,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   change a whole number up to 2^53, or make a finite one infinite.
    * @throws OutOfMemoryError with all amounts when the device has too little memory.
    */
+  upload(
+    source: Float32Array | readonly number[],
+    options?: UploadOptions<"float32">,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies a typed array into it; resolves when that is done. */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
@@ -573,12 +578,23 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
+  /** Has the compiler say what it expects where nothing above fits; there is no such call. */
+  upload(
+    source: Lowercase<
+      "expected a typed array or numbers; bigints, booleans and bytes need { dtype }"
+    >,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies an array of this element type into it. */
+  upload<D extends DType>(
+    source: ArrayOf<D>,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceBuffer<D>>;
   async upload<D extends DType>(
-    source: HostMemory | HostValues,
+    source: HostMemory | HostValues | string, // the words of a signature above; they are refused
     options: UploadOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
     options = UPLOAD_OPTIONS.read(options, "upload");
-    const { array, dtype, shape } = uploadSource(source, options);
+    const { array, dtype, shape } = uploadSource(source as HostValues, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
     if (made instanceof Promise) {
@@ -594,6 +610,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /** Allocates device memory and copies an array into it; blocks until the copy is done. */
+  uploadSync(
+    source: Float32Array | readonly number[],
+    options?: UploadOptions<"float32">,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies a typed array into it; blocks until the copy is done. */
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
@@ -624,14 +645,25 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
+  /** Has the compiler say what it expects where nothing above fits; there is no such call. */
+  uploadSync(
+    source: Lowercase<
+      "expected a typed array or numbers; bigints, booleans and bytes need { dtype }"
+    >,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies an array of this element type into it; blocks. */
   uploadSync<D extends DType>(
-    source: HostMemory | HostValues,
+    source: ArrayOf<D>,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): DeviceBuffer<D>;
+  uploadSync<D extends DType>(
+    source: HostMemory | HostValues | string, // the words of a signature above; they are refused
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
     options = UPLOAD_OPTIONS.read(options, "uploadSync");
     const { stream, onProgress, signal } = options;
     signal?.throwIfAborted();
-    const { array, dtype, shape } = uploadSource(source, options);
+    const { array, dtype, shape } = uploadSource(source as HostValues, options);
     return finished(this.alloc(dtype, shape, allocationOf(options)), (buffer) => {
       buffer.uploadSync(array, { stream });
       const { byteLength } = buffer;
@@ -1397,8 +1429,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
-   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an {@link
-   * OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an
+   * {@link OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
    * asked.
    */
   limit(size: ByteSize | undefined): void {

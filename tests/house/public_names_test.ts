@@ -147,7 +147,8 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     ImageOptions
     LinkBandwidthResult LinkCase LinkSpeed LiveWatch
     OverlapRecorder OverlapSpan OverlapTrace
-    PictureSize PlotConfig PlotLayout PlotlyRuntime ProgressBar ProgressOptions ProgressState
+    PictureSize PlotConfig PlotLayout PlotlyRuntime PlotlyRuntimeOptions ProgressBar ProgressOptions
+    ProgressState
     ProgressSurface Provenance
     ShownWatchOptions
     Trace
@@ -173,7 +174,7 @@ const CONSTRUCTED = [
   /Error$/,
   /^(Link)?BandwidthResult$/, // from stored JSON
   /^Figure$/,
-  /^ProgressBar$/,
+  /^(ProgressBar|PlotlyRuntime)$/,
 ];
 
 function wordsOf(text: string): string[] {

@@ -37,6 +37,7 @@ import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
   memoryMeter,
+  PlotlyRuntime,
   progress,
   systemMeter,
   warnOfReruns,
@@ -359,6 +360,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   ),
   "CudaDevice#pitched": door(PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door(PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  "GpuBuffer#to": door(PLACE, ({ gpu, buffer }, o) => buffer.to(gpu, o)),
   ...Object.fromEntries(
     // Each kind says for itself what it returns.
     ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]
@@ -393,6 +395,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "GpuBuffer#writeFile": door(
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
+  ),
+  "StridedView#showImage": door(
+    { colors: "word", range: "list" },
+    ({ buffer }, o) => buffer.reshape([1, -1]).transpose().showImage(o),
   ),
   "GpuBuffer#showImage": door(
     { colors: "word", range: "list" },
@@ -429,10 +435,6 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "StridedView#setAt": door(STREAM, ({ view }, o) => view.setAt(0, 9, o)),
   "StridedView#equals": door(STREAM, ({ view, source }, o) => view.equals(source, o)),
   "StridedView#describe": door(TRANSFER, ({ view }, o) => view.describe(o)),
-  "StridedView#showImage": door(
-    { colors: "word", range: "list" },
-    ({ buffer }, o) => buffer.reshape([1, -1]).strided().showImage(o),
-  ),
   "StridedView#fillPattern": door(
     STREAM,
     ({ view }, o) => view.fillPattern(new Uint8Array([1]).buffer, o),
@@ -590,6 +592,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
   ),
+  "new PlotlyRuntime": door({ full: "flag" }, (_, o) => void new PlotlyRuntime(o)),
   "new Figure": door(
     { data: "list", layout: "record", config: "record", description: "text" },
     (_, o) => new Figure(o),
