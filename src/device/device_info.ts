@@ -23,12 +23,20 @@ export class DeviceInfo {
   readonly totalBytes: number;
   /** Number of copy engines: with two or more, copies in both directions overlap. */
   readonly copyEngineCount: number;
+  /**
+   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
+   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   */
+  readonly whySimulated: string | undefined;
   readonly #driver: DriverApi;
   #bus: Bus | undefined;
 
   /** @ignore Reads the properties from the driver. */
-  constructor(parts: Parts<Context>) {
-    const context = partsOf(parts, new.target);
+  constructor(
+    parts: Parts<{ readonly context: Context; readonly whySimulated?: string | undefined }>,
+  ) {
+    const { context, whySimulated } = partsOf(parts, new.target);
+    this.whySimulated = whySimulated;
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);

@@ -17,7 +17,7 @@ export type FileAccess = "read" | "write";
 const ADDRESS = /^(https?:\/\/|blob:)/i;
 
 /** Number of links that the system follows at most. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /** Returns whether a path is in fact an address of the web, where files would only be missing. */
 export function isWebAddress(path: FilePath): boolean {
@@ -128,7 +128,7 @@ export function requireAccess(path: string, access: FileAccess): void {
  */
 export function realPathOf(path: string): string {
   let place = path;
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     const there = resolveLinks(place);
     if (there !== undefined) return there;
     const folder = resolveLinks(folderOf(place));

@@ -26,7 +26,7 @@ import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { toDLDataType } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
-import { MOST_AXES } from "./read_tensor.ts";
+import { MAX_AXES } from "./read_tensor.ts";
 import { type StructPlace, takePlace } from "./struct_memory.ts";
 
 /** Options for {@link GpuBuffer.toDLPack}. */
@@ -166,10 +166,10 @@ export function makeTensor(
   const { allocation, name } = source;
   const { context } = allocation;
   requireNoCapture("hand memory to another library");
-  if (source.shape.length > MOST_AXES) {
+  if (source.shape.length > MAX_AXES) {
     throw new RangeError(
       `Cannot hand over ${name}: it has ${source.shape.length} axes, which no library takes; ` +
-        `reshape() it to ${MOST_AXES} at most`,
+        `reshape() it to ${MAX_AXES} at most`,
     );
   }
   const theirs = libraryStream(context, stream, name);
@@ -178,6 +178,7 @@ export function makeTensor(
       `Cannot hand over ${name} without a version: it may only be read, which such a struct cannot say`,
     );
   }
+  allocation.usage.gate?.handOut();
   const isEmpty = source.byteLength === 0;
   const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
   using undo = new DisposableStack();

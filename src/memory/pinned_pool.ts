@@ -24,7 +24,7 @@ export const PAGE_BYTES = 4096;
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
 /** A kept block may exceed a request by this factor, so that a few serve varying sizes. */
-const MOST_LARGER = 1.25;
+const MAX_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();
 
@@ -158,7 +158,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     if (this.#free.has(wanted)) return wanted;
     let fit = Infinity;
     for (const size of this.#free.keys()) if (size > wanted && size < fit) fit = size;
-    return fit <= wanted * MOST_LARGER ? fit : undefined;
+    return fit <= wanted * MAX_LARGER ? fit : undefined;
   }
 
   #takeFree(size: number): bigint | undefined {

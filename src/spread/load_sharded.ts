@@ -22,7 +22,7 @@ import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
 import type { ByteSize } from "../words/format.ts";
 import { CALLBACK, OptionSet, SIZE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
+import { DeviceParts, MIN_SHARED_BYTES } from "./device_parts.ts";
 import { handingOn, settled, type Share } from "./hand_on.ts";
 import {
   distribute,
@@ -212,7 +212,7 @@ interface SharedSection {
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
   const { byteLength, buffers } = section;
   if (byteLength === 0) return;
-  if (byteLength < SMALLEST_SHARED_BYTES) {
+  if (byteLength < MIN_SHARED_BYTES) {
     const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
     least?.shared.push({ byteLength, run: (options) => readForAll(section, options) });
     return;

@@ -127,13 +127,13 @@ export function messageOf(error: unknown): string {
 }
 
 /** Length at which messages cut a text. */
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 /** Describes a value for messages: `"fast"`, `the number 5`, `a Float32Array`, `CudaStream(loader)`. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return visibleText(JSON.stringify(value.slice(0, MOST_SHOWN)));
+      return visibleText(JSON.stringify(value.slice(0, MAX_SHOWN)));
     case "number":
     case "bigint":
       return `the ${typeof value} ${value}`;

@@ -313,7 +313,7 @@ for (const [code, bits, lanes, words] of OTHER_TYPES) {
     }));
 }
 
-testOnDevice("fromDLPack() refuses what is no address of a struct", (gpu) => {
+testOnDevice("fromDLPack() refuses a value that is not the address of a struct", (gpu) => {
   const wrong: readonly [unknown, string][] = [
     [0n, "its address is null"],
     [12n, "expected a multiple of 8"],

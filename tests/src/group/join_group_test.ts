@@ -857,7 +857,7 @@ testOnLinux(
   },
 );
 
-Deno.test("readAppointment() reads addresses, and refuses what is none", () => {
+Deno.test("readAppointment() reads addresses, and refuses other texts", () => {
   const own = { rank: 1, size: 4, token: TOKEN };
   const placeOf = (rendezvous: string) => readAppointment({ ...own, rendezvous }).place;
   assertEquals(placeOf("tcp://10.0.0.1:4100"), {
