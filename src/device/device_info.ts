@@ -23,12 +23,8 @@ export class DeviceInfo {
   readonly totalBytes: number;
   /** Number of copy engines: with two or more, copies in both directions overlap. */
   readonly copyEngineCount: number;
-  /**
-   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
-   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
-   */
-  readonly whySimulated: string | undefined;
   readonly #driver: DriverApi;
+  readonly #whySimulated: string | undefined;
   #bus: Bus | undefined;
 
   /** @ignore Reads the properties from the driver. */
@@ -36,7 +32,7 @@ export class DeviceInfo {
     parts: Parts<{ readonly context: Context; readonly whySimulated?: string | undefined }>,
   ) {
     const { context, whySimulated } = partsOf(parts, new.target);
-    this.whySimulated = whySimulated;
+    this.#whySimulated = whySimulated;
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);
@@ -53,6 +49,14 @@ export class DeviceInfo {
     this.#driver = driver.api;
   }
 
+  /**
+   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
+   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   */
+  get whySimulated(): string | undefined {
+    return this.#whySimulated;
+  }
+
   /** Link to the host; read from NVIDIA's management library (NVML) on first use. */
   get bus(): Bus {
     return this.#bus ??= readBus(this.#driver, this);
@@ -60,7 +64,7 @@ export class DeviceInfo {
 
   /** Returns the properties as plain data, with the bus. */
   toJSON(): Omit<DeviceInfo, "toJSON"> {
-    return { ...this, bus: this.bus };
+    return { ...this, bus: this.bus, whySimulated: this.whySimulated };
   }
 }
 
