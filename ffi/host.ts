@@ -29,18 +29,12 @@ const LANES = {
   },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
-  // void *malloc(size_t size)
-  malloc: { parameters: ["usize"], result: "u64" },
-  // void free(void *ptr)
-  free: { parameters: ["u64"], result: "void" },
   // int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask): 0 is the calling thread
   sched_setaffinity: { parameters: ["i32", "usize", "buffer"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The other calls that return at once. */
 const IMMEDIATE = {
-  // void *memset(void *s, int c, size_t n)
-  memset: { parameters: ["u64", "i32", "usize"], result: "u64" },
   // int mallopt(int param, int value)
   mallopt: { parameters: ["i32", "i32"], result: "i32" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
@@ -63,14 +57,6 @@ const IMMEDIATE = {
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
-  // long syscall(long number, ...), for SYS_process_vm_readv:
-  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
-  readMemory: {
-    name: "syscall",
-    parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64"],
-    result: "isize",
-  },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Number of arrays that one call can keep. */
@@ -121,15 +107,6 @@ const ELSEWHERE = {
   futexKeepingManyNonblocking: {
     name: "syscall",
     parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", ...KEPT_BUFFERS],
-    result: "isize",
-    nonblocking: true,
-  },
-  // long syscall(long number, ...), for SYS_process_vm_readv, and an argument whose memory Deno keeps:
-  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
-  readMemoryKeepingNonblocking: {
-    name: "syscall",
-    parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64", "buffer"],
     result: "isize",
     nonblocking: true,
   },
@@ -395,9 +372,6 @@ export const MPOL_PREFERRED = 1;
 
 /** Bytes of a set of processors, of which there are at most 1,024: `cpu_set_t` of sched.h. */
 export const CPU_SET_BYTES = 128;
-
-/** Number of the call that copies memory of a process: `SYS_process_vm_readv` of sys/syscall.h on Linux. */
-export const SYS_PROCESS_VM_READV = Deno.build.arch === "aarch64" ? 270n : 310n;
 
 /** Operations of a futex call, among the threads of one process: `FUTEX_*` of linux/futex.h. */
 export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;

@@ -189,12 +189,6 @@ export class Ledger {
     if (entry.byteLength > 0) this.#uncount(entry, entry.byteLength);
   }
 
-  /** Starts the counters anew from what is live. */
-  forgetCounts(): void {
-    this.device.forget();
-    this.host.forget();
-  }
-
   /** Updates the number of bytes of a live object. */
   recount(entry: LedgerEntry, formerBytes: number): void {
     if (this.#entries[entry.slot] !== entry) return;

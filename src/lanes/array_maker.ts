@@ -3,10 +3,12 @@
 // over in a message, in some microseconds, and is an ordinary array that V8 frees like any other.
 
 import type { MessagePort } from "node:worker_threads";
-import { findHost } from "../../ffi/host.ts";
+import { findHost, MALLOPT } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
-import { widenHeap } from "./heap_pages.ts";
 import { ARRAY_LANES, CONTROL, MOST_ARRAYS_ASKED } from "./lane_program.ts";
+
+/** The heap never maps smaller blocks by themselves. */
+const FEWEST_KEPT_BYTES = 2 ** 16;
 
 /** Smaller arrays are made as copies of page-locked memory, into memory that is warm by then. */
 const FEWEST_BYTES = 2 ** 19;
@@ -67,8 +69,6 @@ export class ArrayMaker {
     if (byteLength < FEWEST_BYTES || byteLength > MOST_MADE_BYTES) return false;
     const known = this.#find(byteLength);
     if (known === undefined) {
-      const host = findHost();
-      if (host !== undefined) widenHeap(host); // else each array of the lanes is mapped anew
       this.#keep([{ byteLength, ready: [] }, ...this.#stocks].slice(0, MOST_SIZES));
       return false;
     }
@@ -188,4 +188,26 @@ export class ArrayMaker {
 /** Returns the word with the size of an array, by its number among those that were asked for. */
 function placeOf(number: number): number {
   return CONTROL.arraySizes + (number & (MOST_ARRAYS_ASKED - 1));
+}
+
+/** The largest block that the heap takes from its own memory, at the most that the C library allows. */
+const MOST_HEAP_BYTES = 32 * 2 ** 20;
+
+/** Freed bytes that the heap keeps at its end: twice the other threshold, as it sets by itself. */
+const KEPT_BYTES = 2 * MOST_HEAP_BYTES;
+
+/** Set once the heap was told to keep memory. */
+let keepsMemory = false;
+
+/**
+ * Sets, when the first array of this size is made, what the C library's heap sets by itself once a program
+ * has freed a block of 32 MiB: it maps smaller ones no more, each with new pages, and does not give the
+ * pages of freed ones back at once (mallopt).
+ */
+export function keepFreedMemory(byteLength: number): void {
+  if (keepsMemory || byteLength < FEWEST_KEPT_BYTES) return;
+  keepsMemory = true;
+  const host = findHost();
+  host?.mallopt(MALLOPT.MMAP_THRESHOLD, MOST_HEAP_BYTES);
+  host?.mallopt(MALLOPT.TRIM_THRESHOLD, KEPT_BYTES);
 }

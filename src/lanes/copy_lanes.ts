@@ -9,7 +9,6 @@ import type { MemoryPart, PageMaker } from "./fresh_pages.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type LaneTask, LaneTasks } from "./lane_tasks.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
-import { canReport } from "./reporting_copies.ts";
 
 /** Options for handing out tasks. */
 export interface Lending {
@@ -51,22 +50,6 @@ const PATIENCE_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 2 : 0;
 /** Looks for the end of a task before events are looked at again: some 3 microseconds. */
 const LOOKS = 500;
 
-/**
- * Time by which a lent thread has begun, unless the program keeps all of them busy, and time by which it has
- * copied a slot, unless the system stopped in the middle of it.
- */
-const BEGIN_MILLISECONDS = 20;
-const REPORT_MILLISECONDS = 500;
-
-/** Time for which no thread is asked to report after one did not. */
-const PAUSE_MILLISECONDS = 5000;
-
-/**
- * Copies whose promises no turn of the event loop has settled, from which on lanes are started: a
- * caller that blocks has moved 4 GiB by then.
- */
-const MOST_UNSETTLED = 2048;
-
 /** Slots beside those of the ring: pages of two arrays of the largest size, or parts of one array. */
 const PAGE_SLOTS = 32;
 
@@ -79,8 +62,6 @@ interface Loan {
   readonly slot: number;
   /** Called when the thread is back and nothing waits for the task any more. */
   onReturn: (() => void) | undefined;
-  /** When a thread was asked to say in shared memory that it is done; undefined when it does not. */
-  readonly askedAt?: number;
 }
 
 /** Lanes, the queue of their tasks, and the tasks' ends. */
@@ -95,10 +76,6 @@ export class CopyLanes implements PageMaker {
   readonly #lent = new Map<number, Loan>();
   /** Tasks whose threads have not come back; they may be done long before. */
   readonly #away = new Set<Loan>();
-  /** Time from which lent threads are asked to report. */
-  #reportsFrom = -Infinity;
-  /** Copies that have reported or will, and whose promises are not settled. */
-  #unsettledCount = 0;
   /** Slots for pages. */
   readonly #pageSlots: readonly number[];
   /** New arrays that lanes make. */
@@ -225,8 +202,7 @@ export class CopyLanes implements PageMaker {
   /** Returns the status of a slot's task. */
   status(slot: number): "pending" | "done" | "failed" {
     const status = Atomics.load(this.#words, this.#statusWord(slot));
-    if (status === STATUS.pending || status === STATUS.begun) return "pending";
-    if (this.#lent.size > 0) this.#takeReport(slot);
+    if (status === STATUS.pending) return "pending";
     return status === STATUS.done ? "done" : "failed";
   }
 
@@ -239,7 +215,7 @@ export class CopyLanes implements PageMaker {
     const slot = this.#take((slot) => {
       if (this.runningCount === 0) {
         if (this.#tasks.isForLanes(slot)) return true;
-        return !canLend && (!this.#awaitsReport || !this.#tasks.isCopy(slot));
+        return !canLend;
       }
       return this.#sleeperCount > 0 && this.#tasks.isBrief(slot);
     });
@@ -274,78 +250,14 @@ export class CopyLanes implements PageMaker {
     return this.#away.size > before;
   }
 
-  /**
-   * Gives waiting copies to threads that the runtime lends and that report in shared memory, for a
-   * caller that blocks. Returns false when there is no copy to give.
-   */
-  lendReporting(): boolean {
-    if (!this.hasWaiting || !this.canReport) return false;
-    if (this.#unsettledCount > MOST_UNSETTLED) this.start();
-    let hasGiven = false;
-    while (this.#away.size < this.#spareCount && takeThread()) {
-      const slot = this.#take((slot) => this.#tasks.isCopy(slot));
-      if (slot === undefined) {
-        giveThreadBack();
-        break;
-      }
-      hasGiven = true;
-      const copying = this.#tasks.runReporting(slot, this.#wordAddress(this.#statusWord(slot)));
-      if (copying !== undefined) {
-        this.#awaitReport(slot, copying);
-        continue;
-      }
-      giveThreadBack();
-      this.#note(slot, this.#tasks.runIfThere(slot));
-    }
-    return hasGiven;
-  }
-
-  /** Whether lent threads report in shared memory; none is asked for a while after one did not. */
-  get canReport(): boolean {
-    return canReport() && performance.now() >= this.#reportsFrom;
-  }
-
-  /** Whether a lent thread will report: it takes the next copy sooner than the caller would be back. */
-  get #awaitsReport(): boolean {
-    for (const { slot, askedAt } of this.#lent.values()) {
-      if (askedAt === undefined) continue;
-      if (this.status(slot) === "pending" && !this.needsTurn(slot)) return true;
-    }
-    return false;
-  }
-
   /** Returns whether only a turn of the event loop can tell that a slot's task is done. */
   needsTurn(slot: number): boolean {
-    const loan = this.#lent.get(slot);
-    if (loan === undefined || this.status(slot) !== "pending") return false;
-    if (loan.askedAt === undefined) return true;
-    const now = performance.now();
-    if (now < loan.askedAt + BEGIN_MILLISECONDS) return false;
-    if (!this.#hasBegun(slot)) this.#tasks.revoke(slot);
-    if (this.#hasBegun(slot) && now < loan.askedAt + REPORT_MILLISECONDS) return false;
-    this.#reportsFrom = now + PAUSE_MILLISECONDS;
-    return true;
-  }
-
-  #hasBegun(slot: number): boolean {
-    return Atomics.load(this.#words, this.#statusWord(slot)) === STATUS.begun;
+    return this.#lent.has(slot) && this.status(slot) === "pending";
   }
 
   /** Does a slot's task once more, on the calling thread, even while another thread does it. */
   repeat(slot: number): boolean {
     return this.#tasks.run(slot);
-  }
-
-  /**
-   * Does a slot's task in the place of a thread that did not report; the slot has a task until the thread
-   * is back.
-   */
-  takeOver(slot: number): void {
-    this.repeat(slot);
-    this.leave(slot, () => {
-      this.forget(slot);
-      this.#note(slot, true);
-    });
   }
 
   /** Leaves a slot to the thread that does its task; calls `onReturn` when the thread is back. */
@@ -471,29 +383,6 @@ export class CopyLanes implements PageMaker {
     if (loan.onReturn !== undefined) return loan.onReturn();
     if (this.#lent.get(slot) === loan) this.#lent.delete(slot);
     this.#note(slot, isDone);
-  }
-
-  /** Waits for a thread that reports; in a turn of the event loop it is back in any case. */
-  async #awaitReport(slot: number, copying: Promise<boolean>): Promise<void> {
-    const loan: Loan = { slot, onReturn: undefined, askedAt: performance.now() };
-    this.#lent.set(slot, loan);
-    this.#away.add(loan);
-    this.#unsettledCount++;
-    const isDone = await copying.catch(() => false);
-    this.#unsettledCount--;
-    if (!this.#away.delete(loan)) return; // it has reported
-    giveThreadBack();
-    if (loan.onReturn !== undefined) return loan.onReturn();
-    this.#lent.delete(slot);
-    this.#note(slot, isDone || this.#tasks.runIfThere(slot));
-  }
-
-  /** Notes that the thread of a slot has reported, and so is on its way back. */
-  #takeReport(slot: number): void {
-    const loan = this.#lent.get(slot);
-    if (loan?.askedAt === undefined) return;
-    this.#lent.delete(slot);
-    if (this.#away.delete(loan)) giveThreadBack();
   }
 
   #note(slot: number, isDone: boolean): void {

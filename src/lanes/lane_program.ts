@@ -54,8 +54,8 @@ export const OPERATION = {
   makePages: 6n,
 } as const;
 
-/** Status of a task; a lent thread that reports says that it has begun. */
-export const STATUS = { pending: 0, done: 1, failed: 2, begun: 3 } as const;
+/** Status of a task. */
+export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 
 /**
  * 64-bit fields of a task: operation, destination, source, byteLength, fileOffset; and for rows the
@@ -88,11 +88,6 @@ export const LANE_CODES = {
   /** Looks between two glances at the clock. */
   LOOKS: 64,
   MOST_ARRAYS_ASKED,
-  /**
-   * Bytes of a lane's heap whose pages are made at a time: one page after the other takes longer than to
-   * clear them, and twice as long as the program needs for a transfer.
-   */
-  HEAP_BYTES: 8n * 2n ** 20n,
   PAGE_BYTES: BigInt(PAGE_BYTES),
   HUGEPAGE: MADV.HUGEPAGE,
   POPULATE_WRITE: MADV.POPULATE_WRITE,
@@ -144,7 +139,7 @@ export interface LaneJob extends TaskMemory {
 export interface LaneSystem extends TaskTools {
   readonly host:
     & TaskTools["host"]
-    & Pick<HostApi, "futex" | "sched_setaffinity" | "malloc" | "free" | "mincore">;
+    & Pick<HostApi, "futex" | "sched_setaffinity" | "addressOf">;
   /** Takes new arrays; undefined for lanes that make none. */
   readonly port?: Pick<MessagePort, "postMessage"> | undefined;
   /** {@link doTask}. */
@@ -156,7 +151,7 @@ export interface LaneSystem extends TaskTools {
 }
 
 /** The functions of the C library that lanes bind. */
-export const LANE_SYMBOLS = { ...HOST_GROUPS[1], mincore: HOST_GROUPS[0].mincore };
+export const LANE_SYMBOLS = { ...HOST_GROUPS[1], addressOf: HOST_GROUPS[0].addressOf };
 
 /**
  * The steps of moving bytes between memory and a file. Each yields the number moved so far and
@@ -240,7 +235,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
   const { host, codes, doTask, startLane, turn, port } = system;
   const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
   const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
-  const pageState = new Uint8Array(1);
+  const nothing = new Uint8Array(1);
 
   /** Sleeps for a while if the word is unchanged; returns whether the lane was woken. */
   function sleep(word: number, seen: number): boolean {
@@ -256,20 +251,14 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     }
   }
 
-  /** Makes pages in the heap of this thread, where the next array would have none. */
-  function prepareHeap(byteLength: number): void {
-    const { HEAP_BYTES, PAGE_BYTES, HUGEPAGE, POPULATE_WRITE } = codes;
-    const size = BigInt(byteLength);
-    const place = host.malloc(size);
-    const lastPage = (place + size - 1n) / PAGE_BYTES * PAGE_BYTES;
-    const isKnown = host.mincore(lastPage, PAGE_BYTES, pageState) === 0;
-    host.free(place);
-    if (!isKnown || (pageState[0] ?? 0) % 2 === 1) return;
-    const block = host.malloc(HEAP_BYTES);
-    const start = (block + PAGE_BYTES - 1n) / PAGE_BYTES * PAGE_BYTES;
-    host.madvise(start, HEAP_BYTES - PAGE_BYTES, HUGEPAGE);
-    host.madvise(start, HEAP_BYTES - PAGE_BYTES, POPULATE_WRITE);
-    host.free(block);
+  /** Makes the pages of a new array that has none: one after the other, by whoever fills it, takes longer. */
+  function makePages(array: ArrayBuffer): void {
+    const { PAGE_BYTES, HUGEPAGE, POPULATE_WRITE } = codes;
+    const address = host.addressOf(new Uint8Array(array), nothing, 0n);
+    const start = address - address % PAGE_BYTES;
+    const size = address + BigInt(array.byteLength) - start;
+    host.madvise(start, size, HUGEPAGE);
+    host.madvise(start, size, POPULATE_WRITE);
   }
 
   /** Makes an array that was asked for and sends it, or its size; returns false when there is none to make. */
@@ -280,9 +269,9 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     const byteLength = Atomics.load(words, at);
     const { arraysBegun } = CONTROL;
     if (Atomics.compareExchange(words, arraysBegun, begun, begun + 1) !== begun) return true;
-    prepareHeap(byteLength);
     try {
       const array = new ArrayBuffer(byteLength);
+      makePages(array);
       port.postMessage(array, [array]);
     } catch {
       port.postMessage(byteLength);

@@ -14,7 +14,6 @@ import {
   TASK_FIELDS,
   type TaskMemory,
 } from "./lane_program.ts";
-import { ReportingCopies } from "./reporting_copies.ts";
 
 /**
  * The task of a lane for one slot. The file's side of a task is a descriptor instead of an address, and
@@ -74,11 +73,8 @@ export class LaneTasks implements TaskMemory {
   /** The array of each slot's copy, and the direction. */
   readonly #arrays = new Map<number, Pick<CopyTask, "direction" | "bytes">>();
 
-  readonly #reporting: ReportingCopies;
-
   /** Makes room for a task of each slot. */
   constructor(slotCount: number) {
-    this.#reporting = new ReportingCopies(slotCount);
     this.fields = sharedFields(TASK_FIELDS * slotCount);
     this.lists = sharedFields(COPY_FIELDS * MOST_COPIES * slotCount);
   }
@@ -118,11 +114,6 @@ export class LaneTasks implements TaskMemory {
       operation !== OPERATION.write;
   }
 
-  /** Returns whether a task is one copy between a slot and an array. */
-  isCopy(slot: number): boolean {
-    return this.#field(slot, 0) === OPERATION.copy;
-  }
-
   /** Returns whether a task is over before a sleeping lane would be awake. */
   isBrief(slot: number): boolean {
     const operation = this.#field(slot, 0);
@@ -158,33 +149,6 @@ export class LaneTasks implements TaskMemory {
       );
     }
     return step.value;
-  }
-
-  /**
-   * Starts a copy on another thread, which keeps the array's memory and sets `word` to
-   * {@link STATUS.done} when all bytes are there; resolves to false when they are not, or undefined
-   * when this memory cannot be copied so.
-   */
-  runReporting(slot: number, word: bigint): Promise<boolean> | undefined {
-    const array = this.#arrayOf(slot);
-    if (array === undefined) return undefined;
-    return this.#reporting.start(slot, { ...this.#read(slot), word, kept: array });
-  }
-
-  /** Ends a copy on another thread that has not begun. */
-  revoke(slot: number): void {
-    this.#reporting.revoke(slot);
-  }
-
-  /** Does a copy on the calling thread, when its array is still there. */
-  runIfThere(slot: number): boolean {
-    return this.#arrayOf(slot) !== undefined && this.run(slot);
-  }
-
-  /** The array of a slot's copy; undefined when the program moved it away. */
-  #arrayOf(slot: number): HostBytes | undefined {
-    const bytes = this.#arrays.get(slot)?.bytes;
-    return BigInt(bytes?.byteLength ?? -1) === this.#field(slot, 3) ? bytes : undefined;
   }
 
   async #copyElsewhere(

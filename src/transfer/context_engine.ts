@@ -4,11 +4,10 @@
 import type { Context } from "../driver/context.ts";
 import type { ArrayMaker } from "../lanes/array_maker.ts";
 import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
-import { canReport } from "../lanes/reporting_copies.ts";
 import { Demand } from "./demand.ts";
 import { TransferEngine } from "./engine.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
-import { FEWEST_REPORTING, MANY_LANES, SHARED_BYTES } from "./ways.ts";
+import { MANY_LANES, SHARED_BYTES } from "./ways.ts";
 
 const engines = new WeakMap<Context, TransferEngine>();
 
@@ -51,11 +50,6 @@ export function engineLimits(context: Context): EngineLimits {
   return engines.get(context)?.limits ?? DEFAULT_LIMITS;
 }
 
-/** Whether an engine would lend threads to callers that block, on this machine and by default. */
-export function canReportByDefault(): boolean {
-  return DEFAULT_LIMITS.laneCount >= FEWEST_REPORTING && canReport();
-}
-
 /** Returns whether a transfer is among a program's first ones, for which no engine is made. */
 export function isEarly(context: Context, byteLength: number): boolean {
   return !engines.has(context) && !earlyDemandOf(context).wouldPayForRing(byteLength);
@@ -82,13 +76,7 @@ export function noteDemand(context: Context, byteLength: number, { canLend }: Le
     return;
   }
   if (isEarly(context, byteLength)) return earlyDemandOf(context).add(byteLength);
-  const engine = engineOf(context);
-  engine.anticipate(byteLength, { canLend: canLend || engine.canReport });
-}
-
-/** Returns a new array that has its pages; undefined where there is none. */
-export function takeArray(context: Context, byteLength: number): ArrayBuffer | undefined {
-  return engines.get(context)?.takeArray(byteLength);
+  engineOf(context).anticipate(byteLength, { canLend });
 }
 
 /** Returns what makes new arrays of middle size ahead; undefined where nothing does. */
@@ -99,11 +87,6 @@ export function arrayMaker(context: Context): ArrayMaker | undefined {
 /** Returns lanes that copy together with the caller; undefined while too few are awake. */
 export function awakeLanes(context: Context): CopyLanes | undefined {
   return engines.get(context)?.awakeLanes;
-}
-
-/** Returns lanes whose copies lent threads take; undefined where none do, and once lanes run. */
-export function lentLanes(context: Context): CopyLanes | undefined {
-  return engines.get(context)?.lentLanes;
 }
 
 /** Resolves when no thread works for the transfers of a context that are over. */

@@ -5,13 +5,12 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
-import { type ArrayMaker, MOST_MADE_BYTES } from "../lanes/array_maker.ts";
+import type { ArrayMaker } from "../lanes/array_maker.ts";
 import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import { beforeLastTurn } from "../lanes/last_turn.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
-import { SpareArray } from "../lanes/spare_array.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
@@ -21,7 +20,6 @@ import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
 import {
   FEWEST_LANES,
-  FEWEST_REPORTING,
   LENT_RING_FROM_BYTES,
   MANY_LANES,
   pieceBytesFor,
@@ -73,7 +71,6 @@ export class TransferEngine implements MemoryCache {
   readonly #ring: PinnedRing;
   readonly #share: LaneShare<TransferEngine>;
   readonly #demand: Demand;
-  readonly #spare: SpareArray;
   /** Time at which lanes were last looked for that were asleep. */
   #lastLook = -Infinity;
   /** Slots that a lane works on. */
@@ -112,7 +109,6 @@ export class TransferEngine implements MemoryCache {
     this.limits = nearCores === undefined ? limits : limitsOnCores(limits, nearCores.count);
     this.#demand = demand;
     this.#share = new LaneShare(driver, this, { ...this.limits, nearCores });
-    this.#spare = new SpareArray(this.#lanes);
     const { firstSlot: firstIndex } = this.#share;
     this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
     context.ledger.caches.add(this);
@@ -126,14 +122,7 @@ export class TransferEngine implements MemoryCache {
   /** Frees the ring when no transfer is under way, and forgets new arrays that were made ahead. */
   trim(): void {
     this.#ring.trim();
-    this.#spare.drop();
     this.#lanes.arrays.drop();
-  }
-
-  /** Returns a new array that has its pages; undefined where there is none. */
-  takeArray(byteLength: number): ArrayBuffer | undefined {
-    if (byteLength <= MOST_MADE_BYTES && this.arrayMaker !== undefined) return undefined;
-    return this.#spare.take(byteLength);
   }
 
   /** New arrays of middle size that lanes make; undefined while few lanes run, which have enough to do. */
@@ -152,10 +141,10 @@ export class TransferEngine implements MemoryCache {
   wayFor(byteLength: number, { canLend }: Lending): Way {
     const { runningCount } = this.#lanes;
     const { laneCount, ringFromBytes } = this.limits;
-    const hasThreads = canLend ? CAN_LEND && this.#lanes.hasLibrary : this.canReport;
+    const hasThreads = canLend && CAN_LEND && this.#lanes.hasLibrary;
     const isLent = hasThreads && (this.#ring.byteLength > 0 || this.#demand.paysForRing);
     const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
-    const hasOnlyLent = runningCount === 0 && laneCount >= FEWEST_REPORTING;
+    const hasOnlyLent = runningCount === 0 && laneCount >= MANY_LANES;
     const fromBytes = ringFromBytes ?? (hasOnlyLent ? LENT_RING_FROM_BYTES : undefined);
     const way = wayFor(byteLength, Math.max(runningCount, lentCount), fromBytes);
     if (way === "driver" || !this.#ring.prepare()) return "driver";
@@ -178,13 +167,6 @@ export class TransferEngine implements MemoryCache {
     return undefined;
   }
 
-  /** Lanes that do not run yet and have no task: lent threads do the tasks of a caller that blocks. */
-  get lentLanes(): CopyLanes | undefined {
-    const lanes = this.#lanes;
-    if (lanes.runningCount > 0 || !this.canReport || lanes.hasWaiting) return undefined;
-    return lanes;
-  }
-
   /**
    * Notes that bytes are about to move, and starts the lanes once that pays. A program that moves
    * little never pays for threads; one that awaits a model or two uses lent ones.
@@ -195,19 +177,6 @@ export class TransferEngine implements MemoryCache {
     const { active } = this.#share;
     const isShared = active.size > (active.has(this) ? 1 : 0);
     if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND, isShared })) this.startLanes();
-  }
-
-  /** Whether copies of a caller that blocks go to lent threads until lanes run. */
-  get canReport(): boolean {
-    return this.limits.laneCount >= FEWEST_REPORTING && this.#lanes.canReport;
-  }
-
-  /**
-   * Allocates the ring before it is needed, up to its default size. The first large transfer would take
-   * some 6 ms longer for that.
-   */
-  fillRing(): void {
-    this.#ring.fill(DEFAULT_LIMITS.slotCount);
   }
 
   /** Starts the lanes; until they run lent threads or the calling thread do their work. */
@@ -408,7 +377,7 @@ export class TransferEngine implements MemoryCache {
       moved = true;
     }
     if (how.canLend) moved = this.#lanes.lend() || moved;
-    else moved = this.#takeBack() || this.canReport && this.#lanes.lendReporting() || moved;
+    else moved = this.#takeBack() || moved;
     return moved || this.#lanes.help(how);
   }
 

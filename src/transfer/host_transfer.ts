@@ -3,15 +3,14 @@
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
+import { keepFreedMemory } from "../lanes/array_maker.ts";
 import {
-  askForHugePages,
   isUntouched,
   makePagesSync,
   type PageHelp,
   threadsAway,
   threadsBack,
 } from "../lanes/fresh_pages.ts";
-import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
@@ -34,9 +33,7 @@ import {
   awakeLanes,
   engineLimits,
   isDriverCall,
-  lentLanes,
   noteDemand,
-  takeArray,
 } from "./context_engine.ts";
 import { LateMover } from "./late_mover.ts";
 import {
@@ -48,7 +45,7 @@ import {
 import { movedAway, presenceOf } from "./ring_transfer.ts";
 import { findHelpers, type Helpers, moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
-import { isLent, isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
+import { isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
 
 /** Cost of a call by itself, as bytes that would move meanwhile. */
 const CALL_BYTES = 64 * 2 ** 10;
@@ -129,14 +126,13 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  placeNew(given);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
   const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
     (task.isPlaced === true ||
       noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
   const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
-    comesFirst && task.andThen === undefined && (becomesIdle(task, owned) || isRehearsal);
+    comesFirst && task.andThen === undefined && becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   const awayCount = threadsAway();
   move(task, owned, { hasHelp: true });
@@ -149,7 +145,6 @@ export function transferSync(given: HostTransfer): void {
   const { direction, stream, span: { byteLength, allocation } } = given;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  placeNew(given);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
   if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
@@ -190,7 +185,7 @@ function move(
   const { stream, host, span: { byteLength } } = task;
   const isNew = host.unmade !== undefined;
   const lanes = isNew ? lanesFor(task, "download") : undefined;
-  if (isNew && hasMovedNew(task, lanes, help)) return;
+  if (isNew && hasMovedNew(task, lanes)) return;
   const bytes = host.convert?.() ?? host.memory;
   const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
   const kind = isFresh ? "fresh" : task.direction;
@@ -200,16 +195,7 @@ function move(
   if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
     const isFilled = task.direction === "download" && owned === undefined && !isNew;
     if (isFresh && helpers === undefined) makePagesSync(bytes, help);
-    if (isFresh && helpers?.areLent === true) askForHugePages(bytes);
     moveBriefly(task, bytes, { isFilled, helpers });
-    // Only now: lanes make the pages of later arrays, with slots that the transfer has used.
-    if (isFilled) {
-      noteDestination(bytes, {
-        isFresh,
-        ...help,
-        lanes: helpers?.areLent === false ? helpers.lanes : undefined,
-      });
-    }
     host.complete?.(bytes);
     return reportProgress(task.onProgress, byteLength, byteLength);
   }
@@ -247,11 +233,10 @@ function share(task: HostTransfer, bytes: () => HostBytes, helpers: Helpers): vo
 }
 
 /** Moves bytes by one driver call, and does the accounting while they are on their way. */
-function moveByDriver(task: HostTransfer, bytes: HostBytes, meanwhile?: () => void): void {
+function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
   const { direction, stream, span: { address: device } } = task;
   queueByDriver(queueOf(stream), { direction, device, bytes });
   noteTransfer(task);
-  meanwhile?.();
   queueOf(stream).synchronizeSync();
 }
 
@@ -266,26 +251,14 @@ function lanesFor(
   return isShared(byteLength, kind) ? awakeLanes(context) : undefined;
 }
 
-/**
- * Returns what copies a transfer of middle size together with this thread: lanes that are awake, or lent
- * threads until lanes run; undefined for others.
- */
+/** Returns the lanes that copy a transfer of middle size together with this thread; undefined for others. */
 function helpersFor(
   { direction, span: { byteLength }, stream: { context } }: HostTransfer,
   kind: SharedKind,
   lanes: CopyLanes | undefined,
 ): Helpers | undefined {
-  const areAwake = lanes !== undefined && isShared(byteLength, kind);
-  const areLent = !areAwake && kind !== "made" && isLent(byteLength, kind);
-  const used = areAwake ? lanes : areLent ? lentLanes(context) : undefined;
-  return used && findHelpers(context, { lanes: used, areLent, direction, byteLength });
-}
-
-/** Gives a download memory for its new array that has its pages, where there is some. */
-function placeNew({ host, span: { byteLength }, stream: { context } }: HostTransfer): void {
-  if (host.unmade === undefined) return;
-  const buffer = takeArray(context, byteLength);
-  if (buffer !== undefined) host.unmade.place(buffer);
+  if (lanes === undefined || !isShared(byteLength, kind)) return undefined;
+  return findHelpers(context, { lanes, direction, byteLength });
 }
 
 /** Returns whether the bytes land in page-locked memory before a new array is made of them. */
@@ -301,22 +274,20 @@ function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
 function hasMovedNew(
   task: HostTransfer,
   lanes: CopyLanes | undefined,
-  help: PageHelp,
 ): boolean {
   const { stream: { context }, span: { byteLength }, host, onProgress } = task;
   const arrays = lanes && arrayMaker(context);
   const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
-  // First: the transfer takes slots that this leaves.
-  if (maker === undefined) prepareHeap(byteLength, { lanes, ...help });
+  keepFreedMemory(byteLength);
   const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
   if (helpers !== undefined) {
     noteDemand(context, byteLength, { canLend: false });
-    share(task, () => newBytes(host, maker?.take(byteLength), helpers), helpers);
+    share(task, () => newBytes(host, maker?.take(byteLength)), helpers);
   } else {
     const bytes = StagingMemory.of(context).land(byteLength);
     if (bytes === undefined) return false;
     noteDemand(context, byteLength, { canLend: false });
-    moveByDriver(task, bytes, () => warmNextBlock(byteLength));
+    moveByDriver(task, bytes);
     host.unmade?.land(bytes);
   }
   reportProgress(onProgress, byteLength, byteLength);
@@ -324,15 +295,9 @@ function hasMovedNew(
 }
 
 /** Returns the bytes of a new array, which is made of `buffer` if there is one. */
-function newBytes(
-  host: HostSide,
-  buffer: ArrayBuffer | undefined,
-  { areLent }: Helpers,
-): HostBytes {
+function newBytes(host: HostSide, buffer: ArrayBuffer | undefined): HostBytes {
   if (buffer !== undefined) host.unmade?.place(buffer);
-  const { memory } = host;
-  if (areLent && isUntouched(memory)) askForHugePages(memory);
-  return memory;
+  return host.memory;
 }
 
 /**
@@ -460,28 +425,11 @@ export function usesOf(
 
 let unbrokenBytes = 0;
 
-/** Set while nobody awaits the transfers. */
-let isRehearsal = false;
-
-/**
- * Makes transfers that nobody awaits: each is over in its call, also where the GPU is still at work, and
- * leaves no turn of the event loop under way.
- */
-export function rehearseTransfers(calls: () => void): void {
-  isRehearsal = true;
-  try {
-    calls();
-  } finally {
-    isRehearsal = false;
-  }
-}
-
 /**
  * Gives the event loop a turn after some milliseconds, because awaiting finished transfers gives it
  * none.
  */
 function turnWhenDue(byteLength: number): Promise<void> | undefined {
-  if (isRehearsal) return undefined;
   unbrokenBytes += byteLength + CALL_BYTES;
   if (unbrokenBytes < TURN_BYTES) return undefined;
   unbrokenBytes = 0;

@@ -1,12 +1,10 @@
-// An array of middle size, moved in one call: lanes that are awake, or threads that the runtime lends, and
-// the caller copy its parts to or from page-locked memory, while the copy engine works on others. The driver
-// does that with one thread.
+// An array of middle size, moved in one call: lanes that are awake and the caller copy its parts to or from
+// page-locked memory, while the copy engine works on others. The driver does that with one thread.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import { type ByteCopy, queueCopies } from "../copies/copy_many.ts";
+import { queueCopies } from "../copies/copy_many.ts";
 import type { Context } from "../driver/context.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { prepareThreads } from "../lanes/fresh_pages.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
 import { type StagingBlock, StagingMemory } from "./staging_memory.ts";
@@ -25,21 +23,13 @@ const PARTS_WANTED = 8;
 const SMALLEST_PART_BYTES = 2 ** 16;
 const LARGEST_PART_BYTES = 2 ** 17;
 
-/** Most threads that are lent, each of which does one part: more of them cost as much as they save. */
-export const MOST_LENT_THREADS = 11;
-const LENT_PART_BYTES = 2 ** 19;
-
 /** Parts begin at lines of the cache, as their array does. */
 const LINE_BYTES = 64;
 
-const NO_BYTES: HostBytes = new Uint8Array();
-
 /** Lanes, and the memory that a transfer passes through. */
 export interface Helpers {
-  /** Lanes that are awake, or the queue of tasks that lent threads do instead of them. */
+  /** Lanes that are awake. */
   readonly lanes: CopyLanes;
-  /** Whether lent threads do the work. */
-  readonly areLent: boolean;
   /** Their slots that have no task, at least {@link PARTS_WANTED}. */
   readonly slots: readonly number[];
   /** Page-locked memory, at least as large as the transfer. */
@@ -49,14 +39,12 @@ export interface Helpers {
 /** Returns what a transfer of a size needs to be shared; undefined where slots or memory are missing. */
 export function findHelpers(
   context: Context,
-  { lanes, areLent, direction, byteLength }: {
-    readonly byteLength: number;
-  } & Pick<SharedMove, "lanes" | "areLent" | "direction">,
+  { lanes, direction, byteLength }: Pick<SharedMove, "lanes" | "direction" | "byteLength">,
 ): Helpers | undefined {
   const slots = lanes.freeSlots;
   if (slots.length < PARTS_WANTED) return undefined;
   const staged = StagingMemory.of(context).take(direction, byteLength);
-  return staged && { lanes, areLent, slots, staged };
+  return staged && { lanes, slots, staged };
 }
 
 /** An array and the device memory on its other side. */
@@ -77,7 +65,6 @@ export interface SharedMove extends Helpers {
 export function moveShared(move: SharedMove): void {
   const { direction, stream: { context, handle } } = move;
   const parts = new SharedParts(move);
-  if (move.areLent) prepareThreads(parts.count - 1);
   try {
     if (direction === "upload") upload(parts, move);
     else download(parts, move);
@@ -95,7 +82,7 @@ function upload(
   { stream, device, staged: { address }, bytes }: SharedMove,
 ): void {
   const array = bytes();
-  parts.connect({ array, source: addressOf(array), destination: address });
+  parts.connect({ source: addressOf(array), destination: address });
   parts.submit(parts.count);
   for (const { offset, byteLength, partCount } of parts.copies()) {
     parts.finish(partCount);
@@ -116,7 +103,7 @@ function download(
     if (index + 1 < copies.length) fences[index]?.set(stream.handle);
   }
   const array = bytes();
-  parts.connect({ array, source: address, destination: addressOf(array) });
+  parts.connect({ source: address, destination: addressOf(array) });
   for (const [index, { partCount }] of copies.entries()) {
     if (index + 1 === copies.length) stream.synchronizeSync();
     else while (fences[index]?.poll() === false) parts.help();
@@ -137,11 +124,7 @@ interface SharedCopy {
 /** The parts of an array, each of which one task copies to or from page-locked memory. */
 class SharedParts {
   readonly #lanes: CopyLanes;
-  readonly #areLent: boolean;
-  readonly #direction: "upload" | "download";
   readonly #slots: readonly number[];
-  readonly #staged: StagingBlock;
-  #array: HostBytes = NO_BYTES;
   #source = 0n;
   #destination = 0n;
   readonly #byteLength: number;
@@ -151,31 +134,21 @@ class SharedParts {
   #submittedCount = 0;
   #finishedCount = 0;
 
-  constructor({ lanes, areLent, direction, slots, staged, byteLength }: SharedMove) {
+  constructor({ lanes, slots, staged, byteLength }: SharedMove) {
     this.#lanes = lanes;
-    this.#areLent = areLent;
-    this.#direction = direction;
     this.#slots = slots;
-    this.#staged = staged;
     this.#mostCopies = staged.fences.length + 1;
     this.#byteLength = byteLength;
     const wanted = byteLength / PARTS_WANTED;
-    const fitting = areLent
-      ? byteLength / lentPartCount(byteLength, lanes.handCount)
-      : Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
+    const fitting = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
     const fewest = byteLength / slots.length; // a slot carries one part
     this.#partBytes = roundUp(Math.max(fitting, fewest), LINE_BYTES);
   }
 
   /** Tells from where to where the parts are copied, before the first is handed out. */
   connect(
-    { array, source, destination }: {
-      readonly array: HostBytes;
-      readonly source: bigint;
-      readonly destination: bigint;
-    },
+    { source, destination }: { readonly source: bigint; readonly destination: bigint },
   ): void {
-    this.#array = array;
     [this.#source, this.#destination] = [source, destination];
   }
 
@@ -209,16 +182,8 @@ class SharedParts {
       const destination = this.#destination + BigInt(offset);
       const source = this.#source + BigInt(offset);
       const copy = { destination, source, byteLength };
-      if (this.#areLent) this.#lend(slot, offset, copy);
-      else this.#lanes.submit(slot, { operation: "copyEach", copies: [copy] });
+      this.#lanes.submit(slot, { operation: "copyEach", copies: [copy] });
     }
-  }
-
-  /** Hands a part to a lent thread; the last one is the caller's. */
-  #lend(slot: number, offset: number, copy: ByteCopy): void {
-    const bytes = this.#array.subarray(offset, offset + copy.byteLength);
-    this.#lanes.submit(slot, { operation: "copy", direction: this.#direction, bytes, ...copy });
-    if (offset + copy.byteLength < this.#byteLength) this.#lanes.lendReporting();
   }
 
   /** Waits for the first `partCount` parts, as far as they were handed out, and does some of them. */
@@ -226,33 +191,13 @@ class SharedParts {
     const end = Math.min(partCount, this.#submittedCount);
     for (; this.#finishedCount < end; this.#finishedCount++) {
       const slot = this.#slots[this.#finishedCount] ?? 0;
-      this.#finishPart(slot);
+      while (this.#lanes.status(slot) === "pending") this.help();
       if (this.#lanes.status(slot) === "failed") this.#lanes.repeat(slot);
     }
-  }
-
-  #finishPart(slot: number): void {
-    while (this.#lanes.status(slot) === "pending") {
-      this.help();
-      if (this.#areLent && this.#lanes.needsTurn(slot)) return this.#takeOver(slot);
-    }
-    if (this.#areLent) this.#lanes.forget(slot);
-  }
-
-  /** Does a part whose thread has not reported, and leaves memory that it may still write. */
-  #takeOver(slot: number): void {
-    if (this.#direction === "upload") this.#staged.abandon();
-    this.#lanes.takeOver(slot);
   }
 
   /** Does the oldest part that waits for a thread. */
   help(): void {
     this.#lanes.helpWith(this.#slots);
   }
-}
-
-/** Returns the number of parts for lent threads and the caller. */
-function lentPartCount(byteLength: number, threadCount: number): number {
-  const wanted = Math.max(2, Math.floor(byteLength / LENT_PART_BYTES));
-  return Math.min(wanted, Math.min(MOST_LENT_THREADS, threadCount) + 1);
 }

@@ -7,7 +7,6 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { PAGE_BYTES } from "../lanes/fresh_pages.ts";
-import { forgetHeap } from "../lanes/heap_pages.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
@@ -42,8 +41,6 @@ export interface StagingBlock {
   readonly bytes: HostBytes;
   /** Fences for the copies of a transfer. */
   readonly fences: readonly Fence[];
-  /** Leaves the memory until the context ends: a thread that did not report may still write there. */
-  abandon(): void;
 }
 
 const known = new WeakMap<Context, StagingMemory>();
@@ -54,7 +51,7 @@ export class StagingMemory implements MemoryCache {
   readonly kind = "pinned";
   readonly #context: Context;
   readonly #resource: HugePinnedMemory;
-  #memory: Omit<StagingBlock, "abandon"> | undefined;
+  #memory: StagingBlock | undefined;
   /** Where the next download lands. */
   #nextOffset = 0;
   #demandCount = 0;
@@ -76,11 +73,6 @@ export class StagingMemory implements MemoryCache {
   /** Bytes of page-locked memory it holds. */
   get byteLength(): number {
     return this.#memory?.bytes.byteLength ?? 0;
-  }
-
-  /** Allocates the memory before a program's first transfers, for those that threads share, too. */
-  prepare(): void {
-    this.#grow(SHARED_BYTES);
   }
 
   /**
@@ -128,19 +120,7 @@ export class StagingMemory implements MemoryCache {
       address: memory.address + BigInt(start),
       bytes: memory.bytes.subarray(start, start + byteLength),
       fences: memory.fences,
-      abandon: () => this.#abandon(),
     };
-  }
-
-  #abandon(): void {
-    const memory = this.#memory;
-    this.#memory = undefined;
-    if (memory !== undefined) this.#context.atRelease(() => this.#release(memory));
-  }
-
-  /** Forgets the downloads so far. */
-  forget(): void {
-    this.#demandCount = 0;
   }
 
   /** Frees the memory; the next transfers allocate it again. */
@@ -203,16 +183,4 @@ function makeMemory(context: Context): StagingMemory {
 /** Returns the size of the memory for a transfer. */
 function blockBytes(byteLength: number): number {
   return Math.max(SMALLEST_BYTES, 2 ** Math.ceil(Math.log2(byteLength)));
-}
-
-/** Forgets the downloads that were made before the program's first, and the memory unless it is kept. */
-export function forgetDownloads(context: Context, { isKept = false } = {}): void {
-  forgetHeap();
-  const memory = known.get(context);
-  if (memory === undefined) return;
-  memory.forget();
-  if (isKept) return;
-  memory.trim();
-  context.ledger.caches.delete(memory);
-  known.delete(context);
 }

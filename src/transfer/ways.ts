@@ -14,9 +14,6 @@ export const SMALLEST_RING_BYTES = 4 * 2 ** 20;
 /** With fewer lanes the ring never beats the driver. */
 export const FEWEST_LANES = 3;
 
-/** A thread that reports copies two thirds of what a lane does, so fewer of them never beat the driver. */
-export const FEWEST_REPORTING = 5;
-
 /** So many lanes beat the driver at all sizes that the ring is for. */
 export const MANY_LANES = 7;
 
@@ -52,23 +49,6 @@ export type SharedKind = keyof typeof SHARED_BYTES;
 /** Returns whether lanes that are awake and the caller share a transfer of a size. */
 export function isShared(byteLength: number, kind: SharedKind): boolean {
   const { smallest, largest } = SHARED_BYTES[kind];
-  return byteLength >= smallest && byteLength <= largest;
-}
-
-/**
- * Sizes of transfers that threads which the runtime lends copy together with the caller, until lanes run. A
- * part costs a call, so they are larger; from 16 MiB on the ring is faster.
- */
-export const LENT_BYTES = {
-  upload: { smallest: 12 * 2 ** 20, largest: 2 ** 24 },
-  download: { smallest: 6 * 2 ** 20, largest: 2 ** 24 },
-  fresh: { smallest: 2 ** 21, largest: 2 ** 24 },
-  cleared: { smallest: 6 * 2 ** 20, largest: 2 ** 24 },
-} as const;
-
-/** Returns whether lent threads and the caller share a transfer of a size. */
-export function isLent(byteLength: number, kind: Exclude<SharedKind, "made">): boolean {
-  const { smallest, largest } = LENT_BYTES[kind];
   return byteLength >= smallest && byteLength <= largest;
 }
 

@@ -1,22 +1,19 @@
 // Transfers that lanes and the caller copy together: random programs beside a model, calls that fail,
 // and memory that there is not.
 
-import { assert, assertEquals, assertFalse, assertGreater, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
-import { findHost } from "../../../ffi/host.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
 import type { LaneTask } from "../../../src/lanes/lane_tasks.ts";
-import { canReport, ReportingCopies } from "../../../src/lanes/reporting_copies.ts";
 import { queueOf } from "../../../src/order/stream.ts";
-import { awakeLanes, engineAtRest, engineOf } from "../../../src/transfer/context_engine.ts";
+import { awakeLanes, engineOf } from "../../../src/transfer/context_engine.ts";
 import { moveShared } from "../../../src/transfer/shared_transfer.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
-import { LENT_BYTES, SHARED_BYTES } from "../../../src/transfer/ways.ts";
+import { SHARED_BYTES } from "../../../src/transfer/ways.ts";
 import { CudaError } from "../../../src/words/errors.ts";
-import { BusyThreads } from "../../support/busy_threads.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { type Random, type RandomRun, runSeeds, testRandom } from "../../support/random.ts";
@@ -39,24 +36,17 @@ class SharingScene implements Disposable {
   partCount = 0;
   /** Most lanes that are taken for awake. */
   awakeLimit = Infinity;
-  /** Slots whose tasks are pages, of the transfers since it was last cleared. */
-  readonly pageSlots = new Set<number>();
-  /** Parts that were given to such a slot. */
-  collisionCount = 0;
 
   constructor() {
     const { prototype } = CopyLanes;
     const { submit } = prototype;
     const awake = Object.getOwnPropertyDescriptor(prototype, "awakeCount");
     assert(awake !== undefined);
-    const note = (slot: number, { operation }: LaneTask) => {
-      if (operation === "makePages") this.pageSlots.add(slot);
-      if (operation !== "copyEach") return;
-      this.partCount++;
-      if (this.pageSlots.has(slot)) this.collisionCount++;
+    const note = ({ operation }: LaneTask) => {
+      if (operation === "copyEach") this.partCount++;
     };
     prototype.submit = function (slot, task) {
-      note(slot, task);
+      note(task);
       submit.call(this, slot, task);
     };
     // On few cores lanes sleep when they have nothing to do; the first part wakes them.
@@ -84,20 +74,6 @@ class SharingScene implements Disposable {
     this.#restore();
     this.gpu.dispose();
   }
-}
-
-/** Has the system say that no page is there; whose heap has which ones depends on the tests before. */
-function missPages(): Disposable {
-  const host = findHost();
-  assert(host !== undefined);
-  const { mincore } = host;
-  Object.assign(host, {
-    mincore(_address: bigint, _byteLength: bigint, states: Uint8Array) {
-      states.fill(0);
-      return 0;
-    },
-  });
-  return { [Symbol.dispose]: () => void Object.assign(host, { mincore }) };
 }
 
 /** Sizes around the borders of shared transfers and of their pieces. */
@@ -176,21 +152,6 @@ Deno.test("shared transfers convert bfloat16 and leave the bytes around them", a
   assertGreater(scene.partCount, 8);
 });
 
-Deno.test("pages that lanes make for later arrays take no slot from the transfer under way", async () => {
-  using scene = await SharingScene.open();
-  using _missing = missPages();
-  const sent = patternBytes(MIB, 7);
-  using x = await scene.gpu.upload(sent);
-  let pageCount = 0;
-  for (let call = 0; call < 20; call++) {
-    assertSameBytes(x.downloadSync(new Uint8Array(MIB)), sent);
-    pageCount += scene.pageSlots.size;
-    scene.pageSlots.clear();
-  }
-  assertGreater(pageCount, 0);
-  assertEquals(scene.collisionCount, 0);
-});
-
 Deno.test("shared transfers come after what their stream and others have queued", async () => {
   using scene = await SharingScene.open();
   const { gpu } = scene;
@@ -254,7 +215,6 @@ Deno.test("a new array is made while the copy engine works, and one that cannot 
     device: x.ptr,
     byteLength: sent.length,
     lanes,
-    areLent: false,
     slots: lanes.freeSlots,
     staged,
   } as const;
@@ -324,90 +284,3 @@ Deno.test("a shared transfer of an array that is page-locked is one copy", async
   assertEquals(scene.partCount, 0);
   assertThrows(() => x.uploadSync(new Uint8Array(MIB)), RangeError);
 });
-
-const THREADS = { ignore: !canReport(), sanitizeOps: false };
-
-/** A device whose lanes do not run yet. */
-function openWithoutLanes(): CudaDevice {
-  return CudaDevice.open(0, { driver: "simulated", transfers: { laneCount: 6 } });
-}
-
-/** Counts the copies that lent threads were given. */
-function countLent(): { count: number } & Disposable {
-  const { prototype } = ReportingCopies;
-  const { start } = prototype;
-  const counter = {
-    count: 0,
-    [Symbol.dispose]: () => void (prototype.start = start),
-  };
-  prototype.start = function (slot, copy) {
-    counter.count++;
-    return start.call(this, slot, copy);
-  };
-  return counter;
-}
-
-Deno.test("transfers that lent threads share agree with a model", THREADS, async () => {
-  using lent = countLent();
-  const most = LENT_BYTES.upload.largest;
-  const sizes = Object.values(LENT_BYTES).flatMap(({ smallest }) => [smallest - 1, smallest]);
-  await runSeeds(4, async (run) => {
-    using gpu = openWithoutLanes();
-    using memory = gpu.zeros("uint8", most + MIB);
-    const model = new Uint8Array(memory.byteLength);
-    const host = new Uint8Array(memory.byteLength + 64);
-    for (let call = 0; call < 10; call++) {
-      const size = run.random.pick([...sizes, most, most + 1, run.random.below(most)]) ?? 0;
-      await moveAtRandom(run, { memory, model, host, size });
-    }
-  });
-  assertGreater(lent.count, 10); // on a busy machine some threads begin too late, and the others are not asked
-});
-
-for (const direction of ["upload", "download"] as const) {
-  Deno.test(
-    `${direction}Sync() does without lent threads that the program keeps busy`,
-    THREADS,
-    async () => {
-      using lent = countLent();
-      using gpu = openWithoutLanes();
-      const sent = patternBytes(LENT_BYTES.upload.largest - 3, 7);
-      const array = new Uint8Array(sent.length).fill(1);
-      using x = gpu.zeros("uint8", sent.length);
-      if (direction === "download") x.uploadSync(sent);
-      {
-        await using _busy = new BusyThreads();
-        if (direction === "upload") x.uploadSync(sent);
-        else x.downloadSync(array);
-        const { count } = lent;
-        assertGreater(count, 1);
-        assertSameBytes(x.downloadSync(), sent);
-        assertEquals(lent.count, count, "threads are asked again at once");
-        if (direction === "download") assertSameBytes(array, sent);
-        array.fill(9); // the threads begin behind this
-      }
-      await engineAtRest(gpu.context);
-      assertEquals(array.findIndex((byte) => byte !== 9), -1);
-      assertSameBytes(await x.download(), sent);
-    },
-  );
-}
-
-Deno.test(
-  "page-locked memory that late threads may write ends with the device",
-  THREADS,
-  async () => {
-    const { driver, calls } = watchedDriver();
-    {
-      using gpu = CudaDevice.open(0, { driver, transfers: { laneCount: 6 } });
-      using x = gpu.zeros("uint8", LENT_BYTES.upload.largest);
-      await using _busy = new BusyThreads();
-      x.uploadSync(patternBytes(x.byteLength, 3));
-      assertEquals(StagingMemory.of(gpu.context).byteLength, 0);
-      assertFalse(calls.includes("cuMemHostUnregister"));
-    }
-    const countOf = (name: DriverFunction) => calls.filter((call) => call === name).length;
-    assertEquals(countOf("cuMemHostUnregister"), countOf("cuMemHostRegister_v2"));
-    assertEquals(countOf("cuEventDestroy_v2"), countOf("cuEventCreate"));
-  },
-);
