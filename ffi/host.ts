@@ -35,6 +35,8 @@ const LANES = {
 
 /** The other calls that return at once. */
 const IMMEDIATE = {
+  // long sysconf(int name)
+  sysconf: { parameters: ["i32"], result: "isize" },
   // int mallopt(int param, int value)
   mallopt: { parameters: ["i32", "i32"], result: "i32" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
@@ -208,6 +210,9 @@ export const IOVEC = struct({ iov_base: u64, iov_len: u64 });
 
 /** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
+
+/** The size of a page among the values of `sysconf`: `_SC_PAGESIZE` of bits/confname.h on Linux. */
+export const SC_PAGESIZE = 30;
 
 /** Parameters of the heap: `M_*` of malloc.h. */
 export const MALLOPT = { TRIM_THRESHOLD: -1, MMAP_THRESHOLD: -3 } as const;
@@ -387,6 +392,7 @@ export const HOST_NAMES: readonly string[] = Deno.build.os !== "linux" ? [] : [
 ];
 
 let host: OpenLibrary<HostApi> | undefined;
+let page: number | undefined;
 
 /**
  * Opens the C library, once for a process.
@@ -414,6 +420,11 @@ export function findHost(): HostApi | undefined {
     if (error instanceof LibraryError) return undefined;
     throw error;
   }
+}
+
+/** Returns the size of a page, as the system says: ARM64 kernels have pages of 4, 16 or 64 KiB. */
+export function pageBytes(): number {
+  return page ??= Number(findHost()?.sysconf(SC_PAGESIZE) ?? 4096);
 }
 
 function bindHost({ prompts }: { readonly prompts: boolean }): OpenLibrary<HostApi> {

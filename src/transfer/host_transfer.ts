@@ -2,15 +2,7 @@
 // Small transfers on idle streams are one driver call, and over when it returns.
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { keepFreedMemory } from "../lanes/array_maker.ts";
-import {
-  isUntouched,
-  makePagesSync,
-  type PageHelp,
-  threadsAway,
-  threadsBack,
-} from "../lanes/fresh_pages.ts";
+import { isUntouched, keepFreedMemory, makePages } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
@@ -23,38 +15,24 @@ import {
 import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
-import { TurnEnd } from "../order/turn_end.ts";
-import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
-import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
-import {
-  arrayMaker,
-  awakeLanes,
-  engineLimits,
-  isDriverCall,
-  noteDemand,
-} from "./context_engine.ts";
-import { LateMover } from "./late_mover.ts";
-import {
-  finishMover,
-  PendingTransfer,
-  type TransferOptions,
-  type TransferPlan,
-} from "./pending_transfer.ts";
+import { engineFor, engineLimits, noteDemand } from "./context_engine.ts";
+import { finishMover, Mover, queueByDriver } from "./mover.ts";
+import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
+import type { Direction } from "./pieces.ts";
 import { movedAway, presenceOf } from "./ring_transfer.ts";
-import { findHelpers, type Helpers, moveShared } from "./shared_transfer.ts";
+import { moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
-import { isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
-
-/** Cost of a call by itself, as bytes that would move meanwhile. */
-const CALL_BYTES = 64 * 2 ** 10;
-
-/** Brief transfers that may follow each other before the event loop has a turn: some 4 ms. */
-const TURN_BYTES = 64 * 2 ** 20;
-
-/** Looks at a stream that is busy before a transfer waits for it between turns of the event loop. */
-const LOOKS = 32;
+import { TurnBudget } from "./turn_budget.ts";
+import {
+  isMade,
+  isShared,
+  MAX_IDLE_LOOKS,
+  MIN_PIECE_BYTES,
+  type SharedKind,
+  STAGING_BYTES,
+} from "./ways.ts";
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -90,7 +68,7 @@ export interface FollowingWork {
 /** One transfer between host bytes and device memory. */
 export interface HostTransfer extends TransferOptions {
   /** Direction of the transfer. */
-  readonly direction: "upload" | "download";
+  readonly direction: Direction;
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
   /** The device's side. */
@@ -131,13 +109,11 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
     (task.isPlaced === true ||
       noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
-  const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
-    comesFirst && task.andThen === undefined && becomesIdle(task, owned);
+  const isAtOnce = comesFirst && isBrief(task, owned) && task.andThen === undefined &&
+    becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
-  const awayCount = threadsAway();
-  move(task, owned, { hasHelp: true });
-  const turn = turnWhenDue(byteLength);
-  return threadsAway() > awayCount ? threadsBack()?.then(() => turn) : turn;
+  move(task, owned);
+  return budget.spend(byteLength);
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
@@ -177,59 +153,39 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 }
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
-function move(
-  task: HostTransfer,
-  owned: OwnedHostSpan | undefined,
-  help: PageHelp = {},
-): void {
-  const { stream, host, span: { byteLength } } = task;
-  const isNew = host.unmade !== undefined;
-  const lanes = isNew ? lanesFor(task, "download") : undefined;
-  if (isNew && hasMovedNew(task, lanes)) return;
+function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
+  const { direction, stream, host, span: { byteLength } } = task;
+  const { unmade } = host;
+  if (unmade !== undefined && hasMovedNew(task, unmade)) return;
   const bytes = host.convert?.() ?? host.memory;
-  const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
-  const kind = isFresh ? "fresh" : task.direction;
-  const helpers = owned === undefined
-    ? helpersFor(task, kind, isNew ? lanes : lanesFor(task, kind))
-    : undefined;
-  if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
-    const isFilled = task.direction === "download" && owned === undefined && !isNew;
-    if (isFresh && helpers === undefined) makePagesSync(bytes, help);
-    moveBriefly(task, bytes, { isFilled, helpers });
-    host.complete?.(bytes);
-    return reportProgress(task.onProgress, byteLength, byteLength);
-  }
-  if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
-  noteTransfer(task);
-  finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
-  host.complete?.(bytes);
-}
-
-/** Moves the bytes by one driver call or together with lanes, and blocks until they have arrived. */
-function moveBriefly(
-  task: HostTransfer,
-  bytes: HostBytes,
-  { isFilled, helpers }: {
-    /** Whether the bytes go into an array of the program's, of ordinary memory. */
-    readonly isFilled: boolean;
-    readonly helpers: Helpers | undefined;
-  },
-): void {
-  const { stream, span: { byteLength } } = task;
   if (bytes.byteLength !== byteLength) throw movedAway([bytes]);
-  noteDemand(stream.context, byteLength, { canLend: false });
-  if (helpers !== undefined) return share(task, () => bytes, helpers);
-  const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
-  const staged = isStaged ? StagingMemory.of(stream.context).land(byteLength) : undefined;
-  moveByDriver(task, staged ?? bytes);
-  if (staged !== undefined) bytes.set(staged);
-}
+  if (owned !== undefined) moveByDriver(task, bytes);
+  else moveOrdinary(task, bytes, unmade !== undefined);
+  host.complete?.(bytes);
+  reportProgress(task.onProgress, byteLength, byteLength);
 
-/** Moves bytes together with lanes. */
-function share(task: HostTransfer, bytes: () => HostBytes, helpers: Helpers): void {
-  const { direction, stream, span: { address: device, byteLength } } = task;
-  noteTransfer(task);
-  moveShared({ direction, stream: queueOf(stream), device, byteLength, bytes, ...helpers });
+  /** Moves an ordinary array together with lanes, through the ring, or by one driver call. */
+  function moveOrdinary(task: HostTransfer, bytes: HostBytes, isNew: boolean): void {
+    const isFresh = direction === "download" && isUntouched(bytes);
+    noteDemand(stream.context, byteLength, { canLend: false });
+    if (hasShared(task, isFresh ? "fresh" : direction, () => bytes)) return;
+    const { minRingBytes } = engineLimits(stream.context);
+    const engine = byteLength < minRingBytes ? undefined : engineFor(stream.context);
+    if (engine?.hasRingFor(byteLength, { canLend: false }) === true) {
+      if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
+      noteTransfer(task);
+      const { span } = task;
+      return finishMover(
+        new Mover(stream.context, [{ begin: () => ({ direction, span, bytes }) }]),
+      );
+    }
+    const landed = direction === "download" && !isNew
+      ? StagingMemory.of(stream.context).land(byteLength)
+      : undefined;
+    if (isFresh) makePages(bytes);
+    moveByDriver(task, landed ?? bytes);
+    if (landed !== undefined) bytes.set(landed);
+  }
 }
 
 /** Moves bytes by one driver call, and does the accounting while they are on their way. */
@@ -240,64 +196,46 @@ function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
   queueOf(stream).synchronizeSync();
 }
 
-/**
- * Returns the lanes for a transfer of middle size, where they are awake. It is asked once for each: two
- * questions that follow each other wake them.
- */
-function lanesFor(
-  { span: { byteLength }, stream: { context } }: HostTransfer,
-  kind: SharedKind,
-): CopyLanes | undefined {
-  return isShared(byteLength, kind) ? awakeLanes(context) : undefined;
-}
-
-/** Returns the lanes that copy a transfer of middle size together with this thread; undefined for others. */
-function helpersFor(
-  { direction, span: { byteLength }, stream: { context } }: HostTransfer,
-  kind: SharedKind,
-  lanes: CopyLanes | undefined,
-): Helpers | undefined {
-  if (lanes === undefined || !isShared(byteLength, kind)) return undefined;
-  return findHelpers(context, { lanes, direction, byteLength });
-}
-
-/** Returns whether the bytes land in page-locked memory before a new array is made of them. */
-function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
-  return host.unmade !== undefined && StagingMemory.of(context).isOpenFor(span.byteLength);
-}
-
-/**
- * Downloads into a new array by way of page-locked memory, and blocks; returns false for what goes another
- * way. Lanes copy into an array that is made while the copy engine works; without them the array is made
- * as a copy.
- */
-function hasMovedNew(
-  task: HostTransfer,
-  lanes: CopyLanes | undefined,
-): boolean {
-  const { stream: { context }, span: { byteLength }, host, onProgress } = task;
-  const arrays = lanes && arrayMaker(context);
-  const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
-  keepFreedMemory(byteLength);
-  const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
-  if (helpers !== undefined) {
-    noteDemand(context, byteLength, { canLend: false });
-    share(task, () => newBytes(host, maker?.take(byteLength)), helpers);
-  } else {
-    const bytes = StagingMemory.of(context).land(byteLength);
-    if (bytes === undefined) return false;
-    noteDemand(context, byteLength, { canLend: false });
-    moveByDriver(task, bytes);
-    host.unmade?.land(bytes);
-  }
-  reportProgress(onProgress, byteLength, byteLength);
+/** Moves bytes together with lanes that are awake; returns false where none are, and for other sizes. */
+function hasShared(task: HostTransfer, kind: SharedKind, bytes: () => HostBytes): boolean {
+  const { direction, stream, span: { address: device, byteLength } } = task;
+  if (!isShared(byteLength, kind)) return false;
+  const lanes = engineFor(stream.context)?.awakeLanes;
+  const staged = lanes && StagingMemory.of(stream.context).take(direction, byteLength);
+  if (lanes === undefined || staged === undefined) return false;
+  noteTransfer(task);
+  moveShared({ direction, stream: queueOf(stream), device, byteLength, bytes, lanes, staged });
   return true;
 }
 
-/** Returns the bytes of a new array, which is made of `buffer` if there is one. */
-function newBytes(host: HostSide, buffer: ArrayBuffer | undefined): HostBytes {
-  if (buffer !== undefined) host.unmade?.place(buffer);
-  return host.memory;
+/**
+ * Downloads into a new array, and blocks; returns false for what moves as into others. Lanes copy into an
+ * array that they have made, or that is made while the copy engine works. A small array is made as a copy
+ * of page-locked memory, which V8 does not clear first.
+ */
+function hasMovedNew(task: HostTransfer, unmade: UnmadeArray): boolean {
+  const { stream: { context }, span: { byteLength }, host, onProgress } = task;
+  keepFreedMemory(byteLength);
+  const made = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+  const maker = made?.expect(byteLength) === true ? made : undefined;
+  const place = () => {
+    const buffer = maker?.take(byteLength);
+    if (buffer !== undefined) unmade.place(buffer);
+    return host.memory;
+  };
+  const isWorth = maker !== undefined || byteLength > STAGING_BYTES;
+  if (!isWorth || !hasShared(task, "download", place)) {
+    const landed = maker === undefined ? StagingMemory.of(context).land(byteLength) : undefined;
+    if (landed === undefined) {
+      place();
+      return false;
+    }
+    moveByDriver(task, landed);
+    unmade.land(landed);
+  }
+  noteDemand(context, byteLength, { canLend: false });
+  reportProgress(onProgress, byteLength, byteLength);
+  return true;
 }
 
 /**
@@ -314,36 +252,25 @@ function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan 
   return owned;
 }
 
-/** Returns whether one driver call moves it in a quarter of a millisecond. */
-function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): boolean {
-  return byteLength < engineLimits(context).briefBytes;
-}
-
 /**
- * Returns whether lanes or the driver move it in a millisecond or two, which is faster in the call than
- * between turns.
+ * Returns whether a transfer is over in a millisecond or two, and so moves in the call: the event loop has
+ * its turn before the next ones when calls have kept it for that long.
  */
-function isQuick(
-  { span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
+function isBrief(
+  { direction, host, span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): boolean {
-  return byteLength <= engineLimits(context).atOnceBytes && owned === undefined &&
-    onProgress === undefined && signal === undefined;
+  const { minRingBytes, atOnceBytes, maxFreshCallBytes } = engineLimits(context);
+  if (byteLength < minRingBytes) return byteLength < MIN_PIECE_BYTES || budget.isLeft;
+  if (byteLength > atOnceBytes || !budget.isLeft) return false;
+  if (owned !== undefined || onProgress !== undefined || signal !== undefined) return false;
+  if (direction === "upload" || byteLength <= maxFreshCallBytes) return true;
+  return engineFor(context)?.arrays !== undefined ||
+    host.unmade === undefined && !isUntouched(host.memory);
 }
 
-/** Number of transfers of some size that were called in this turn, and in the one before. */
-let calledCount = 0;
-let calledBefore = 1;
-const turnEnd = new TurnEnd(() => [calledBefore, calledCount] = [calledCount, 0]);
-
-/**
- * Returns whether the program probably awaits this transfer before it calls another, as it did the
- * last time. Transfers called in one turn run side by side.
- */
-function isAlone(): boolean {
-  if (turnEnd.ask(performance.now())) calledCount = 0;
-  return ++calledCount === 1 && calledBefore === 1;
-}
+/** The time for which calls may keep the event loop. */
+const budget = new TurnBudget();
 
 /** Blocks until all earlier calls that use the same bytes are over. */
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
@@ -389,7 +316,7 @@ function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): bool
   const { stream } = task;
   order(task, owned);
   if (queueOf(stream).isKnownIdle) return true;
-  for (let look = 0; look < LOOKS; look++) if (queueOf(stream).isIdle) return true;
+  for (let look = 0; look < MAX_IDLE_LOOKS; look++) if (queueOf(stream).isIdle) return true;
   return false;
 }
 
@@ -423,21 +350,22 @@ export function usesOf(
   return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
 }
 
-let unbrokenBytes = 0;
-
-/**
- * Gives the event loop a turn after some milliseconds, because awaiting finished transfers gives it
- * none.
- */
-function turnWhenDue(byteLength: number): Promise<void> | undefined {
-  unbrokenBytes += byteLength + CALL_BYTES;
-  if (unbrokenBytes < TURN_BYTES) return undefined;
-  unbrokenBytes = 0;
-  return nextTurn();
+/** Gives a download that is not over in the call the memory for its new array, where lanes have made some. */
+function placeNew(
+  { host: { unmade }, span: { byteLength }, stream: { context } }: HostTransfer,
+): void {
+  if (unmade === undefined) return;
+  keepFreedMemory(byteLength);
+  const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+  if (arrays?.expect(byteLength) !== true) return;
+  const buffer = arrays.take(byteLength);
+  if (buffer !== undefined) unmade.place(buffer);
 }
 
 function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferPlan {
   const { direction, stream, span, host, onProgress, signal } = task;
+  const isOwn = host.unmade !== undefined || host.convert !== undefined;
+  placeNew(task);
   const { memory } = host;
   const requireThere = presenceOf(memory);
   let bytes = memory;
@@ -450,16 +378,15 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
     besides: task.besides,
     onProgress,
     signal,
-    start: (entry) => {
-      const start = () => {
+    steps: () => [{
+      isLate: isReadByHost(task, owned),
+      begin: () => {
         requireThere();
         bytes = host.convert?.() ?? memory;
         noteTransfer(task);
-        return new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }, entry);
-      };
-      const isLate = entry !== undefined && isReadByHost(task, owned);
-      return isLate ? new LateMover(entry, start) : start();
-    },
+        return { direction, span, bytes, isOwn, isPageLocked: isCopied(task, owned) };
+      },
+    }],
     complete: () => {
       requireThere();
       host.complete?.(bytes);

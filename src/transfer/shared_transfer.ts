@@ -3,61 +3,37 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { queueCopies } from "../copies/copy_many.ts";
-import type { Context } from "../driver/context.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
+import { singleTask } from "../lanes/lane_tasks.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
-import { type StagingBlock, StagingMemory } from "./staging_memory.ts";
-
-/** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
-const SMALLEST_COPY_BYTES = 2 ** 19;
-const LARGEST_COPY_BYTES = 2 ** 20;
-
-/** Copies after which threads have work for as long as the copy engine. */
-const COPIES_WANTED = 4;
-
-/** Parts of a small array: up to so many lanes help. As many slots must be free. */
-const PARTS_WANTED = 8;
-
-/** Fewer bytes cost more to hand out than to copy. */
-const SMALLEST_PART_BYTES = 2 ** 16;
-const LARGEST_PART_BYTES = 2 ** 17;
+import type { Direction } from "./pieces.ts";
+import type { StagingBlock } from "./staging_memory.ts";
+import {
+  MAX_PART_BYTES,
+  MAX_SHARED_COPIES,
+  MIN_COPY_BYTES,
+  MIN_PART_BYTES,
+  PARTS_WANTED,
+} from "./ways.ts";
 
 /** Parts begin at lines of the cache, as their array does. */
-const LINE_BYTES = 64;
-
-/** Lanes, and the memory that a transfer passes through. */
-export interface Helpers {
-  /** Lanes that are awake. */
-  readonly lanes: CopyLanes;
-  /** Their slots that have no task, at least {@link PARTS_WANTED}. */
-  readonly slots: readonly number[];
-  /** Page-locked memory, at least as large as the transfer. */
-  readonly staged: StagingBlock;
-}
-
-/** Returns what a transfer of a size needs to be shared; undefined where slots or memory are missing. */
-export function findHelpers(
-  context: Context,
-  { lanes, direction, byteLength }: Pick<SharedMove, "lanes" | "direction" | "byteLength">,
-): Helpers | undefined {
-  const slots = lanes.freeSlots;
-  if (slots.length < PARTS_WANTED) return undefined;
-  const staged = StagingMemory.of(context).take(direction, byteLength);
-  return staged && { lanes, slots, staged };
-}
+const LINE = 64;
 
 /** An array and the device memory on its other side. */
-export interface SharedMove extends Helpers {
-  /** Direction of the transfer. */
-  readonly direction: "upload" | "download";
+export interface SharedMove {
+  readonly direction: Direction;
+  /** Lanes that are awake. */
+  readonly lanes: CopyLanes;
+  /** Page-locked memory, at least as large as the transfer. */
+  readonly staged: StagingBlock;
   /** The stream that orders it. */
   readonly stream: StreamQueue;
   /** Address on the device. */
   readonly device: bigint;
   /** Number of bytes. */
   readonly byteLength: number;
-  /** Returns the array's bytes; a new array is made while the copy engine fills the other memory. */
+  /** Returns the array's bytes, and keeps them; a new array is made while the copy engine fills the other memory. */
   readonly bytes: () => HostBytes;
 }
 
@@ -81,8 +57,7 @@ function upload(
   parts: SharedParts,
   { stream, device, staged: { address }, bytes }: SharedMove,
 ): void {
-  const array = bytes();
-  parts.connect({ source: addressOf(array), destination: address });
+  parts.array = addressOf(bytes());
   parts.submit(parts.count);
   for (const { offset, byteLength, partCount } of parts.copies()) {
     parts.finish(partCount);
@@ -102,8 +77,7 @@ function download(
     queueCopies([{ destination: address + at, source: device + at, byteLength }], stream);
     if (index + 1 < copies.length) fences[index]?.set(stream.handle);
   }
-  const array = bytes();
-  parts.connect({ source: address, destination: addressOf(array) });
+  parts.array = addressOf(bytes());
   for (const [index, { partCount }] of copies.entries()) {
     if (index + 1 === copies.length) stream.synchronizeSync();
     else while (fences[index]?.poll() === false) parts.help();
@@ -124,32 +98,23 @@ interface SharedCopy {
 /** The parts of an array, each of which one task copies to or from page-locked memory. */
 class SharedParts {
   readonly #lanes: CopyLanes;
-  readonly #slots: readonly number[];
-  #source = 0n;
-  #destination = 0n;
+  readonly #operation: "load" | "store";
+  readonly #staged: bigint;
+  /** Address of the array, set before the first part is handed out. */
+  array = 0n;
   readonly #byteLength: number;
   readonly #partBytes: number;
-  /** Most copies: each but the last has a fence. */
-  readonly #mostCopies: number;
   #submittedCount = 0;
   #finishedCount = 0;
 
-  constructor({ lanes, slots, staged, byteLength }: SharedMove) {
+  constructor({ direction, lanes, staged: { address }, byteLength }: SharedMove) {
     this.#lanes = lanes;
-    this.#slots = slots;
-    this.#mostCopies = staged.fences.length + 1;
+    this.#operation = direction === "upload" ? "load" : "store";
+    this.#staged = address;
     this.#byteLength = byteLength;
-    const wanted = byteLength / PARTS_WANTED;
-    const fitting = Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
-    const fewest = byteLength / slots.length; // a slot carries one part
-    this.#partBytes = roundUp(Math.max(fitting, fewest), LINE_BYTES);
-  }
-
-  /** Tells from where to where the parts are copied, before the first is handed out. */
-  connect(
-    { source, destination }: { readonly source: bigint; readonly destination: bigint },
-  ): void {
-    [this.#source, this.#destination] = [source, destination];
+    const wanted = Math.max(MIN_PART_BYTES, byteLength / PARTS_WANTED);
+    const fewest = byteLength / lanes.partSlots.length; // a slot carries one part
+    this.#partBytes = roundUp(Math.max(Math.min(MAX_PART_BYTES, wanted), fewest), LINE);
   }
 
   /** Number of all parts. */
@@ -157,12 +122,12 @@ class SharedParts {
     return Math.ceil(this.#byteLength / this.#partBytes);
   }
 
-  /** Cuts the bytes into copies of the copy engine. */
+  /** Cuts the bytes into copies of the copy engine: some more than half of the most, of enough bytes each. */
   copies(): SharedCopy[] {
-    const fewest = Math.ceil(this.count / this.#mostCopies);
-    const wanted = Math.max(SMALLEST_COPY_BYTES, this.#byteLength / COPIES_WANTED);
-    const copyBytes = Math.min(LARGEST_COPY_BYTES, wanted);
-    const copyParts = Math.max(fewest, Math.round(copyBytes / this.#partBytes));
+    const wanted = Math.min(2 * MIN_COPY_BYTES, 2 * this.#byteLength / MAX_SHARED_COPIES);
+    const fewest = Math.ceil(this.count / MAX_SHARED_COPIES);
+    const fitting = Math.round(Math.max(MIN_COPY_BYTES, wanted) / this.#partBytes);
+    const copyParts = Math.max(fewest, fitting);
     const copies: SharedCopy[] = [];
     for (let first = 0; first < this.count; first += copyParts) {
       const offset = first * this.#partBytes;
@@ -176,13 +141,11 @@ class SharedParts {
   /** Hands out parts until so many are handed out. */
   submit(partCount: number): void {
     for (; this.#submittedCount < partCount; this.#submittedCount++) {
-      const slot = this.#slots[this.#submittedCount] ?? 0;
       const offset = this.#submittedCount * this.#partBytes;
       const byteLength = Math.min(this.#partBytes, this.#byteLength - offset);
-      const destination = this.#destination + BigInt(offset);
-      const source = this.#source + BigInt(offset);
-      const copy = { destination, source, byteLength };
-      this.#lanes.submit(slot, { operation: "copyEach", copies: [copy] });
+      const [outside, inside] = [this.array + BigInt(offset), this.#staged + BigInt(offset)];
+      const task = singleTask(this.#operation, { outside, inside, byteLength });
+      this.#lanes.submit(this.#slotOf(this.#submittedCount), task);
     }
   }
 
@@ -190,14 +153,18 @@ class SharedParts {
   finish(partCount: number): void {
     const end = Math.min(partCount, this.#submittedCount);
     for (; this.#finishedCount < end; this.#finishedCount++) {
-      const slot = this.#slots[this.#finishedCount] ?? 0;
-      while (this.#lanes.status(slot) === "pending") this.help();
-      if (this.#lanes.status(slot) === "failed") this.#lanes.repeat(slot);
+      const slot = this.#slotOf(this.#finishedCount);
+      while (this.#lanes.poll(slot) === "pending") this.help();
+      if (this.#lanes.poll(slot) === "failed") this.#lanes.tasks.run(slot);
     }
   }
 
   /** Does the oldest part that waits for a thread. */
   help(): void {
-    this.#lanes.helpWith(this.#slots);
+    this.#lanes.helpWithPart();
+  }
+
+  #slotOf(part: number): number {
+    return this.#lanes.partSlots[part] ?? 0;
   }
 }
