@@ -27,11 +27,16 @@ export const SIZES: readonly number[] = [
 
 /** Time for which a call is repeated, and the fewest times. */
 const BLOCK_MILLISECONDS = 15;
-const MIN_CALLS = 3;
+const MIN_CALLS = 9;
+const MIN_LARGE_CALLS = 3;
 const MAX_CALLS = 400;
+const LARGE_BYTES = 256 * 2 ** 20;
 
 /** Calls that keep the threads awake before each block, as in a program that goes on. */
 const WARM_BYTES = 64 * 2 ** 20;
+
+/** Bytes of new arrays of a size before any block. */
+const HEAP_BYTES = 96 * 2 ** 20;
 
 if (import.meta.main) await run();
 
@@ -46,6 +51,14 @@ async function run(): Promise<void> {
   using warmBuffer = gpu.zeros("uint8", WARM_BYTES);
   for (let call = 0; call < 60; call++) await warmBuffer.upload(warm);
   await new Promise((resolve) => setTimeout(resolve, 1200)); // until threads run
+  // V8 frees arrays once there are some 100 MiB of them; until then each new one has new pages.
+  for (const size of SIZES.slice(1, 7)) {
+    using part = gpu.zeros("uint8", size);
+    for (let moved = 0; moved < HEAP_BYTES; moved += 2 * size) {
+      part.downloadSync();
+      await part.download(new Uint8Array(size));
+    }
+  }
   const times: CallTimes = {};
   const hasDriver = Deno.args.includes("--driver");
   for (const size of sizes) {
@@ -53,11 +66,17 @@ async function run(): Promise<void> {
     const used = new Uint8Array(size).fill(1);
     using buffer = gpu.zeros("uint8", size);
     await buffer.upload(source);
-    const calls = callsOf(gpu, { source, used, buffer });
-    if (hasDriver) Object.assign(calls, driverCallsOf({ source, used, buffer }));
+    const memory = { source, used, buffer };
+    const calls = { ...hasDriver ? driverCallsOf(memory) : {}, ...callsOf(gpu, memory) };
     for (const [name, call] of Object.entries(calls)) {
+      const isNew = name.endsWith("new buffer");
+      if (size < LARGE_BYTES) {
+        await secondsOf(call, { isNew, minCalls: MIN_CALLS, blockMilliseconds: 3 });
+      }
       await warmBuffer.upload(warm);
-      (times[name] ??= {})[size] = await secondsOf(call, name.endsWith("new buffer"));
+      const minCalls = size < LARGE_BYTES ? MIN_CALLS : MIN_LARGE_CALLS;
+      const blockMilliseconds = BLOCK_MILLISECONDS;
+      (times[name] ??= {})[size] = await secondsOf(call, { isNew, minCalls, blockMilliseconds });
     }
     if (source[size - 1] !== used[size - 1]) throw new Error(`The bytes of ${size} are wrong`);
   }
@@ -109,10 +128,17 @@ function driverCallsOf({ source, used, buffer }: Memory): Record<string, Call> {
 }
 
 /** The median of the calls of one block; buffers are disposed outside the time. */
-async function secondsOf(call: Call, isNew: boolean): Promise<number> {
+async function secondsOf(
+  call: Call,
+  { isNew, minCalls, blockMilliseconds }: {
+    readonly isNew: boolean;
+    readonly minCalls: number;
+    readonly blockMilliseconds: number;
+  },
+): Promise<number> {
   const seconds: number[] = [];
-  const end = performance.now() + BLOCK_MILLISECONDS;
-  while (seconds.length < MIN_CALLS || performance.now() < end && seconds.length < MAX_CALLS) {
+  const end = performance.now() + blockMilliseconds;
+  while (seconds.length < minCalls || performance.now() < end && seconds.length < MAX_CALLS) {
     const start = performance.now();
     let result = call();
     if (result instanceof Promise) result = await result;

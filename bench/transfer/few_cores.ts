@@ -5,6 +5,7 @@ import { formatBytes } from "../../src/words/format.ts";
 import { readWords } from "../arguments.ts";
 import { callsInTurn, printSpeeds } from "../in_processes.ts";
 import { median } from "../result_file.ts";
+import { SIZES } from "./calls_by_size.ts";
 
 /** The driver's call that each of ours is compared with. */
 const BESIDE: Readonly<Record<string, string>> = {
@@ -22,7 +23,7 @@ const [rounds = "5"] = readWords({ most: 1 });
 const here = new URL("../../mod.ts", import.meta.url).pathname;
 const { now = [] } = await callsInTurn({ now: here }, {
   roundCount: Number(rounds),
-  words: ["--driver"],
+  words: [SIZES.filter((size) => size <= 256 * 2 ** 20).join(","), "--driver"],
 });
 const sizes = Object.keys(now[0]?.times.upload ?? {}).map(Number);
 console.log(

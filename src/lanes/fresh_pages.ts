@@ -7,6 +7,7 @@ import {
   HUGE_PAGE_BYTES,
   MAX_HEAP_BLOCK_BYTES,
   MIN_FRESH_BYTES,
+  MIN_KEPT_BYTES,
   PAGE_LOOKS,
 } from "../transfer/ways.ts";
 
@@ -20,13 +21,14 @@ export function isUntouched(bytes: HostBytes): boolean {
   if (host === undefined) return false;
   const size = BigInt(pageBytes());
   const address = addressOf(bytes);
+  const lookCount = byteLength < HUGE_PAGE_BYTES ? 1 : PAGE_LOOKS;
   let missingCount = 0;
-  for (let look = 0; look < PAGE_LOOKS; look++) {
-    const at = address + BigInt(Math.floor((2 * look + 1) * byteLength / (2 * PAGE_LOOKS)));
+  for (let look = 0; look < lookCount; look++) {
+    const at = address + BigInt(Math.floor((2 * look + 1) * byteLength / (2 * lookCount)));
     if (host.mincore(at - at % size, size, PAGE_STATE) !== 0) return false;
     if (((PAGE_STATE[0] ?? 1) & 1) === 0) missingCount++;
   }
-  return 2 * missingCount > PAGE_LOOKS;
+  return 2 * missingCount > lookCount;
 }
 
 /** Asks for pages of 2 MiB, which more than doubles the speed of filling fresh memory (madvise). */
@@ -63,7 +65,7 @@ let keepsMemory = false;
  * ones back at once (mallopt). Otherwise a download of 256 KiB takes four times as long.
  */
 export function keepFreedMemory(byteLength: number): void {
-  if (keepsMemory || byteLength < MIN_FRESH_BYTES) return;
+  if (keepsMemory || byteLength < MIN_KEPT_BYTES) return;
   keepsMemory = true;
   const host = findHost();
   host?.mallopt(MALLOPT.MMAP_THRESHOLD, MAX_HEAP_BLOCK_BYTES);

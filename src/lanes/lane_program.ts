@@ -4,6 +4,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { FUTEX, HOST_GROUPS, type HostApi, MADV, SYS_FUTEX } from "../../ffi/host.ts";
 import {
+  HUGE_PAGE_BYTES,
   LANE_NAP_SECONDS,
   MAX_ARRAYS_ASKED,
   MAX_LANE_LOOKS,
@@ -75,6 +76,7 @@ export const LANE_CODES = {
   MAX_ARRAYS_ASKED,
   LANE_NAP_SECONDS,
   PATIENCE_MILLISECONDS,
+  HUGE_PAGE_BYTES,
   HUGEPAGE: MADV.HUGEPAGE,
   POPULATE_WRITE: MADV.POPULATE_WRITE,
 } as const;
@@ -207,7 +209,8 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     const start = host.addressOf(new Uint8Array(array), nothing, 0n);
     const firstPage = start - start % BigInt(pageBytes);
     const size = start + BigInt(byteLength) - firstPage;
-    host.madvise(firstPage, size, codes.HUGEPAGE);
+    // Smaller arrays share large pages, which one of them would have to clear.
+    if (byteLength >= 2 * codes.HUGE_PAGE_BYTES) host.madvise(firstPage, size, codes.HUGEPAGE);
     host.madvise(firstPage, size, codes.POPULATE_WRITE);
     return array;
   }

@@ -25,6 +25,8 @@ interface Usage {
   lostBytes: number;
 }
 
+const NO_ENGINE = { limits: DEFAULT_LIMITS };
+
 const usages = new WeakMap<Context, Usage>();
 
 /** Returns the engine of a context, and makes it; it ends with the context. */
@@ -67,6 +69,12 @@ export function engineLimits(context: Context): EngineLimits {
   return engineFor(context)?.limits ?? DEFAULT_LIMITS;
 }
 
+/** Returns whether a transfer is always one driver call, whatever threads there are. */
+export function isSmall(context: Context, byteLength: number): boolean {
+  const { limits } = usages.get(context)?.engine ?? NO_ENGINE;
+  return byteLength < Math.min(MIN_PIECE_BYTES, limits.minRingBytes);
+}
+
 /**
  * Notes that bytes are about to move, and starts the lanes once these would have saved as much time as
  * their start takes: a program that moves little never pays for threads.
@@ -78,13 +86,13 @@ export function noteDemand(
 ): void {
   const { minRingBytes, laneCount } = engineLimits(context);
   const isBrief = byteLength < minRingBytes;
-  if (isBrief && (byteLength < MIN_PIECE_BYTES || laneCount < MANY_LANES)) return;
+  if (isBrief && laneCount < MANY_LANES) return;
   const usage = usageOf(context);
   const engine = engineFor(context, isBrief ? 0 : byteLength);
   if (!isBrief) usage.movedBytes += byteLength;
   const isLent = canLend && engine !== undefined && engine.canLend && !engine.isShared;
-  usage.lostBytes += isLent ? byteLength * LENT_DEMAND_SHARE + LENT_DEMAND_BYTES : byteLength;
   if (usage.lostBytes >= LANE_DEMAND_BYTES) engineOf(context).startLanes();
+  usage.lostBytes += isLent ? byteLength * LENT_DEMAND_SHARE + LENT_DEMAND_BYTES : byteLength;
 }
 
 /** Resolves when no thread works for the transfers of a context that are over. */

@@ -432,7 +432,7 @@ export class TransferEngine implements MemoryCache {
   /** Number of tasks of this engine that threads can work on at a time. */
   get #handCount(): number {
     const { lanes } = this;
-    return this.#share.partOf(lanes.freeCount > 0 ? lanes.handCount : this.limits.freshLaneCount);
+    return this.#share.partOf(lanes.freeCount > 0 ? lanes.handCount : this.limits.laneCount);
   }
 
   /** More slots than threads can take soon would only evict each other from the caches. */

@@ -17,7 +17,7 @@ import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
-import { engineFor, engineLimits, noteDemand } from "./context_engine.ts";
+import { engineFor, engineLimits, isSmall, noteDemand } from "./context_engine.ts";
 import { finishMover, Mover, queueByDriver } from "./mover.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
 import type { Direction } from "./pieces.ts";
@@ -29,7 +29,7 @@ import {
   isMade,
   isShared,
   MAX_IDLE_LOOKS,
-  MIN_PIECE_BYTES,
+  MIN_COPY_BYTES,
   type SharedKind,
   STAGING_BYTES,
 } from "./ways.ts";
@@ -154,38 +154,73 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
 function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
-  const { direction, stream, host, span: { byteLength } } = task;
-  const { unmade } = host;
-  if (unmade !== undefined && hasMovedNew(task, unmade)) return;
-  const bytes = host.convert?.() ?? host.memory;
-  if (bytes.byteLength !== byteLength) throw movedAway([bytes]);
-  if (owned !== undefined) moveByDriver(task, bytes);
-  else moveOrdinary(task, bytes, unmade !== undefined);
-  host.complete?.(bytes);
-  reportProgress(task.onProgress, byteLength, byteLength);
+  const { stream: { context }, host, span: { byteLength }, onProgress } = task;
+  const bytes = host.unmade === undefined ? host.convert?.() ?? host.memory : undefined;
+  if (bytes !== undefined && bytes.byteLength !== byteLength) throw movedAway([bytes]);
+  const isLarge = owned === undefined && !isSmall(context, byteLength);
+  if (!isLarge || !hasMovedByThreads(task, bytes)) moveByOneCall(task, owned, bytes);
+  if (bytes !== undefined) host.complete?.(bytes);
+  if (onProgress !== undefined) reportProgress(onProgress, byteLength, byteLength);
+}
 
-  /** Moves an ordinary array together with lanes, through the ring, or by one driver call. */
-  function moveOrdinary(task: HostTransfer, bytes: HostBytes, isNew: boolean): void {
-    const isFresh = direction === "download" && isUntouched(bytes);
-    noteDemand(stream.context, byteLength, { canLend: false });
-    if (hasShared(task, isFresh ? "fresh" : direction, () => bytes)) return;
-    const { minRingBytes } = engineLimits(stream.context);
-    const engine = byteLength < minRingBytes ? undefined : engineFor(stream.context);
-    if (engine?.hasRingFor(byteLength, { canLend: false }) === true) {
-      if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
-      noteTransfer(task);
-      const { span } = task;
-      return finishMover(
-        new Mover(stream.context, [{ begin: () => ({ direction, span, bytes }) }]),
-      );
-    }
-    const landed = direction === "download" && !isNew
-      ? StagingMemory.of(stream.context).land(byteLength)
-      : undefined;
-    if (isFresh) makePages(bytes);
-    moveByDriver(task, landed ?? bytes);
-    if (landed !== undefined) bytes.set(landed);
+/**
+ * Moves the bytes together with lanes that are awake, or through the ring by lanes that run; returns false
+ * where neither pays. A new array is one that lanes have made, or is made while the copy engine works.
+ */
+function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): boolean {
+  const { direction, stream, host, span } = task;
+  const { byteLength } = span;
+  const { context } = stream;
+  noteDemand(context, byteLength, { canLend: false });
+  if (given === undefined) {
+    const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+    const isComing = arrays?.expect(byteLength) === true;
+    if (!isComing && byteLength <= STAGING_BYTES) return false; // it becomes a copy of that memory
+    const place = () => {
+      const buffer = isComing ? arrays.take(byteLength) : undefined;
+      if (buffer !== undefined) host.unmade?.place(buffer);
+      return host.memory;
+    };
+    if (hasShared(task, "download", place)) return true;
+    place();
   }
+  const bytes = given ?? host.memory;
+  const isFresh = direction === "download" && isUntouched(bytes);
+  if (hasShared(task, isFresh ? "fresh" : direction, () => bytes)) return true;
+  const isOfRing = byteLength >= engineLimits(context).minRingBytes;
+  const engine = isOfRing ? engineFor(context) : undefined;
+  if (engine?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
+  if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
+  noteTransfer(task);
+  finishMover(new Mover(context, [{ begin: () => ({ direction, span, bytes }) }]));
+  return true;
+}
+
+/**
+ * Moves the bytes by one driver call; a small download by way of page-locked memory, of which a new array
+ * is made as a copy, because V8 clears others first.
+ */
+function moveByOneCall(
+  task: HostTransfer,
+  owned: OwnedHostSpan | undefined,
+  given: HostBytes | undefined,
+): void {
+  const { direction, host, stream: { context }, span: { byteLength } } = task;
+  const { unmade } = host;
+  if (unmade !== undefined) keepFreedMemory(byteLength);
+  const isLanding = direction === "download" && owned === undefined;
+  // Into an array that is there, the driver's own way takes less from this size on.
+  const isBetter = isLanding && (given === undefined || byteLength < MIN_COPY_BYTES);
+  const landed = isBetter ? StagingMemory.of(context).land(byteLength) : undefined;
+  if (landed !== undefined) {
+    moveByDriver(task, landed);
+    if (unmade !== undefined) unmade.land(landed);
+    else (given ?? host.memory).set(landed);
+    return;
+  }
+  const bytes = given ?? host.memory;
+  if (isLanding && isUntouched(bytes)) makePages(bytes);
+  moveByDriver(task, bytes);
 }
 
 /** Moves bytes by one driver call, and does the accounting while they are on their way. */
@@ -205,36 +240,6 @@ function hasShared(task: HostTransfer, kind: SharedKind, bytes: () => HostBytes)
   if (lanes === undefined || staged === undefined) return false;
   noteTransfer(task);
   moveShared({ direction, stream: queueOf(stream), device, byteLength, bytes, lanes, staged });
-  return true;
-}
-
-/**
- * Downloads into a new array, and blocks; returns false for what moves as into others. Lanes copy into an
- * array that they have made, or that is made while the copy engine works. A small array is made as a copy
- * of page-locked memory, which V8 does not clear first.
- */
-function hasMovedNew(task: HostTransfer, unmade: UnmadeArray): boolean {
-  const { stream: { context }, span: { byteLength }, host, onProgress } = task;
-  keepFreedMemory(byteLength);
-  const made = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
-  const maker = made?.expect(byteLength) === true ? made : undefined;
-  const place = () => {
-    const buffer = maker?.take(byteLength);
-    if (buffer !== undefined) unmade.place(buffer);
-    return host.memory;
-  };
-  const isWorth = maker !== undefined || byteLength > STAGING_BYTES;
-  if (!isWorth || !hasShared(task, "download", place)) {
-    const landed = maker === undefined ? StagingMemory.of(context).land(byteLength) : undefined;
-    if (landed === undefined) {
-      place();
-      return false;
-    }
-    moveByDriver(task, landed);
-    unmade.land(landed);
-  }
-  noteDemand(context, byteLength, { canLend: false });
-  reportProgress(onProgress, byteLength, byteLength);
   return true;
 }
 
@@ -260,9 +265,10 @@ function isBrief(
   { direction, host, span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): boolean {
+  if (isSmall(context, byteLength)) return true;
   const { minRingBytes, atOnceBytes, maxFreshCallBytes } = engineLimits(context);
-  if (byteLength < minRingBytes) return byteLength < MIN_PIECE_BYTES || budget.isLeft;
-  if (byteLength > atOnceBytes || !budget.isLeft) return false;
+  if (byteLength > atOnceBytes && byteLength >= minRingBytes || !budget.isLeft) return false;
+  if (byteLength < minRingBytes) return true;
   if (owned !== undefined || onProgress !== undefined || signal !== undefined) return false;
   if (direction === "upload" || byteLength <= maxFreshCallBytes) return true;
   return engineFor(context)?.arrays !== undefined ||

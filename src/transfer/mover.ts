@@ -191,7 +191,7 @@ export class Mover {
       this.#isNoted = true;
       noteDemand(this.#context, byteLength, { canLend: canLend && maySend });
     }
-    const engine = engineFor(this.#context, byteLength);
+    const engine = engineFor(this.#context);
     if (engine?.hasRingFor(byteLength, { canLend: canLend && maySend }) !== true) return undefined;
     this.#requireThere(array);
     const rest = bytes.subarray(offset);

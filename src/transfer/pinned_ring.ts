@@ -115,7 +115,7 @@ export class PinnedRing {
   #grow(): void {
     const { slotBytes, slotCount, slabSlots } = this.limits;
     const held = this.#slots.length;
-    const wanted = held === 0 ? FIRST_SLOTS : GROWTH * held;
+    const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
     const count = Math.min(wanted, slabSlots, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
     this.#isFull = slab === undefined;

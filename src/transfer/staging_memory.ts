@@ -16,7 +16,7 @@ import {
   LANDING_DEMAND_COUNT,
   LARGER_LANDING_COUNT,
   MAX_SHARED_COPIES,
-  MIN_FRESH_BYTES,
+  MIN_KEPT_BYTES,
   SHARED_STAGING_BYTES,
   STAGING_BYTES,
 } from "./ways.ts";
@@ -69,7 +69,7 @@ export class StagingMemory implements MemoryCache {
    */
   land(byteLength: number): HostBytes | undefined {
     if (byteLength > STAGING_BYTES) return undefined;
-    const isLarger = byteLength >= MIN_FRESH_BYTES;
+    const isLarger = byteLength >= MIN_KEPT_BYTES;
     const isOpen = this.#demandCount >= LANDING_DEMAND_COUNT ||
       isLarger && byteLength <= this.byteLength;
     if (isOpen) return this.#take("download", byteLength)?.bytes;

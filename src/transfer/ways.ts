@@ -18,15 +18,19 @@ const PAGE_MAKING_BYTES = 5 * MIB;
 const CALL_MILLISECONDS = 0.01;
 /** Cores from which threads may look for work instead of sleeping (bench:cost). */
 const MIN_BUSY_CORES = 8;
+/** Lanes that keep the bus busy (bench:transfer). */
+const MAX_LANES = 10;
 const CORES = navigator.hardwareConcurrency;
 const SPARE_CORES = Math.max(1, CORES - 1);
+/** Lanes on all cores would delay the threads that wait for the GPU and keep arrays. */
+const FRESH_CORES = Math.max(Math.min(MAX_LANES, SPARE_CORES), CORES - 2);
 
 // The event loop.
 
-/** Time for which an awaited call may keep the event loop, in the call and in each turn. */
-const MAX_TURN_MILLISECONDS = 1.5;
-/** Time of later turns of a transfer: each by itself costs 6 microseconds (bench:transfer). */
-export const TURN_MILLISECONDS = 0.1;
+/** Time for which an awaited call may keep the event loop before its first turn (bench:versions). */
+const MAX_TURN_MILLISECONDS = 2;
+/** Time of later turns: each by itself costs 6 microseconds, and more where lanes keep all cores busy. */
+export const TURN_MILLISECONDS = 0.5;
 /** The same in a worker, where lanes come to rest before each turn (bench:transfer). */
 export const WORKER_TURN_MILLISECONDS = 10;
 /** Cost of a call as bytes that would move meanwhile. */
@@ -35,7 +39,7 @@ export const CALL_BYTES: number = CALL_MILLISECONDS * CORE_BYTES;
 const MAX_CALL_BYTES = powerNear(MAX_TURN_MILLISECONDS * CORE_BYTES);
 /** The same into memory without pages, which are made first. */
 const MAX_FRESH_CALL_BYTES = powerNear(
-  MAX_TURN_MILLISECONDS / (1 / CORE_BYTES + 1 / PAGE_MAKING_BYTES),
+  0.75 * MAX_TURN_MILLISECONDS / (1 / CORE_BYTES + 1 / PAGE_MAKING_BYTES),
 );
 /** Looks at a stream that is busy before a transfer waits for it between turns, 15 us (bench:calls). */
 export const MAX_IDLE_LOOKS = 32;
@@ -45,7 +49,7 @@ export const MAX_IDLE_LOOKS = 32;
 const SLOT_BYTES = 2 * MIB; // bench:transfer
 const MIN_SLOTS = 4;
 const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
-/** Slots of the first slab; each later slab has as many times more as {@link GROWTH} says. */
+/** Slots of the first slab; the next has as many times more, as blocks of streams do, and later ones all that are held. */
 export const FIRST_SLOTS = 2;
 export const GROWTH = 4;
 /** Slots that the copy engines of all devices fill before lanes need them, and the fewest of a device (bench:links). */
@@ -65,7 +69,6 @@ export const MAX_AT_ONCE = 4;
 
 // Threads.
 
-const MAX_LANES = 10; // bench:transfer
 /** Lanes for memory without pages, and for several devices at once (bench:links). */
 const MAX_FRESH_LANES = 15;
 const MAX_SHARED_LANES = 24;
@@ -95,13 +98,13 @@ export const MAX_COPIES = 1024;
 /** Bytes that a program moves before a ring is made for it. */
 export const RING_DEMAND_BYTES: number = 128 * MIB;
 /** Bytes that the driver moves in the time that lanes take to start, 40 to 120 ms. */
-export const LANE_DEMAND_BYTES: number = 1024 * MIB;
+export const LANE_DEMAND_BYTES: number = 2048 * MIB;
 /** Bytes that lent threads, which are nearly as fast as lanes, move in the time that lanes would save. */
 export const LENT_DEMAND_SHARE = 1 / 16;
 /** The same for each transfer of theirs, as bytes. */
-export const LENT_DEMAND_BYTES: number = 32 * MIB;
+export const LENT_DEMAND_BYTES: number = 64 * MIB;
 
-/** Pages that are looked at, evenly spread: most of them missing makes memory fresh. */
+/** Pages of a large array that are looked at, evenly spread: most of them missing makes it fresh. */
 export const PAGE_LOOKS = 4;
 /** A large page; and the largest block that the C library's heap may take from its own memory. */
 export const HUGE_PAGE_BYTES: number = 2 * MIB;
@@ -132,11 +135,13 @@ export const LARGER_LANDING_COUNT = 16;
 
 // New arrays.
 
-/** The smallest array whose pages are looked at; smaller ones are warm or cost little (bench:transfer). */
-export const MIN_FRESH_BYTES: number = 64 * KIB;
+/** The smallest array for whose memory anything is done; smaller ones share pages (bench:transfer). */
+export const MIN_KEPT_BYTES: number = 64 * KIB;
+/** The smallest array whose pages are looked at: making few costs as much as it saves (bench:versions). */
+export const MIN_FRESH_BYTES: number = 128 * KIB;
 /** Arrays that lanes make ahead, and the most bytes of them. */
 const MIN_MADE_BYTES = 512 * KIB;
-const MAX_MADE_BYTES = 64 * MIB;
+const MAX_MADE_BYTES = 32 * MIB;
 export const MAX_AHEAD_BYTES: number = 128 * MIB;
 /** Smaller arrays are not waited for: a copy of page-locked memory is nearly as fast (bench:transfer). */
 export const MIN_AWAITED_BYTES: number = 2 * MIB;
@@ -210,7 +215,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   slotCount: MAX_SLOTS,
   slabSlots: MAX_SLOTS,
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
-  freshLaneCount: Math.min(MAX_FRESH_LANES, SPARE_CORES),
+  freshLaneCount: Math.min(MAX_FRESH_LANES, FRESH_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),
   minRingBytes: MIN_RING_BYTES,
   atOnceBytes: MAX_CALL_BYTES,

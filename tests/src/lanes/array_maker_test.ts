@@ -43,7 +43,7 @@ class TestLanes implements Disposable {
 
 Deno.test("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own", async () => {
   using lanes = new TestLanes();
-  for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 40 * MIB]) {
+  for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 32 * MIB]) {
     for (const array of await lanes.take(byteLength, 12)) {
       assertEquals(array.byteLength, byteLength);
       assert(!array.resizable);
@@ -71,7 +71,7 @@ Deno.test("ArrayMaker makes nothing for a size that is asked for once, and for s
   }
   for (let round = 0; round < 3; round++) {
     assert(!maker.expect(MIB / 2 - 1));
-    assert(!maker.expect(64 * MIB + 1));
+    assert(!maker.expect(32 * MIB + 1));
     assertEquals(maker.take(MIB / 2 - 1), undefined);
   }
   assertEquals(maker.aheadBytes, 0);
@@ -82,7 +82,7 @@ Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it drop
   const { maker } = lanes;
   await lanes.take(2 * MIB, 1);
   for (let round = 0; round < 50; round++) {
-    for (const byteLength of [64 * MIB, 64 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
+    for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
     assertGreater(maker.aheadBytes, 0);
     assertLessOrEqual(maker.aheadBytes, MAX_AHEAD_BYTES);
     lanes.lanes.rouse();

@@ -274,7 +274,7 @@ for (const status of [0, -1]) {
 
 Deno.test("runLane() makes the pages of an array that was asked for, and sends it", async () => {
   const words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 8)));
-  words[CONTROL.arraySizes] = 5000;
+  words[CONTROL.arraySizes] = 5 * 2 ** 20;
   words[CONTROL.arraysAsked] = 1;
   const calls: unknown[][] = [];
   const sent: unknown[] = [];
@@ -283,9 +283,9 @@ Deno.test("runLane() makes the pages of an array that was asked for, and sends i
     addressOf: () => 3n * 4096n + 16n,
     madvise: (...parameters) => calls.push(parameters),
   }, { postMessage: (array) => sent.push(array) });
-  const pages = [3n * 4096n, 5016n];
+  const pages = [3n * 4096n, 5n * 2n ** 20n + 16n];
   assertEquals(calls, [[...pages, HUGEPAGE], [...pages, POPULATE_WRITE]]);
-  assertEquals(sent, [new ArrayBuffer(5000)]);
+  assertEquals(sent, [new ArrayBuffer(5 * 2 ** 20)]);
   assertEquals(words[CONTROL.arraysSent], 1);
 });
 

@@ -109,12 +109,12 @@ Deno.test("a program's first transfers are driver calls, and make no page-locked
 
 for (const isNew of [false, true]) {
   const what = isNew ? "new arrays" : "an array";
-  testOnLinux(`lanes start once a GiB has moved in brief transfers into ${what}`, async () => {
+  testOnLinux(`lanes start once two GiB have moved in brief transfers into ${what}`, async () => {
     using gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: 7 } });
     using x = gpu.zeros("uint8", BRIEF_BYTES);
     const { lanes } = engineOf(gpu.context);
     const array = new Uint8Array(BRIEF_BYTES);
-    for (let moved = 0; moved < 2 ** 30; moved += BRIEF_BYTES) {
+    for (let moved = 0; moved <= 2 ** 31; moved += BRIEF_BYTES) {
       if (isNew) x.downloadSync();
       else x.downloadSync(array);
     }

@@ -23,7 +23,7 @@ Deno.test("PinnedRing that is larger than the default one grows by as much as th
       slots.push(slot);
       sizes.add(ring.byteLength / slotBytes);
     }
-    assertEquals([...sizes], [2, 10, 42, 74, 100]);
+    assertEquals([...sizes], [2, 10, 20, 40, 72, 100]);
     assertEquals(new Set(slots.map(({ address }) => address)).size, 100);
     for (const slot of slots) ring.put(slot);
     ring.trim();
