@@ -1,5 +1,5 @@
 // How far is the kit from the driver itself? Copies, calls and start-up beside the same program in
-// C++, in one run: `deno task bench:driver [peers.json [result.json]]`.
+// C++, in one run: `deno task bench driver [peers.json [result.json]]`.
 
 import { CudaDevice } from "../mod.ts";
 import { readWords } from "./arguments.ts";

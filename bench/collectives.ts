@@ -1,5 +1,5 @@
 // How fast are collective operations over all GPUs, in one process and with a process for each rank, beside
-// torch.distributed and nccl4py on the same GPUs? `deno task bench:collectives [result.json [call [bytes]]]`,
+// torch.distributed and nccl4py on the same GPUs? `deno task bench collectives [result.json [call [bytes]]]`,
 // with "all" for all calls, and sizes from so many bytes on; these need a python3 that has them. Bandwidth is
 // that of the bus, as nccl-tests define it, so that calls and numbers of GPUs can be compared.
 

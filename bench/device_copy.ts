@@ -1,5 +1,5 @@
 // What does queueing a copy on the device cost the host, beside the same calls from C++, and what
-// does a second stream add? `deno task bench:copy [result.json]`; the C++ part needs nvcc.
+// does a second stream add? `deno task bench copy [result.json]`; the C++ part needs nvcc.
 
 import { CudaDevice, type CudaStream, formatBytes } from "../mod.ts";
 import { CudaMemoryResource } from "../src/entries/memory.ts";

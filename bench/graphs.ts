@@ -1,5 +1,5 @@
 // What does a graph save: copies on the device launched as one and queued one by one, for the host
-// and until they are done? `deno task bench:graphs [result.json]`; the C++ part needs nvcc.
+// and until they are done? `deno task bench graphs [result.json]`; the C++ part needs nvcc.
 
 import { CudaDevice } from "../mod.ts";
 import { readWords } from "./arguments.ts";

@@ -1,5 +1,5 @@
 // What does the largest header of a safetensors file cost, beside its JSON.parse, and how long do
-// others wait for their turn meanwhile? `deno task bench:header [result.json]`.
+// others wait for their turn meanwhile? `deno task bench header [result.json]`.
 
 import { CudaDevice } from "../mod.ts";
 import { parseHeader } from "../src/interop/safetensors/header.ts";

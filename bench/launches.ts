@@ -1,5 +1,5 @@
 // What does a launch of a kernel with eight parameters cost the host, and compiling from the cache?
-// `deno task bench:launches [result.json]`; C++ needs nvcc, CuPy and cuda.core a python3 that has them.
+// `deno task bench launches [result.json]`; C++ needs nvcc, CuPy and cuda.core a python3 that has them.
 
 import { CudaDevice } from "../mod.ts";
 import { simulateDriver } from "../src/entries/simulated.ts";

@@ -1,5 +1,5 @@
 // What does it cost that every live buffer is accounted for? Nanoseconds and bytes for a buffer, on a
-// resource that costs nothing. `deno task bench:ledger [--out FILE]`; needs --v8-flags=--expose-gc.
+// resource that costs nothing. `deno task bench ledger [--out FILE]`; needs --v8-flags=--expose-gc.
 
 import { CudaDevice } from "../mod.ts";
 import { timeOfMaking } from "../src/accounting/clock.ts";

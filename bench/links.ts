@@ -1,6 +1,6 @@
 // How fast does an array, or a model, reach several GPUs at once, beside one of them alone, beside what the
 // links carry and what the host's memory allows?
-// `deno task bench:links [--largest BYTES] [--out FILE] [--only host,links,upload,download,model]`.
+// `deno task bench links [--largest BYTES] [--out FILE] [--only host,links,upload,download,model]`.
 
 import { join } from "node:path";
 import { CudaDevice } from "../mod.ts";

@@ -1,5 +1,5 @@
 // The kit's promises, with the newest figure for each: writes bench/README.md from the files in
-// bench/results/: `deno task bench:musts`. A test compares the page with the files.
+// bench/results/: `deno task bench musts`. A test compares the page with the files.
 
 import { formatBytes } from "../mod.ts";
 import { readWords } from "./arguments.ts";
@@ -31,7 +31,7 @@ export function mustsPage(): string {
   return [
     "# What must hold",
     "",
-    "Written by `deno task bench:musts` from the files in [results/](results/README.md), not by hand. A",
+    "Written by `deno task bench musts` from the files in [results/](results/README.md), not by hand. A",
     "figure belongs to the machine and the program state of its file; the newest file of a kind counts.",
     `${newest.size - open.length} of ${newest.size} promises hold.`,
     "",

@@ -1,10 +1,10 @@
 // Times a newcomer's first minute, from nothing to the first card: from a clone, by URL, and from the
-// one bundled file. Each sample begins with an empty cache, and a server on this machine stands in for
-// the one on the net. `deno task bench:newcomer [result.json]`.
+// files of a release. Each sample begins with an empty cache, and a server on this machine stands in for
+// the one on the net. `deno task bench newcomer [result.json]`.
 
 import { fileURLToPath } from "node:url";
 import { CudaDevice } from "../mod.ts";
-import { bundleProgram } from "../release/bundle.ts";
+import { bundlePrograms } from "../release/bundle.ts";
 import { readWords } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
 
@@ -59,22 +59,22 @@ async function run(name: string, args: readonly string[], cwd: string): Promise<
   throw new Error(`Cannot run ${name} ${args[0]}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** Serves the sources and the bundle, each request after a delay. */
-function serve(bundle: string, delay: number): Deno.HttpServer<Deno.NetAddr> {
+/** Serves the sources and the files of a release, each request after a delay. */
+function serve(bundle: ReadonlyMap<string, string>, delay: number): Deno.HttpServer<Deno.NetAddr> {
   const options = { hostname: "127.0.0.1", port: 0, onListen: () => {} };
   return Deno.serve(options, async (request) => {
     const { pathname } = new URL(request.url);
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
-    const isBundle = pathname === "/vramkit.js";
-    const body = isBundle ? bundle : await Deno.readFile(new URL(`.${pathname}`, ROOT));
-    const type = isBundle ? "text/javascript" : "application/typescript";
+    const built = bundle.get(pathname.slice(1));
+    const body = built ?? await Deno.readFile(new URL(`.${pathname}`, ROOT));
+    const type = built === undefined ? "application/typescript" : "text/javascript";
     return new Response(body, { headers: { "content-type": type } });
   });
 }
 
 if (import.meta.main) {
   const [resultPath] = readWords({ most: 1 });
-  const bundle = await bundleProgram();
+  const bundle = await bundlePrograms();
   const [near, far] = [serve(bundle, 0), serve(bundle, DELAY_MILLISECONDS)];
   const clone = ["clone", "--quiet", "--depth", "1", `file://${fileURLToPath(ROOT)}`, "vramkit"];
   const atUrl = (server: typeof near, path: string) => () =>

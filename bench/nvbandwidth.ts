@@ -1,5 +1,5 @@
 // Does gpu.bandwidth() measure what nvbandwidth measures? Its cases for one GPU beside its own output of
-// the same machine: `deno task bench:nvbandwidth nvbandwidth.txt [result.json]`.
+// the same machine: `deno task bench nvbandwidth nvbandwidth.txt [result.json]`.
 
 import { CudaDevice } from "../mod.ts";
 import { COPY_CASES } from "../src/measure/copy_cases.ts";

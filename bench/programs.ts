@@ -1,6 +1,6 @@
 // How long does a user wait? Whole programs, from the start of the process to its end: import, open, bytes up and
 // down; beside cuda.core, CuPy, JAX and PyTorch doing the same, in turn. Those that are not installed are left
-// out: `deno task bench:programs [--sizes LIST] [--rounds N] [--peers LIST] [--before MOD]`.
+// out: `deno task bench programs [--sizes LIST] [--rounds N] [--peers LIST] [--before MOD]`.
 
 import { parseBytes } from "../mod.ts";
 import { formatBytes } from "../src/words/format.ts";

@@ -1,5 +1,5 @@
 // How long does a copy take whose elements lie apart: transposed, interleaved, every other one?
-// `deno task bench:strided [result.json]`; PyTorch and CuPy need a python3 that has them.
+// `deno task bench strided [result.json]`; PyTorch and CuPy need a python3 that has them.
 
 import { CudaDevice } from "../mod.ts";
 import type { StridedLayout } from "../src/entries/memory.ts";

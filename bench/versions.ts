@@ -1,5 +1,5 @@
 // Is a change slower than what was there before? Times the calls of another version of this kit and of this
-// one, in processes that take turns: `deno task bench:versions ../before/mod.ts [result.json]`. The ratio of a
+// one, in processes that take turns: `deno task bench versions ../before/mod.ts [result.json]`. The ratio of a
 // call is the median of pairs, above 1 where this version is faster. With fewer cores: `taskset -c 0-7` before it.
 
 import { CudaDevice } from "../mod.ts";

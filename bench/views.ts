@@ -1,5 +1,5 @@
 // What does a view cost the host? Made and disposed, with no driver call in it; the target is 300 ns.
-// `deno task bench:views [result.json]`.
+// `deno task bench views [result.json]`.
 
 import { CudaDevice } from "../mod.ts";
 import { readWords } from "./arguments.ts";

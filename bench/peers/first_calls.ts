@@ -1,6 +1,6 @@
 // Are the calls that people write first as fast as those of PyTorch, CuPy and JAX? The same calls by
 // size, in programs of their own that take turns: a program's first calls, and after some seconds.
-// `deno task bench:calls [--largest SIZE] [--rounds N] [--calls LIST] [--phases LIST] [--peers LIST]
+// `deno task bench calls [--largest SIZE] [--rounds N] [--calls LIST] [--phases LIST] [--peers LIST]
 // [--variants JSON] [--out FILE] [--page FILE]`; a variant can have the root of another version of the
 // kit, and fewer calls and phases. The files are written anew whenever a library is done.
 

@@ -1,7 +1,7 @@
 // Measures other libraries here: the driver API from C++, PyTorch, CuPy, JAX, cuda.core, and three
 // loaders of safetensors files.
 // Each runs in a process of its own, one after another; what is missing is an entry that says so.
-// `deno task bench:peers [FILE [LIBRARY …]]`; the file is written anew after each library.
+// `deno task bench peers [FILE [LIBRARY …]]`; the file is written anew after each library.
 
 import { readWords } from "../arguments.ts";
 import { CPP_PEER, DriverProgram } from "./driver_program.ts";

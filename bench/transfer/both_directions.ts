@@ -1,6 +1,6 @@
 // How much do uploads and downloads at the same time move together? Page-locked arrays on two streams,
 // and ordinary arrays through the ring, beside the pinned ceiling of one direction in the same run:
-// `deno task bench:both [--largest BYTES] [--peers peers.json] [--out result.json]`.
+// `deno task bench both [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
 import { CudaDevice } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";

@@ -1,5 +1,5 @@
 // On few cores, is a transfer what the driver does? The calls by size beside the driver's own call into the
-// same kind of array, in one run: `taskset -c 0-3 deno run -A bench/transfer/few_cores.ts [ROUNDS]`.
+// same kind of array, in one run: `taskset -c 0-3 deno task bench few [ROUNDS]`.
 
 import { formatBytes } from "../../src/words/format.ts";
 import { readWords } from "../arguments.ts";

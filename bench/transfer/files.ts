@@ -1,6 +1,6 @@
 // How fast do files reach the GPU and come back? One file in the page cache, and a safetensors model
 // of 300 tensors, beside the pinned ceiling of the same run and what other libraries reach:
-// `deno task bench:files [--largest BYTES] [--peers peers.json] [--out result.json]`.
+// `deno task bench files [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
 import { join } from "node:path";
 import { CudaDevice, type DeviceBuffer } from "../../mod.ts";

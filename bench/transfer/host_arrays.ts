@@ -1,6 +1,6 @@
 // How fast do ordinary arrays reach the GPU and come back? Every power of two, blocking and awaited,
 // beside the driver's own call and a wait on the same stream, and the pinned ceiling of the run:
-// `deno task bench:transfer [--largest BYTES] [--peers peers.json] [--out result.json]`.
+// `deno task bench transfer [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
 import { CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";

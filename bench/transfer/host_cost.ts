@@ -1,6 +1,6 @@
 // What do large transfers cost the host beside the bytes: page-locked memory that stays, growth over
 // many transfers, device memory, and how late a timer fires meanwhile?
-// `deno task bench:cost [--largest BYTES] [--out result.json]`.
+// `deno task bench cost [--largest BYTES] [--out result.json]`.
 
 import { CudaDevice } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";

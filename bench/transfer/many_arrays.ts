@@ -1,6 +1,6 @@
 // What does it cost to move 1,000 arrays of 16 KiB: one call each, or packed into a few copies? New
 // buffers, buffers that are there, and back, beside one call each in the same run:
-// `deno task bench:many [--largest BYTES] [--peers peers.json] [--out result.json]`.
+// `deno task bench many [--largest BYTES] [--peers peers.json] [--out result.json]`.
 
 import { CudaDevice } from "../../mod.ts";
 import { fillPattern } from "../../src/measure/pattern.ts";

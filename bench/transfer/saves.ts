@@ -1,5 +1,5 @@
 // How fast are files saved, new ones and in the place of others, beside Python's save_file in the same
-// folder? And many small tensors: `deno task bench:saves [--largest BYTES] [--out result.json]`.
+// folder? And many small tensors: `deno task bench saves [--largest BYTES] [--out result.json]`.
 // TMPDIR chooses the disk; VRAMKIT_PYTHON a Python with safetensors and numpy.
 
 import { join } from "node:path";

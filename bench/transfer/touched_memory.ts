@@ -1,6 +1,6 @@
 // Does it matter what a core did with page-locked memory before a copy engine uses it? Copies of memory
 // that nobody has touched since the copy before, that this thread has just read or written, and that is
-// one part of a larger block after the other: `deno task bench:touched [result.json]`.
+// one part of a larger block after the other: `deno task bench touched [result.json]`.
 
 import { CudaDevice, formatBytes, type PinnedBuffer } from "../../mod.ts";
 import { readWords } from "../arguments.ts";

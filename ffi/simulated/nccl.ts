@@ -12,7 +12,7 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../nccl_constants.ts";
-import { type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
+import { type NcclWire, type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
 import { hostAddress } from "./model/address_space.ts";
@@ -74,63 +74,69 @@ interface GivenCall extends Pick<RankCall, "datatype" | "operation" | "root" | "
   readonly stream: number | bigint;
 }
 
-/** Makes the functions for a machine. */
-export function simulateNccl(machine: Machine): NcclApi {
-  const { ncclVersion } = machine.settings;
-  const cliques = new Map<string, Clique>();
-  const wires = new Map<string, RemoteRanks>();
-  const communicators = new Map<bigint, Communicator>();
-  const texts = new Map<string, Uint8Array<ArrayBuffer>>();
-  let nextHandle = FIRST_HANDLE;
-  let nextName = 1;
-  let lastWords = "";
-  let depth = 0;
-  let groupStatus: number = SUCCESS;
-  let calls: RankCall[] = [];
-  let joinings: Joining[] = [];
+/** The state of a simulated NCCL, and what its calls have in common. */
+class SimulatedNccl {
+  readonly #machine: Machine;
+  readonly #cliques = new Map<string, Clique>();
+  readonly #wires = new Map<string, RemoteRanks>();
+  readonly #communicators = new Map<bigint, Communicator>();
+  readonly #texts = new Map<string, Uint8Array<ArrayBuffer>>();
+  #nextHandle = FIRST_HANDLE;
+  #nextName = 1;
+  #lastWords = "";
+  #depth = 0;
+  #groupStatus: number = SUCCESS;
+  #calls: RankCall[] = [];
+  #joinings: Joining[] = [];
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
 
   /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
-  function serve(name: NcclFunction, body: () => number | void): number {
-    const status = statusOf(name, body);
-    if (depth > 0 && status !== SUCCESS) groupStatus = status;
+  serve(name: NcclFunction, body: () => number | void): number {
+    const status = this.statusOf(name, body);
+    if (this.#depth > 0 && status !== SUCCESS) this.#groupStatus = status;
     return status;
   }
 
-  function statusOf(name: NcclFunction, body: () => number | void): number {
+  statusOf(name: NcclFunction, body: () => number | void): number {
     try {
-      return machine.site.during(name, body) ?? SUCCESS;
+      return this.#machine.site.during(name, body) ?? SUCCESS;
     } catch (error) {
       if (error instanceof NcclRefusal) {
-        lastWords = `${name}: ${error.words}`;
+        this.#lastWords = `${name}: ${error.words}`;
         return error.status;
       }
       if (!(error instanceof Refusal)) throw error;
-      lastWords = `${name}: the driver refused it with ${error.status}`;
+      this.#lastWords = `${name}: the driver refused it with ${error.status}`;
       return ncclResult.ncclUnhandledCudaError;
     }
   }
 
   /** Ends the outermost group: its ranks find each other, or its calls are queued. */
-  function endGroup(): number {
-    const [made, queued, status] = [joinings, calls, groupStatus];
-    [joinings, calls, groupStatus] = [[], [], SUCCESS];
+  #endGroup(): number {
+    const [made, queued, status] = [this.#joinings, this.#calls, this.#groupStatus];
+    [this.#joinings, this.#calls, this.#groupStatus] = [[], [], SUCCESS];
     if (status !== SUCCESS) {
-      throw new NcclRefusal(status, `a call of the group failed: ${lastWords}`);
+      throw new NcclRefusal(status, `a call of the group failed: ${this.#lastWords}`);
     }
     if (made.length > 0 && queued.length > 0) {
       throw new NcclRefusal(MISUSED, "ranks are started and used in one group");
     }
     const [remote] = made;
-    if (remote?.communicator.isBlocking === false) return greet(remote, made.length);
-    for (const { clique } of made) requireWhole(clique);
+    if (remote?.communicator.isBlocking === false) return this.#greet(remote, made.length);
+    for (const { clique } of made) this.#requireWhole(clique);
     const [first] = queued;
-    if (first?.communicator.isBlocking === false) return queueLater(first.communicator, queued);
-    queueCollectives(machine, queued);
+    if (first?.communicator.isBlocking === false) {
+      return this.#queueLater(first.communicator, queued);
+    }
+    queueCollectives(this.#machine, queued);
     return SUCCESS;
   }
 
   /** Starts the one rank that this process has, which waits for those of other processes. */
-  function greet({ clique, communicator }: Joining, count: number): number {
+  #greet({ clique, communicator }: Joining, count: number): number {
     const { size, remote } = clique;
     if (count > 1) throw new NcclRefusal(MISUSED, "one rank of a process does not block");
     const others = Array.from({ length: size }, (_, rank) => rank)
@@ -150,7 +156,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   /** Queues calls that have returned already; the streams must not be used until then. */
-  function queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
+  #queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
     if (queued.some((call) => call.communicator !== communicator)) {
       throw new NcclRefusal(MISUSED, "one rank of a process does not block");
     }
@@ -164,9 +170,9 @@ export function simulateNccl(machine: Machine): NcclApi {
     communicator.inProgress = () => {
       if (performance.now() < readyAt) return false;
       const used = places.find(({ timeline, workCount }) => timeline.workCount !== workCount);
-      if (used === undefined) queueRemoteCollectives(machine, remote, queued);
+      if (used === undefined) queueRemoteCollectives(this.#machine, remote, queued);
       else {
-        machine.site.fail(
+        this.#machine.site.fail(
           "communicatorInUse",
           `${used.timeline.label} was given work before a call of rank ${communicator.rank} was done`,
         );
@@ -177,7 +183,7 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   /** Returns a communicator's state, and lets its calls continue. */
-  function ask(communicator: Communicator): number {
+  ask(communicator: Communicator): number {
     communicator.throwFault();
     const { inProgress } = communicator;
     if (inProgress === undefined) return communicator.asyncStatus;
@@ -186,7 +192,7 @@ export function simulateNccl(machine: Machine): NcclApi {
       if (inProgress()) return communicator.asyncStatus;
     } catch (error) {
       if (!(error instanceof NcclRefusal)) throw error;
-      lastWords = error.words;
+      this.#lastWords = error.words;
       return communicator.asyncStatus = error.status;
     }
     communicator.inProgress = inProgress;
@@ -194,32 +200,35 @@ export function simulateNccl(machine: Machine): NcclApi {
   }
 
   /** Throws unless all ranks are there, each on a device of its own: the library would wait for ever. */
-  function requireWhole({ size, members }: Clique): void {
+  #requireWhole({ size, members }: Clique): void {
     const missing = Array.from({ length: size }, (_, rank) => rank)
       .find((rank) => !members.some((member) => member.rank === rank));
     if (missing !== undefined) {
-      machine.site.fail("collective", `rank ${missing} of ${size} is not started in the group`);
+      this.#machine.site.fail(
+        "collective",
+        `rank ${missing} of ${size} is not started in the group`,
+      );
     }
     const devices = new Set(members.map(({ context }) => context.device));
     if (devices.size === size) return;
     throw new NcclRefusal(MISUSED, "Duplicate GPU detected: two ranks are on one device");
   }
 
-  function find(handle: number | bigint): Communicator {
-    const found = communicators.get(BigInt(handle));
+  find(handle: number | bigint): Communicator {
+    const found = this.#communicators.get(BigInt(handle));
     if (found?.isOpen === true) return found;
     throw new NcclRefusal(INVALID, "there is no such communicator");
   }
 
   /** Finds a communicator for a call, which must come after all that is in progress. */
-  function findIdle(handle: number | bigint): Communicator {
-    const found = find(handle);
+  findIdle(handle: number | bigint): Communicator {
+    const found = this.find(handle);
     found.throwFault();
     if (found.inProgress === undefined) return found;
     throw new NcclRefusal(INVALID, "a call of the communicator is in progress");
   }
 
-  function start(
+  start(
     cell: Cell,
     rank: {
       readonly size: number;
@@ -234,47 +243,50 @@ export function simulateNccl(machine: Machine): NcclApi {
     }
     const isBlocking = rank.config === null || readBlocking(bytesOf(rank.config));
     const name = bytesOf(rank.id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const clique = cliques.getOrInsertComputed(name, () => new Clique(size, wires.get(name)));
-    wires.delete(name);
+    const clique = this.#cliques.getOrInsertComputed(
+      name,
+      () => new Clique(size, this.#wires.get(name)),
+    );
+    this.#wires.delete(name);
     if (clique.size !== size || clique.members.some((member) => member.rank === rank.rank)) {
       throw new NcclRefusal(MISUSED, `rank ${rank.rank} is there already, or of another size`);
     }
-    const { current } = machine.contexts;
-    const communicator = join(clique, { rank: rank.rank, context: current, isBlocking });
+    const { current } = this.#machine.contexts;
+    const communicator = this.#join(clique, { rank: rank.rank, context: current, isBlocking });
     put64(cell, communicator.handle);
-    joinings.push({ clique, communicator });
-    return depth === 0 ? endGroup() : SUCCESS;
+    this.#joinings.push({ clique, communicator });
+    return this.#depth === 0 ? this.#endGroup() : SUCCESS;
   }
 
-  function join(
+  #join(
     clique: Clique,
     fields: { readonly rank: number; readonly context: Context; readonly isBlocking: boolean },
   ): Communicator {
-    const communicator = new Communicator(clique, { handle: nextHandle, ...fields });
-    nextHandle += HANDLE_STEP;
-    communicators.set(communicator.handle, communicator);
+    const communicator = new Communicator(clique, { handle: this.#nextHandle, ...fields });
+    this.#nextHandle += HANDLE_STEP;
+    this.#communicators.set(communicator.handle, communicator);
     return communicator;
   }
 
   /** Starts a rank on each device of a list, in the device's primary context. */
-  function startAll(cells: Cell, count: number, list: Cell): void {
+  startAll(cells: Cell, count: number, list: Cell): void {
     const ordinals = new Int32Array(bytesOf(list).slice().buffer).subarray(0, count);
     if (count < 1) throw new NcclRefusal(INVALID, `${count} devices cannot be`);
     const clique = new Clique(count);
     for (const [rank, ordinal] of ordinals.entries()) {
-      const context = machine.retain(machine.device(ordinal));
-      const communicator = join(clique, { rank, context, isBlocking: true });
-      machine.release(machine.device(ordinal)); // the library would keep it
+      const context = this.#machine.retain(this.#machine.device(ordinal));
+      const communicator = this.#join(clique, { rank, context, isBlocking: true });
+      this.#machine.release(this.#machine.device(ordinal)); // the library would keep it
       bytesOf(cells).set(new Uint8Array(BigUint64Array.of(communicator.handle).buffer), rank * 8);
     }
-    requireWhole(clique);
+    this.#requireWhole(clique);
   }
 
   /** Adds a call that uses memory to the group, or queues it at once where there is none. */
-  function add(name: NcclFunction, given: GivenCall): number {
-    return serve(name, () => {
+  add(name: NcclFunction, given: GivenCall): number {
+    return this.serve(name, () => {
       const { comm, stream, source = 0n, destination = 0n, count, ...call } = given;
-      const communicator = findIdle(comm);
+      const communicator = this.findIdle(comm);
       const { clique: { size } } = communicator;
       const { datatype, operation = 0, root = 0, peer = 0 } = call;
       const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
@@ -283,11 +295,11 @@ export function simulateNccl(machine: Machine): NcclApi {
       if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
         throw new NcclRefusal(INVALID, `there is no rank ${root === 0 ? peer : root}`);
       }
-      const queue = machine.stream(BigInt(stream));
+      const queue = this.#machine.stream(BigInt(stream));
       if (queue.context !== communicator.context) {
         throw new NcclRefusal(INVALID, "the stream is another device's");
       }
-      if (machine.captures.of(queue) !== undefined) {
+      if (this.#machine.captures.of(queue) !== undefined) {
         throw new NcclRefusal(MISUSED, "the stream is being captured");
       }
       const ranges = {
@@ -295,99 +307,145 @@ export function simulateNccl(machine: Machine): NcclApi {
         destination: BigInt(destination),
         count: Number(count),
       };
-      calls.push({ ...call, ...ranges, name, communicator, stream: queue });
-      return depth === 0 ? endGroup() : SUCCESS;
+      this.#calls.push({ ...call, ...ranges, name, communicator, stream: queue });
+      return this.#depth === 0 ? this.#endGroup() : SUCCESS;
     });
   }
 
   /** Finalizes a communicator; one of several processes reports later that it is done. */
-  function finalize(communicator: Communicator): number {
+  finalize(communicator: Communicator): number {
     communicator.isFinal = true;
     if (!communicator.isBlocking) {
       communicator.inProgress = () => !communicator.isBusy;
       return IN_PROGRESS;
     }
     if (!communicator.isBusy) return SUCCESS;
-    return machine.site.fail("communicatorInUse", "its work is still queued");
+    return this.#machine.site.fail("communicatorInUse", "its work is still queued");
   }
 
-  function end(handle: number | bigint, how: "destroy" | "abort"): void {
-    const communicator = find(handle);
+  end(handle: number | bigint, how: "destroy" | "abort"): void {
+    const communicator = this.find(handle);
     if (how === "abort") communicator.clique.isAborted = true;
     else if (communicator.isBusy) {
-      machine.site.fail("communicatorInUse", `work of rank ${communicator.rank} is still queued`);
+      this.#machine.site.fail(
+        "communicatorInUse",
+        `work of rank ${communicator.rank} is still queued`,
+      );
     } else if (!communicator.isBlocking && (!communicator.isFinal || communicator.inProgress)) {
-      machine.site.fail("communicatorInUse", `rank ${communicator.rank} is not finalized`);
+      this.#machine.site.fail("communicatorInUse", `rank ${communicator.rank} is not finalized`);
     }
-    communicators.delete(communicator.handle);
+    this.#communicators.delete(communicator.handle);
     communicator.close();
-    for (const [name, { isOver }] of cliques) if (isOver) cliques.delete(name);
+    for (const [name, { isOver }] of this.#cliques) if (isOver) this.#cliques.delete(name);
   }
 
-  function textAt(words: string): bigint {
-    return BigInt(hostAddress(texts.getOrInsertComputed(words, cString)));
+  #textAt(words: string): bigint {
+    return BigInt(hostAddress(this.#texts.getOrInsertComputed(words, cString)));
   }
 
-  const functions: NcclWithWire = {
-    [OWN_WIRE](id, wire) {
-      const remote = new RemoteRanks(wire);
-      wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
-      return (rank, bytes) => remote.receive(rank, bytes);
-    },
-    ncclGetVersion: (version) => serve("ncclGetVersion", () => put32(version, ncclVersion)),
-    ncclGetUniqueId: (id) =>
-      serve("ncclGetUniqueId", () => {
-        const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
-        bytes.set(new TextEncoder().encode(`simulated ${nextName++} ${crypto.randomUUID()}`));
-      }),
-    ncclCommInitRankConfig: (cell, size, id, rank, config) =>
-      serve("ncclCommInitRankConfig", () => start(cell, { size, rank, id, config })),
-    ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
-      serve("ncclCommInitRankScalable", () => start(cell, { size, rank, id, config })),
-    ncclCommInitAll: (cells, count, list) =>
-      serve("ncclCommInitAll", () => startAll(cells, count, list)),
-    ncclCommFinalize: (comm) => serve("ncclCommFinalize", () => finalize(findIdle(comm))),
-    ncclCommDestroy: (comm) => serve("ncclCommDestroy", () => end(comm, "destroy")),
-    ncclCommDestroyNonblocking: (comm) =>
-      Promise.resolve(statusOf("ncclCommDestroyNonblocking", () => end(comm, "destroy"))),
-    ncclCommAbortNonblocking: (comm) =>
-      Promise.resolve(statusOf("ncclCommAbortNonblocking", () => end(comm, "abort"))),
-    ncclGetLastError: () => textAt(lastWords),
-    ncclCommGetAsyncError: (comm, cell) =>
-      serve("ncclCommGetAsyncError", () => put32(cell, ask(find(comm)))),
-    ncclReduce: (source, destination, count, datatype, operation, root, comm, stream) =>
-      add("ncclReduce", { source, destination, count, datatype, operation, root, comm, stream }),
-    ncclBroadcast: (source, destination, count, datatype, root, comm, stream) =>
-      add("ncclBroadcast", { source, destination, count, datatype, root, comm, stream }),
-    ncclAllReduce: (source, destination, count, datatype, operation, comm, stream) =>
-      add("ncclAllReduce", { source, destination, count, datatype, operation, comm, stream }),
-    ncclReduceScatter: (source, destination, count, datatype, operation, comm, stream) =>
-      add("ncclReduceScatter", { source, destination, count, datatype, operation, comm, stream }),
-    ncclAllGather: (source, destination, count, datatype, comm, stream) =>
-      add("ncclAllGather", { source, destination, count, datatype, comm, stream }),
-    ncclAlltoAll: (source, destination, count, datatype, comm, stream) =>
-      add("ncclAlltoAll", { source, destination, count, datatype, comm, stream }),
-    ncclGather: (source, destination, count, datatype, root, comm, stream) =>
-      add("ncclGather", { source, destination, count, datatype, root, comm, stream }),
-    ncclScatter: (source, destination, count, datatype, root, comm, stream) =>
-      add("ncclScatter", { source, destination, count, datatype, root, comm, stream }),
-    ncclSend: (source, count, datatype, peer, comm, stream) =>
-      add("ncclSend", { source, count, datatype, peer, comm, stream }),
-    ncclRecv: (destination, count, datatype, peer, comm, stream) =>
-      add("ncclRecv", { destination, count, datatype, peer, comm, stream }),
-    ncclGroupStart() {
-      depth++;
-      return SUCCESS;
-    },
-    ncclGroupEnd: () =>
-      statusOf("ncclGroupEnd", () => {
-        if (depth === 0) throw new NcclRefusal(MISUSED, "not in a group call");
-        return --depth === 0 ? endGroup() : SUCCESS;
-      }),
-  };
+  /** Takes the connection by which ranks of other processes are reached. */
+  connect(id: Uint8Array, wire: NcclWire): RemoteRanks {
+    const remote = new RemoteRanks(wire);
+    this.#wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
+    return remote;
+  }
+
+  /** Writes a name that no other clique has. */
+  writeName(id: Cell): void {
+    const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
+    bytes.set(new TextEncoder().encode(`simulated ${this.#nextName++} ${crypto.randomUUID()}`));
+  }
+
+  /** The words of the last refusal. */
+  lastError(): bigint {
+    return this.#textAt(this.#lastWords);
+  }
+
+  openGroup(): number {
+    this.#depth++;
+    return SUCCESS;
+  }
+
+  closeGroup(): number {
+    if (this.#depth === 0) throw new NcclRefusal(MISUSED, "not in a group call");
+    return --this.#depth === 0 ? this.#endGroup() : SUCCESS;
+  }
+}
+
+/** Makes the functions for a machine. */
+export function simulateNccl(machine: Machine): NcclApi {
+  const { ncclVersion } = machine.settings;
+  const functions = callsOf(new SimulatedNccl(machine), ncclVersion);
   const names = Object.keys(NCCL) as NcclFunction[];
   const missing = names.filter((name) => (SINCE[name] ?? 0) > ncclVersion);
   return { ...functions, ...Object.fromEntries(missing.map((name) => [name, null])) };
+}
+
+/** The table of calls, in the order of the header. */
+function callsOf(nccl: SimulatedNccl, ncclVersion: number): NcclWithWire {
+  return {
+    [OWN_WIRE](id, wire) {
+      const remote = nccl.connect(id, wire);
+      return (rank, bytes) => remote.receive(rank, bytes);
+    },
+    ncclGetVersion: (version) => nccl.serve("ncclGetVersion", () => put32(version, ncclVersion)),
+    ncclGetUniqueId: (id) => nccl.serve("ncclGetUniqueId", () => nccl.writeName(id)),
+    ncclCommInitRankConfig: (cell, size, id, rank, config) =>
+      nccl.serve("ncclCommInitRankConfig", () => nccl.start(cell, { size, rank, id, config })),
+    ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
+      nccl.serve("ncclCommInitRankScalable", () => nccl.start(cell, { size, rank, id, config })),
+    ncclCommInitAll: (cells, count, list) =>
+      nccl.serve("ncclCommInitAll", () => nccl.startAll(cells, count, list)),
+    ncclCommFinalize: (comm) =>
+      nccl.serve("ncclCommFinalize", () => nccl.finalize(nccl.findIdle(comm))),
+    ncclCommDestroy: (comm) => nccl.serve("ncclCommDestroy", () => nccl.end(comm, "destroy")),
+    ncclCommDestroyNonblocking: (comm) =>
+      Promise.resolve(nccl.statusOf("ncclCommDestroyNonblocking", () => nccl.end(comm, "destroy"))),
+    ncclCommAbortNonblocking: (comm) =>
+      Promise.resolve(nccl.statusOf("ncclCommAbortNonblocking", () => nccl.end(comm, "abort"))),
+    ncclGetLastError: () => nccl.lastError(),
+    ncclCommGetAsyncError: (comm, cell) =>
+      nccl.serve("ncclCommGetAsyncError", () => put32(cell, nccl.ask(nccl.find(comm)))),
+    ncclReduce: (source, destination, count, datatype, operation, root, comm, stream) =>
+      nccl.add("ncclReduce", {
+        source,
+        destination,
+        count,
+        datatype,
+        operation,
+        root,
+        comm,
+        stream,
+      }),
+    ncclBroadcast: (source, destination, count, datatype, root, comm, stream) =>
+      nccl.add("ncclBroadcast", { source, destination, count, datatype, root, comm, stream }),
+    ncclAllReduce: (source, destination, count, datatype, operation, comm, stream) =>
+      nccl.add("ncclAllReduce", { source, destination, count, datatype, operation, comm, stream }),
+    ncclReduceScatter: (source, destination, count, datatype, operation, comm, stream) =>
+      nccl.add("ncclReduceScatter", {
+        source,
+        destination,
+        count,
+        datatype,
+        operation,
+        comm,
+        stream,
+      }),
+    ncclAllGather: (source, destination, count, datatype, comm, stream) =>
+      nccl.add("ncclAllGather", { source, destination, count, datatype, comm, stream }),
+    ncclAlltoAll: (source, destination, count, datatype, comm, stream) =>
+      nccl.add("ncclAlltoAll", { source, destination, count, datatype, comm, stream }),
+    ncclGather: (source, destination, count, datatype, root, comm, stream) =>
+      nccl.add("ncclGather", { source, destination, count, datatype, root, comm, stream }),
+    ncclScatter: (source, destination, count, datatype, root, comm, stream) =>
+      nccl.add("ncclScatter", { source, destination, count, datatype, root, comm, stream }),
+    ncclSend: (source, count, datatype, peer, comm, stream) =>
+      nccl.add("ncclSend", { source, count, datatype, peer, comm, stream }),
+    ncclRecv: (destination, count, datatype, peer, comm, stream) =>
+      nccl.add("ncclRecv", { destination, count, datatype, peer, comm, stream }),
+    ncclGroupStart: () => nccl.openGroup(),
+    ncclGroupEnd: () => nccl.statusOf("ncclGroupEnd", () => nccl.closeGroup()),
+  };
 }
 
 /** Reads from a configuration whether the calls of a communicator return when they are done. */

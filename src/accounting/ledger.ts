@@ -88,8 +88,6 @@ export interface MemoryCache {
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
   readonly largestBytes?: number;
-  /** Bytes of them that queued work still uses: available after waiting for it. */
-  readonly queuedBytes?: number;
   /** Whether `gpu.limit()` ignores it. */
   readonly isUnlimited?: boolean;
   /** Releases the memory that is not in use. */
@@ -227,15 +225,6 @@ export class Ledger {
     for (const cache of this.caches) {
       if (isForLimit && cache.isUnlimited) continue;
       if (placeOf(cache.kind) === place) bytes += cache.byteLength;
-    }
-    return bytes;
-  }
-
-  /** Bytes freed in a place that queued work still uses, as far as caches know. */
-  queuedBytes(place: MemoryPlace): number {
-    let bytes = 0;
-    for (const { kind, queuedBytes = 0 } of this.caches) {
-      if (placeOf(kind) === place) bytes += queuedBytes;
     }
     return bytes;
   }

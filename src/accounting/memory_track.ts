@@ -2,7 +2,7 @@
 // overlap; each counts for itself what is allocated while it is open.
 
 import { formatBytes, formatCount, visibleText } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import type { MemoryUsage } from "./counters.ts";
 
@@ -92,3 +92,5 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     return this.toString();
   }
 }
+
+comesFrom(MemoryTrack, "gpu.track()");

@@ -5,10 +5,19 @@
 import { readVariable } from "../../ffi/library.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 
-/** Start of the kit's own scripts: its folder, or the one file into which it was bundled. */
-export const OWN_FILES: string = import.meta.url.endsWith("/accounting/origin.ts")
-  ? new URL("../", import.meta.url).href
-  : import.meta.url;
+/**
+ * Start of the kit's own scripts: its folder, the files of a release, whose names begin alike, or the
+ * one file into which a program was bundled with it.
+ */
+export const OWN_FILES: string = ownFiles(import.meta.url);
+
+/** Whether these are the files of a release. */
+const IS_RELEASE = OWN_FILES.endsWith("/vramkit");
+
+function ownFiles(url: string): string {
+  if (url.endsWith("/accounting/origin.ts")) return new URL("../", url).href;
+  return url.replace(/\/vramkit(_\w+)?\.js$/, "/vramkit");
+}
 
 /**
  * Size from which blocks know where they were created, unless there are too many of them: to fill one
@@ -143,7 +152,8 @@ function captureSites(frameCount: number): CallSite[] {
 /** Returns the place of a frame; undefined for the kit's, the runtime's and built-in ones. */
 function placeOf(site: CallSite): string | undefined {
   const script = site.getScriptNameOrSourceURL() ?? "";
-  if (script.startsWith(OWN_FILES)) return undefined;
+  // A program beside a release may bear such a name as well, but is TypeScript.
+  if (script.startsWith(OWN_FILES) && !(IS_RELEASE && script.endsWith(".ts"))) return undefined;
   if (script.startsWith("ext:") || script.startsWith("node:")) return undefined;
   const line = site.getLineNumber(); // counts the lines of the script the first time
   if (line === null) return undefined;

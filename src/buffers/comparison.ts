@@ -6,7 +6,7 @@ import { u64 } from "../launch/kernel_number.ts";
 import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
-import { requireUncaptured } from "../order/capture.ts";
+import { requireNoCapture } from "../order/capture.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { readElement } from "./element_access.ts";
 
@@ -59,7 +59,7 @@ async function resultOf(
   firstByte: number,
   launch: (result: MemorySpan) => void,
 ): Promise<bigint> {
-  requireUncaptured(stream, "read a result");
+  requireNoCapture("read a result");
   const resource = defaultDeviceResource(stream);
   const allocation = Allocation.create({
     kind: "device",

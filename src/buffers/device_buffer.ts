@@ -9,7 +9,7 @@ import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { defaultDeviceResource } from "../memory/resource_choice.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions, GpuBuffer, type Uploadable } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
@@ -83,6 +83,8 @@ export class DeviceBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return allocateDeviceBuffer({ ...request, resource: resourceFor(stream, lasting) });
   }
 }
+
+comesFrom(DeviceBuffer, "gpu.alloc(), gpu.zeros() and gpu.upload()");
 
 /** Allocates a buffer. The elements keep whatever was there before. */
 export function allocateDeviceBuffer<D extends DType>(

@@ -2,6 +2,7 @@
 
 import type { DType } from "../dtype.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
+import { requireNoCapture } from "../order/capture.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { describeValue } from "../words/format.ts";
 import type { AllocateOptions } from "./device_allocator.ts";
@@ -19,6 +20,7 @@ export async function downloadPinned<D extends DType>(
       `Cannot download ${describeValue(source)}: expected a buffer or a strided view`,
     );
   }
+  requireNoCapture("download into page-locked memory");
   const { dtype, shape, context } = source;
   const stream = streamOn(context, options, source);
   const { resource = PinnedPool.of(context), label } = options;

@@ -44,7 +44,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import type { MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
@@ -1067,6 +1067,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     else this.#allocation.release(stream);
   }
 }
+
+comesFrom(GpuBuffer, "gpu.alloc(), gpu.upload() and others of its kind");
 
 /**
  * Checks a buffer that is to take converted elements.

@@ -17,7 +17,7 @@ import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
@@ -144,11 +144,12 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const allocation = this.#owned("shrink");
     const range = this.#range;
     const capacityBytes = range.stepsFor(this.byteLength);
-    if (capacityBytes >= this.capacityBytes) return this;
+    const leavingBytes = this.capacityBytes - capacityBytes;
+    if (leavingBytes <= 0) return this;
     allocation.requireUnheld("shrink");
     allocation.place({ address: range.address, byteLength: capacityBytes });
     const shrink = ++this.#shrinkCount;
-    allocation.whenUnused(() => {
+    allocation.whenUnused(leavingBytes, () => {
       if (shrink === this.#shrinkCount && !allocation.released) range.unmapTo(this.capacityBytes);
     });
     return this;
@@ -283,6 +284,8 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
     );
   }
 }
+
+comesFrom(GrowableBuffer, "gpu.growable()");
 
 /** Reserves addresses, and maps memory for the elements to start with. */
 export function allocateGrowableBuffer<D extends DType>(

@@ -4,7 +4,7 @@ import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
-import type { Parts } from "../words/parts.ts";
+import { comesFrom, type Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
 import { blockOf, type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
@@ -57,11 +57,12 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
 
   /**
    * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
-   * the element type, or plain numbers. The CPU writes at once, so first wait for queued work that
-   * uses the elements.
+   * the element type, or plain numbers. Blocks until earlier calls, awaited or not, are done with the
+   * elements and with the array; in the body of a capture it writes at once.
    *
    * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type, and when the memory was registered as read-only.
+   * @throws TypeError for an array of another type, when the memory was registered as read-only, and when an
+   *   earlier call needs the event loop: await that first.
    *
    * @example
    * ```ts
@@ -77,7 +78,7 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     if (blockOf(this).isReadOnly && !this.disposed) {
       throw new TypeError(`Cannot set elements of ${this}: it is read-only memory`);
     }
-    writeElements(this, { source, offset });
+    writeElements(this, { source, offset, array: this.array });
     return this;
   }
 
@@ -110,3 +111,5 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return array;
   }
 }
+
+comesFrom(HostBuffer, "gpu.pinned(), gpu.mapped(), gpu.managed() and gpu.register()");

@@ -3,7 +3,7 @@
 import type { DType } from "../dtype.ts";
 import { describeNumbers } from "../words/format.ts";
 import { listOf, NUMBER, oneOf, OptionSet } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COLOR_MAPS, colorAt, type ColorMap } from "./color_map.ts";
 import { encodePng } from "./png.ts";
 import { formatShape, type Shape } from "./shape.ts";
@@ -63,6 +63,8 @@ export class BufferImage {
     return { ...this, png: this.png.toBase64() };
   }
 }
+
+comesFrom(BufferImage, "buffer.showImage()");
 
 /** The most elements shown along each side. */
 const MOST_ELEMENTS = 512;

@@ -12,7 +12,7 @@ import { TRANSFER_OPTIONS, type TransferChoice } from "../transfer/transfer_choi
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import { FileContents } from "./file_contents.ts";
@@ -178,6 +178,8 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return planLazyBuffer(request);
   }
 }
+
+comesFrom(LazyBuffer, "gpu.lazy()");
 
 /** Request for a new lazy buffer. */
 export interface LazyBufferRequest<D extends DType> extends BufferRequest<D> {

@@ -5,7 +5,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions, streamFor } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
@@ -102,6 +102,8 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return allocateManagedBuffer(request);
   }
 }
+
+comesFrom(ManagedBuffer, "gpu.managed()");
 
 /** Allocates managed memory. The elements keep whatever was there before. */
 export function allocateManagedBuffer<D extends DType>(

@@ -7,7 +7,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions, type Uploadable } from "./gpu_buffer.ts";
@@ -61,9 +61,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 
   /** Copies host values into the elements, without a warning; see {@link HostBuffer.set}. */
   override set(source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>, offset = 0): this {
-    const { dtype, length, disposed } = this;
-    const target = { dtype, length, disposed, array: super.array, toString: () => `${this}` };
-    writeElements(target, { source, offset });
+    writeElements(this, { source, offset, array: super.array });
     return this;
   }
 
@@ -106,6 +104,8 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     );
   }
 }
+
+comesFrom(MappedBuffer, "gpu.mapped()");
 
 /** Allocates mapped memory. The elements keep whatever was there before. */
 export function allocateMappedBuffer<D extends DType>(

@@ -3,7 +3,7 @@
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { refuseIndicesOf } from "./array_habits.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
@@ -91,3 +91,5 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return `${this}${this.disposed ? " disposed" : ""}`;
   }
 }
+
+comesFrom(PackedBuffers, "gpu.uploadAll()");

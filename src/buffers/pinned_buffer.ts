@@ -4,7 +4,7 @@ import type { DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer } from "./host_buffer.ts";
@@ -48,6 +48,8 @@ export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return allocatePinnedBuffer(request);
   }
 }
+
+comesFrom(PinnedBuffer, "gpu.pinned()");
 
 /** Allocates page-locked memory. The elements keep whatever was there before. */
 export function allocatePinnedBuffer<D extends DType>(

@@ -8,7 +8,7 @@ import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { visibleText } from "../words/format.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { countOf, requestedShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
@@ -60,6 +60,8 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
       `${this.pitchBytes} bytes)`;
   }
 }
+
+comesFrom(PitchedBuffer, "gpu.pitched()");
 
 /**
  * Allocates rows (cuMemAllocPitch). The elements keep whatever was there before.

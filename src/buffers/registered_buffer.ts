@@ -9,11 +9,12 @@ import { HostRegistration, type RegistrationOptions } from "../memory/host_regis
 import type { CudaStream } from "../order/stream.ts";
 import { arraysBefore } from "../transfer/array_uses.ts";
 import { DisposedError } from "../words/errors.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
 import type { PlaceOptions } from "./place_options.ts";
+import { RegisteredUsage } from "./registered_usage.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for registering an array. */
@@ -87,6 +88,8 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   }
 }
 
+comesFrom(RegisteredBuffer, "gpu.register()");
+
 /**
  * Page-locks an array; takes about as long as copying it (cuMemHostRegister).
  *
@@ -107,6 +110,7 @@ export function registerBuffer<D extends DType>(request: RegisterRequest<D>): Re
     stream,
     label,
     isReadOnly: registration.isReadOnly,
+    usage: new RegisteredUsage(stream.context, bytes),
   });
   noteOwner(allocation, bytes);
   followTransfers(allocation, stream, bytes);

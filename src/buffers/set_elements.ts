@@ -1,8 +1,13 @@
 // Host values into a part of a buffer, by TypedArray.set's rules.
 
+import type { MemorySpan } from "../copies/copy.ts";
+import type { Context } from "../driver/context.ts";
 import { type DType, elementBytes, type HostArray } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
 import { type HostMemory, isHostMemory, Moving } from "../memory/host_memory.ts";
+import { finishUses } from "../memory/in_order.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { finishWritesInto } from "../transfer/host_transfer.ts";
 import { TRANSFER_CHOICE, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeNumber, describeValue } from "../words/format.ts";
@@ -80,19 +85,41 @@ function checkedSetting(
   return { values, start: offset, end: offset + count };
 }
 
-/** Writes host values into memory of the CPU, reading none; throws as {@link setElements} does. */
-export function writeElements(
-  buffer: Omit<Settable, "subarray"> & { readonly array: HostArray },
-  setting: ElementSetting,
-): void {
+/** A buffer whose memory the CPU reaches. */
+interface HostSettable extends Omit<Settable, "subarray"> {
+  readonly context: Context;
+  /** The memory, as the GPU uses it. */
+  readonly span: MemorySpan;
+}
+
+/** Values to write, their place, and the elements as the CPU sees them. */
+interface HostSetting extends ElementSetting {
+  readonly array: HostArray;
+}
+
+/**
+ * Writes host values into memory of the CPU once earlier calls, and the GPU, are done with it and with the
+ * array that they come from; reads none of it. Throws as {@link setElements} does.
+ *
+ * @throws TypeError when such a call needs the event loop.
+ */
+export function writeElements(buffer: HostSettable, setting: HostSetting): void {
   const { values, start, end } = checkedSetting(buffer, setting);
   const { dtype } = buffer;
+  const each = elementBytes(dtype);
   const length = end - start;
-  const { memory, convert = () => memory } = hostSource({ dtype, length }, values, "set elements");
-  const { buffer: to, byteOffset, length: shownLength } = buffer.array;
+  const action = new Moving("set elements of", buffer);
+  const { memory, convert = () => memory } = hostSource({ dtype, length }, values, action);
+  const { buffer: to, byteOffset, length: shownLength } = setting.array;
   if (shownLength < buffer.length) throw new DisposedError(buffer.toString()); // by what gave values
+  if (length === 0) return;
+  const { allocation, address } = buffer.span;
+  const stream = defaultStreamOf(buffer.context);
+  const place = { address: address + BigInt(start * each), byteLength: length * each };
+  finishUses({ allocation, ...place, access: "write" }, stream, action);
+  finishWritesInto(memory, stream, action);
   const bytes = convert();
-  new Uint8Array(to, byteOffset + start * elementBytes(dtype), bytes.byteLength).set(bytes);
+  new Uint8Array(to, byteOffset + start * each, bytes.byteLength).set(bytes);
 }
 
 function requireIterable(source: HostValues, action: { toString(): string }): HostValues {

@@ -10,7 +10,7 @@ import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
-import { Parts } from "../words/parts.ts";
+import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import {
   ALLOCATE_LIKE,
@@ -132,6 +132,8 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     return start === undefined && end === undefined ? this : this.subarray(start, end);
   }
 }
+
+comesFrom(StagedBuffer, "gpu.staged()");
 
 /** Allocates both halves, or neither. The elements keep whatever was there before. */
 export function allocateStagedBuffer<D extends DType>(

@@ -25,7 +25,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
@@ -559,6 +559,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     );
   }
 }
+
+comesFrom(StridedView, "buffer.strided() and buffer.transpose()");
 
 function stridedOf<D extends DType>(
   other: GpuBuffer<D> | StridedView<D>,

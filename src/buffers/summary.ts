@@ -2,7 +2,7 @@
 // sample of them, with the error that sampling leaves in the mean.
 
 import type { HostArray } from "../dtype.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 
 /**
  * A summary of a buffer's values, as `buffer.describe()` returns it: lowest, highest, mean,
@@ -58,6 +58,8 @@ export class BufferSummary {
     this.histogram = found.histogram;
   }
 }
+
+comesFrom(BufferSummary, "buffer.describe()");
 
 /** Number of elements to sample: all of a small buffer, evenly spread pieces of a larger one. */
 const SAMPLE_LENGTH = 65_536;

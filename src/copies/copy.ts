@@ -6,7 +6,8 @@ import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts"
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
-import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
+import { currentStreamOf } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { peerRoute } from "./peer_link.ts";
 
@@ -107,7 +108,7 @@ export function checkCopy(
 }
 
 /**
- * Returns the stream of a copy: the given one, or the default stream of the device that has the
+ * Returns the stream of a copy: the given one, or the current stream of the device that has the
  * memory; with two devices, that of the destination.
  */
 export function streamForCopy(
@@ -117,8 +118,8 @@ export function streamForCopy(
 ): CudaStream {
   if (stream !== undefined) return stream;
   const [to, from] = [destination.allocation, source.allocation];
-  if (isStripedOver(to.resource, from.context)) return defaultStreamOf(from.context);
-  return defaultStreamOf(isOnHost(to) && !isOnHost(from) ? from.context : to.context);
+  if (isStripedOver(to.resource, from.context)) return currentStreamOf(from.context);
+  return currentStreamOf(isOnHost(to) && !isOnHost(from) ? from.context : to.context);
 }
 
 /**

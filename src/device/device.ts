@@ -153,7 +153,13 @@ import {
   synchronizeStreams,
   throwFailures,
 } from "../order/stream.ts";
-import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
+import {
+  runOnStreamAcrossAwait,
+  STREAM,
+  STREAM_CHOICE,
+  type StreamChoice,
+  streamOn,
+} from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
@@ -172,7 +178,7 @@ import {
   requireKind,
   TEXT,
 } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
 import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
@@ -399,7 +405,34 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return this.#pinnedResources.run(resource, body);
   }
 
-  /** The default stream, used by every call that names no other. */
+  /**
+   * Calls `body` with `stream` as the stream of this device's calls that name none, as {@link
+   * CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
+   * `await` in `body`. Calls nest; other devices and other functions keep their own.
+   *
+   * @returns What `body` returns.
+   * @throws TypeError for a stream of another device.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using stream = gpu.createStream();
+   * using x = gpu.zeros("float32", 4);
+   * await gpu.withStream(stream, async () => {
+   *   x.fill(1); // on the stream
+   *   console.log(await x.download()); // Float32Array(4) [1, 1, 1, 1]
+   * });
+   * ```
+   */
+  withStream<T>(stream: CudaStream, body: () => T): T {
+    requireKind(stream, STREAM, "withStream");
+    requireKind(body, CALLBACK, "withStream");
+    return runOnStreamAcrossAwait(streamOn(this.context, { stream }, "work"), body);
+  }
+
+  /** The default stream, used by calls that name no other outside {@link CudaDevice.withStream}. */
   get stream(): CudaStream {
     return defaultStreamOf(this.context);
   }
@@ -924,9 +957,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * running them. The result is a graph that one call launches, any number of times.
    *
    * Device memory that `body` allocates belongs to the graph. A buffer that `body` disposes exists
-   * only while a launch runs; one that it keeps exists after the first launch. A second stream that
-   * uses recorded memory is recorded too; work of other streams on other memory runs at once. The
-   * graph keeps all memory that it uses until it is disposed.
+   * only while a launch runs; one that it keeps exists after the first launch. Calls in `body` use the
+   * captured stream when they name none. A second stream that uses recorded memory is recorded too; work
+   * of other streams on other memory runs at once. The graph keeps all memory that it uses until it is
+   * disposed.
    *
    * @throws TypeError when `body` waits, uses ordinary arrays or is async: a graph cannot hold
    *   these.
@@ -992,7 +1026,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return fillSlot(this.context, { name, make });
   }
 
-  /** Measures work on a stream with events: GPU time, host time, bytes copied. */
+  /**
+   * Measures work on a stream with events: GPU time, host time, bytes copied. Calls in `work`, which may
+   * be async, use that stream when they name none.
+   */
   async time(work: () => unknown, options: StreamChoice = {}): Promise<Timing> {
     const choice = STREAM_CHOICE.read(options, "time");
     return await timeOnStream(streamOn(this.context, choice, "work"), work);
@@ -1446,3 +1483,5 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return { stream: streamOn(this.context, options, "memory"), label: options.label };
   }
 }
+
+comesFrom(CudaDevice, "CudaDevice.open()");

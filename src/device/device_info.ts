@@ -6,7 +6,7 @@ import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { type Bus, readBus } from "../measure/bus.ts";
 import { isRefusal } from "../words/errors.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
 /** A device's name, size and abilities. */
 export class DeviceInfo {
@@ -54,3 +54,5 @@ export class DeviceInfo {
     return { ...this, bus: this.bus };
   }
 }
+
+comesFrom(DeviceInfo, "gpu.info");

@@ -29,7 +29,7 @@ import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts"
 import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatCount, parseBytes } from "../words/format.ts";
 import { CALLBACK, NUMBER, OptionSet, requireKind, SIZE, TEXT } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { Topology } from "./topology.ts";
 
@@ -310,6 +310,8 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     return `${this}${this.#disposed ? " disposed" : ""}: ${this.#devices.join(", ")}`;
   }
 }
+
+comesFrom(DeviceList, "CudaDevice.all() and CudaDevice.openMany()");
 
 /** Opens devices one after another; when one cannot be opened, disposes those before it. */
 export function openDevices<G extends ListedDevice>(

@@ -1,7 +1,7 @@
 // A device's memory by use: free, held by this program, kept for reuse, held by others.
 
 import type { Context } from "../driver/context.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { otherBytesOf } from "../words/shortage.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
@@ -36,6 +36,8 @@ export class DeviceMemory {
     this.hostBytes = found.hostBytes;
   }
 }
+
+comesFrom(DeviceMemory, "gpu.memory");
 
 /** Reads the current amounts (cuMemGetInfo). */
 export function readDeviceMemory(context: Context): DeviceMemory {

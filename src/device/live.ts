@@ -5,7 +5,7 @@ import { refuseIndicesOf } from "../buffers/array_habits.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import { CALLBACK, isAccepted } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { type LiveGroupKey, LiveGroups } from "./live_groups.ts";
@@ -163,6 +163,8 @@ export class LiveTable implements Iterable<LiveObject> {
     return new LiveTable(new Parts({ rows, findsAll: this.#findsAll }));
   }
 }
+
+comesFrom(LiveTable, "gpu.live()");
 
 /** Lists the entries of a ledger that match a query. */
 export function listLive(ledger: Ledger, query: LiveQuery = {}): LiveTable {

@@ -3,7 +3,7 @@
 import { refuseIndicesOf } from "../buffers/array_habits.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { oneOf } from "../words/options.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { LiveObject } from "./live_query.ts";
 
@@ -103,3 +103,5 @@ export class LiveGroups implements Iterable<LiveGroup> {
     return this.toString();
   }
 }
+
+comesFrom(LiveGroups, "gpu.live().by()");

@@ -5,7 +5,7 @@ import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { Provenance } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
 import { listLive, type LiveTable } from "./live.ts";
@@ -157,6 +157,8 @@ export class MemoryReport {
     return [formatTable([["held", "count", "size"], ...rows], ["left", "right", "right"])];
   }
 }
+
+comesFrom(MemoryReport, "gpu.report()");
 
 function formatAmounts(memory: DeviceMemory): string {
   const { freeBytes, totalBytes, liveBytes, cachedBytes, otherBytes, limitBytes } = memory;

@@ -5,7 +5,7 @@ import { nvmlClocksEventReasons as Reason } from "../../ffi/nvml_constants.ts";
 import type { Context } from "../driver/context.ts";
 import { type DeviceIdentity, findNvmlDevice, type NvmlDevice } from "../driver/nvml.ts";
 import type { GpuProcess } from "../driver/nvml_processes.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 
 /** The parts of a {@link SystemState}: those values that there are. */
 type SystemFields =
@@ -87,6 +87,8 @@ export class SystemState {
     Object.assign(this, values); // the others are undefined where there are none
   }
 }
+
+comesFrom(SystemState, "gpu.system()");
 
 /** The words of nvidia-smi for each reason. */
 const REASONS: readonly (readonly [bit: number, words: string])[] = [

@@ -7,7 +7,7 @@ import { take32 } from "../driver/driver.ts";
 import { findNvmlDevice, type LinkPath, NvmlDevice } from "../driver/nvml.ts";
 import { isRefusal } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
 /** The part of a device that its links are read from. */
 interface Linked {
@@ -87,6 +87,8 @@ export class Topology {
     return `Topology(${formatCount(this.devices.length, "device")})`;
   }
 }
+
+comesFrom(Topology, "gpus.topology()");
 
 function linkOf(from: Linked, to: Linked, path: LinkPath | undefined): DeviceLink {
   const ask = (attribute: keyof typeof P2P) =>

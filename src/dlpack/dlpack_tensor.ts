@@ -21,7 +21,7 @@ import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatAddress } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { toDLDataType } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
@@ -153,6 +153,8 @@ export class DLPackTensor implements Disposable {
     return `${this}${this.disposed ? " given away or disposed" : ""}`;
   }
 }
+
+comesFrom(DLPackTensor, "buffer.toDLPack()");
 
 /**
  * Makes a struct for elements, and makes the library's stream wait for all their uses so far.

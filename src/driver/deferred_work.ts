@@ -1,11 +1,20 @@
 // Work for the host to do once the GPU has passed a point, such as freeing memory that a copy still
 // reads. A little of it is done at each later call.
 
+import type { MemoryPlace } from "../accounting/ledger.ts";
 import type { Driver } from "./driver.ts";
 import { tryRelease } from "./release.ts";
 
+/** Memory that deferred work gives back. */
+export interface DeferredMemory {
+  readonly place: MemoryPlace;
+  readonly byteLength: number;
+}
+
 /** Work to do once the GPU has passed a point. */
 export interface DeferredWork {
+  /** The memory that it gives back, if it does. */
+  readonly memory?: DeferredMemory | undefined;
   /** Returns whether the GPU has passed the point. */
   isDue(): boolean;
   /** Blocks until the GPU has passed the point. */
@@ -56,12 +65,29 @@ export class DeferredQueue {
     for (const work of this.#works) work.hold?.(streamHandle);
   }
 
+  /** Returns the bytes of a place that work gives back. */
+  bytesOf(place: MemoryPlace): number {
+    let bytes = 0;
+    for (const { memory } of this.#works) if (memory?.place === place) bytes += memory.byteLength;
+    return bytes;
+  }
+
+  /** Waits for, and runs, the work that gives memory of a place back. */
+  runOf(place: MemoryPlace): void {
+    for (const work of [...this.#works]) if (work.memory?.place === place) this.#finish(work);
+  }
+
   /** Runs all work: waits for each one unless the GPU has passed them all. */
   runAll({ isPassed }: { readonly isPassed: boolean }): void {
     for (const work of [...this.#works]) {
-      if (!isPassed) tryRelease(this.#driver, "what the GPU still uses", () => work.wait());
-      this.#run(work);
+      if (isPassed) this.#run(work);
+      else this.#finish(work);
     }
+  }
+
+  #finish(work: DeferredWork): void {
+    tryRelease(this.#driver, "what the GPU still uses", () => work.wait());
+    this.#run(work);
   }
 
   #run(work: DeferredWork): void {

@@ -25,7 +25,7 @@ import { contextOf } from "../memory/memory_resource.ts";
 import { transfersSettled } from "../transfer/pending_transfer.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, isPromiseLike, requireKind } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { formatTable } from "../words/text_table.ts";
 import { sleep } from "../words/timer.ts";
 
@@ -66,6 +66,8 @@ export class LeakError extends Error {
     this.leaks = leaks;
   }
 }
+
+comesFrom(LeakError, "withoutLeaks()");
 
 /**
  * Runs a function and checks that everything it made on a device was disposed when it ended.

@@ -14,7 +14,7 @@ import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice
 import { CudaError, DisposedError } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, OptionSet, requireKind, TEXT } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { Recording, requireMemory } from "./recording.ts";
 import { updateGraph } from "./update_graph.ts";
@@ -276,7 +276,10 @@ export class CudaGraph implements Disposable {
     requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
-    else takeWithinLimits(this.#need(), () => this.#queue(stream));
+    else {
+      takeWithinLimits(this.#need(), () => this.#queue(stream));
+      queueOf(stream).noteFreed(sizeOf(made)); // the launch frees what it allocates, or the next one does
+    }
     this.#state.lastStream = stream;
     for (const output of outputs) output.arrive();
     this.#noteCopies(stream);
@@ -315,6 +318,8 @@ export class CudaGraph implements Disposable {
     );
   }
 }
+
+comesFrom(CudaGraph, "gpu.capture()");
 
 /**
  * Records the work that `body` queues on `stream`, without running it (cuStreamBeginCapture).

@@ -7,8 +7,8 @@ import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { isPostponed } from "../memory/captured_memory.ts";
-import { orderedAfter, whenPassed } from "../memory/when_passed.ts";
-import type { CudaStream } from "../order/stream.ts";
+import { orderedAfter } from "../memory/when_passed.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 
 /** The amounts of graph memory that the driver reports. */
 export type GraphMemoryAmount = "used" | "peakUsed" | "reserved" | "peakReserved";
@@ -101,10 +101,12 @@ export class GraphMemory implements MemoryCache {
     if (isPostponed(() => this.trimAfter(stream, goneBytes))) return;
     const { driver } = this.#context;
     const trim = () => tryRelease(driver, "memory that graphs keep", () => this.trim());
-    whenPassed(orderedAfter(stream), () => {
+    const queue = queueOf(orderedAfter(stream));
+    queue.noteFreed(Math.max(1, goneBytes), () => {
       this.#goneBytes += goneBytes;
       if (this.#isIdle) trim();
     });
+    tryRelease(driver, "memory that graphs keep", () => queue.noticeFrees());
   }
 
   /** Whether no launch can use the memory again, or so much is unused that trimming pays. */

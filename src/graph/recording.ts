@@ -13,6 +13,7 @@ import {
   type NamedMemory,
 } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { runOnStream } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { refusePromise } from "../words/options.ts";
 
@@ -95,7 +96,7 @@ export function requireMemory(
 /** Calls a program's function; what it throws itself is told, also when nobody catches it. */
 function resultOf(body: (stream: CudaStream) => unknown, stream: CudaStream): unknown {
   try {
-    return body(stream);
+    return runOnStream(stream, () => body(stream));
   } catch (error) {
     tellAfterAll(error);
     throw error;

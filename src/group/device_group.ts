@@ -26,7 +26,7 @@ import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
 import {
@@ -689,6 +689,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     );
   }
 }
+
+comesFrom(DeviceGroup, "gpus.group() and joinGroup()");
 
 /** Makes reports show the memory that NCCL holds, until the returned function is called. */
 function noteLibraryMemory(

@@ -2,7 +2,7 @@
 
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatCount, messageOf } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { within } from "../words/timer.ts";
 import type { RankCommunicators } from "./communicators.ts";
 import { GroupError } from "./group_error.ts";
@@ -177,6 +177,8 @@ export class GroupWork implements PromiseLike<void> {
     if (failure !== undefined) throw endedError(call, group, failure);
   }
 }
+
+comesFrom(GroupWork, "the calls of a group, such as group.allReduce()");
 
 /** Creates the error for a call of a group that a failure has ended. */
 export function endedError(call: string, group: string, cause: GroupError): GroupError {

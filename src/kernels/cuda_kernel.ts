@@ -12,7 +12,7 @@ import { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
 /**
  * A value for one parameter: a buffer or a view, a plain number where the kernel's code tells the
@@ -193,6 +193,8 @@ export class CudaKernel implements Disposable {
     if (this.disposed) throw new DisposedError(this.toString());
   }
 }
+
+comesFrom(CudaKernel, "gpu.compile() and module.kernel()");
 
 /**
  * Reads options as {@link LAUNCH_OPTIONS} does, but takes a shortcut for those of nearly all launches:

@@ -11,7 +11,7 @@ import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { DisposedError } from "../words/errors.ts";
 import { OptionSet, requireKind, SHAPE, TEXT } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { CudaKernel, type GlobalOptions, type KernelModule } from "./cuda_kernel.ts";
 
 const GLOBAL_OPTIONS = new OptionSet<GlobalOptions<DType>>({ dtype: DTYPE, shape: SHAPE });
@@ -116,6 +116,8 @@ export class CudaModule implements KernelModule {
     if (this.disposed) throw new DisposedError(this.toString());
   }
 }
+
+comesFrom(CudaModule, "gpu.loadModule()");
 
 /**
  * Loads an image (cuLibraryLoadData, or cuModuleLoadDataEx on drivers before CUDA 12.0).

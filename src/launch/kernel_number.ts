@@ -2,7 +2,7 @@
 // number, and a kernel that gets the wrong type computes nonsense.
 
 import { describeValue } from "../words/format.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 
 /** Name of a type that a kernel's parameter can have. */
 export type NumberType =
@@ -57,6 +57,8 @@ export class KernelNumber {
     return this.toString();
   }
 }
+
+comesFrom(KernelNumber, "i32(), f32() and others of vramkit/kernels");
 
 /** A whole number of 8 bits with a sign, for a kernel: `signed char`. */
 export function i8(value: number | bigint): KernelNumber {

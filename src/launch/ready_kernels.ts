@@ -4,15 +4,14 @@ import { nameOf } from "../accounting/ledger.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { CONVERSION_PTX } from "./generated/conversion_ptx.ts";
-import { READY_PTX } from "./generated/ready_ptx.ts";
-import { STRIDED_PTX } from "./generated/strided_ptx.ts";
+import { PACKED_PTX } from "./generated/ptx.ts";
 import { readImage } from "./image.ts";
 import { KERNEL_MEMORY, type KernelMemory, readOnly } from "./kernel_memory.ts";
 import type { KernelNumber } from "./kernel_number.ts";
 import type { KernelFunction } from "./kernel_function.ts";
 import type { LaunchShape } from "./launch_shape.ts";
 import { LoadedCode } from "./loaded_code.ts";
+import { unpackText } from "./packed_text.ts";
 
 /** Threads of a block. */
 const BLOCK_THREADS = 256;
@@ -28,8 +27,11 @@ export interface ReadyLaunch {
   readonly args: readonly (KernelMemory | KernelNumber | Uint8Array)[];
 }
 
+/** The texts, each of which a device loads whole with its first kernel. */
+export type ReadyText = keyof typeof PACKED_PTX;
+
 /** The code of a context, by its text. */
-const loaded = new WeakMap<Context, Map<string, LoadedCode>>();
+const loaded = new WeakMap<Context, Map<ReadyText, LoadedCode>>();
 
 /** Queues one of the kernels and does not wait. */
 export function launchReady(stream: CudaStream, { name, count, args }: ReadyLaunch): void {
@@ -90,18 +92,23 @@ class SpanMemory implements KernelMemory {
   }
 }
 
-function textWith(name: string): string {
-  if (name.startsWith("vramkit_convert")) return CONVERSION_PTX;
-  return name.startsWith("vramkit_strided") ? STRIDED_PTX : READY_PTX;
+/** Returns PTX of the kit's own kernels. */
+export function readyText(name: ReadyText): string {
+  return unpackText(PACKED_PTX[name]);
+}
+
+function textWith(kernel: string): ReadyText {
+  if (kernel.startsWith("vramkit_convert")) return "conversion";
+  return kernel.startsWith("vramkit_strided") ? "strided" : "ready";
 }
 
 function kernelOf(context: Context, name: string): KernelFunction {
   return codeOf(context, textWith(name)).kernel(name);
 }
 
-function codeOf(context: Context, text: string): LoadedCode {
-  return loaded.getOrInsertComputed(context, () => new Map()).getOrInsertComputed(text, () => {
-    const code = new LoadedCode(context, readImage(text), "of vramkit");
+function codeOf(context: Context, name: ReadyText): LoadedCode {
+  return loaded.getOrInsertComputed(context, () => new Map()).getOrInsertComputed(name, () => {
+    const code = new LoadedCode(context, readImage(readyText(name)), "of vramkit");
     context.atRelease(() => code.release());
     return code;
   });

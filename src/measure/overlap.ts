@@ -6,7 +6,7 @@ import type { CudaEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
 import { CALLBACK, requireKind, TEXT } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { speedOf } from "./samples.ts";
 
 /** One piece of work on one stream. */
@@ -52,6 +52,8 @@ export class OverlapTrace {
     this.isModelled = found.isModelled;
   }
 }
+
+comesFrom(OverlapTrace, "gpu.traceOverlap()");
 
 interface PendingSpan {
   readonly name: string;
@@ -125,6 +127,8 @@ export class OverlapRecorder implements Disposable {
     this.#pending.length = 0;
   }
 }
+
+comesFrom(OverlapRecorder, "gpu.traceOverlap()");
 
 /** Calls `body`, which queues work through the recorder, and returns what ran at once. */
 export async function traceOverlap(

@@ -3,8 +3,9 @@
 import { cannotRecord, isCaptured } from "../order/capture.ts";
 import { createEvent } from "../order/event.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { runOnStreamAcrossAwait } from "../order/stream_choice.ts";
 import { CALLBACK, requireKind } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { speedOf } from "./samples.ts";
 
 /** The result of {@link CudaDevice.time}: GPU time, host time and copied bytes of some work. */
@@ -34,9 +35,11 @@ export class Timing {
   }
 }
 
+comesFrom(Timing, "gpu.time()");
+
 /**
- * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Work on
- * other streams counts only if `stream` waits for it.
+ * Runs `work` between two events of `stream` and waits for the second (cuEventElapsedTime). Its calls use
+ * `stream` when they name none; work on other streams counts only if `stream` waits for it.
  */
 export async function timeOnStream(
   stream: CudaStream,
@@ -50,7 +53,7 @@ export async function timeOnStream(
   const bytesBefore = context.copiedBytes;
   const hostStart = performance.now();
   stream.record(start);
-  await work();
+  await runOnStreamAcrossAwait(stream, work);
   stream.record(end);
   await end.synchronize();
   const hostSeconds = (performance.now() - hostStart) / 1000;

@@ -5,9 +5,10 @@ import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
-import { type LedgerEntry, type LiveKind, nameOf } from "../accounting/ledger.ts";
+import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
+import { refuseInCapture } from "../order/capture.ts";
 import { type Owner, unwatch, watch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -21,6 +22,7 @@ import {
   requireResource,
 } from "./memory_resource.ts";
 import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
+import { isReadyForHost } from "./resource_kind.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { isStripedOver } from "./striped_memory_resource.ts";
 import { freeWhenPassed, whenPassed } from "./when_passed.ts";
@@ -61,6 +63,8 @@ export interface AllocationRequest {
   readonly isReadOnly?: boolean | undefined;
   /** The record that owns the memory: uses of both are ordered together, and both keep it. */
   readonly lender?: Lender | undefined;
+  /** The streams that use it, where more than their order is to be kept. */
+  readonly usage?: StreamUsage | undefined;
 }
 
 let placeCount = 0;
@@ -128,7 +132,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.#byteLength = byteLength;
     this.#stream = stream;
     this.#lender = request.lender;
-    this.usage = request.lender?.usage ?? new StreamUsage(stream);
+    this.usage = request.lender?.usage ?? request.usage ??
+      new StreamUsage(isReadyForHost(resource) ? undefined : stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);
@@ -337,10 +342,14 @@ export class Allocation implements LedgerEntry, Owner {
     );
   }
 
-  /** Runs `work`, which never throws, once the GPU is done: now, or at an allocation or release. */
-  whenUnused(work: () => void): void {
-    if (isPostponed(() => this.whenUnused(work))) return;
-    whenPassed(this.#afterUses(this.#stream), work);
+  /**
+   * Runs `work`, which never throws and gives `byteLength` bytes back, once the GPU is done: now, at an
+   * allocation, a release or a synchronisation, or after a pause.
+   */
+  whenUnused(byteLength: number, work: () => void): void {
+    if (isPostponed(() => this.whenUnused(byteLength, work))) return;
+    const memory = { place: placeOf(this.kind), byteLength };
+    whenPassed(this.#afterUses(this.#stream), work, memory);
   }
 
   /**
@@ -501,7 +510,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   const { context } = stream;
   if (stream.disposed) throw new DisposedError(stream.toString());
   checkSameDevice(resource, context);
-  if (capturedMemory() !== undefined) throw capturing(request);
+  if (capturedMemory() !== undefined) throw refuseInCapture(() => capturing(request));
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweepMore();
   const isDeviceOnly = !resource.isHostAccessible && !isStripedOver(resource, context);

@@ -3,7 +3,7 @@
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
 import { releaseAll } from "../driver/release.ts";
-import { createStream, type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { createStream, type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
 import { listOf, requireKind, TEXT } from "../words/options.ts";
 import {
@@ -73,7 +73,7 @@ export function parseAllocationLog(csv: string): LoggedAllocation[] {
 
 /**
  * Repeats a log on a resource, with one stream for each stream of the log; failed allocations are
- * left out. Blocks that the log leaves live are given back at the end, or when their address occurs
+ * left out. A free on another stream than the block's waits for that one. Blocks that the log leaves live are given back at the end, or when their address occurs
  * again.
  *
  * @throws the resource's errors, after everything was given back.
@@ -100,9 +100,10 @@ export function replayAllocations(
     if (action === "allocate failure" || byteLength === 0 || stream === undefined) continue;
     const known = live.get(pointer);
     if (known !== undefined) {
+      queueOf(stream).follow(queueOf(known.stream)); // the log tells of no order between streams
+      deallocateTo(resource, { ...known, stream });
       live.delete(pointer);
       liveBytes -= known.byteLength;
-      deallocateTo(resource, { ...known, stream });
     }
     if (action === "allocate") {
       const address = allocateFrom(resource, byteLength, stream);

@@ -22,9 +22,11 @@ type PoolCalls = {
 /**
  * Memory from the device's default pool, or from a new pool when options are given.
  *
- * The default pool is used as the driver sets it up: its release threshold is 0, so memory that
- * nothing uses returns to the device at the next wait that blocks, and by `gpu.trim()`. A new pool
- * keeps memory up to its threshold, and ends when it is disposed and its last allocation is freed.
+ * The default pool is used as the driver sets it up: its release threshold is 0. Memory that was freed
+ * returns to the device once the GPU is done with it: at the end of the next wait when it is more than a
+ * thousandth of the device's memory, or than 128 MiB; else after half a second. `gpu.synchronizeSync()`,
+ * `gpu.trim()` and a shortage of memory give all back at once. A new pool keeps memory up to its
+ * threshold, and ends when it is disposed and its last allocation is freed.
  */
 export class CudaAsyncMemoryResource extends BaseMemoryResource implements Disposable {
   readonly #calls: PoolCalls;
@@ -81,17 +83,18 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemAllocAsync");
     }
-    this.#pool.noteTaken(byteLength);
+    this.#pool.noteTaken();
     return this.#cell[0] ?? 0n;
   }
 
   /** Frees in the order of `stream` (cuMemFreeAsync). */
   deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    const status = this.#calls.cuMemFreeAsync(address, queueOf(stream).handle);
+    const queue = queueOf(stream);
+    const status = this.#calls.cuMemFreeAsync(address, queue.handle);
     if (status !== CUresult.CUDA_SUCCESS) {
       throw this.context.driver.error(status, "cuMemFreeAsync");
     }
-    this.#pool.noteFreed(byteLength);
+    this.#pool.noteFreed(queue, byteLength);
   }
 
   /** Bytes that the pool's allocations hold, other libraries' in the default pool included. */
@@ -191,8 +194,8 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   }
 
   /** @ignore Counts memory that was handed over and will be freed through this resource. */
-  noteAdopted(byteLength: number): void {
-    this.#pool.noteTaken(byteLength);
+  noteAdopted(): void {
+    this.#pool.noteTaken();
   }
 
   /** Returns the pool, after checking that it was not disposed. */
@@ -216,7 +219,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
       throw (isFull ? pool.limitError(byteLength) : undefined) ??
         this.context.driver.error(status, "cuMemAllocFromPoolAsync");
     }
-    pool.noteTaken(byteLength);
+    pool.noteTaken();
     return this.#cell[0] ?? 0n;
   }
 }

@@ -12,6 +12,7 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { read32, read64, take32, take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
+import type { StreamQueue } from "../order/stream_queue.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
@@ -83,14 +84,6 @@ export interface DriverPoolFields {
   readonly isShareable?: boolean;
 }
 
-/** By context, the number of the last wait before a pool ended whose frees may still be queued. */
-const endedAt = new WeakMap<Context, number>();
-
-/** Returns whether a pool has ended since the last wait, so that its frees may be queued. */
-export function hasEndedPool(context: Context): boolean {
-  return endedAt.get(context) === context.waitCount;
-}
-
 /** One memory pool of a device, known by its handle. */
 export class DriverPool implements MemoryCache {
   readonly name = "memory pool";
@@ -101,11 +94,6 @@ export class DriverPool implements MemoryCache {
   readonly isShareable: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
-  /** Bytes that the kit's allocations hold. */
-  #heldBytes = 0;
-  /** Bytes that the kit has freed since the last wait for the GPU, and the number of that wait. */
-  #freedBytes = 0;
-  #waitCount = 0;
   /** Blocks that the kit has taken and not freed. */
   #blockCount = 0;
   #isLeft = false;
@@ -178,39 +166,25 @@ export class DriverPool implements MemoryCache {
     return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
   }
 
-  /** Bytes taken from the device that no allocation holds, or that were freed. */
+  /**
+   * Bytes taken from the device that no allocation holds. The driver takes off what is freed when the free
+   * is queued, and forgets to take off what cuMemFree frees.
+   */
   get byteLength(): number {
-    const { usedBytes } = this;
-    return this.reservedBytes - usedBytes + this.#queuedOf(usedBytes);
+    return Math.max(0, this.reservedBytes - this.usedBytes);
   }
 
-  /** Bytes that the kit has freed while the driver counts them as used: their free is still queued. */
-  get queuedBytes(): number {
-    return this.#freedBytes === 0 ? 0 : this.#queuedOf(this.usedBytes);
-  }
-
-  /** Notes that the kit took memory. */
-  noteTaken(byteLength: number): void {
-    this.#heldBytes += byteLength;
+  /** Notes that the kit took a block. */
+  noteTaken(): void {
     this.#blockCount++;
   }
 
-  /** Notes that the kit has queued a free. */
-  noteFreed(byteLength: number): void {
-    this.#heldBytes -= byteLength;
-    const { waitCount } = this.#context;
-    if (waitCount !== this.#waitCount) this.#freedBytes = 0;
-    this.#waitCount = waitCount;
-    this.#freedBytes += byteLength;
+  /** Notes that the kit has queued the free of a block; the last one ends a pool that was disposed. */
+  noteFreed(queue: StreamQueue, byteLength: number): void {
+    queue.noteFreed(byteLength);
     this.#blockCount--;
     if (!this.#isLeft || this.#blockCount > 0) return;
     tryRelease(this.#context.driver, "a memory pool", () => this.#end());
-  }
-
-  /** Other libraries may hold memory of the same pool, so only what the kit has freed counts. */
-  #queuedOf(usedBytes: number): number {
-    if (this.#waitCount !== this.#context.waitCount) return 0;
-    return Math.min(this.#freedBytes, Math.max(0, usedBytes - this.#heldBytes));
   }
 
   /** Bytes kept at a synchronisation although nothing uses them. */
@@ -320,8 +294,8 @@ export class DriverPool implements MemoryCache {
   #end(): void {
     const context = this.#context;
     context.ledger.caches.delete(this);
-    if (this.#freedBytes > 0) endedAt.set(context, this.#waitCount);
     context.giveBack("cuMemPoolDestroy", this.handle);
+    context.freed.leave();
   }
 
   #setReuse(reuse: PoolReuse): void {

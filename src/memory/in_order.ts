@@ -2,11 +2,12 @@
 // same bytes. Nearly always there are none, and then this costs three comparisons.
 
 import { activeCapture } from "../order/capture.ts";
-import type { PendingWork } from "../order/pending_work.ts";
+import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import type { CallFailure } from "../order/stream_queue.ts";
 import type { Allocation } from "./allocation.ts";
 import { capturedMemory } from "./captured_memory.ts";
+import type { Action } from "./host_memory.ts";
 import type { PartUse } from "./stream_usage.ts";
 
 /** A call's use of a part of a block. */
@@ -69,6 +70,19 @@ export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): P
     if (usage.hasPending) earlier.push(...usage.pendingBefore(stream, use));
   }
   return earlier;
+}
+
+/**
+ * Blocks until the host may use a part of a block: the calls that it comes after are over, and the GPU is
+ * done with the block. While a stream is being captured the host cannot wait.
+ *
+ * @throws TypeError when such a call needs the event loop.
+ */
+export function finishUses(use: MemoryUse, stream: CudaStream, action: Action): void {
+  if (activeCapture() !== undefined) return;
+  const { usage } = use.allocation;
+  if (usage.hasPending) finishNow(usage.pendingBefore(stream, use), `${action}`);
+  usage.waitSync(use.access);
 }
 
 /** Returns the calls under way that the host must wait for before it uses these blocks. */

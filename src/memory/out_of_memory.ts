@@ -17,7 +17,6 @@ import {
 } from "../words/errors.ts";
 import { Parts } from "../words/parts.ts";
 import type { MemoryAmounts } from "../words/shortage.ts";
-import { hasEndedPool } from "./driver_pool.ts";
 
 /** The number of live buffers that an error names, largest first. */
 const NAMED_BLOCKS = 5;
@@ -57,7 +56,7 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
 
 /**
  * Runs something that takes memory. When there is too little, it runs again after caches were
- * trimmed, and again after a wait for memory that is freed but still in use.
+ * trimmed, and again after a wait for memory that is freed but still in use, if that can be enough.
  *
  * @throws OutOfMemoryError with all amounts when there is still too little.
  */
@@ -65,7 +64,7 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
   let step = 0;
   return takeAgain(take, (shortage) => {
     if (!isShortage(shortage)) return false;
-    if (makeRoom(need, step++)) return true;
+    if (makeRoom(need, { step: step++, missingBytes: missingBytes(need) })) return true;
     throw outOfMemory(need, shortage);
   });
 }
@@ -84,12 +83,24 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
   }
 }
 
-/** Makes room, by a more costly step each time; false when no step is left or had effect. */
-function makeRoom(need: MemoryNeed, step: number): boolean {
-  if (step > 1) return false;
-  if (step === 1) return waitForFrees(need);
+/** A step of making room. */
+interface RoomStep {
+  /** Number of the steps before. */
+  readonly step: number;
+  /** Bytes that are missing: a wait for fewer would be in vain. */
+  readonly missingBytes: number;
+}
+
+/** Makes room, by a more costly step each time; false when no step is left that can be enough. */
+function makeRoom(need: MemoryNeed, { step, missingBytes }: RoomStep): boolean {
+  if (step > 0) return waitForFrees(need, missingBytes);
   reclaim(need);
   return true;
+}
+
+/** Returns the bytes that the device lacks; 0 for the host, whose free memory is not known. */
+function missingBytes({ context, kind, byteLength }: MemoryNeed): number {
+  return placeOf(kind) === "device" ? byteLength - context.freeBytes() : 0;
 }
 
 /**
@@ -188,12 +199,13 @@ function requireRoom(need: MemoryNeed): void {
   const { context: { ledger }, byteLength, kind } = need;
   const { limitBytes } = ledger;
   if (byteLength === 0 || limitBytes === undefined || placeOf(kind) !== "device") return;
-  const hasRoom = () => {
+  for (let step = 0;; step++) {
     const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
-    return ledger.device.currentBytes + keptBytes + byteLength <= limitBytes;
-  };
-  for (let step = 0; !hasRoom(); step++) {
-    if (!makeRoom(need, step)) throw outOfMemory(need, limitReached(need, limitBytes));
+    const missingBytes = ledger.device.currentBytes + keptBytes + byteLength - limitBytes;
+    if (missingBytes <= 0) return;
+    if (!makeRoom(need, { step, missingBytes })) {
+      throw outOfMemory(need, limitReached(need, limitBytes));
+    }
   }
 }
 
@@ -237,18 +249,28 @@ function limitReached(
 
 /** Gives back what is free at once, and makes the garbage collector look for more. */
 function reclaim({ context, kind }: MemoryNeed): void {
-  trimCaches(context, kind);
   context.sweep();
+  context.noticeFrees();
+  trimCaches(context, kind);
+  if (context.freed.byteLength > 0) { // a cache has freed what it kept
+    context.noticeFrees();
+    trimCaches(context, kind);
+  }
   hurryCollector();
 }
 
-/** Blocks until the GPU is done with freed memory still in use; false when there is none. */
-function waitForFrees({ context, kind }: MemoryNeed): boolean {
+/**
+ * Blocks until the GPU is done with some memory that was freed while it was in use, and nothing else;
+ * false when there is none, or too little.
+ */
+function waitForFrees({ context, kind }: MemoryNeed, missingBytes: number): boolean {
   if (context.isCapturing) return false;
-  const isQueued = context.deferredCount > 0 || hasEndedPool(context) ||
-    context.ledger.queuedBytes(placeOf(kind)) > 0;
-  if (!isQueued) return false;
-  context.waitForAll();
+  const place = placeOf(kind);
+  const freedBytes = place === "device" ? context.freed.byteLength : 0;
+  const comingBytes = freedBytes + context.deferredBytes(place);
+  if (comingBytes === 0) return false;
+  if (comingBytes + context.ledger.cachedBytes(place) < missingBytes) return false;
+  if (freedBytes === 0 || !context.freed.waitForMost()) context.runDeferred(place);
   trimCaches(context, kind);
   return true;
 }

@@ -3,6 +3,7 @@
 
 import type { LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
+import { BaseMemoryResource } from "./base_memory_resource.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { ManagedMemoryResource } from "./managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "./mapped_host_memory_resource.ts";
@@ -39,4 +40,13 @@ export function openToPeer(resource: MemoryResource, peer: Context): boolean {
   const source = sourceOf(resource);
   if (source instanceof CudaAsyncMemoryResource) return source.openTo(peer);
   return source.isDeviceAccessible;
+}
+
+/**
+ * Returns whether the host may use new memory of a resource at once. An adaptor, or a program's own
+ * resource, may hand out memory that work on its stream still uses.
+ */
+export function isReadyForHost(resource: MemoryResource): boolean {
+  return resource.isHostAccessible && resource instanceof BaseMemoryResource &&
+    !(resource instanceof ResourceAdaptor);
 }

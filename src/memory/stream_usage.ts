@@ -40,8 +40,12 @@ export class StreamUsage {
   /** The failure of a postponed call that was to write the block. */
   #failure: CallFailure | undefined;
 
-  /** @ignore Starts with the stream that the block was allocated on, which may write first. */
-  constructor(first: CudaStream) {
+  /**
+   * @ignore Starts with the stream that the block was allocated on, which may write first; undefined for
+   * memory that is there for all streams and the host at once.
+   */
+  constructor(first?: CudaStream) {
+    if (first === undefined) return;
     if (first.context.ordersStreams) this.#writer = first;
     else this.#readers.push(first);
   }
@@ -151,6 +155,19 @@ export class StreamUsage {
   finishOn(stream: CudaStream): void {
     if (this.#writer !== undefined) this.follow(stream, this.#writer);
     for (const reader of this.#readers) this.follow(stream, reader);
+  }
+
+  /** Blocks until the GPU has done what an access by the host comes after. */
+  waitSync(access: Access): void {
+    if (this.#writer !== undefined) queueOf(this.#writer).finishSync();
+    const isAfterReads = access === "write" ||
+      this.#readers.some(({ context }) => !context.ordersStreams);
+    if (isAfterReads) { for (const reader of this.#readers) queueOf(reader).finishSync(); }
+  }
+
+  /** Whether the GPU has done all that the block's streams were given. */
+  get isPassed(): boolean {
+    return this.streams().every((stream) => queueOf(stream).isPassed);
   }
 
   /** Returns the streams whose work the block's release must come after. */

@@ -1,20 +1,22 @@
 // Work for the host to do once the GPU has passed a point: freeing what a queued copy still uses.
 
 import { type KeptBlock, KeptMemory } from "../accounting/kept_memory.ts";
+import { placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
+import type { DeferredMemory } from "../driver/deferred_work.ts";
 import { tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, defaultStreamOf, queueOf, usableStream } from "../order/stream.ts";
 
 /**
  * Runs `work`, which never throws, once all work queued on `stream` so far is done: at once if it
- * already is, else at a later allocation, release or synchronisation. Does not wait, unless the
- * driver fails to mark the point.
+ * already is, else at a later allocation, release or synchronisation, or after a pause. Does not wait,
+ * unless the driver fails to mark the point. `memory` is what the work gives back.
  */
-export function whenPassed(stream: CudaStream, work: () => void): void {
+export function whenPassed(stream: CudaStream, work: () => void, memory?: DeferredMemory): void {
   const fence = fenceBehind(stream);
   if (fence === undefined) work();
-  else defer(stream.context, { fence, work });
+  else defer(stream.context, { fence, work, memory });
 }
 
 /** Frees a block once the work queued on `stream` is done; until then it counts as kept. */
@@ -22,13 +24,14 @@ export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () =>
   const fence = fenceBehind(stream);
   if (fence === undefined) return free();
   const { context } = stream;
-  const kept = KeptMemory.of(context.ledger, block.kind);
+  const { kind, byteLength } = block;
+  const kept = KeptMemory.of(context.ledger, kind);
   kept.add(block);
   const work = () => {
     kept.delete(block);
     free();
   };
-  defer(context, { fence, work });
+  defer(context, { fence, work, memory: { place: placeOf(kind), byteLength } });
 }
 
 /** Returns a stream behind a stream's work: itself or, if it is gone, the default stream. */
@@ -53,8 +56,15 @@ function fenceBehind(stream: CudaStream): Fence | undefined {
   }
 }
 
-function defer(context: Context, { fence, work }: { fence: Fence; work: () => void }): void {
+interface FencedWork {
+  readonly fence: Fence;
+  readonly work: () => void;
+  readonly memory: DeferredMemory | undefined;
+}
+
+function defer(context: Context, { fence, work, memory }: FencedWork): void {
   context.defer({
+    memory,
     isDue: () => fence.isPassed,
     wait: () => fence.waitSync(),
     hold: (streamHandle) => fence.hold(streamHandle),

@@ -53,15 +53,9 @@ export function requireUncaptured(queue: StreamKey, action: string): void {
   if (isCaptured(queue)) throw refusal(queue, action);
 }
 
-/**
- * Creates the error for what cannot be recorded. The capture fails with one of its own like it, so
- * that a call which nobody awaits need not tell it again.
- */
+/** Creates the error for what cannot be recorded; the capture fails. */
 export function cannotRecord(queue: StreamKey, action: string): TypeError {
-  const error = refusal(queue, action);
-  active?.refuse(refusal(queue, action));
-  tellElsewhere(error);
-  return error;
+  return refuseInCapture(() => refusal(queue, action));
 }
 
 function refusal(queue: StreamKey, action: string): TypeError {
@@ -80,13 +74,28 @@ export function waitsOutside(queue: StreamKey, target: string): TypeError {
 }
 
 /**
- * Checks that nothing is being captured, for calls that concern all streams.
+ * Checks that nothing is being captured, for calls that concern all streams, or that wait; the capture
+ * fails otherwise.
  *
  * @throws TypeError when something is.
  */
 export function requireNoCapture(action: string): void {
   if (active === undefined) return;
-  throw new TypeError(`Cannot ${action} while ${active.origin} is being captured`);
+  const { origin } = active;
+  throw refuseInCapture(() =>
+    new TypeError(`Cannot ${action} while ${origin} is being captured: do it before or after`)
+  );
+}
+
+/**
+ * Creates the error of a call that a capture cannot have. The capture fails with one of its own like it,
+ * so that a call which nobody awaits need not tell it again.
+ */
+export function refuseInCapture(make: () => TypeError): TypeError {
+  const error = make();
+  active?.refuse(make());
+  tellElsewhere(error);
+  return error;
 }
 
 /** A capture: streams whose work is recorded, begun and ended on the first of them. */

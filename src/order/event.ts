@@ -7,7 +7,7 @@ import { take64 } from "../driver/driver.ts";
 import { CudaError, DisposedError, statusName } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { type EventTicket, TICKET_VERSION } from "../words/ticket.ts";
 import { activeCapture, cannotRecord } from "./capture.ts";
 import { EventMark } from "./event_mark.ts";
@@ -141,12 +141,15 @@ export class CudaEvent implements Disposable {
       throw cannotRecord(capture.origin, `wait for ${this}`);
     }
     await this.#mark.come();
-    if (isSoon(() => this.isComplete)) return;
-    await waitForGpu(() => this.isComplete, async () => {
-      const { driver } = this.context;
-      const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
-      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
-    });
+    const { context } = this;
+    if (!isSoon(() => this.isComplete)) {
+      await waitForGpu(() => this.isComplete, async () => {
+        const { driver } = context;
+        const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
+        if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
+      });
+    }
+    context.endWait();
   }
 
   /**
@@ -263,6 +266,8 @@ export class CudaEvent implements Disposable {
     );
   }
 }
+
+comesFrom(CudaEvent, "gpu.createEvent(), gpu.openEvent() and stream.record()");
 
 /** Creates an event that is not recorded yet (cuEventCreate). */
 export function createEvent(context: Context, options: EventOptions = {}): CudaEvent {

@@ -8,7 +8,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeValue } from "../words/format.ts";
 import { ANYTHING, isRecord, oneOf, OptionSet, TEXT } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import {
   activeCapture,
   cannotRecord,
@@ -434,6 +434,8 @@ export class CudaStream implements Disposable {
     );
   }
 }
+
+comesFrom(CudaStream, "gpu.createStream()");
 
 /** Lists what a call on a queue that waits for `pending` comes after. */
 function lastOf({ lastPostponed }: StreamQueue, pending: Iterable<PendingWork>): PendingWork[] {

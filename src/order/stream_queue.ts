@@ -3,6 +3,8 @@
 
 import { CU_STREAM_LEGACY, CU_STREAM_PER_THREAD, CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
+import type { FreeingStream } from "../driver/freed_memory.ts";
+import { succeeds } from "../driver/release.ts";
 import { CudaError, DisposedError } from "../words/errors.ts";
 import { type CapturedQueue, isCaptured, requireUncaptured } from "./capture.ts";
 import { Fence } from "./fence.ts";
@@ -15,6 +17,9 @@ const DEFAULT_HANDLES: readonly bigint[] = [CU_STREAM_LEGACY, CU_STREAM_PER_THRE
 
 /** The driver writes the current context here. */
 const CURRENT = new BigUint64Array(1);
+
+/** Freed memory that takes the driver half a millisecond and more to give back: another thread waits. */
+const MIN_LARGE_BYTES = 256 * 2 ** 20;
 
 /** Pending work of all streams of a context. */
 const pendingOn = new WeakMap<Context, Set<PendingWork>>();
@@ -66,7 +71,7 @@ interface QueueFields {
 }
 
 /** The queue of a stream, as the kit sees it: users hold the stream. */
-export class StreamQueue implements CapturedQueue {
+export class StreamQueue implements CapturedQueue, FreeingStream {
   readonly context: Context;
   /** The handle as an identity, also after disposal; never queue work with it. */
   readonly key: bigint;
@@ -77,6 +82,9 @@ export class StreamQueue implements CapturedQueue {
   /** Whether the handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
+  #freedBytes = 0;
+  /** What is to be done once pools have noticed the frees. */
+  #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
   #lastPostponed: PendingWork | undefined;
@@ -151,6 +159,11 @@ export class StreamQueue implements CapturedQueue {
     driver.check(status, "cuStreamQuery");
     this.#mayBeBusy = false;
     return true;
+  }
+
+  /** Whether all work that the driver was given is done, also when the stream is gone. */
+  get isPassed(): boolean {
+    return this.isGone ? this.isEndPassed : !this.#mayBeBusy || this.isIdle;
   }
 
   /** The work after which nothing is pending: the transfers, and the last postponed call. */
@@ -256,28 +269,72 @@ export class StreamQueue implements CapturedQueue {
     return { [Symbol.dispose]: () => void (this.#isLent = false) };
   }
 
+  /** Bytes freed on it that pools have not given back. */
+  get freedBytes(): number {
+    return this.#freedBytes;
+  }
+
+  /** Whether something waits for pools to notice the frees on it. */
+  get isAwaited(): boolean {
+    return this.#afterFrees.length > 0;
+  }
+
+  /** Notes that a free was queued on it; `after`, which never throws, runs once pools have noticed it. */
+  noteFreed(byteLength: number, after?: () => void): void {
+    if (this.#freedBytes === 0) {
+      this.context.freed.add(this);
+      this.context.watchFreed();
+    }
+    this.#freedBytes += byteLength;
+    if (after !== undefined) this.#afterFrees.push(after);
+  }
+
+  /** Has pools notice the frees on it, if its work is done (cuStreamSynchronize). */
+  noticeFrees(): void {
+    const { driver } = this.context;
+    if (this.isGone) return this.isEndPassed ? this.waitForFrees() : undefined;
+    if (isCaptured(this) || this.#isLent || !this.isIdle) return;
+    driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
+    this.#mayBeBusy = false;
+    this.forgetFrees();
+  }
+
+  /** Blocks until its work is done, and has pools notice the frees on it. */
+  waitForFrees(): void {
+    const { driver } = this.context;
+    if (this.isGone) this.#end?.waitSync();
+    else driver.check(driver.api.cuStreamSynchronize(this.handle), "cuStreamSynchronize");
+    this.forgetFrees();
+  }
+
+  /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
+  forgetFrees(byteLength: number = this.#freedBytes): void {
+    this.#freedBytes = Math.max(0, this.#freedBytes - byteLength);
+    if (this.#freedBytes > 0) return;
+    this.context.freed.delete(this);
+    for (const after of this.#afterFrees.splice(0)) after();
+  }
+
   /** Resolves when all work that the driver was given so far is done. */
   async synchronize(): Promise<void> {
-    if (isSoon(() => this.isIdle)) return;
-    await waitForGpu(() => this.isIdle, async () => {
-      const { driver } = this.context;
-      if (this.#isDefaultHandle) return await this.#waitForFence();
-      this.#waitingThreads++;
-      let status: number;
-      try {
-        status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
-      } finally {
-        this.#waitingThreads--;
-      }
-      if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
-    });
+    if (!isSoon(() => this.isIdle)) {
+      await waitForGpu(() => this.isIdle, () => this.#waitElsewhere());
+    } else if (this.#freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
+    this.context.endWait();
   }
 
   /** Blocks until all work that the driver was given so far is done (cuStreamSynchronize). */
   synchronizeSync(): void {
     requireUncaptured(this, "look for the end of the work");
-    waitForStream(this.context.driver, this.handle);
+    if (waitForStream(this.context.driver, this.handle)) this.forgetFrees();
     this.#mayBeBusy = false;
+    this.context.endWait();
+  }
+
+  /** Blocks until the work that it was given is done, also when the stream is gone. */
+  finishSync(): void {
+    if (this.isGone) this.#end?.waitSync();
+    else if (this.#mayBeBusy) this.synchronizeSync();
   }
 
   /**
@@ -313,8 +370,10 @@ export class StreamQueue implements CapturedQueue {
     });
   }
 
-  /** Destroys the mark at the end of the queue. */
+  /** Destroys the mark at the end of the queue; pools learn of the frees before it. */
   dropEnd(): void {
+    if (this.#freedBytes > 0) succeeds(() => this.#end?.waitSync());
+    this.forgetFrees();
     this.#end?.dispose();
     this.#end = undefined;
   }
@@ -354,6 +413,22 @@ export class StreamQueue implements CapturedQueue {
     const { driver } = context;
     driver.call("cuCtxGetCurrent", CURRENT);
     if (CURRENT[0] !== context.handle) driver.call("cuCtxSetCurrent", context.handle);
+  }
+
+  /** Waits on another thread. */
+  async #waitElsewhere(): Promise<void> {
+    const { driver } = this.context;
+    if (this.#isDefaultHandle) return await this.#waitForFence();
+    const freedBytes = this.#freedBytes;
+    this.#waitingThreads++;
+    let status: number;
+    try {
+      status = await driver.api.cuStreamSynchronizeNonblocking(this.handle);
+    } finally {
+      this.#waitingThreads--;
+    }
+    if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamSynchronize");
+    this.forgetFrees(freedBytes);
   }
 
   /** Waits by an event: on another thread the handle would mean another stream, or none. */

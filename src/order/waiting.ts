@@ -34,15 +34,19 @@ const POLL_TURNS = 64;
 /** Looks of a blocking call before the driver's own wait, which notices brief work's end late. */
 const LOOKS = 48;
 
-/** Blocks until a stream has done all that the driver was given (cuStreamSynchronize). */
-export function waitForStream(driver: Driver, handle: bigint): void {
+/**
+ * Blocks until a stream has done all that the driver was given (cuStreamSynchronize); returns false when
+ * queries were enough.
+ */
+export function waitForStream(driver: Driver, handle: bigint): boolean {
   const { api } = driver;
   for (let look = 0; look < LOOKS; look++) {
     const status = api.cuStreamQuery(handle);
-    if (status === CUresult.CUDA_SUCCESS) return;
+    if (status === CUresult.CUDA_SUCCESS) return false;
     if (status !== CUresult.CUDA_ERROR_NOT_READY) break; // work may be under way nevertheless
   }
   driver.check(api.cuStreamSynchronize(handle), "cuStreamSynchronize");
+  return true;
 }
 
 /** Looks a few times, without a turn of the event loop, whether the GPU has passed a point. */

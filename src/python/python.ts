@@ -21,7 +21,7 @@ import {
   TEXT,
   warnOfFailure,
 } from "../words/options.ts";
-import { Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { findPython } from "./environment.ts";
 import { Interpreter } from "./interpreter.ts";
 import { PythonError, type PythonFailure } from "./python_error.ts";
@@ -326,6 +326,8 @@ export class Python {
     if (complained !== "") console.error(complained.replace(/\n$/, ""));
   }
 }
+
+comesFrom(Python, "startPython()");
 
 const NAME = {
   expected: "a name, such as x",

@@ -111,7 +111,7 @@ export function takeOverMemory(
     throw new TicketError("taken", "Cannot take over the memory: somebody has taken it already");
   }
   try {
-    const resource = isPooled ? pooled(context, byteLength) : new CudaMemoryResource({ context });
+    const resource = isPooled ? pooled(context) : new CudaMemoryResource({ context });
     const request = { kind: "device", byteLength, resource, stream, label } as const;
     const allocation = new Allocation(request, address);
     releasePrimary(context); // the allocation keeps the context from here on
@@ -126,9 +126,9 @@ function machineOf({ driver }: Context): string {
   return driver.machine ?? SHARED_MACHINE;
 }
 
-function pooled(context: Context, byteLength: number): MemoryResource {
+function pooled(context: Context): MemoryResource {
   const resource = new CudaAsyncMemoryResource({ context });
-  resource.noteAdopted(byteLength);
+  resource.noteAdopted();
   return resource;
 }
 

@@ -11,7 +11,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { areLinked, handingOn, settled } from "./hand_on.ts";
 import { moveParts, type PartMove } from "./move_parts.ts";
@@ -284,3 +284,5 @@ export class DeviceParts<D extends DType = DType>
     if (this.disposed) throw new DisposedError(this.toString());
   }
 }
+
+comesFrom(DeviceParts, "gpus.upload() and gpus.loadSafetensors()");

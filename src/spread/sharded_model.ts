@@ -6,7 +6,7 @@ import { areDisposed, findByName, requireType } from "../interop/loaded_contents
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { MODEL_WORDS } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import type { DeviceParts } from "./device_parts.ts";
 
@@ -146,3 +146,5 @@ export class ShardedModel
     return findByName(this, this.#tensors, name, MODEL_WORDS);
   }
 }
+
+comesFrom(ShardedModel, "gpus.loadSafetensors()");

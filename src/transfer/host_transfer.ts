@@ -113,7 +113,9 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
     becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   move(task, owned);
-  return budget.spend(byteLength);
+  const turn = budget.spend(byteLength);
+  const { returning } = stream.context;
+  return returning === undefined ? turn : returning.then(() => turn);
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
@@ -123,9 +125,9 @@ export function transferSync(given: HostTransfer): void {
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
-  if (owned?.allocation.isLeaving !== true) return moveInOrder(task, owned);
-  using _kept = owned.allocation.hold();
+  using _kept = owned?.allocation.isLeaving === true ? owned.allocation.hold() : undefined;
   moveInOrder(task, owned);
+  stream.context.endWait();
 }
 
 /** Finishes earlier work, moves the bytes, and blocks until they have arrived. */

@@ -213,6 +213,8 @@ export class PendingTransfer extends PendingWork {
     await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
     await mover.atRest();
+    context.endWait();
+    await context.returning;
     context.release();
     if (this.#failure === undefined) this.#settle.resolve();
     else this.#settle.reject(this.#failure.error);

@@ -12,6 +12,7 @@ interface Builtins {
   readonly "node:timers": typeof import("node:timers");
   readonly "node:url": typeof import("node:url");
   readonly "node:worker_threads": typeof import("node:worker_threads");
+  readonly "node:zlib": typeof import("node:zlib");
 }
 
 let isLoaded = false;

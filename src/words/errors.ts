@@ -5,7 +5,7 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { formatBytes } from "./format.ts";
 import { ANYTHING, NUMBER, OptionSet, requireKind, TEXT } from "./options.ts";
-import { type Parts, partsOf } from "./parts.ts";
+import { comesFrom, type Parts, partsOf } from "./parts.ts";
 import {
   formatHolders,
   formatNeed,
@@ -136,6 +136,8 @@ export class OutOfMemoryError extends Error {
     return this.largest[0];
   }
 }
+
+comesFrom(OutOfMemoryError, "an allocation that fails");
 
 /** The amounts of a request that exceeds a limit, in bytes. */
 export interface LimitAmounts {

@@ -1,4 +1,4 @@
 // The kit's version, as results and the command line show it; a test holds it to deno.json's.
 
 /** The kit's version. */
-export const VERSION = "0.2.0";
+export const VERSION = "0.3.0";

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { fileURLToPath } from "node:url";
+import { BENCHES } from "../../bench/run.ts";
 import { runDeno } from "../support/child_deno.ts";
 
 const BENCH = new URL("../../bench/", import.meta.url);
@@ -29,7 +30,7 @@ Deno.test("a bench refuses options and words that it does not have", async () =>
   }
 });
 
-Deno.test("only what benches start as their parts reads arguments by itself", () => {
+Deno.test("only what starts benches or is started by them reads arguments by itself", () => {
   const readers = programsIn(BENCH)
     .filter((file) => Deno.readTextFileSync(file).includes("Deno.args"))
     .map((file) => file.slice(fileURLToPath(BENCH).length));
@@ -37,18 +38,31 @@ Deno.test("only what benches start as their parts reads arguments by itself", ()
     "arguments.ts",
     "collectives_rank.ts",
     "peers/first_calls/ours.ts",
+    "run.ts",
   ]);
 });
 
-Deno.test("each bench that is a task reads its arguments, so that it has --help", () => {
-  const { tasks } = JSON.parse(Deno.readTextFileSync(new URL("../deno.json", BENCH)));
-  for (const [name, { command }] of Object.entries<{ command: string }>(tasks)) {
-    const [program] = /(?<= )bench\/\S+\.ts$/.exec(command) ?? [];
-    if (program === undefined) continue;
-    const text = Deno.readTextFileSync(new URL(`../${program}`, BENCH));
+Deno.test("each bench that has a name reads its arguments, so that it has --help", () => {
+  for (const [name, { file }] of Object.entries(BENCHES)) {
+    if (file.startsWith("../")) continue; // an entry's program, with a usage of its own
+    const text = Deno.readTextFileSync(new URL(file, BENCH));
     assert(/\bread(Words|Options|Flags)\(/.test(text), name);
-    assertStringIncludes(text.slice(0, text.indexOf("\n\n")), `deno task ${name}`);
+    assertStringIncludes(text.slice(0, text.indexOf("\n\n")), `deno task bench ${name}`);
   }
+});
+
+Deno.test("deno task bench runs a bench by its name, and lists them without one", async () => {
+  const run = new URL("run.ts", BENCH).href;
+  const views = await start(run, "views", "--help");
+  assertEquals(views.code, 0);
+  assertStringIncludes(views.stdout, "deno task bench views");
+  const list = await start(run);
+  for (const name of ["host", ...Object.keys(BENCHES)]) {
+    assertStringIncludes(list.stdout, `  ${name} `);
+  }
+  const wrong = await start(run, "toString");
+  assertEquals([wrong.code, wrong.stdout], [2, ""]);
+  assertStringIncludes(wrong.stderr, 'Cannot run the bench "toString"');
 });
 
 function programsIn(folder: URL): string[] {

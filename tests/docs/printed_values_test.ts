@@ -2,8 +2,9 @@
 // `console.log(x.length); // 3`. Comments that are words and no value are left alone.
 
 import { assert, assertEquals } from "@std/assert";
+import { builtKit } from "../support/built_kit.ts";
 import { runDeno } from "../support/child_deno.ts";
-import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
+import { projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 
 /** A line that prints, and what it is said to print. */
@@ -70,7 +71,7 @@ for (const { name, code } of programs) {
   Deno.test(`${name} prints what its comments say`, async () => {
     using folder = new TemporaryFolder();
     const program = folder.write("program.ts", checked(code) + REPORT);
-    const config = new URL("deno.json", PROJECT_ROOT).pathname;
+    const { config } = await builtKit();
     const flags = ["--quiet", "--no-check", "--no-lock", "-A", "--config", config];
     const { code: status, stdout, stderr } = await runDeno(["run", ...flags, program]);
     assertEquals(status, 0, stderr);

@@ -1,5 +1,5 @@
 // Checks ffi/ against what a C++ compiler says about cuda.h, nvml.h, nvrtc.h, dlpack.h and nccl.h, and that
-// this check can fail. The compiler's answers lie in cuda_abi.json and its like; `deno task abi` writes
+// this check can fail. The compiler's answers lie in cuda_abi.json and its like; `deno run -A tests/support/abi/generate.ts` writes
 // them anew.
 
 import { assertEquals } from "@std/assert";
@@ -114,8 +114,8 @@ Deno.test("compareAbi() tells an old signature from the version that replaced it
 Deno.test("compareAbi() names what the manifest lacks", () => {
   const functions = { cuNew: { parameters: [], result: "i32" } } as const;
   assertEquals(differences({ functions, constants: { CU_NEW: 1 } }), [
-    "cuNew: not in the manifest, run deno task abi",
-    "CU_NEW: not in the manifest, run deno task abi",
+    "cuNew: not in the manifest, run deno run -A tests/support/abi/generate.ts",
+    "CU_NEW: not in the manifest, run deno run -A tests/support/abi/generate.ts",
   ]);
 });
 

@@ -1,5 +1,5 @@
 // Programs that are killed while they save: the model is the old one or a new one, never half of one.
-// `deno task test:files` kills 200 of them.
+// `deno task test:long` kills 200 of them.
 
 import { assertEquals } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";

@@ -1,9 +1,9 @@
-// The kit in one file, as a release has it, and programs that are bundled with the kit: nothing of it
+// The kit in a few files, as a release has it, and programs that are bundled with the kit: nothing of it
 // may depend on lying in a folder of its own.
 
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertGreater, assertLess, assertStringIncludes } from "@std/assert";
 import config from "../../deno.json" with { type: "json" };
-import { BUNDLED_ENTRIES, bundleProgram } from "../../release/bundle.ts";
+import { bundlePrograms, RELEASE_FILES } from "../../release/bundle.ts";
 import { type ChildResult, runDeno, runElsewhere } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
@@ -24,35 +24,86 @@ console.log(bundle["text/plain"].split("\\n")[0], bundle["text/html"].startsWith
 console.log(gpu.live().objects[0]?.origin ?? "unknown");
 `;
 
-Deno.test("bundleProgram() gives one file that runs by URL with --allow-ffi alone", async () => {
-  const text = await bundleProgram();
+Deno.test("bundlePrograms() gives files that run by URL with --allow-ffi alone", async () => {
+  const texts = await bundlePrograms();
+  const served: string[] = [];
   await using server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
-    () => new Response(text, { headers: { "content-type": "text/javascript" } }),
+    ({ url }) => {
+      const name = new URL(url).pathname.slice(1);
+      served.push(name);
+      return new Response(texts.get(name) ?? null, {
+        status: texts.has(name) ? 200 : 404,
+        headers: { "content-type": "text/javascript" },
+      });
+    },
   );
   const host = `127.0.0.1:${server.addr.port}`;
   const program = `import { CudaDevice } from "http://${host}/vramkit.js";\n${PROGRAM}`;
-  const result = await runElsewhere(program, [
-    "--no-check",
-    "--allow-ffi",
-    `--allow-import=${host}`,
-  ]);
-  assertPrinted(result, "program.ts:4:15");
+  const flags = ["--no-check", "--allow-ffi", `--allow-import=${host}`];
+  assertPrinted(await runElsewhere(program, flags), "program.ts:4:15");
+  assertEquals(served.filter((name) => /cli|notebook|bench|plotly|map/.test(name)), []);
+  assertLess(served.length, 8);
 });
 
-Deno.test("bundleProgram() has every name of its entries", async () => {
+Deno.test("the files of a release have every name of their entries, and one CudaDevice", async () => {
   using folder = new TemporaryFolder();
-  const path = folder.write("vramkit.js", await bundleProgram());
-  const names = new Set<string>();
-  for (const entry of BUNDLED_ENTRIES) {
-    const module = await import(new URL(config.exports[entry], PROJECT_ROOT).href);
-    for (const name of Object.keys(module)) names.add(name);
+  for (const [name, text] of await bundlePrograms()) folder.write(name, text);
+  for (const [file, entries] of Object.entries(RELEASE_FILES)) {
+    const names = new Set<string>();
+    for (const entry of entries) {
+      const module = await import(new URL(config.exports[entry], PROJECT_ROOT).href);
+      for (const name of Object.keys(module)) names.add(name);
+    }
+    const { stdout, stderr } = await runDeno([
+      "eval",
+      `console.log(Object.keys(await import("file://${folder.path}/${file}.js")).sort().join())`,
+    ]);
+    assertEquals(stdout.trim(), [...names].sort().join(), `${file}: ${stderr}`);
   }
-  const { stdout } = await runDeno([
-    "eval",
-    `console.log(Object.keys(await import("file://${path}")).sort().join())`,
-  ]);
-  assertEquals(stdout.trim(), [...names].sort().join());
+  const program = folder.write(
+    "vramkit_program.ts",
+    `import { CudaDevice } from "./vramkit.js";
+    import { plotMemoryMap } from "./vramkit_notebook.js";
+    using gpu = CudaDevice.open(0, { driver: "simulated" });
+    using x = gpu.alloc("uint8", 32 << 20);
+    plotMemoryMap(gpu);
+    console.log(gpu.live().objects[0]?.origin);`,
+  );
+  const { stdout, stderr } = await runDeno(["run", "--no-config", "--allow-ffi", program]);
+  assertEquals({ stdout, stderr }, { stdout: "vramkit_program.ts:4:19\n", stderr: "" });
+  const help = await runDeno(["run", `${folder.path}/vramkit_cli.js`, "--version"]);
+  assertEquals(help.stdout, `${config.version}\n`);
+});
+
+Deno.test("a notebook with the files of a release is told of a call that was not awaited", async () => {
+  using folder = new TemporaryFolder();
+  for (const [name, text] of await bundlePrograms()) folder.write(name, text);
+  const program = folder.write(
+    "program.ts",
+    `const kernel = Object.create(Deno, { jupyter: { value: { display: async () => {} } } });
+    Object.defineProperty(globalThis, "Deno", { value: kernel });
+    addEventListener("unhandledrejection", (event) => event.preventDefault());
+    const { CudaDevice } = await import("./vramkit.js");
+    using gpu = CudaDevice.open(0, { driver: "simulated" });
+    using x = gpu.zeros("float32", 4, { label: "x" });
+    x.upload(new Float32Array(3));
+    await new Promise((resolve) => setTimeout(resolve, 1));`,
+  );
+  const { stderr } = await runDeno(["run", "-A", "--no-config", "--no-check", program]);
+  assertStringIncludes(stderr, "vramkit: a call that was not awaited failed: Cannot upload to");
+});
+
+Deno.test("the source maps of a release name the sources and their lines", async () => {
+  const texts = await bundlePrograms();
+  let count = 0;
+  for (const [name, text] of texts) {
+    if (!name.endsWith(".map")) continue;
+    const { sources } = JSON.parse(text) as { sources: readonly string[] };
+    count += sources.length;
+    assertEquals(sources.filter((path) => path.includes(":") || path.startsWith("/")), []);
+  }
+  assertGreater(count, 300);
 });
 
 Deno.test("a program that deno bundle joined with the kit runs with --allow-ffi alone", async () => {

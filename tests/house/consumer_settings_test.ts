@@ -6,6 +6,7 @@ import config from "../../deno.json" with { type: "json" };
 import { runDeno } from "../support/child_deno.ts";
 import { ON_GPU } from "../support/driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { shareOf } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testUnless } from "../support/test_unless.ts";
 
@@ -60,7 +61,7 @@ Deno.test("every entry for programs is checked with other settings", () => {
   );
 });
 
-for (const [name, { compilerOptions }] of Object.entries(SETTINGS)) {
+for (const [name, { compilerOptions }] of shareOf(Object.entries(SETTINGS))) {
   testOffGpu(`import of every entry passes the check with ${name}`, async () => {
     using folder = new TemporaryFolder();
     folder.write("deno.json", JSON.stringify({ compilerOptions }));

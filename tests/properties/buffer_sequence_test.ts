@@ -3,13 +3,13 @@
 
 import { assertEquals } from "@std/assert";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { runSeeds } from "../support/random.ts";
+import { runSeeds, share } from "../support/random.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 import { liveNames } from "../support/with_device.ts";
 import { BufferSequence } from "./buffer_sequence.ts";
 import { openPlaces } from "./places.ts";
 
-const SEQUENCE_COUNT = IN_SANITIZER ? 200 : 2000;
+const SEQUENCE_COUNT = share(IN_SANITIZER ? 200 : 2000);
 const STEP_COUNT = 24;
 
 Deno.test("GpuBuffer holds what plain arrays hold, in any sequence of operations", async () => {

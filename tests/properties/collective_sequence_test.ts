@@ -13,12 +13,12 @@ import {
   GROUP_SIZES,
   testWithNccl,
 } from "../support/group_scene.ts";
-import { runSeeds } from "../support/random.ts";
+import { runSeeds, share } from "../support/random.ts";
 import { liveNames } from "../support/with_device.ts";
 import { CollectiveSequence } from "./collective_sequence.ts";
 
 const SIZES = ON_GPU ? GROUP_SIZES : [1, 2, 3, 4, 5, 6, 7, 8];
-const SEQUENCE_COUNT = IN_SANITIZER ? 5 : 40;
+const SEQUENCE_COUNT = share(IN_SANITIZER ? 5 : 40);
 const STEP_COUNT = 30;
 
 for (const size of SIZES) {

@@ -4,11 +4,11 @@
 import { assertEquals } from "@std/assert";
 import type { CudaDevice } from "../../src/device/device.ts";
 import { namesIn, openPathsIn } from "../support/files.ts";
-import { type Random, runSeeds } from "../support/random.ts";
+import { type Random, runSeeds, share } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testOnDevice } from "../support/with_device.ts";
 
-const ROUND_COUNT = 40;
+const ROUND_COUNT = share(40);
 const MOST_CALLS = 12;
 const MOST_BYTES = 40;
 

@@ -6,10 +6,10 @@ import type { CudaEvent, CudaGraph, CudaStream, DeviceBuffer } from "../../mod.t
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { LiveOrder } from "../../src/device/live_query.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { type Random, runSeeds } from "../support/random.ts";
+import { type Random, runSeeds, share } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";
 
-const PROGRAM_COUNT = IN_SANITIZER ? 40 : 400;
+const PROGRAM_COUNT = share(IN_SANITIZER ? 40 : 400);
 const STEP_COUNT = 30;
 const ORDERS: readonly LiveOrder[] = ["age", "name", "size", "kind"];
 

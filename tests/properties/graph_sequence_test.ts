@@ -6,10 +6,10 @@ import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { type Random, runSeeds } from "../support/random.ts";
+import { type Random, runSeeds, share } from "../support/random.ts";
 import { testOnDevice } from "../support/with_device.ts";
 
-const SEQUENCE_COUNT = IN_SANITIZER ? 50 : 300;
+const SEQUENCE_COUNT = share(IN_SANITIZER ? 50 : 300);
 const BLOCK_COUNT = 5;
 const BLOCK_BYTES = 64;
 

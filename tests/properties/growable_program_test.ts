@@ -1,10 +1,10 @@
 // 25 programs with a growable buffer of up to four steps of 2 MiB.
 
-import { runSeeds } from "../support/random.ts";
+import { runSeeds, share } from "../support/random.ts";
 import { withDevice } from "../support/with_device.ts";
 import { GrowableProgram } from "./growable_program.ts";
 
-const PROGRAM_COUNT = 25;
+const PROGRAM_COUNT = share(25);
 const STEP_COUNT = 25;
 
 Deno.test(`${PROGRAM_COUNT} programs with a growable buffer do what a plain array does`, () =>

@@ -7,12 +7,12 @@ import { Machine } from "../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../ffi/simulated/options.ts";
 import { CudaDevice, type CudaStream, type GpuBuffer } from "../../mod.ts";
 import { intercept } from "../support/faulty_driver.ts";
-import { type Random, runSeeds } from "../support/random.ts";
+import { type Random, runSeeds, share } from "../support/random.ts";
 import { CaughtRejections } from "../support/sweep/caught_rejections.ts";
 import { Held } from "../support/sweep/held.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 
-const PROGRAM_COUNT = 60;
+const PROGRAM_COUNT = share(60);
 const STEP_COUNT = 40;
 const LENGTH = 64;
 

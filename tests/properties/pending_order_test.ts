@@ -8,7 +8,7 @@ import { simulateDriver } from "../../src/entries/simulated.ts";
 import { type PartUse, StreamUsage } from "../../src/memory/stream_usage.ts";
 import { PendingWork } from "../../src/order/pending_work.ts";
 import { type CudaStream, queueOf } from "../../src/order/stream.ts";
-import { type Random, type RandomRun, runSeeds } from "../support/random.ts";
+import { type Random, type RandomRun, runSeeds, share } from "../support/random.ts";
 
 /** A transfer that is over when the test says so. */
 class TestTransfer extends PendingWork {
@@ -139,7 +139,7 @@ const ORDERS: readonly (readonly [OpenOptions["order"], OpenOptions["order"]])[]
 
 for (const orders of ORDERS) {
   Deno.test(`Pending calls come after all that they must, with ${orders.join(" and ")} order`, () =>
-    runSeeds(300, (run) => {
+    runSeeds(share(300), (run) => {
       const driver = simulateDriver();
       using stack = new DisposableStack();
       const [one, other] = orders.map((order, ordinal) =>

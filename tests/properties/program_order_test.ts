@@ -5,7 +5,7 @@ import { assertEquals } from "@std/assert";
 import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { runSeeds } from "../support/random.ts";
+import { runSeeds, share } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
@@ -13,7 +13,7 @@ import { liveNames } from "../support/with_device.ts";
 import { openPlaces } from "./places.ts";
 import { Program } from "./program_order.ts";
 
-const PROGRAM_COUNT = IN_SANITIZER ? 100 : 2000;
+const PROGRAM_COUNT = share(IN_SANITIZER ? 100 : 2000);
 const CALL_COUNT = 30;
 
 /** Transfers of 1000 bytes go through slots of 512 bytes, by threads that are lent and by lanes. */

@@ -2,10 +2,10 @@
 
 import { GROUP_SIZES } from "../support/group_scene.ts";
 import { SMALL_SLOTS, withDevices } from "../support/parts_scene.ts";
-import { runSeeds } from "../support/random.ts";
+import { runSeeds, share } from "../support/random.ts";
 import { SpreadProgram } from "./spread_program.ts";
 
-const PROGRAM_COUNT = 100;
+const PROGRAM_COUNT = share(100);
 const STEP_COUNT = 20;
 
 Deno.test(`${PROGRAM_COUNT} programs with spread arrays do what plain arrays do, and leave nothing`, () =>

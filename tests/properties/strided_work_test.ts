@@ -2,11 +2,11 @@
 
 import { assertEquals, assertGreater } from "@std/assert";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { runSeeds } from "../support/random.ts";
+import { runSeeds, share } from "../support/random.ts";
 import { testOnDevice } from "../support/with_device.ts";
 import { checkStridedWork, type Outcome } from "./strided_work.ts";
 
-const WORK_COUNT = IN_SANITIZER ? 500 : 2000;
+const WORK_COUNT = share(IN_SANITIZER ? 500 : 2000);
 
 testOnDevice("StridedView copies and fills what work on single elements does", async (gpu) => {
   const outcomes = new Map<Outcome, number>();

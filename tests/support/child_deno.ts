@@ -1,6 +1,7 @@
 // A second Deno process with permissions of its own, for what a test cannot see from inside:
 // what a program may do, what an import sets off, what the compiler's tools report.
 
+import { withBuiltKit } from "./built_kit.ts";
 import { PROJECT_ROOT } from "./project_files.ts";
 import { TemporaryFolder } from "./temporary_folder.ts";
 
@@ -27,25 +28,26 @@ export async function runDeno(
 }
 
 /** Runs a program with all permissions; it imports this project's files from `./`. */
-export function evaluate(
+export async function evaluate(
   program: string,
   { flags = [], env = {} }: {
     readonly flags?: readonly string[];
     readonly env?: Record<string, string>;
   } = {},
 ): Promise<ChildResult> {
-  return runDeno(["eval", "--ext=ts", ...flags, program], { cwd: PROJECT_ROOT, env });
+  const text = await withBuiltKit(program);
+  return await runDeno(["eval", "--ext=ts", ...flags, text], { cwd: PROJECT_ROOT, env });
 }
 
 /** Runs a program with the permissions of these flags; it imports files by their whole addresses. */
-export function runWith(
+export async function runWith(
   flags: readonly string[],
   program: string,
   env: Record<string, string> = {},
 ): Promise<ChildResult> {
   const alone = ["--quiet", "--no-check", "--no-lock", "--no-config", "--no-prompt"];
-  const address = `data:text/typescript,${encodeURIComponent(program)}`;
-  return runDeno(["run", ...alone, ...flags, address], { env });
+  const address = `data:text/typescript,${encodeURIComponent(await withBuiltKit(program))}`;
+  return await runDeno(["run", ...alone, ...flags, address], { env });
 }
 
 /** Runs or checks `program.ts` in a folder of its own with an empty cache, without this project. */

@@ -59,6 +59,25 @@ export async function runSeeds(
   }
 }
 
+/** Whether sweeps run whole, as `deno task test:all` has it: else each takes a tenth. */
+const IS_WHOLE = Deno.env.get("VRAMKIT_TEST_WHOLE") === "1";
+
+/** Returns how much of a long sweep to run: all of it, or a tenth that the seed decides. */
+export function share(count: number): number {
+  return IS_WHOLE ? count : Math.ceil(count / 10);
+}
+
+/** Takes a share of the elements, in their order. */
+export function shareOf<T>(elements: readonly T[]): T[] {
+  const random = testRandom();
+  const left = [...elements.keys()];
+  const chosen = new Set<number>();
+  for (let count = share(elements.length); count > 0; count--) {
+    chosen.add(left.splice(random.below(left.length), 1)[0] ?? 0);
+  }
+  return elements.filter((_, index) => chosen.has(index));
+}
+
 /** The seed to start from: VRAMKIT_TEST_SEED when it is set, else a new one, which it prints. */
 function testSeed(): number {
   const given = Deno.env.get("VRAMKIT_TEST_SEED");

@@ -45,7 +45,7 @@ export function eventCalls(machine: Machine): EventCalls {
     if (outside !== undefined) return scheduler.finishOutside(outside);
     if (record === undefined) return;
     scheduler.finish(record);
-    machine.settle(context);
+    machine.noticeFrees(context, record.moment);
   }
 
   /** Marks the end of a stream, whose work runs now when other processes see the mark. */

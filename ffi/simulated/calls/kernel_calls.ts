@@ -115,15 +115,24 @@ type KernelCalls = CallGroup<
 const RESIDENT = { threads: 2048, sharedBytes: LAUNCH_LIMITS.mostSharedBytes } as const;
 const WARP_THREADS = 32;
 
-/** Makes the calls for a machine. */
-export function kernelCalls(machine: Machine): KernelCalls {
-  const { contexts, scheduler } = machine;
-  const unloaded = new WeakSet<Module>();
+/** The code that is loaded on a machine, by the handles of its modules, libraries and kernels. */
+class LoadedCode {
+  readonly #machine: Machine;
+  readonly #unloaded = new WeakSet<Module>();
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  /** Returns whether a module or library was unloaded, whose kernels may still be known. */
+  isUnloaded(module: Module): boolean {
+    return this.#unloaded.has(module);
+  }
 
   /** Finds a kernel that is registered, with the sizes of its parameters, which PTX tells, too. */
-  function findKernel({ entries }: Module, cell: Cell): FoundKernel {
+  findKernel({ entries }: Module, cell: Cell): FoundKernel {
     const name = getText(cell);
-    const work = [machine.settings.kernels, READY_KERNELS]
+    const work = [this.#machine.settings.kernels, READY_KERNELS]
       .find((known) => Object.hasOwn(known, name))?.[name];
     if (work === undefined) return refuse("CUDA_ERROR_NOT_FOUND");
     const told = entries.get(name)?.map(({ byteLength }) => byteLength);
@@ -135,23 +144,23 @@ export function kernelCalls(machine: Machine): KernelCalls {
     );
   }
 
-  function findLibrary(handle: bigint): Library {
-    const library = machine.find(Library, handle);
+  findLibrary(handle: bigint): Library {
+    const library = this.#machine.find(Library, handle);
     return library.fault === undefined ? library : refuse(library.fault);
   }
 
-  function loadModule(handle: Cell, image: Cell): void {
-    const context = contexts.current;
+  loadModule(handle: Cell, image: Cell): void {
+    const context = this.#machine.contexts.current;
     requireCell(handle);
-    const fault = imageFault(machine, image);
+    const fault = imageFault(this.#machine, image);
     if (fault !== undefined) refuse(fault);
-    give(handle, new Module(context, image));
+    this.give(handle, new Module(context, image));
   }
 
   /** Registers an object, and puts its handle into a cell. */
-  function give(cell: Cell, item: object): bigint {
+  give(cell: Cell, item: object): bigint {
     let handle = 0n;
-    machine.register((registered) => {
+    this.#machine.register((registered) => {
       put64(cell, handle = registered);
       return item;
     });
@@ -159,40 +168,43 @@ export function kernelCalls(machine: Machine): KernelCalls {
   }
 
   /** Puts the handle of an object into a cell; the object is made on first use. */
-  function giveOnce<K>(cell: Cell, handles: Map<K, bigint>, key: K, make: () => object): void {
+  giveOnce<K>(cell: Cell, handles: Map<K, bigint>, key: K, make: () => object): void {
     const known = handles.get(key);
-    if (known === undefined) handles.set(key, give(cell, make()));
+    if (known === undefined) handles.set(key, this.give(cell, make()));
     else put64(cell, known);
   }
 
   /** Makes a module's handle, and those of its kernels, name nothing. */
-  function unload(module: Module, handle: bigint): void {
-    unloaded.add(module);
-    for (const kernel of module.kernels.values()) machine.forget(kernel);
-    machine.forget(handle);
+  unload(module: Module, handle: bigint): void {
+    this.#unloaded.add(module);
+    for (const kernel of module.kernels.values()) this.#machine.forget(kernel);
+    this.#machine.forget(handle);
   }
 
-  function launch(handle: bigint, queue: Stream, request: LaunchRequest): void {
+  launch(handle: bigint, queue: Stream, request: LaunchRequest): void {
+    const { scheduler } = this.#machine;
     const { grid, block, sharedBytes, isCooperative = false } = request;
-    const found = machine.find(KernelFunction, handle);
+    const found = this.#machine.find(KernelFunction, handle);
     const { module, context, kernel: { work, parameterBytes } } = found;
-    if (unloaded.has(module) || context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+    if (this.#unloaded.has(module) || context !== queue.context) {
+      refuse("CUDA_ERROR_INVALID_HANDLE");
+    }
     const isPossible = fits(request) && sharedBytes <= found.sharedBytes;
     // Unlike other calls with an invalid value, this one ends a capture.
-    if (!isPossible) machine.captures.of(queue)?.spoil();
+    if (!isPossible) this.#machine.captures.of(queue)?.spoil();
     requireValue(isPossible);
     const values = copyParameters(request.parameters, parameterBytes);
-    submit(machine, queue, {
+    submit(this.#machine, queue, {
       regions: [],
       kernel: { handle, context, isCooperative, grid, block, sharedBytes },
-      queue(target) {
-        if (unloaded.has(module)) {
-          machine.site.fail("unloaded", "the module of its kernel was unloaded");
+      queue: (target) => {
+        if (this.#unloaded.has(module)) {
+          this.#machine.site.fail("unloaded", "the module of its kernel was unloaded");
         }
         const moment = scheduler.nextMoment(target);
         const { waitCount } = moment;
-        machine.waits.expect(waitCount);
-        const launch = new Launch(machine, target, {
+        this.#machine.waits.expect(waitCount);
+        const launch = new Launch(this.#machine, target, {
           grid,
           block,
           sharedBytes,
@@ -200,39 +212,55 @@ export function kernelCalls(machine: Machine): KernelCalls {
           moment,
         });
         const isOnHost = (address: bigint) =>
-          machine.memory.resolve(Number(address), 1, "kernel").kind === "host";
+          this.#machine.memory.resolve(Number(address), 1, "kernel").kind === "host";
         return scheduler.enqueue(target, moment, {
           seconds: LAUNCH_SECONDS + secondsOf(work, values, isOnHost),
           engine: target.context.device.compute,
-          run() {
+          run: () => {
             try {
               work.run(launch);
             } finally {
-              machine.waits.settle(waitCount);
+              this.#machine.waits.settle(waitCount);
             }
           },
         });
       },
     });
   }
+}
 
+/** Makes the calls for a machine. */
+export function kernelCalls(machine: Machine): KernelCalls {
+  const code = new LoadedCode(machine);
   return {
-    cuModuleLoadData: loadModule,
+    ...moduleCalls(machine, code),
+    ...linkCalls(machine, code),
+    ...libraryCalls(machine, code),
+    ...functionCalls(machine),
+    ...launchCalls(machine, code),
+    ...occupancyCalls(machine),
+  };
+}
+
+/** Modules, which one context has. */
+function moduleCalls(machine: Machine, code: LoadedCode): CallGroup<`cuModule${string}`> {
+  return {
+    cuModuleLoadData: (handle, image) => code.loadModule(handle, image),
     cuModuleLoadDataEx(handle, image, optionCount, options, values) {
       requireValue(optionCount === 0 || (options !== null && values !== null));
-      loadModule(handle, image);
+      code.loadModule(handle, image);
     },
     cuModuleUnload(handle) {
       const module = machine.find(Module, handle);
       machine.requireRelaxed();
-      unload(module, handle);
+      code.unload(module, handle);
     },
     cuModuleGetFunction(handle, module, name) {
       requireCell(handle);
       const found = machine.find(Module, module);
       requireValue(getText(name) !== "");
-      const kernel = findKernel(found, name);
-      giveOnce(handle, found.kernels, kernel.name, () => {
+      const kernel = code.findKernel(found, name);
+      code.giveOnce(handle, found.kernels, kernel.name, () => {
         const context = found.context ?? refuse("CUDA_ERROR_INVALID_HANDLE");
         return new KernelFunction(found, context, kernel);
       });
@@ -242,11 +270,17 @@ export function kernelCalls(machine: Machine): KernelCalls {
       machine.find(Module, module);
       refuse("CUDA_ERROR_NOT_FOUND");
     },
+  };
+}
+
+/** Code that is linked from pieces. */
+function linkCalls(machine: Machine, code: LoadedCode): CallGroup<`cuLink${string}`> {
+  return {
     cuLinkCreate_v2(optionCount, options, values, handle) {
       requireCell(handle);
-      contexts.requireCurrent();
+      machine.contexts.requireCurrent();
       requireValue(optionCount === 0 || (options !== null && values !== null));
-      give(handle, new Link());
+      code.give(handle, new Link());
     },
     cuLinkAddData_v2(handle, type, data, size, _name, optionCount, _options, _values) {
       const link = machine.find(Link, handle);
@@ -271,11 +305,20 @@ export function kernelCalls(machine: Machine): KernelCalls {
       link.result?.fill(0);
       machine.forget(handle);
     },
+  };
+}
+
+/** Libraries, which all contexts share. */
+function libraryCalls(
+  machine: Machine,
+  code: LoadedCode,
+): CallGroup<`cuLibrary${string}` | `cuKernel${string}`> {
+  return {
     cuLibraryLoadData(handle, image, options, values, optionCount, _options, _values, otherCount) {
       requireCell(handle);
       requireValue(optionCount === 0 || (options !== null && values !== null));
       requireValue(otherCount === 0);
-      give(handle, new Library(machine, image));
+      code.give(handle, new Library(machine, image));
     },
     cuLibraryUnload(handle) {
       const library = machine.find(Library, handle);
@@ -284,21 +327,21 @@ export function kernelCalls(machine: Machine): KernelCalls {
           machine.forget(known);
         }
       }
-      unload(library, handle);
+      code.unload(library, handle);
     },
     cuLibraryGetKernel(handle, library, name) {
       requireCell(handle);
-      const found = findLibrary(library);
-      const kernel = findKernel(found, name);
-      giveOnce(handle, found.kernels, kernel.name, () => new LibraryKernel(found, kernel));
+      const found = code.findLibrary(library);
+      const kernel = code.findKernel(found, name);
+      code.giveOnce(handle, found.kernels, kernel.name, () => new LibraryKernel(found, kernel));
     },
     cuKernelGetFunction(handle, kernel) {
       requireCell(handle);
-      const context = contexts.current;
+      const context = machine.contexts.current;
       const found = machine.find(LibraryKernel, kernel);
-      if (unloaded.has(found.library)) refuse("CUDA_ERROR_INVALID_HANDLE");
+      if (code.isUnloaded(found.library)) refuse("CUDA_ERROR_INVALID_HANDLE");
       const { library, functions } = found;
-      giveOnce(
+      code.giveOnce(
         handle,
         functions,
         context,
@@ -306,10 +349,16 @@ export function kernelCalls(machine: Machine): KernelCalls {
       );
     },
     cuLibraryGetGlobal(_address, _size, library, _name) {
-      contexts.requireCurrent();
-      findLibrary(library);
+      machine.contexts.requireCurrent();
+      code.findLibrary(library);
       refuse("CUDA_ERROR_NOT_FOUND");
     },
+  };
+}
+
+/** Facts about a kernel's function. */
+function functionCalls(machine: Machine): CallGroup<`cuFunc${string}`> {
+  return {
     cuFuncGetAttribute(value, attribute, handle) {
       requireCell(value);
       const { sharedBytes } = machine.find(KernelFunction, handle);
@@ -336,10 +385,21 @@ export function kernelCalls(machine: Machine): KernelCalls {
       put64(offset, place.offset);
       if (size !== null) put64(size, place.byteLength);
     },
+  };
+}
+
+/** Launches of kernels and of functions on the host. */
+function launchCalls(machine: Machine, code: LoadedCode): CallGroup<`cuLaunch${string}`> {
+  return {
     cuLaunchKernel(handle, gx, gy, gz, bx, by, bz, sharedBytes, stream, parameters, extra) {
       const queue = machine.workStream(stream);
       requireValue(extra === null);
-      launch(handle, queue, { grid: [gx, gy, gz], block: [bx, by, bz], sharedBytes, parameters });
+      code.launch(handle, queue, {
+        grid: [gx, gy, gz],
+        block: [bx, by, bz],
+        sharedBytes,
+        parameters,
+      });
     },
     cuLaunchKernelEx(config, handle, parameters, extra) {
       const fields = CUlaunchConfig.decode(bytesOf(config));
@@ -360,7 +420,7 @@ export function kernelCalls(machine: Machine): KernelCalls {
           requireCluster(grid, [first, second, third]);
         }
       }
-      launch(handle, queue, { grid, block, sharedBytes, parameters, isCooperative });
+      code.launch(handle, queue, { grid, block, sharedBytes, parameters, isCooperative });
     },
     cuLaunchHostFunc(stream, callback, userData) {
       requireValue(callback !== null);
@@ -371,11 +431,17 @@ export function kernelCalls(machine: Machine): KernelCalls {
       submit(machine, queue, {
         regions: [],
         queue: (target) =>
-          scheduler.enqueue(target, scheduler.nextMoment(target), {
+          machine.scheduler.enqueue(target, machine.scheduler.nextMoment(target), {
             run: () => hostFunction.call(userData),
           }),
       });
     },
+  };
+}
+
+/** The blocks that a multiprocessor has room for. */
+function occupancyCalls(machine: Machine): CallGroup<`cuOccupancy${string}`> {
+  return {
     cuOccupancyMaxActiveBlocksPerMultiprocessor(count, handle, blockSize, sharedBytes) {
       requireCell(count);
       machine.find(KernelFunction, handle);

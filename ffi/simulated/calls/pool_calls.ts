@@ -85,7 +85,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       if (pool.kind === "host" || pool.handleTypes !== 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       return put64(cell, captureAllocation(machine, stream, { capture, pool, byteLength }));
     }
-    const after = pool.take(byteLength);
+    const after = pool.take(byteLength, stream);
     const address = pool.device.isHost
       ? allocateHost(machine, { byteLength, kind: "pool", context, pool })
       : allocateDevice(context, pool, byteLength);
@@ -166,16 +166,12 @@ export function poolCalls(machine: Machine): PoolCalls {
         region: memory.resolve(allocation.address, byteLength),
         run() {
           memory.remove(allocation);
-          if (pending === undefined || pool === undefined) {
-            return allocation.device.discharge(byteLength);
-          }
-          pool.settle(pending);
-          machine.forgetIfOver(pool);
+          if (pool === undefined) allocation.device.discharge(byteLength);
         },
       });
       allocation.isFreed = true;
-      const pending = pool?.expect(byteLength);
-      if (pending !== undefined) pending.operation = operation;
+      const free = pool?.expect(byteLength);
+      if (free !== undefined) free.operation = operation;
     },
     cuMemPoolCreate(handle, properties) {
       requirePools();
@@ -196,12 +192,12 @@ export function poolCalls(machine: Machine): PoolCalls {
     cuMemPoolDestroy(handle) {
       const pool = findPool(handle);
       requireValue(!machine.defaultPools.includes(pool));
-      if (pool.heldBytes > 0) {
-        machine.site.fail("endsProcess", `${pool.heldBytes} bytes of the pool are not freed`);
+      if (pool.usedBytes > 0) {
+        machine.site.fail("endsProcess", `${pool.usedBytes} bytes of the pool are not freed`);
       }
       pool.isDestroyed = true;
       pool.shared?.revoke();
-      pool.trim(0);
+      pool.notice(() => true);
       machine.forget(handle);
       machine.forgetIfOver(pool);
     },

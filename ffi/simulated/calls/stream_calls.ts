@@ -40,8 +40,9 @@ export function streamCalls(machine: Machine): StreamCalls {
   const { captures, contexts, scheduler } = machine;
 
   function drain(stream: Stream): void {
+    const { context, timeline: { latest } } = stream; // with all that it follows, before it is waited for
     scheduler.drain(stream);
-    machine.settle(stream.context);
+    machine.noticeFrees(context, latest);
   }
 
   function requireOwn(stream: Stream, event: StreamEvent): void {
@@ -68,7 +69,9 @@ export function streamCalls(machine: Machine): StreamCalls {
       machine.forget(handle);
       // Queued work still runs: the context drops the stream when it is empty.
       stream.isDestroyed = true;
-      if (stream.head === undefined) stream.group.delete(stream);
+      if (stream.head !== undefined) return;
+      machine.noticeFrees(stream.context, stream.timeline.latest);
+      stream.group.delete(stream);
     },
     cuStreamQuery(handle) {
       const stream = machine.plainStream(handle);

@@ -156,3 +156,11 @@ export function happensBefore(first: Moment, second: Moment): boolean {
   return first.epoch <= first.timeline.observedAt(second.waitCount) ||
     (second.clock.get(first.timeline) ?? 0) >= first.epoch;
 }
+
+/** Tells whether one moment is ordered before another by the streams themselves, without the host. */
+export function precedes(first: Moment, second: Moment): boolean {
+  const reached = first.timeline === second.timeline
+    ? second.epoch
+    : second.clock.get(first.timeline) ?? 0;
+  return first.epoch <= reached;
+}

@@ -9,7 +9,7 @@ import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
 import { Device } from "./device.ts";
 import { GraphMemory } from "./graph_memory.ts";
-import { HostWaits } from "./happens_before.ts";
+import { HostWaits, type Moment, precedes } from "./happens_before.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import { OpenCaptures } from "./open_captures.ts";
 import { Scheduler } from "./scheduler.ts";
@@ -187,7 +187,7 @@ export class Machine {
         }
       }
     }
-    this.settle(context);
+    this.noticeFrees(context);
     if (mistakes.length > 0) throw mistakes[0];
   }
 
@@ -200,16 +200,16 @@ export class Machine {
     }
   }
 
-  /** Forgets a destroyed pool once its last memory is freed. */
-  forgetIfOver(pool: MemoryPool): void {
-    if (pool.isDestroyed && pool.usedBytes === 0) this.pools.delete(pool);
-  }
-
-  /** Acts as the driver after a wait of the host: releases idle pool memory and drained streams. */
-  settle(context: Context): void {
+  /**
+   * Acts as the driver after a wait of the host for a moment, or for all of a context: pools notice
+   * the frees before it and release idle memory, and drained streams go.
+   */
+  noticeFrees(context: Context, moment?: Moment): void {
     for (const pool of this.pools) {
       if (pool.device !== context.device && !pool.device.isHost) continue;
-      pool.trim(pool.isDestroyed ? 0 : pool.releaseThresholdBytes);
+      pool.notice((free) =>
+        moment === undefined ? free.stream.context === context : precedes(free.moment, moment)
+      );
       this.forgetIfOver(pool);
     }
     const streams = this.streamsOf(context);
@@ -218,6 +218,11 @@ export class Machine {
         streams.delete(stream);
       }
     }
+  }
+
+  /** Forgets a destroyed pool once its last memory is freed. */
+  forgetIfOver(pool: MemoryPool): void {
+    if (pool.isDestroyed && pool.isUnused) this.pools.delete(pool);
   }
 
   free(allocation: Allocation): void {
@@ -234,7 +239,7 @@ export class Machine {
     }
     for (const [handle, { owner }] of this.#handles) if (owner === context) this.forget(handle);
     this.graphMemory(context.device).trim();
-    this.settle(context);
+    this.noticeFrees(context);
     context.close();
     this.streamsOf(context).clear();
     for (const { context: other } of this.#primaries.values()) other.peers.delete(context);

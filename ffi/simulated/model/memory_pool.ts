@@ -1,11 +1,12 @@
 // Stream-ordered memory: a pool takes physical memory, hands out parts, and keeps what is freed
-// until the host next waits, or longer when its release threshold says so.
+// until the host waits for something behind the free, or longer when its release threshold says so.
+// Queries tell a pool nothing: memory whose free is done by then can only be handed out again.
 
 import { roundUp } from "../../alignment.ts";
 import { refuse } from "../errors.ts";
 import { type Device, GRANULARITY_BYTES } from "./device.ts";
 import type { SharedBytes } from "./shared_bytes.ts";
-import type { Operation } from "./stream.ts";
+import type { Operation, Stream } from "./stream.ts";
 
 /** A pool takes memory in steps of this, or of the device's own step when there is less left. */
 const STEP_BYTES = 32 << 20;
@@ -13,10 +14,10 @@ const STEP_BYTES = 32 << 20;
 /** Kind of memory that a pool hands out. */
 export type PoolKind = "device" | "host" | "managed";
 
-/** A free that is queued and not done: its bytes can be reused behind it. */
-export interface PendingFree {
-  /** Bytes that become free. */
-  readonly byteLength: number;
+/** A queued free, until a wait of the host tells its pool that it is done. */
+export interface UnnoticedFree {
+  /** Bytes of it that the pool has not handed out again. */
+  byteLength: number;
   /** The queued free; undefined only while it is being queued. */
   operation: Operation | undefined;
 }
@@ -49,9 +50,9 @@ export class MemoryPool {
   readonly importedId: string | undefined;
   #reservedBytes = 0;
   #usedBytes = 0;
-  #pendingBytes = 0;
   #lostBytes = 0;
-  #pending = new Set<PendingFree>();
+  #freedBytes = 0;
+  #frees = new Set<UnnoticedFree>();
   #access = new Map<number, number>();
 
   /** Makes an empty pool, of device memory unless told; a maximum of 0 means no limit. */
@@ -90,14 +91,9 @@ export class MemoryPool {
     return this.#reservedBytes;
   }
 
-  /** Returns the bytes that are allocated. */
+  /** Returns the bytes that are allocated and whose free is not queued. */
   get usedBytes(): number {
     return this.#usedBytes;
-  }
-
-  /** Returns the bytes that are allocated and whose free is not queued. */
-  get heldBytes(): number {
-    return this.#usedBytes - this.#pendingBytes;
   }
 
   /** Returns the bytes that count as used; the driver forgets to take off what is freed at once. */
@@ -105,32 +101,40 @@ export class MemoryPool {
     return this.#usedBytes + this.#lostBytes;
   }
 
-  /** Takes bytes; returns the queued frees that the new block reuses and must wait for. */
-  take(byteLength: number): Operation[] {
-    const leastBytes = this.#usedBytes + byteLength - this.#pendingBytes;
-    if (!this.#fits(leastBytes)) {
-      refuse("CUDA_ERROR_OUT_OF_MEMORY");
-    }
-    const reused = this.#reserve(this.#usedBytes + byteLength);
-    this.#usedBytes += byteLength;
+  /** Whether nothing of it is in use, or freed without the pool's knowing. */
+  get isUnused(): boolean {
+    return this.#usedBytes === 0 && this.#frees.size === 0;
+  }
+
+  /** Takes bytes for a stream; returns the queued frees that the new block reuses and must wait for. */
+  take(byteLength: number, stream: Stream): Operation[] {
+    const usedBytes = this.#usedBytes + byteLength;
+    if (!this.#fits(usedBytes)) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    this.#reuse(usedBytes, ({ operation }) => operation?.stream === stream || operation?.isDone);
+    const isGrown = this.#fits(usedBytes + this.#freedBytes);
+    const reused = isGrown ? [] : this.#reuse(usedBytes, () => true);
+    this.#grow(usedBytes + this.#freedBytes);
+    this.#usedBytes = usedBytes;
     this.usedHighBytes = Math.max(this.usedHighBytes, this.countedBytes);
     return reused;
   }
 
   /** Notes a free that is being queued. */
-  expect(byteLength: number): PendingFree {
-    const pending: PendingFree = { byteLength, operation: undefined };
-    this.#pending.add(pending);
-    this.#pendingBytes += byteLength;
-    return pending;
+  expect(byteLength: number): UnnoticedFree {
+    const free: UnnoticedFree = { byteLength, operation: undefined };
+    this.#frees.add(free);
+    this.#freedBytes += byteLength;
+    this.#usedBytes -= byteLength;
+    return free;
   }
 
-  /** Does a free whose turn has come, unless its bytes were already reused. */
-  settle(pending: PendingFree): void {
-    if (!this.#pending.delete(pending)) return;
-    this.#pendingBytes -= pending.byteLength;
-    this.#usedBytes -= pending.byteLength;
-    if (this.isDestroyed) this.trim(0);
+  /** Learns which frees are done, among those that the host has waited for, and releases what is unused. */
+  notice(isWaitedFor: (free: Operation) => boolean): void {
+    for (const free of this.#frees) {
+      const { operation } = free;
+      if (operation?.isDone && isWaitedFor(operation)) this.#forget(free, free.byteLength);
+    }
+    this.trim(this.isDestroyed ? 0 : this.releaseThresholdBytes);
   }
 
   /** Frees bytes without a stream, and releases what is unused then. */
@@ -142,7 +146,7 @@ export class MemoryPool {
 
   /** Releases unused memory to the device, down to a number of bytes. */
   trim(keepBytes: number): void {
-    const kept = roundUp(Math.max(this.#usedBytes, keepBytes), STEP_BYTES);
+    const kept = roundUp(Math.max(this.#usedBytes + this.#freedBytes, keepBytes), STEP_BYTES);
     if (kept >= this.#reservedBytes) return;
     this.device.discharge(this.#reservedBytes - kept);
     this.#reservedBytes = kept;
@@ -178,19 +182,33 @@ export class MemoryPool {
       needed <= roundUp(this.maxBytes, STEP_BYTES);
   }
 
-  /** Makes room for a number of used bytes, from the device or from frees that are still queued. */
-  #reserve(usedBytes: number): Operation[] {
-    if (this.#fits(usedBytes)) {
-      const missing = Math.max(this.#needed(usedBytes) - this.#reservedBytes, 0);
-      this.device.charge(missing);
-      this.#reservedBytes += missing;
-      this.reservedHighBytes = Math.max(this.reservedHighBytes, this.#reservedBytes);
-      return [];
+  /**
+   * Hands out freed memory again, until a number of used bytes fits into what is reserved; returns the
+   * frees that are not done.
+   */
+  #reuse(usedBytes: number, isReusable: (free: UnnoticedFree) => boolean | undefined): Operation[] {
+    const reused: Operation[] = [];
+    for (const free of this.#frees) {
+      const missing = usedBytes + this.#freedBytes - this.#reservedBytes;
+      if (missing <= 0) break;
+      if (!isReusable(free)) continue;
+      if (free.operation?.isDone === false) reused.push(free.operation);
+      this.#forget(free, Math.min(missing, free.byteLength));
     }
-    const [oldest] = this.#pending;
-    if (oldest === undefined) return refuse("CUDA_ERROR_OUT_OF_MEMORY");
-    this.settle(oldest);
-    const reused = oldest.operation === undefined ? [] : [oldest.operation];
-    return [...reused, ...this.#reserve(usedBytes - oldest.byteLength)];
+    return reused;
+  }
+
+  #forget(free: UnnoticedFree, byteLength: number): void {
+    free.byteLength -= byteLength;
+    this.#freedBytes -= byteLength;
+    if (free.byteLength === 0) this.#frees.delete(free);
+  }
+
+  /** Takes memory from the device until a number of bytes is reserved. */
+  #grow(byteLength: number): void {
+    const missing = Math.max(this.#needed(byteLength) - this.#reservedBytes, 0);
+    this.device.charge(missing);
+    this.#reservedBytes += missing;
+    this.reservedHighBytes = Math.max(this.reservedHighBytes, this.#reservedBytes);
   }
 }

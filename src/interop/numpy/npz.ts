@@ -1,7 +1,5 @@
 // numpy's .npz archives: several arrays by name in one file, stored or deflated.
 
-import { promisify } from "node:util";
-import { crc32, deflateRaw, inflateRaw } from "node:zlib";
 import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
@@ -24,15 +22,16 @@ import {
   type ZipEntry,
   zipPieces,
 } from "../../numpy/zip.ts";
-import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
-import { streamOn } from "../../order/stream_choice.ts";
+import type { CudaStream } from "../../order/stream.ts";
+import { currentStreamOf, streamOn } from "../../order/stream_choice.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { builtin } from "../../words/builtin.ts";
 import { describeValue, formatBytes, formatCount } from "../../words/format.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
-import { Parts, partsOf } from "../../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../../words/parts.ts";
 import { reportProgress } from "../../words/progress.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
 import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
@@ -45,12 +44,6 @@ import {
   readWhole,
   toDevice,
 } from "./load_npy.ts";
-
-const inflate = promisify(inflateRaw) as (
-  packed: Uint8Array,
-  options: { maxOutputLength: number },
-) => Promise<Uint8Array<ArrayBuffer>>;
-const deflate = promisify(deflateRaw) as (bytes: Uint8Array) => Promise<Uint8Array<ArrayBuffer>>;
 
 const ENDING = ".npy";
 
@@ -187,6 +180,8 @@ export class NpzArrays
   }
 }
 
+comesFrom(NpzArrays, "loadNpz()");
+
 /**
  * Loads the arrays of an archive into device memory, each into a block of its own; when one cannot be
  * loaded, none is. Only arrays of types that the kit lacks, and files that are not arrays, are left
@@ -289,17 +284,17 @@ async function packArrays(
     const contents = allocateBits("uint8", header.byteLength + array.byteLength);
     contents.set(header);
     const target = contents.subarray(header.byteLength);
-    const chosen = stream ?? defaultStreamOf(array.context);
+    const chosen = stream ?? currentStreamOf(array.context);
     return array.as("uint8").download(target, { stream: chosen, signal }).then(() => contents);
   });
   const all = await Promise.all(downloads);
   const files: PackedFile[] = [];
   for (const [index, contents] of all.entries()) {
-    const packed = compress ? await deflate(contents) : contents;
+    const packed = compress ? await deflated(contents) : contents;
     files.push({
       name: `${named[index]?.name}${ENDING}`,
       isDeflated: compress === true,
-      crc: crc32(contents),
+      crc: crc32Of(contents),
       byteLength: contents.byteLength,
       packed,
     });
@@ -318,7 +313,7 @@ async function contentsOf(
   const fileOffset = contentOffset(path, entry, read);
   const packed = await readBytes(file, { fileOffset, byteLength: entry.packedBytes, signal });
   const contents = entry.isDeflated ? await unpack(path, entry, packed) : packed;
-  if (crc32(contents) === entry.crc) return contents;
+  if (crc32Of(contents) === entry.crc) return contents;
   throw new NumpyError(path, `the checksum of "${entry.name}" is wrong`);
 }
 
@@ -330,7 +325,7 @@ async function unpack(
   let contents: Uint8Array<ArrayBuffer>;
   try {
     // A small file that would unpack to a huge one is stopped at the size that it claims.
-    contents = Uint8Array.from(await inflate(packed, { maxOutputLength: Math.max(1, byteLength) }));
+    contents = await inflated(packed, Math.max(1, byteLength));
   } catch (cause) {
     throw new NumpyError(path, `"${name}" cannot be unpacked`, { cause });
   }
@@ -370,5 +365,31 @@ function namedArrays(path: string, arrays: NamedArrays): NamedArray[] {
     names.add(name);
     void array.span; // a disposed one says so
     return { name, array, header: encodeNpyHeader(array.dtype, array.shape) };
+  });
+}
+
+function crc32Of(bytes: Uint8Array): number {
+  return builtin("node:zlib").crc32(bytes);
+}
+
+function deflated(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  return resultOf((callback) => builtin("node:zlib").deflateRaw(bytes, callback));
+}
+
+function inflated(
+  packed: Uint8Array,
+  maxOutputLength: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return resultOf((callback) =>
+    builtin("node:zlib").inflateRaw(packed, { maxOutputLength }, callback)
+  );
+}
+
+/** Returns the bytes that a call of node:zlib passes to its callback. */
+function resultOf(
+  call: (callback: (error: Error | null, bytes: Uint8Array) => void) => void,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return new Promise((resolve, reject) => {
+    call((error, bytes) => error === null ? resolve(Uint8Array.from(bytes)) : reject(error));
   });
 }

@@ -3,7 +3,7 @@
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DType } from "../../dtype.ts";
 import { formatBytes, formatCount } from "../../words/format.ts";
-import { type Parts, partsOf } from "../../words/parts.ts";
+import { comesFrom, type Parts, partsOf } from "../../words/parts.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
 import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
 import type { SafetensorsFormat } from "./formats.ts";
@@ -139,3 +139,5 @@ export class SafetensorsModel
     return findByName(this, this.#tensors, name, MODEL_WORDS);
   }
 }
+
+comesFrom(SafetensorsModel, "gpu.loadSafetensors()");

@@ -4,7 +4,8 @@
 import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
 import type { MemorySpan } from "../../copies/copy.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
-import { type CudaStream, defaultStreamOf } from "../../order/stream.ts";
+import type { CudaStream } from "../../order/stream.ts";
+import { currentStreamOf } from "../../order/stream_choice.ts";
 import { checkDownload } from "../../transfer/file_transfer.ts";
 import { gatherInto, writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
@@ -53,7 +54,7 @@ export async function saveSafetensors(
   const name = pathOf(path);
   checkMetadata(name, metadata);
   const placed = place(toNamedBuffers(tensors, { path: name, noun: "tensor" }));
-  const streamOf = ({ allocation }: MemorySpan) => stream ?? defaultStreamOf(allocation.context);
+  const streamOf = ({ allocation }: MemorySpan) => stream ?? currentStreamOf(allocation.context);
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
   const progress = new ProgressTotal(dataBytes, onProgress);

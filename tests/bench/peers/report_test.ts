@@ -1,5 +1,5 @@
 // Reading what the peers' programs print: their results, their failures, and what is neither.
-// The programs themselves need a GPU and run with `deno task bench:peers`.
+// The programs themselves need a GPU and run with `deno task bench peers`.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { findPeerResult, parsePeerDocument, type PeerReport } from "../../../bench/peers/report.ts";

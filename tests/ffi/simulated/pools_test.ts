@@ -109,7 +109,7 @@ testSimulated("cuMemAllocAsync() memory used on another stream without order is 
   );
 });
 
-Deno.test("cuMemPoolDestroy() keeps no pool whose memory is freed, also where nobody waits", () => {
+Deno.test("cuMemPoolDestroy() keeps no pool whose memory is freed, once the host has waited", () => {
   const machine = new Machine(settingsOf({}));
   const gpu = new SimulatedGpu(machine);
   const before = gpu.freeBytes();
@@ -124,7 +124,72 @@ Deno.test("cuMemPoolDestroy() keeps no pool whose memory is freed, also where no
     assertEquals(gpu.api.cuMemPoolDestroy(pool), 0);
     gpu.api.cuEventRecord(event, 0n);
     while (gpu.api.cuEventQuery(event) !== 0);
+    assertEquals(gpu.api.cuEventSynchronize(event), 0);
     assertEquals(machine.pools.size, machine.defaultPools.length);
   }
   assertEquals(gpu.freeBytes(), before);
 });
+
+/** Waits of the host after memory was freed on one stream, and whether they give it back. */
+const WAITS_AFTER_A_FREE: readonly (readonly [string, (at: FreePlace) => void, boolean])[] = [
+  ["queries", ({ gpu, stream }) => gpu.api.cuStreamQuery(stream), false],
+  ["a trim", ({ gpu }) => trimDefault(gpu), false],
+  ["a wait for another stream", ({ gpu, other }) => gpu.api.cuStreamSynchronize(other), false],
+  ["a wait for an event before", ({ gpu, before }) => gpu.api.cuEventSynchronize(before), false],
+  ["a wait for the stream", ({ gpu, stream }) => gpu.api.cuStreamSynchronize(stream), true],
+  ["a wait for an event behind", ({ gpu, behind }) => gpu.api.cuEventSynchronize(behind), true],
+  ["the end of the stream", ({ gpu, stream }) => gpu.api.cuStreamDestroy_v2(stream), true],
+  ["a wait for the context", ({ gpu }) => gpu.api.cuCtxSynchronize(), true],
+];
+
+/** Where memory was freed, with an event before and one behind. */
+interface FreePlace {
+  readonly gpu: SimulatedGpu;
+  readonly stream: bigint;
+  readonly other: bigint;
+  readonly before: bigint;
+  readonly behind: bigint;
+}
+
+for (const [wait, run, isBack] of WAITS_AFTER_A_FREE) {
+  testSimulated(
+    `cuMemFreeAsync() and ${wait}: the memory is ${isBack ? "back" : "kept"}`,
+    (gpu) => {
+      const freeBytes = gpu.freeBytes();
+      const [stream, other] = [gpu.stream(), gpu.stream()];
+      const [before, behind] = [gpu.event(), gpu.event()];
+      const address = gpu.allocAsync(64 * MIB, stream);
+      gpu.api.cuMemsetD8Async(address, 1, 64n, stream);
+      gpu.api.cuEventRecord(before, stream);
+      gpu.api.cuMemFreeAsync(address, stream);
+      gpu.api.cuEventRecord(behind, stream);
+      while (gpu.api.cuStreamQuery(stream) !== 0);
+      assertEquals(readPool(gpu, A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT), 0);
+      run({ gpu, stream, other, before, behind });
+      trimDefault(gpu);
+      assertEquals(freeBytes - gpu.freeBytes(), isBack ? 0 : 64 * MIB);
+    },
+  );
+}
+
+testSimulated(
+  "cuMemAllocAsync() takes memory freed on the stream, or done, before any new",
+  (gpu) => {
+    const [stream, other] = [gpu.stream(), gpu.stream()];
+    const reservedBytes = () => readPool(gpu, A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
+    for (let round = 0; round < 3; round++) {
+      gpu.api.cuMemFreeAsync(gpu.allocAsync(64 * MIB, stream), stream);
+    }
+    assertEquals(reservedBytes(), 64 * MIB);
+    gpu.api.cuMemFreeAsync(gpu.allocAsync(32 * MIB, other), other);
+    assertEquals(reservedBytes(), 96 * MIB); // the first stream's frees are still queued
+    while (gpu.api.cuStreamQuery(stream) !== 0);
+    gpu.api.cuMemFreeAsync(gpu.allocAsync(64 * MIB, other), other);
+    assertEquals(reservedBytes(), 96 * MIB);
+  },
+);
+
+function trimDefault(gpu: SimulatedGpu): void {
+  const pool = out((cell) => gpu.api.cuDeviceGetDefaultMemPool(cell, 0));
+  gpu.api.cuMemPoolTrimTo(pool, 0n);
+}

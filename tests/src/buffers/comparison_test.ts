@@ -1,20 +1,21 @@
 // equals(), firstDifference(), checksum() and iota(): the same results on every driver, at every size
 // and place.
 
-import { assert, assertEquals, assertNotEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { readEntries } from "../../../ffi/ptx.ts";
 import { READY_KERNELS } from "../../../ffi/simulated/work/ready_kernels.ts";
 import type { DType, GpuBuffer } from "../../../mod.ts";
-import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
-import { CONVERSION_PTX } from "../../../src/launch/generated/conversion_ptx.ts";
-import { READY_PTX } from "../../../src/launch/generated/ready_ptx.ts";
-import { STRIDED_PTX } from "../../../src/launch/generated/strided_ptx.ts";
-import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
-import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
+import { readyText } from "../../../src/launch/ready_kernels.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
-import { makeReadyPtx, READY_COMPILER, versionOf } from "../../support/kernels/ready_ptx.ts";
+import {
+  makeReadyPtx,
+  READY_COMPILER,
+  SOURCE_NAMES,
+  SOURCES,
+  versionOf,
+} from "../../support/kernels/ready_ptx.ts";
 import { Random } from "../../support/random.ts";
 import { testUnless } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
@@ -206,8 +207,7 @@ testOnTwoDevices("GpuBuffer.equals() refuses memory of another device", async (f
 });
 
 Deno.test("the kit's kernels are the same in PTX and on the simulated driver", () => {
-  const texts = [READY_PTX, CONVERSION_PTX, STRIDED_PTX];
-  const names = texts.flatMap((text) => [...readEntries(text).keys()]);
+  const names = SOURCE_NAMES.flatMap((name) => [...readEntries(readyText(name)).keys()]);
   assertEquals(names.sort(), Object.keys(READY_KERNELS).sort());
 });
 
@@ -222,9 +222,8 @@ testUnless(
   version === READY_COMPILER ? undefined : otherCompiler,
   async () => {
     assert(compiler !== undefined);
-    assertEquals(READY_PTX, await makeReadyPtx(compiler, READY_SOURCE));
-    assertEquals(CONVERSION_PTX, await makeReadyPtx(compiler, CONVERSION_SOURCE));
-    assertEquals(STRIDED_PTX, await makeReadyPtx(compiler, STRIDED_SOURCE));
-    assertNotEquals(READY_PTX, "");
+    for (const name of SOURCE_NAMES) {
+      assertEquals(readyText(name), await makeReadyPtx(compiler, SOURCES[name]));
+    }
   },
 );

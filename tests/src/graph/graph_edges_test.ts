@@ -221,13 +221,14 @@ testOnDevice("A buffer's card during a capture reads nothing and records nothing
   using stream = gpu.createStream();
   using buffer = gpu.zeros("uint8", 64);
   using other = gpu.zeros("uint8", 64);
+  using beside = gpu.createStream();
   using graph = gpu.capture(() => {
     buffer.fill(1, { stream });
     const show = (buffer as unknown as Record<symbol, () => Record<string, string>>)[
       Symbol.for("Jupyter.display")
     ];
     assert(show?.call(buffer)["text/plain"]?.includes("capture"));
-    other.fill(7); // on the default stream, which takes no part
+    other.fill(7, { stream: beside }); // takes no part
   }, { stream });
   assertEquals(graph.nodeCount, 1);
   assertEquals(readBytes(other)[0], 7);

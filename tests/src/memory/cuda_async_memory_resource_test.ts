@@ -203,8 +203,10 @@ function writeVersion(version: unknown): number {
 Deno.test("CudaAsyncMemoryResource counts what the device's own pool keeps as cached", async () => {
   using gpu = CudaDevice.open(0, { driver: simulateDriver() });
   gpu.alloc("uint8", 2 ** 28).dispose();
-  await gpu.synchronize();
   assertEquals([gpu.memory.cachedBytes, gpu.memory.otherBytes], [2 ** 28, 0]);
+  await gpu.synchronize();
+  assertEquals([gpu.memory.cachedBytes, gpu.memory.otherBytes], [0, 0]);
+  gpu.alloc("uint8", 2 ** 28).dispose();
   using hog = gpu.growable("uint8", { reserveSize: "8 GiB" });
   hog.grow(2 ** 33 - 2 ** 27); // the pool gives way
   assertEquals(gpu.memory.cachedBytes, 0);

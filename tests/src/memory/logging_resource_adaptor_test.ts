@@ -10,6 +10,7 @@ import {
 import { parseAllocationLog, replayAllocations } from "../../../src/memory/allocation_replay.ts";
 import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
+import type { MemoryResource } from "../../../src/memory/memory_resource.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { LedgerResource, shortage } from "../../support/ledger_resource.ts";
 import { captureWarnings, CaughtWarnings } from "../../support/warnings.ts";
@@ -138,4 +139,52 @@ testOnDevice("LoggingResourceAdaptor reports an async log that cannot be written
   for (let turn = 0; turn < 4; turn++) await undefined;
   assertEquals(caught.texts.length, 3); // the header, too
   assertStringIncludes(caught.texts[0] ?? "", "could not be logged: disk full");
+});
+
+testOnDevice(
+  "replayAllocations() frees behind the block's own stream, on whichever the log names",
+  async (gpu) => {
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const resource = new LoggingResourceAdaptor(gpu.memoryResource, { write });
+    using stream = gpu.createStream();
+    const buffer = gpu.zeros("uint8", 32 << 20, { resource });
+    buffer.fill(1, { stream });
+    buffer.close(stream);
+    const { stepCount } = replayAllocations(
+      parseAllocationLog(lines.join("\n")),
+      gpu.memoryResource,
+    );
+    assertEquals(stepCount, 2);
+    await gpu.synchronize();
+    assertEquals(gpu.memory.liveBytes, 0);
+  },
+);
+
+testOnDevice("replayAllocations() gives a block back whose free failed once", (gpu) => {
+  const freed: bigint[] = [];
+  let isFailing = true;
+  const upstream = gpu.memoryResource;
+  const resource: MemoryResource = {
+    context: gpu.context,
+    isDeviceAccessible: true,
+    isHostAccessible: false,
+    allocate: (byteLength, stream) => upstream.allocate(byteLength, stream),
+    deallocate(address, byteLength, stream) {
+      if (isFailing) {
+        isFailing = false;
+        throw new Error("not now");
+      }
+      freed.push(address);
+      upstream.deallocate(address, byteLength, stream);
+    },
+  };
+  const log = ["allocate", "free"].map((action) => ({
+    action: action as "allocate" | "free",
+    pointer: "0x1",
+    byteLength: 4096,
+    stream: "0x0",
+  }));
+  assertThrows(() => replayAllocations(log, resource), Error, "not now");
+  assertEquals(freed.length, 1);
 });

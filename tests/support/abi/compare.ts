@@ -45,7 +45,7 @@ export function compareAbi(subjects: AbiSubjects, manifest: AbiManifest): string
 }
 
 function unlisted(name: string): string {
-  return `${name}: not in the manifest, run deno task abi`;
+  return `${name}: not in the manifest, run deno run -A tests/support/abi/generate.ts`;
 }
 
 function compareFunction(

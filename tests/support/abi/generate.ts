@@ -1,4 +1,4 @@
-// Writes cuda_abi.json and its like anew: `deno task abi <include folder of a CUDA toolkit>`; needs
+// Writes cuda_abi.json and its like anew: `deno run -A tests/support/abi/generate.ts <include folder of a CUDA toolkit>`; needs
 // g++. Run it for a new row in ffi/ or a newer header. The PyPI wheels nvidia-cuda-runtime,
 // nvidia-cuda-nvrtc and nvidia-nvml-dev hold one header each, apache-tvm-ffi that of DLPack, and
 // nvidia-nccl-cu13 that of NCCL, which needs those of nvidia-cuda-nvcc and nvidia-cuda-crt as well; where a
@@ -60,7 +60,9 @@ async function run(command: string, args: string[]): Promise<string> {
 if (import.meta.main) {
   const [includeFolder] = Deno.args;
   if (includeFolder === undefined) {
-    console.error("Usage: deno task abi <include folder of a CUDA toolkit>");
+    console.error(
+      "Usage: deno run -A tests/support/abi/generate.ts <include folder of a CUDA toolkit>",
+    );
     Deno.exit(2);
   }
   for (const request of REQUESTS) {

@@ -6,8 +6,10 @@ import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { compileText } from "../../../src/kernels/compiler.ts";
 import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
+import type { ReadyText } from "../../../src/launch/ready_kernels.ts";
 import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
 import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
+import { packText } from "./pack_text.ts";
 
 /** The compiler whose PTX is shipped: the last that knows GPUs as old as drivers of CUDA 11.4 do. */
 export const READY_COMPILER = "12.9";
@@ -18,12 +20,18 @@ const ARCHITECTURE = "compute_52";
 /** The PTX version that is declared: the driver of CUDA 11.0 has it, and the kernels need no newer. */
 const PTX_VERSION = "7.0";
 
-/** The texts, and the files that their PTX is kept in. */
-const IMAGES = [
-  { file: "ready", name: "READY_PTX", source: READY_SOURCE },
-  { file: "conversion", name: "CONVERSION_PTX", source: CONVERSION_SOURCE },
-  { file: "strided", name: "STRIDED_PTX", source: STRIDED_SOURCE },
-] as const;
+/** The sources, by the names of their PTX. */
+export const SOURCES = {
+  ready: READY_SOURCE,
+  conversion: CONVERSION_SOURCE,
+  strided: STRIDED_SOURCE,
+} satisfies Record<ReadyText, string>;
+
+/** The names of the sources. */
+export const SOURCE_NAMES = Object.keys(SOURCES) as ReadyText[];
+
+/** The file that keeps the PTX of the sources, packed. */
+const TARGET = "src/launch/generated/ptx.ts";
 
 /** Compiles kernels of the kit to PTX without comments, blank lines and the build of the compiler. */
 export async function makeReadyPtx(api: NvrtcApi, source: string): Promise<string> {
@@ -57,17 +65,16 @@ if (import.meta.main) {
     );
     Deno.exit(1);
   }
-  for (const { file, name, source } of IMAGES) {
-    const ptx = (await makeReadyPtx(api, source)).replaceAll("\\", "\\\\");
-    const text = [
-      `// The PTX of ../${file}_source.ts, written by \`deno task kernels\`; a test compares the two.`,
-      "",
-      "/** The text. */",
-      `export const ${name} = \`${ptx}\`;`,
-      "",
-    ].join("\n");
-    const target = `src/launch/generated/${file}_ptx.ts`;
-    await Deno.writeTextFile(new URL(`../../../${target}`, import.meta.url), text);
-    console.log(`Wrote ${target} with NVRTC ${version}`);
+  const texts: Record<string, string> = {};
+  for (const [name, source] of Object.entries(SOURCES)) {
+    texts[name] = packText(await makeReadyPtx(api, source));
   }
+  const lines = Object.entries(texts).map(([name, text]) =>
+    `  ${name}:\n    ${JSON.stringify(text)},\n`
+  );
+  const module =
+    `// The PTX of the sources in ../, packed by \`deno task kernels\`; a test compares them.\n\n` +
+    `/** The texts, for packed_text.ts. */\nexport const PACKED_PTX = {\n${lines.join("")}};\n`;
+  await Deno.writeTextFile(new URL(`../../../${TARGET}`, import.meta.url), module);
+  console.log(`Wrote ${TARGET} with NVRTC ${version}`);
 }

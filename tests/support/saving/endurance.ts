@@ -1,6 +1,6 @@
 // The long run of what tests/files/ does briefly: 200 saves killed at random moments by three signals,
 // two programs that save one file 80 times each, and three that save a small one ten times as often:
-// `deno task test:files [KILLS] [ROUNDS]`.
+// `deno task test:long [KILLS] [ROUNDS]`.
 
 import { testRandom } from "../random.ts";
 import { killSaves } from "./killed_saves.ts";

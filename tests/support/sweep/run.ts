@@ -1,4 +1,4 @@
-// The full failure sweep: `deno task sweep [statuses] [--only text]`.
+// The full failure sweep: `deno run -A tests/support/sweep/run.ts [STATUSES] [--only TEXT]`.
 
 import { parseArgs } from "node:util";
 import { nameOfPoint, pointsOf, run, takeCensus, unreached } from "./sweep.ts";

@@ -51,6 +51,75 @@ export const POOL_SCRIPTS: readonly Script[] = readScripts(`
 # a pool that other machines could open
   cuMemPoolCreate &a {allocType:1,handleTypes:8,location.type:1}
 
+# a pool gives back what was freed in a wait for something behind the free, and in no other call
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &e 2
+  cuEventCreate &f 2
+  cuMemAllocFromPoolAsync &m 4096 a s
+  cuEventRecord e s
+  cuMemPoolGetAttribute a 7 & = 0 4096
+  cuMemFreeAsync m s
+  cuMemPoolGetAttribute a 7 & = 0 0
+  cuEventRecord f s
+  cuStreamQuery s = ?
+  cuEventQuery f = ?
+  cuStreamQuery s = ?
+  cuEventQuery f = ?
+  cuStreamQuery s = ?
+  cuMemPoolGetAttribute a 5 & = 0 33554432
+  cuMemPoolTrimTo a 0
+  cuStreamSynchronize t
+  cuEventSynchronize e
+  cuMemPoolGetAttribute a 5 & = 0 33554432
+  cuStreamSynchronize s
+  cuMemPoolGetAttribute a 5 & = 0 0
+
+# a wait for an event behind a free, and one for a stream that follows it
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuEventCreate &e 2
+  cuMemAllocFromPoolAsync &m 4096 a s
+  cuMemFreeAsync m s
+  cuEventRecord e s
+  cuEventSynchronize e
+  cuMemPoolGetAttribute a 5 & = 0 0
+  cuMemAllocFromPoolAsync &m 4096 a s
+  cuMemFreeAsync m s
+  cuEventRecord e s
+  cuStreamWaitEvent t e 0
+  cuStreamSynchronize t
+  cuMemPoolGetAttribute a 5 & = 0 0
+
+# the end of a stream whose work is done gives back what was freed on it
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuEventCreate &e 2
+  cuMemAllocFromPoolAsync &m 4096 a s
+  cuEventRecord e s
+  cuMemFreeAsync m s
+  cuEventSynchronize e
+  cuStreamQuery s = ?
+  cuStreamQuery s = ?
+  cuStreamQuery s = ?
+  cuStreamDestroy_v2 s
+  cuMemPoolGetAttribute a 5 & = 0 0
+
+# memory freed on one stream is handed out on another without taking more
+  cuMemPoolCreate &a {allocType:1,location.type:1}
+  cuStreamCreateWithPriority &s 1 0
+  cuStreamCreateWithPriority &t 1 0
+  cuMemAllocFromPoolAsync &m 33554432 a s
+  cuMemFreeAsync m s
+  cuStreamQuery s = ?
+  cuStreamQuery s = ?
+  cuStreamQuery s = ?
+  cuMemAllocFromPoolAsync &n 33554432 a t
+  cuMemPoolGetAttribute a 5 & = 0 33554432
+  cuMemFreeAsync n t
+
 # a pool on the host
   cuMemPoolCreate &a {allocType:1,location.type:2} = 0 new
   cuMemPoolGetAttribute a 5 & = 0 0

@@ -1,0 +1,70 @@
+// Memory that was freed in the order of streams and is not back yet. The driver's pools notice that a
+// free is done only in a call that synchronises something behind it, never by queries or with time.
+
+/** A stream on which memory was freed. */
+export interface FreeingStream {
+  /** Bytes freed on it that pools have not given back. */
+  readonly freedBytes: number;
+  /** Whether something waits for pools to notice the frees, however small they are. */
+  readonly isAwaited: boolean;
+  /** Has pools notice the frees, if the GPU is done with the stream's work; never waits for that. */
+  noticeFrees(): void;
+  /** Blocks until the GPU is done with the stream's work, and has pools notice the frees. */
+  waitForFrees(): void;
+  /** Takes note that pools have noticed the frees. */
+  forgetFrees(): void;
+}
+
+/** The streams of a context on which memory was freed that is not back yet. */
+export class FreedMemory {
+  readonly #streams = new Set<FreeingStream>();
+  /** Whether nothing will use the freed memory again, however little it is. */
+  #isLeft = false;
+
+  /** Bytes that were freed and are not back yet. */
+  get byteLength(): number {
+    let bytes = 0;
+    for (const { freedBytes } of this.#streams) bytes += freedBytes;
+    return bytes;
+  }
+
+  /** Whether something waits for pools to notice frees, however little was freed. */
+  get isAwaited(): boolean {
+    if (this.#isLeft) return true;
+    for (const { isAwaited } of this.#streams) if (isAwaited) return true;
+    return false;
+  }
+
+  add(stream: FreeingStream): void {
+    this.#streams.add(stream);
+  }
+
+  delete(stream: FreeingStream): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size === 0) this.#isLeft = false;
+  }
+
+  /** Takes note that a pool has ended, which will not hand out again what was freed. */
+  leave(): void {
+    this.#isLeft = this.#streams.size > 0;
+  }
+
+  /** Has pools give back what the GPU is done with; does not wait. */
+  notice(): void {
+    for (const stream of this.#streams) stream.noticeFrees();
+  }
+
+  /** Blocks until the GPU is done with the stream on which most was freed; false when there is none. */
+  waitForMost(): boolean {
+    const [first, ...rest] = this.#streams;
+    if (first === undefined) return false;
+    const most = rest.reduce((a, b) => b.freedBytes > a.freedBytes ? b : a, first);
+    most.waitForFrees();
+    return true;
+  }
+
+  /** Takes note that the host has waited for the whole context, which tells all pools. */
+  forget(): void {
+    for (const stream of this.#streams) stream.forgetFrees();
+  }
+}
