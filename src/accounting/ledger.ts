@@ -26,7 +26,8 @@ export type LiveKind =
   | "event"
   | "graph"
   | "module"
-  | "group";
+  | "group"
+  | "dlpack";
 
 /** Names of all kinds. */
 export const LIVE_KINDS = [
@@ -43,6 +44,7 @@ export const LIVE_KINDS = [
   "graph",
   "module",
   "group",
+  "dlpack",
 ] as const satisfies readonly LiveKind[];
 
 /** One live object: the record that both dispose and garbage collection go through. */
@@ -50,7 +52,7 @@ export interface LedgerEntry {
   /** Number of the object, unique in this process. */
   readonly id: number;
   readonly kind: LiveKind;
-  /** Bytes it holds; 0 for streams, events, graphs, modules and groups. */
+  /** Bytes it holds; 0 for what is no memory: streams, events, graphs and the like. */
   readonly byteLength: number;
   readonly label: string | undefined;
   /**
@@ -84,7 +86,8 @@ export type MemoryPlace = "device" | "host" | "elsewhere";
 export interface MemoryCache {
   /** Name for reports. */
   readonly name: string;
-  readonly kind: LiveKind;
+  /** Kind of the memory; `"array"` is ordinary memory of the host. */
+  readonly kind: LiveKind | "array";
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
   readonly largestBytes?: number;
@@ -113,9 +116,9 @@ export function nameOf(entry: Pick<LedgerEntry, "label" | "kind" | "id">): strin
 }
 
 /** Returns the place of a kind of memory; managed memory counts as the device's. */
-export function placeOf(kind: LiveKind): MemoryPlace {
+export function placeOf(kind: LiveKind | "array"): MemoryPlace {
   if (kind === "device" || kind === "managed" || kind === "virtual") return "device";
-  return kind === "imported" ? "elsewhere" : "host";
+  return kind === "imported" || kind === "array" ? "elsewhere" : "host";
 }
 
 /** The two ends of a copy and its stream; an end that is left out is ordinary host memory. */

@@ -7,7 +7,8 @@ import {
   HUGE_PAGE_BYTES,
   LANE_NAP_SECONDS,
   MAX_ARRAYS_ASKED,
-  MAX_LANE_LOOKS,
+  MAX_IDLE_LOOKS,
+  MAX_RETRIES,
   MAX_RUNS,
   PATIENCE_MILLISECONDS,
 } from "../transfer/ways.ts";
@@ -72,8 +73,9 @@ export const LANE_CODES = {
   LAYOUT,
   SYS_FUTEX,
   FUTEX_WAIT: FUTEX.WAIT_PRIVATE,
-  MAX_LANE_LOOKS,
+  MAX_IDLE_LOOKS,
   MAX_ARRAYS_ASKED,
+  MAX_RETRIES,
   LANE_NAP_SECONDS,
   PATIENCE_MILLISECONDS,
   HUGE_PAGE_BYTES,
@@ -139,20 +141,27 @@ export const LANE_SYMBOLS = { ...HOST_GROUPS[1], addressOf: HOST_GROUPS[0].addre
 
 /** Does the task of a slot; false when it failed, as only files do. */
 export function doTask(slot: number, { fields, runs }: TaskMemory, tools: TaskTools): boolean {
-  const { codes: { OPERATION, LAYOUT }, host } = tools;
+  const { codes, host } = tools;
+  const { OPERATION, LAYOUT } = codes;
   const task = slot * LAYOUT.taskFields;
   const operation = fields[task];
   const file = Number(fields[task + 1]);
 
-  /** Moves bytes between the slot and the file; one call may move fewer than it was asked for. */
+  /**
+   * Moves bytes between the slot and the file; one call may move fewer than it was asked for, and threads
+   * hear no reason: what a signal has interrupted succeeds when it is tried again.
+   */
   function moveInFile(place: bigint, offset: bigint, byteLength: bigint): boolean {
+    let failedCount = 0;
     for (let moved = 0n; moved < byteLength;) {
       const [address, left, at] = [place + moved, byteLength - moved, offset + moved];
       const count = operation === OPERATION.read
         ? host.pread(file, address, left, at)
         : host.pwrite(file, address, left, at);
-      if (count <= 0n) return false;
+      if (count === 0n || (count < 0n && ++failedCount > codes.MAX_RETRIES)) return false;
+      if (count < 0n) continue;
       moved += count;
+      failedCount = 0;
     }
     return true;
   }
@@ -256,7 +265,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
         looks = 0;
         continue;
       }
-      if (looks++ % codes.MAX_LANE_LOOKS !== 0) continue;
+      if (looks++ % codes.MAX_IDLE_LOOKS !== 0) continue;
       const now = performance.now();
       if (looks === 1) patientUntil = now + codes.PATIENCE_MILLISECONDS;
       if (now < patientUntil) continue;

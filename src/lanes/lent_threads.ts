@@ -6,7 +6,7 @@
 
 import { openHost } from "../../ffi/host.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
-import { MAX_LENT_THREADS } from "../transfer/ways.ts";
+import { MAX_LENT_THREADS, MAX_RETRIES } from "../transfer/ways.ts";
 import type { Executor, LaneTask, LaneTasks, TaskStatus } from "./lane_tasks.ts";
 
 let takenCount = 0;
@@ -114,10 +114,13 @@ async function runElsewhere({ operation, runs, file = 0, bytes }: LaneTask): Pro
     return true;
   }
   const move = operation === "read" ? host.preadNonblocking : host.pwriteNonblocking;
+  let failedCount = 0;
   for (let moved = 0n; moved < size;) {
     const count = await move(file, inside + moved, size - moved, outside + moved);
-    if (count <= 0n) return false;
+    if (count === 0n || (count < 0n && ++failedCount > MAX_RETRIES)) return false;
+    if (count < 0n) continue;
     moved += BigInt(count);
+    failedCount = 0;
   }
   return true;
 }

@@ -8,7 +8,6 @@ import {
   type EngineLimits,
   LANE_DEMAND_BYTES,
   LENT_DEMAND_BYTES,
-  LENT_DEMAND_SHARE,
   limitsOf,
   MANY_LANES,
   MIN_PIECE_BYTES,
@@ -92,7 +91,7 @@ export function noteDemand(
   if (!isBrief) usage.movedBytes += byteLength;
   const isLent = canLend && engine !== undefined && engine.canLend && !engine.isShared;
   if (usage.lostBytes >= LANE_DEMAND_BYTES) engineOf(context).startLanes();
-  usage.lostBytes += isLent ? byteLength * LENT_DEMAND_SHARE + LENT_DEMAND_BYTES : byteLength;
+  usage.lostBytes += isLent ? LENT_DEMAND_BYTES : byteLength;
 }
 
 /** Resolves when no thread works for the transfers of a context that are over. */

@@ -26,7 +26,6 @@ import {
   MAX_AT_ONCE,
   MAX_START_MILLISECONDS,
   MIN_LANES,
-  MIN_SLOTS_AHEAD,
   MIN_WAKING_BYTES,
   NAP_MILLISECONDS,
   PATIENCE_MILLISECONDS,
@@ -50,6 +49,25 @@ interface RunningTransfer {
 /** A slot that a thread works on. */
 interface HeldSlot extends LoadedSlot {
   readonly executor: Executor;
+}
+
+/** New arrays that lanes have made ahead, which all devices of a driver share. */
+class ArrayCache implements MemoryCache {
+  readonly name = "new arrays";
+  readonly kind = "array";
+  readonly #arrays: () => ArrayMaker;
+
+  constructor(arrays: () => ArrayMaker) {
+    this.#arrays = arrays;
+  }
+
+  get byteLength(): number {
+    return this.#arrays().aheadBytes;
+  }
+
+  trim(): void {
+    this.#arrays().drop();
+  }
 }
 
 /** The ring of one context, a cache that can be trimmed, and its part in the lanes of the host. */
@@ -83,6 +101,8 @@ export class TransferEngine implements MemoryCache {
   readonly #returning = new Set<Promise<void>>();
   /** Time at which lanes were last looked for that were asleep. */
   #lastLook = -Infinity;
+  /** The arrays that lanes have made, as a cache of ordinary memory. */
+  readonly #arrayCache: MemoryCache = new ArrayCache(() => this.lanes.arrays);
   readonly #restAll = () => this.#rest(this.#running.keys());
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
@@ -102,7 +122,7 @@ export class TransferEngine implements MemoryCache {
     this.#lent = new LentThreads(this.lanes.tasks, Math.min(freshLaneCount, slotCount >> 1));
     const { firstSlot: firstIndex } = this.#share;
     this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
-    context.ledger.caches.add(this);
+    context.ledger.caches.add(this).add(this.#arrayCache);
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -110,10 +130,9 @@ export class TransferEngine implements MemoryCache {
     return this.#ring.byteLength;
   }
 
-  /** Frees the ring when no transfer is under way, and forgets new arrays that were made ahead. */
+  /** Frees the ring when no transfer is under way. */
   trim(): void {
     this.#ring.trim();
-    this.lanes.arrays.drop();
   }
 
   /** The lanes, which other devices use as well. */
@@ -302,6 +321,7 @@ export class TransferEngine implements MemoryCache {
       () => this.#share.release(),
       () => this.trim(),
       () => this.#context.ledger.caches.delete(this),
+      () => this.#context.ledger.caches.delete(this.#arrayCache),
     ]);
   }
 
@@ -458,7 +478,7 @@ export class TransferEngine implements MemoryCache {
       const { transfer, queue } = this.#turns[turn] as RunningTransfer;
       if (transfer.request.direction === "download") count += queue.slotCount;
     }
-    return count >= Math.max(MIN_SLOTS_AHEAD, this.#share.partOf(SLOTS_AHEAD));
+    return count >= Math.max(MIN_LANES, this.#share.partOf(SLOTS_AHEAD));
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {

@@ -94,6 +94,29 @@ function* gatherFew(
   }
 }
 
+/** Copies one part into an array, as a step of work that has its place in the order and is noted. */
+export function* readInto(
+  bytes: Uint8Array<ArrayBuffer>,
+  { span, stream: chosen, signal }: {
+    readonly span: MemorySpan;
+    readonly stream: CudaStream;
+    readonly signal: AbortSignal | undefined;
+  },
+): Generator<Step, void> {
+  const stream = usableStream(chosen);
+  const move = { direction: "download", span, bytes } as const;
+  yield new PendingTransfer({
+    stream,
+    uses: [{ ...span, access: "read" }],
+    arrays: [],
+    byteLength: span.byteLength,
+    action: "write a file",
+    isPlaced: true,
+    signal,
+    steps: () => [{ begin: () => move }],
+  }).asStep();
+}
+
 /**
  * Writes bytes that do not change meanwhile: few at once, because the system only copies them; many
  * on another thread. A call that blocks writes those once more.

@@ -25,14 +25,7 @@ import { movedAway, presenceOf } from "./ring_transfer.ts";
 import { moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
 import { TurnBudget } from "./turn_budget.ts";
-import {
-  isMade,
-  isShared,
-  MAX_IDLE_LOOKS,
-  MIN_COPY_BYTES,
-  type SharedKind,
-  STAGING_BYTES,
-} from "./ways.ts";
+import { isMade, isShared, MAX_IDLE_LOOKS, MIN_COPY_BYTES, STAGING_BYTES } from "./ways.ts";
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -183,12 +176,12 @@ function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): bo
       if (buffer !== undefined) host.unmade?.place(buffer);
       return host.memory;
     };
-    if (hasShared(task, "download", place)) return true;
+    if (hasShared(task, place)) return true;
     place();
   }
   const bytes = given ?? host.memory;
   const isFresh = direction === "download" && isUntouched(bytes);
-  if (hasShared(task, isFresh ? "fresh" : direction, () => bytes)) return true;
+  if (hasShared(task, () => bytes, { isFresh })) return true;
   const isOfRing = byteLength >= engineLimits(context).minRingBytes;
   const engine = isOfRing ? engineFor(context) : undefined;
   if (engine?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
@@ -234,9 +227,9 @@ function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
 }
 
 /** Moves bytes together with lanes that are awake; returns false where none are, and for other sizes. */
-function hasShared(task: HostTransfer, kind: SharedKind, bytes: () => HostBytes): boolean {
+function hasShared(task: HostTransfer, bytes: () => HostBytes, { isFresh = false } = {}): boolean {
   const { direction, stream, span: { address: device, byteLength } } = task;
-  if (!isShared(byteLength, kind)) return false;
+  if (!isShared(byteLength, { isFresh })) return false;
   const lanes = engineFor(stream.context)?.awakeLanes;
   const staged = lanes && StagingMemory.of(stream.context).take(direction, byteLength);
   if (lanes === undefined || staged === undefined) return false;

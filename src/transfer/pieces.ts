@@ -9,6 +9,7 @@ import type { ByteCopy } from "../copies/copy_many.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import type { LaneTask } from "../lanes/lane_tasks.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
+import { visibleText } from "../words/format.ts";
 import { MAX_COPIES, MAX_RUNS, PACK_ALIGNMENT_BYTES, PIECES_WANTED } from "./ways.ts";
 
 /** Direction of a transfer. */
@@ -241,7 +242,7 @@ class Load implements Piece {
     if (!("file" in host) || run === undefined) {
       return new Error(`Cannot copy ${this.byteLength} bytes: the lane failed`);
     }
-    const { path } = host.file;
+    const path = visibleText(host.file.path);
     if (this.#slotting.direction === "download") {
       return new Error(
         `Cannot write ${this.byteLength} bytes at ${run.offset} of ${path}: the disk is full or failed`,

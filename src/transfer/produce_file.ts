@@ -16,6 +16,8 @@ import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { LOCK_MILLISECONDS } from "./ways.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Options for writing a file. */
 export interface WritingOptions {
@@ -41,16 +43,13 @@ export interface FileTarget extends WritingOptions {
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** Number of bytes that will be written; a promise where they are still being made. */
-  readonly byteLength: number | Promise<number>;
+  /** Number of bytes that will be written, for which room is made; 0 where it is not known before. */
+  readonly byteLength: number;
   /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
   /** Ends it, at any moment until the new file takes its place. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Between two looks whether another process has let the file go. */
-const LOCK_POLL_MILLISECONDS = 10;
 
 /**
  * Writes a file that `fill` fills. Without an offset the new file replaces the old one once all of
@@ -92,7 +91,7 @@ function orderWrite(target: FileTarget): OrderedWrite {
   const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   if (namesFolder(target.path)) {
-    throw new TypeError(`Cannot write ${path}/: it names a folder, expected a file`);
+    throw new TypeError(`Cannot write ${visibleText(path)}/: it names a folder, expected a file`);
   }
   requireAccess(path, "write");
   const realPath = realPathOf(path);
@@ -119,10 +118,9 @@ function* stepsOf(
   let file: DiskFile | undefined;
   try {
     yield untilCallReturns();
-    const total = typeof byteLength === "number" ? byteLength : yield* untilKnown(byteLength);
     if (!turn.isDue) yield untilDue(turn, signal);
     signal?.throwIfAborted();
-    write = prepare(total);
+    write = prepare(byteLength);
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
     yield* fill(file);
@@ -148,22 +146,15 @@ function untilCallReturns(): Step {
   return { promise: Promise.resolve(), finishNow: () => "over" };
 }
 
-function* untilKnown(coming: Promise<number>): Generator<Step, number> {
-  let byteLength = 0;
-  const promise = coming.then((known) => byteLength = known);
-  yield { promise, finishNow: () => "needs a turn" };
-  return byteLength;
-}
-
 function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
   return { promise: turn.due(signal), finishNow: () => turn.isDue ? "over" : "needs a turn" };
 }
 
 function untilUnlocked(signal: AbortSignal | undefined): Step {
   return {
-    promise: sleep(LOCK_POLL_MILLISECONDS).then(() => signal?.throwIfAborted()),
+    promise: sleep(LOCK_MILLISECONDS).then(() => signal?.throwIfAborted()),
     finishNow() {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MILLISECONDS);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MILLISECONDS);
       return "over";
     },
   };

@@ -9,13 +9,7 @@ import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
 import type { Direction } from "./pieces.ts";
 import type { StagingBlock } from "./staging_memory.ts";
-import {
-  MAX_PART_BYTES,
-  MAX_SHARED_COPIES,
-  MIN_COPY_BYTES,
-  MIN_PART_BYTES,
-  PARTS_WANTED,
-} from "./ways.ts";
+import { MAX_PART_BYTES, MAX_SHARED_COPIES, MIN_COPY_BYTES, MIN_PART_BYTES } from "./ways.ts";
 
 /** Parts begin at lines of the cache, as their array does. */
 const LINE = 64;
@@ -112,7 +106,7 @@ class SharedParts {
     this.#operation = direction === "upload" ? "load" : "store";
     this.#staged = address;
     this.#byteLength = byteLength;
-    const wanted = Math.max(MIN_PART_BYTES, byteLength / PARTS_WANTED);
+    const wanted = Math.max(MIN_PART_BYTES, byteLength / MAX_SHARED_COPIES);
     const fewest = byteLength / lanes.partSlots.length; // a slot carries one part
     this.#partBytes = roundUp(Math.max(Math.min(MAX_PART_BYTES, wanted), fewest), LINE);
   }

@@ -16,8 +16,6 @@ const CORE_BYTES = 10 * MIB;
 const PAGE_MAKING_BYTES = 5 * MIB;
 /** Time of a call that moves nothing (bench:calls). */
 const CALL_MILLISECONDS = 0.01;
-/** Cores from which threads may look for work instead of sleeping (bench:cost). */
-const MIN_BUSY_CORES = 8;
 /** Lanes that keep the bus busy (bench:transfer). */
 const MAX_LANES = 10;
 const CORES = navigator.hardwareConcurrency;
@@ -41,29 +39,26 @@ const MAX_CALL_BYTES = powerNear(MAX_TURN_MILLISECONDS * CORE_BYTES);
 const MAX_FRESH_CALL_BYTES = powerNear(
   0.75 * MAX_TURN_MILLISECONDS / (1 / CORE_BYTES + 1 / PAGE_MAKING_BYTES),
 );
-/** Looks at a stream that is busy before a transfer waits for it between turns, 15 us (bench:calls). */
+/** Looks at a stream that is busy, 15 us, and of a lane for work, before either looks at the time (bench:calls). */
 export const MAX_IDLE_LOOKS = 32;
 
 // The ring: page-locked slots that large arrays and files pass through.
 
 const SLOT_BYTES = 2 * MIB; // bench:transfer
-const MIN_SLOTS = 4;
 const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
 /** Slots of the first slab; the next has as many times more, as blocks of streams do, and later ones all that are held. */
 export const FIRST_SLOTS = 2;
 export const GROWTH = 4;
-/** Slots that the copy engines of all devices fill before lanes need them, and the fewest of a device (bench:links). */
+/** Slots that the copy engines of all devices fill before lanes need them (bench:links). */
 export const SLOTS_AHEAD = 8;
-export const MIN_SLOTS_AHEAD = 3;
 /** Nothing smaller goes through the ring (bench:transfer). */
 export const MIN_RING_BYTES: number = 4 * MIB;
 /** Where fewer than {@link MANY_LANES} run, the ring beats the driver from here on (bench:transfer). */
-const FEW_LANES_RING_BYTES = 32 * MIB;
+const FEW_LANES_RING_BYTES = 8 * MIN_RING_BYTES;
 /** Nothing smaller waits for lanes that sleep, which takes a quarter millisecond (bench:transfer). */
-export const MIN_WAKING_BYTES: number = 8 * MIB;
+export const MIN_WAKING_BYTES: number = 2 * MIN_RING_BYTES;
 /** Pieces of a transfer: more start the copy engine earlier, fewer cost fewer calls (bench:transfer). */
 export const PIECES_WANTED = 12;
-export const MIN_PIECE_BYTES: number = 256 * KIB;
 /** Transfers that share a ring or a file at a time; more would evict each other from the caches (bench:both). */
 export const MAX_AT_ONCE = 4;
 
@@ -76,13 +71,12 @@ const MAX_SHARED_LANES = 24;
 export const MIN_LANES = 3;
 export const MANY_LANES = 7;
 /** Time for which a lane looks for its next task before it sleeps (bench:transfer). */
-export const PATIENCE_MILLISECONDS: number = CORES >= MIN_BUSY_CORES ? 2 : 0;
+export const PATIENCE_MILLISECONDS: number = CORES > MANY_LANES ? 2 : 0;
 /** Time for which a caller that finds nothing to do sleeps, where cores are few. */
-export const NAP_MILLISECONDS: number = CORES >= MIN_BUSY_CORES ? 0 : 0.05;
+export const NAP_MILLISECONDS: number = CORES > MANY_LANES ? 0 : 0.05;
 /** Looks for the end of a task before events are looked at again: 3 microseconds (bench:transfer). */
 export const MAX_DONE_LOOKS = 500;
-/** Looks of a lane between two glances at the clock, and the time for which it sleeps at a stretch. */
-export const MAX_LANE_LOOKS = 64;
+/** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
 export const LANE_NAP_SECONDS = 2;
 /** Time after which lanes that do not run never will. */
 export const MAX_START_MILLISECONDS = 3000;
@@ -91,19 +85,16 @@ export const MAX_LENT_THREADS = 26;
 export const MAX_KEEPER_THREADS = 4;
 /** Places that one task lists, and copies that are queued in 4 milliseconds (bench:many, bench:saves). */
 export const MAX_RUNS = 128;
-export const MAX_COPIES = 1024;
+export const MAX_COPIES: number = 8 * MAX_RUNS;
 
 // Demand: when page-locked memory and threads pay (bench:programs).
 
 /** Bytes that a program moves before a ring is made for it. */
-export const RING_DEMAND_BYTES: number = 128 * MIB;
+export const RING_DEMAND_BYTES: number = 2 * MAX_SLOTS * SLOT_BYTES;
 /** Bytes that the driver moves in the time that lanes take to start, 40 to 120 ms. */
 export const LANE_DEMAND_BYTES: number = 2048 * MIB;
-/** Bytes that lent threads, which are nearly as fast as lanes, move in the time that lanes would save. */
-export const LENT_DEMAND_SHARE = 1 / 16;
-/** The same for each transfer of theirs, as bytes. */
-export const LENT_DEMAND_BYTES: number = 64 * MIB;
-
+/** Bytes of the driver's as which a transfer by lent threads counts, which are nearly as fast as lanes. */
+export const LENT_DEMAND_BYTES: number = MAX_SLOTS * SLOT_BYTES;
 /** Pages of a large array that are looked at, evenly spread: most of them missing makes it fresh. */
 export const PAGE_LOOKS = 4;
 /** A large page; and the largest block that the C library's heap may take from its own memory. */
@@ -112,39 +103,35 @@ export const MAX_HEAP_BLOCK_BYTES: number = 32 * MIB;
 
 // Arrays of middle size, which lanes and the caller copy together by way of staging memory.
 
-/** Sizes of these (bench:transfer): of arrays that have no pages, because larger ones get large pages. */
-const SHARED_BYTES = {
-  upload: { min: 512 * KIB, max: 8 * MIB },
-  download: { min: 512 * KIB, max: 8 * MIB },
-  fresh: { min: 256 * KIB, max: 4 * MIB },
-} as const;
-/** Parts, which lanes copy: fewer bytes cost more to hand out than to copy (bench:transfer). */
-export const PARTS_WANTED = 8;
-export const PART_SLOTS = 32;
-export const MIN_PART_BYTES: number = 64 * KIB;
-export const MAX_PART_BYTES: number = 128 * KIB;
-/** Copies of the copy engine, and the most of a transfer (bench:transfer). */
+/** Copies of the copy engine: the fewest bytes of one, and the most copies of a transfer (bench:transfer). */
 export const MIN_COPY_BYTES: number = 512 * KIB;
 export const MAX_SHARED_COPIES = 8;
-/** Staging memory, whose parts downloads take in turn, and of threads that share it (bench:touched). */
-export const STAGING_BYTES: number = 4 * MIB;
-export const SHARED_STAGING_BYTES: number = 16 * MIB;
-/** Small downloads that pay for the staging memory, and as how many a larger one counts (bench:transfer). */
-export const LANDING_DEMAND_COUNT = 320;
-export const LARGER_LANDING_COUNT = 16;
-
-// New arrays.
-
+/** Sizes of these arrays; of those without pages half as much, because larger ones get large pages. */
+const MAX_SHARED_BYTES = 2 * MAX_SHARED_COPIES * MIN_COPY_BYTES;
+/** The smallest piece of the ring's, and the smallest array for which demand is noted. */
+export const MIN_PIECE_BYTES: number = MIN_COPY_BYTES / 2;
 /** The smallest array for whose memory anything is done; smaller ones share pages (bench:transfer). */
 export const MIN_KEPT_BYTES: number = 64 * KIB;
 /** The smallest array whose pages are looked at: making few costs as much as it saves (bench:versions). */
-export const MIN_FRESH_BYTES: number = 128 * KIB;
+export const MIN_FRESH_BYTES: number = 2 * MIN_KEPT_BYTES;
+/** Parts, which lanes copy: fewer bytes cost more to hand out than to copy (bench:transfer). */
+export const MIN_PART_BYTES: number = MIN_KEPT_BYTES;
+export const MAX_PART_BYTES: number = 2 * MIN_PART_BYTES;
+export const PART_SLOTS = 32;
+/** Staging memory, whose parts downloads take in turn, and of threads that share it (bench:touched). */
+export const STAGING_BYTES: number = 4 * MIB;
+export const SHARED_STAGING_BYTES: number = 2 * MAX_SHARED_BYTES;
+/** Small downloads that pay for the staging memory, and as how many a larger one counts (bench:transfer). */
+export const LARGER_LANDING_COUNT = 16;
+export const LANDING_DEMAND_COUNT: number = 20 * LARGER_LANDING_COUNT;
+
+// New arrays.
+
 /** Arrays that lanes make ahead, and the most bytes of them. */
-const MIN_MADE_BYTES = 512 * KIB;
-const MAX_MADE_BYTES = 32 * MIB;
+const MAX_MADE_BYTES = MAX_HEAP_BLOCK_BYTES;
 export const MAX_AHEAD_BYTES: number = 128 * MIB;
 /** Smaller arrays are not waited for: a copy of page-locked memory is nearly as fast (bench:transfer). */
-export const MIN_AWAITED_BYTES: number = 2 * MIB;
+export const MIN_AWAITED_BYTES: number = 4 * MIN_COPY_BYTES;
 /** Lanes that make arrays while there is nothing to move, and arrays of one size ahead (bench:transfer). */
 export const ARRAY_LANES = 5;
 export const MAX_ARRAYS_AHEAD = 8;
@@ -156,7 +143,7 @@ export const MAX_ARRAYS_ASKED: number = MAX_ARRAYS_AHEAD * MAX_ARRAY_SIZES;
 // Files, streams, and many small arrays.
 
 /** From this size on a file goes through the ring: the driver cannot read files (bench:files). */
-export const MIN_FILE_RING_BYTES: number = MIB;
+export const MIN_FILE_RING_BYTES: number = 2 * MIN_COPY_BYTES;
 /** More parts of a file go through the ring however small they are (bench:saves). */
 export const FEW_PARTS = 32;
 /** Alignment of packed arrays, the same as that of device memory: the GPU reads such places fastest. */
@@ -164,9 +151,11 @@ export const PACK_ALIGNMENT_BYTES = 256;
 /** A chunk of a web stream: large enough for the bus, small enough for files, sockets, compressors. */
 export const CHUNK_BYTES: number = MIB;
 /** The first block of a stream that does not tell its length: a server has hundreds of short ones. */
-export const FIRST_BLOCK_BYTES: number = 64 * KIB;
+export const FIRST_BLOCK_BYTES: number = MIN_KEPT_BYTES;
 /** Time that a source has to end: longer than one that closes a connection needs. */
 export const MAX_CANCEL_MILLISECONDS = 1000;
+/** Times that a call about a file is made again which a signal may have interrupted. */
+export const MAX_RETRIES = 3;
 /** Between two looks whether another process has let a file go. */
 export const LOCK_MILLISECONDS = 10;
 
@@ -281,7 +270,7 @@ export function limitsOnCores(limits: EngineLimits, coreCount: number): EngineLi
 
 function slotCountFor(ringSize: ByteSize): number {
   const slotCount = Math.floor(parseBytes(ringSize, "ringSize") / SLOT_BYTES);
-  if (slotCount >= MIN_SLOTS) return slotCount;
+  if (slotCount >= 2 * FIRST_SLOTS) return slotCount;
   throw new RangeError(
     `Cannot use a ring of ${ringSize} for transfers: expected at least 8 MiB`,
   );
@@ -312,18 +301,15 @@ export function goesThroughRing(
   return laneCount >= MIN_LANES && byteLength >= (ringFromBytes ?? fromBytes);
 }
 
-/** Kind of an array for a transfer that lanes and the caller share. */
-export type SharedKind = keyof typeof SHARED_BYTES;
-
 /** Returns whether lanes that are awake and the caller share a transfer of a size. */
-export function isShared(byteLength: number, kind: SharedKind): boolean {
-  const { min, max } = SHARED_BYTES[kind];
-  return byteLength >= min && byteLength <= max;
+export function isShared(byteLength: number, { isFresh = false } = {}): boolean {
+  const share = isFresh ? 0.5 : 1;
+  return byteLength >= share * MIN_COPY_BYTES && byteLength <= share * MAX_SHARED_BYTES;
 }
 
 /** Returns whether new arrays of a size are made by lanes, ahead of a program that makes more of them. */
 export function isMade(byteLength: number): boolean {
-  return byteLength >= MIN_MADE_BYTES && byteLength <= MAX_MADE_BYTES;
+  return byteLength >= MIN_COPY_BYTES && byteLength <= MAX_MADE_BYTES;
 }
 
 /** Returns the time for which an array that lanes make is waited for: as long as this thread would take. */

@@ -153,6 +153,12 @@ testOnLinux("moveShared() into an array that cannot be made leaves nothing", asy
 
 Deno.test("isShared() begins with arrays that have no pages, and ends with large ones", () => {
   const sizes = [2 ** 18, 2 ** 19, 4 * MIB + 1, 8 * MIB, 8 * MIB + 1];
-  assertEquals(sizes.map((size) => isShared(size, "download")), [false, true, true, true, false]);
-  assertEquals(sizes.map((size) => isShared(size, "fresh")), [true, true, false, false, false]);
+  assertEquals(sizes.map((size) => isShared(size)), [false, true, true, true, false]);
+  assertEquals(sizes.map((size) => isShared(size, { isFresh: true })), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
 });
