@@ -14,6 +14,7 @@ export const RELEASE_FILES: Readonly<Record<string, readonly Entry[]>> = {
     "./kernels",
     "./memory",
     "./numpy",
+    "./persist",
     "./python",
     "./safetensors",
     "./sharing",

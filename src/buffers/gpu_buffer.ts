@@ -13,7 +13,14 @@ import {
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
 import type { Context } from "../driver/context.ts";
-import { type ArrayOf, DTYPE, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import {
+  type ArrayOf,
+  DTYPE,
+  type DType,
+  DTYPE_NAMES,
+  elementBytes,
+  type ScalarOf,
+} from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
@@ -24,6 +31,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { type HandedOver, handOverMemory } from "../sharing/hand_over.ts";
 import { shareMemory } from "../sharing/share_memory.ts";
+import type { MemoryTicket } from "../ticket.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import {
@@ -45,7 +53,6 @@ import { finished } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
-import type { MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import type { BufferRequest } from "./buffer_request.ts";
@@ -326,7 +333,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** The address for kernels and other libraries; 0n when it has no bytes. */
   get ptr(): bigint {
-    return this.span.address;
+    const { address } = this.span;
+    this.#allocation.usage.gate?.handOut();
+    return address;
   }
 
   /** The memory, for copies and kernels; checked. */
@@ -361,6 +370,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    *   the bytes.
    * @throws RangeError when the array is longer or shorter than the buffer.
    */
+  upload(source: ArrayOf<D>, options?: TransferChoice): Promise<this>;
+  /** Copies other host memory into the buffer: an array that holds the same bits, or bytes. */
+  upload(source: Uploadable<D>, options?: TransferChoice): Promise<this>;
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     options = TRANSFER_CHOICE.read(options, "upload");
     const host = hostSource(this, source, new Moving("upload to", this));
@@ -370,6 +382,9 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /** Copies host memory into the buffer; blocks until the copy and everything before it is done. */
+  uploadSync(source: ArrayOf<D>, options?: StreamChoice): this;
+  /** Copies other host memory into the buffer, and blocks as well. */
+  uploadSync(source: Uploadable<D>, options?: StreamChoice): this;
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const host = hostSource(this, source, new Moving("upload to", this));
@@ -520,11 +535,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async showImage(options: ImageOptions = {}): Promise<BufferImage> {
     const { dtype, shape, label = this.constructor.name } = this;
-    const read = (layout: StridedLayout) => {
-      const view: StridedView<D, GpuBuffer<D>> = this.strided(layout);
-      return view.download() as Promise<ArrayLike<number | bigint>>;
-    };
-    const source = { name: viewNameOf(this) ?? label, words: `${this}`, dtype, shape, read };
+    const view = this.strided();
+    const source = { name: viewNameOf(this) ?? label, words: `${this}`, dtype, shape, view };
     return await drawImage(source, IMAGE_OPTIONS.read(options, "showImage"));
   }
 
@@ -578,6 +590,43 @@ export abstract class GpuBuffer<D extends DType = DType>
       this.allocateLike(part.shape, options),
       (copy) => copy.copyFrom(part, { stream }),
     );
+  }
+
+  /**
+   * Copies the elements into new memory of another device, or of the same one, in the buffer's shape.
+   * The copy is queued, straight from device to device where they reach each other
+   * (cuMemcpyPeerAsync), and through the host where not; the result is the caller's to dispose.
+   *
+   * @throws TypeError for anything but a device: another element type is {@link GpuBuffer.astype}.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using other = CudaDevice.open(gpu.context.driver.deviceCount - 1, { driver: "auto" });
+   * using x = await gpu.upload([[1, 2], [3, 4]]);
+   * using y = x.to(other);
+   * console.log(y.shape, await y.download()); // [ 2, 2 ] Float32Array(4) [ 1, 2, 3, 4 ]
+   * ```
+   */
+  to<B extends GpuBuffer<D>>(
+    gpu: { alloc(dtype: D, shape: Shape, options?: PlaceOptions): B },
+    options: PlaceOptions = {},
+  ): B {
+    options = PLACE_OPTIONS.read(options, "to");
+    if (typeof Object(gpu).alloc !== "function") {
+      const hint = (DTYPE_NAMES as readonly unknown[]).includes(gpu)
+        ? `; astype("${gpu}") converts`
+        : "";
+      throw new TypeError(
+        `Cannot copy ${this} to ${describeValue(gpu)}: expected a device, as CudaDevice.open() ` +
+          `returns it${hint}`,
+      );
+    }
+    this.#requireUsable();
+    const copy = gpu.alloc(this.dtype, this.shape, options);
+    return finished(copy, (made) => made.copyFrom(this, { stream: options.stream }));
   }
 
   /**
@@ -970,7 +1019,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
-    const where = `device ${this.deviceOrdinal}`;
+    const { asleep } = this.#allocation;
+    const where = `device ${this.deviceOrdinal}${asleep === undefined ? "" : ` (${asleep})`}`;
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 

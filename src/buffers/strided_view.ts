@@ -31,9 +31,9 @@ import { CONVERT, isConvertible } from "./conversion.ts";
 import type { DeviceBuffer } from "./device_buffer.ts";
 import { elementBitsOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
-import { type BufferImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
+import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import { sharesElement } from "./overlap.ts";
 import {
   countOf,
@@ -331,13 +331,6 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return await packed.describe(options);
   }
 
-  /** Draws the elements as a picture, through a contiguous buffer; see {@link GpuBuffer.showImage}. */
-  async showImage(options: ImageOptions = {}): Promise<BufferImage> {
-    options = IMAGE_OPTIONS.read(options, "showImage");
-    using packed = nameView(this.contiguous(), `${this}`);
-    return await packed.showImage(options);
-  }
-
   /**
    * Queues writing a pattern over and over into the elements, in the order of the view, through a
    * contiguous buffer; does not wait. See {@link GpuBuffer.fillPattern}.
@@ -348,6 +341,19 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     using packed: GpuBuffer<D> = this.buffer.allocateLike(this.shape, options);
     packed.fillPattern(pattern, options);
     return this.copyFrom(packed, options);
+  }
+
+  /**
+   * Draws the elements as a picture, in the order of the view; see {@link GpuBuffer.showImage}.
+   * `planes.transpose([1, 2, 0])` shows an image whose colours are its outermost axis.
+   *
+   * @throws RangeError when a view of this shape is no picture.
+   */
+  async showImage(options: ImageOptions = {}): Promise<BufferImage> {
+    const { dtype, shape, buffer } = this;
+    const name = buffer.label ?? "StridedView";
+    const source = { name, words: `${this}`, dtype, shape, view: this };
+    return await drawImage(source, IMAGE_OPTIONS.read(options, "showImage"));
   }
 
   /**
@@ -409,8 +415,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   /**
-   * Copies host memory into the elements and blocks until they are there; see {@link
-   * StridedView.upload}.
+   * Copies host memory into the elements and blocks until they are there; see
+   * {@link StridedView.upload}.
    */
   uploadSync(
     source: Uploadable<D>,
@@ -473,8 +479,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options?: StreamChoice,
   ): ArrayOf<D>;
   /**
-   * Copies the elements into `destination` and blocks until they are there; see {@link
-   * StridedView.download}.
+   * Copies the elements into `destination` and blocks until they are there; see
+   * {@link StridedView.download}.
    */
   downloadSync<T extends Uploadable<D>>(
     destination: T,
@@ -498,8 +504,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   /**
-   * Makes a DLPack struct of the elements for another library, with these strides; see {@link
-   * GpuBuffer.toDLPack}. A copy made for the library is contiguous.
+   * Makes a DLPack struct of the elements for another library, with these strides; see
+   * {@link GpuBuffer.toDLPack}. A copy made for the library is contiguous.
    */
   toDLPack(options: DLPackOptions = {}): DLPackTensor {
     options = DLPACK_OPTIONS.read(options, "toDLPack");

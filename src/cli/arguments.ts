@@ -14,16 +14,28 @@ export interface CliOptions {
   /** Folder for files. */
   readonly out: string;
   readonly json: boolean;
+  /** Whether to remove what the command installs. */
+  readonly remove: boolean;
   /** Whether to measure nvbandwidth's cases. */
   readonly cases: boolean;
   /** Bytes of a copy in these cases; nvbandwidth's when left out. */
   readonly caseBytes: number | undefined;
+  /** Words after the command, for `persisted`: `["forget", "llama"]`. */
+  readonly words: readonly string[];
   /** A file with nvbandwidth's output to compare them with. */
   readonly compare: string | undefined;
 }
 
 /** Names of the commands. */
-export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "help" | "version";
+export type Command =
+  | "demo"
+  | "bandwidth"
+  | "calibrate"
+  | "doctor"
+  | "kernel"
+  | "persisted"
+  | "help"
+  | "version";
 
 const PLACE = ["device", "driver"];
 const SIZES = ["largest", "full"];
@@ -33,7 +45,9 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
   calibrate: [...PLACE, "json"],
-  doctor: PLACE,
+  doctor: [...PLACE, "json"],
+  kernel: ["remove"],
+  persisted: ["json"],
   help: [],
 };
 
@@ -72,13 +86,34 @@ export function readArguments(args: readonly string[]): CliArguments {
       `Cannot run "${command}": it is not a command${hintAt(command, Object.keys(COMMANDS))}`,
     );
   }
-  if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
+  if (rest.length > 0 && (command !== "persisted" || isHelp)) {
+    throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
+  }
   if (isHelp) return { command: "help", topic, options: readOptions(values) };
   for (const token of tokens) {
     if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
-  return { command, topic, options: readOptions(values) };
+  return { command, topic, options: { ...readOptions(values), words: wordsAfter(rest) } };
+}
+
+/** The words that may follow `persisted`, and how many follow each of them. */
+const ACTIONS: Readonly<Record<string, number>> = { forget: 1, start: 0, stop: 0 };
+
+/** Checks the words that follow `persisted`. */
+function wordsAfter(words: readonly string[]): readonly string[] {
+  const [action, ...rest] = words;
+  if (action === undefined) return words;
+  const count = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (count === undefined) {
+    const hint = hintAt(action, Object.keys(ACTIONS));
+    throw new UsageError(`Cannot run persisted ${action}: expected forget, start or stop${hint}`);
+  }
+  if (rest.length < count) {
+    throw new UsageError(`Cannot run persisted ${action}: a name is missing`);
+  }
+  if (rest.length === count) return words;
+  throw new UsageError(`Cannot run persisted ${action}: unexpected "${rest[count]}"`);
 }
 
 function isCommand(text: string): text is keyof typeof COMMANDS {
@@ -101,6 +136,7 @@ function parse(args: readonly string[]) {
         out: { type: "string", default: "." },
         json: { type: "boolean", default: false },
         cases: { type: "boolean", default: false },
+        remove: { type: "boolean", default: false },
         compare: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
@@ -113,7 +149,7 @@ function parse(args: readonly string[]) {
 }
 
 function readOptions(values: Values): CliOptions {
-  const { device, driver, out, json, cases, compare } = values;
+  const { device, driver, out, json, cases, compare, remove } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
@@ -138,9 +174,11 @@ function readOptions(values: Values): CliOptions {
     driver,
     out,
     json,
+    remove,
     cases: cases || compare !== undefined,
     caseBytes: values.largest === undefined ? undefined : largestBytes,
     compare,
+    words: [],
   };
 }
 

@@ -68,8 +68,9 @@ import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
 import { releaseAll } from "../driver/release.ts";
-import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
+import { type ArrayOf, DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
   CAPTURE_OPTIONS,
   captureGraph,
@@ -161,8 +162,13 @@ import {
   streamOn,
 } from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
+import type { Persistable } from "../persist/contents.ts";
+import type { Persisted, PersistOptions, PersistRequest } from "../persist/persist.ts";
+import type { PersistedTable } from "../persist/persisted_table.ts";
+import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
+import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -180,7 +186,6 @@ import {
 } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
-import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
@@ -393,8 +398,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Resource that allocates page-locked memory when a call names none; {@link
-   * CudaDevice.withPinnedResource} changes it for a function.
+   * Resource that allocates page-locked memory when a call names none;
+   * {@link CudaDevice.withPinnedResource} changes it for a function.
    */
   get pinnedMemoryResource(): MemoryResource {
     return this.#pinnedResources.current;
@@ -413,8 +418,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `resource` as the default for page-locked memory, as {@link
-   * CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
+   * Calls `body` with `resource` as the default for page-locked memory, as
+   * {@link CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
    *
    * @returns What `body` returns.
    */
@@ -424,8 +429,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `stream` as the stream of this device's calls that name none, as {@link
-   * CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
+   * Calls `body` with `stream` as the stream of this device's calls that name none, as
+   * {@link CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
    * `await` in `body`. Calls nest; other devices and other functions keep their own.
    *
    * @returns What `body` returns.
@@ -456,8 +461,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Allocates device memory. The elements keep whatever was there before; use {@link
-   * CudaDevice.zeros} to clear them.
+   * Allocates device memory. The elements keep whatever was there before; use
+   * {@link CudaDevice.zeros} to clear them.
    *
    * @param dtype The element type, such as `"float32"`.
    * @param shape Number of elements, or the size of each axis.
@@ -545,6 +550,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   change a whole number up to 2^53, or make a finite one infinite.
    * @throws OutOfMemoryError with all amounts when the device has too little memory.
    */
+  upload(
+    source: Float32Array | readonly number[],
+    options?: UploadOptions<"float32">,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies a typed array into it; resolves when that is done. */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
@@ -569,12 +579,23 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
+  /** Has the compiler say what it expects where nothing above fits; there is no such call. */
+  upload(
+    source: Lowercase<
+      "expected a typed array or numbers; bigints, booleans and bytes need { dtype }"
+    >,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies an array of this element type into it. */
+  upload<D extends DType>(
+    source: ArrayOf<D>,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceBuffer<D>>;
   async upload<D extends DType>(
-    source: HostMemory | HostValues,
+    source: HostMemory | HostValues | string, // the words of a signature above; they are refused
     options: UploadOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
     options = UPLOAD_OPTIONS.read(options, "upload");
-    const { array, dtype, shape } = uploadSource(source, options);
+    const { array, dtype, shape } = uploadSource(source as HostValues, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
     if (made instanceof Promise) {
@@ -590,6 +611,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /** Allocates device memory and copies an array into it; blocks until the copy is done. */
+  uploadSync(
+    source: Float32Array | readonly number[],
+    options?: UploadOptions<"float32">,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies a typed array into it; blocks until the copy is done. */
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
@@ -620,14 +646,25 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
+  /** Has the compiler say what it expects where nothing above fits; there is no such call. */
+  uploadSync(
+    source: Lowercase<
+      "expected a typed array or numbers; bigints, booleans and bytes need { dtype }"
+    >,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies an array of this element type into it; blocks. */
   uploadSync<D extends DType>(
-    source: HostMemory | HostValues,
+    source: ArrayOf<D>,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): DeviceBuffer<D>;
+  uploadSync<D extends DType>(
+    source: HostMemory | HostValues | string, // the words of a signature above; they are refused
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
     options = UPLOAD_OPTIONS.read(options, "uploadSync");
     const { stream, onProgress, signal } = options;
     signal?.throwIfAborted();
-    const { array, dtype, shape } = uploadSource(source, options);
+    const { array, dtype, shape } = uploadSource(source as HostValues, options);
     return finished(this.alloc(dtype, shape, allocationOf(options)), (buffer) => {
       buffer.uploadSync(array, { stream });
       const { byteLength } = buffer;
@@ -1300,6 +1337,106 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return allocatePitchedBuffer({ dtype, shape, ...place });
   }
 
+  /**
+   * Opens what is persisted under a name, or makes it: memory that stays on the GPU when this program ends,
+   * in whatever way, until `forget()` gives it up. A second call returns what the first one made, also after
+   * a restart of a notebook's kernel. Starts the keeper, a small process that holds the memory by file
+   * descriptors and needs `--allow-run`; works on Linux.
+   *
+   * The function returns a device buffer, an object of named device buffers, or a model of {@link
+   * CudaDevice.loadSafetensors}. Inside it this device's memory comes from chunks that other processes can
+   * open. `dispose()` lets go of the memory here and leaves it on the GPU.
+   *
+   * @throws PersistError when the name was made with another key, or of files that have changed since; when
+   *   the function returned something else; when another process keeps it asleep.
+   *
+   * @example
+   * ```ts ignore
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using model = await gpu.persist("llama", () => gpu.loadSafetensors("model.safetensors"));
+   * console.log(model.persistence.state, model.persistence.wasThere);
+   * ```
+   */
+  async persist<T extends Persistable>(
+    name: string,
+    make: () => T | Promise<T>,
+    options: PersistOptions = {},
+  ): Promise<Persisted<T>> {
+    const { persistMemory } = await import("../persist/persist.ts");
+    const withResource: PersistRequest["withResource"] = (resource, body) => {
+      return this.withResource(resource, body);
+    };
+    const value = await persistMemory(this.context, { name, make, withResource }, options);
+    return value as unknown as Persisted<T>;
+  }
+
+  /**
+   * Lists what is persisted on this device, by whatever program: names, sizes, when it was made and of what,
+   * who has it open, and whether it is whole.
+   */
+  async persisted(): Promise<PersistedTable> {
+    const device = deviceUuid(this.context);
+    const { persistedTable } = await import("../persist/persist.ts");
+    return await persistedTable(device);
+  }
+
+  /**
+   * Gives up what is persisted under a name: its memory is freed when the last program lets go. Returns
+   * whether there was such a name.
+   */
+  async forget(name: string): Promise<boolean> {
+    requireKind(name, TEXT, "forget");
+    const device = deviceUuid(this.context);
+    const { forgetPersisted } = await import("../persist/persist.ts");
+    return await forgetPersisted({ name, device });
+  }
+
+  /**
+   * Puts memory to sleep, behind all that was queued: its contents go to host memory or a file, its device
+   * memory is free, and its addresses stay. Resolves when it is away. It comes back by {@link
+   * CudaDevice.wake}, or by its next use; views and recorded graphs stay valid.
+   *
+   * Takes a buffer, a model, an object of named buffers, or all memory of a tag: `{ tag: "weights" }`. The
+   * memory must come from a {@link VirtualMemoryResource}, `growable()` or `persist()`. Addresses that the
+   * program has read (`ptr`) must not be used meanwhile: the kit cannot know.
+   *
+   * @throws PersistError for other memory, by its name; for persisted memory that other programs have open,
+   *   with their processes.
+   * @throws TypeError while another library or process uses it.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   * import { VirtualMemoryResource } from "vramkit/memory";
+   *
+   * using gpu = CudaDevice.open(0, {
+   *   driver: "auto",
+   *   resource: (gpu) => new VirtualMemoryResource(gpu),
+   * });
+   * using x = gpu.iota("int32", 4);
+   * await gpu.sleep(x); // its memory is free
+   * await gpu.wake(x);
+   * console.log(await x.download()); // Int32Array(4) [0, 1, 2, 3]
+   * ```
+   */
+  async sleep(target: Sleepable, options: SleepOptions = {}): Promise<void> {
+    const { sleepMemory } = await import("../persist/sleep.ts");
+    await sleepMemory(this.context, target, options);
+  }
+
+  /**
+   * Brings memory that sleeps back to its addresses. Resolves when its contents are there. What is awake
+   * stays as it is.
+   *
+   * @throws OutOfMemoryError when the device has too little memory: it is asleep and whole then.
+   */
+  async wake(target: Sleepable): Promise<void> {
+    const { wakeMemory } = await import("../persist/sleep.ts");
+    await wakeMemory(this.context, target);
+  }
+
   /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */
   get memory(): DeviceMemory {
     return readDeviceMemory(this.context);
@@ -1393,8 +1530,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
-   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an {@link
-   * OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an
+   * {@link OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
    * asked.
    */
   limit(size: ByteSize | undefined): void {

@@ -24,7 +24,7 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
 import {
   type RankFault,
-  type SimulatedKernel,
+  type SimulatedKernel as DriverKernel,
   simulateDriver as simulate,
 } from "../../ffi/simulated/driver.ts";
 import { MAX_DEVICES } from "../../ffi/simulated/model/address_space.ts";
@@ -42,13 +42,11 @@ import {
   TEXT,
 } from "../words/options.ts";
 
+import { type SimulatedKernel, SimulatedLaunch } from "./simulated_launch.ts";
+
 export type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
-export type {
-  Dimensions,
-  RankFault,
-  SimulatedKernel,
-  SimulatedLaunch,
-} from "../../ffi/simulated/driver.ts";
+export type { RankFault } from "../../ffi/simulated/driver.ts";
+export { type Dimensions, type SimulatedKernel, SimulatedLaunch } from "./simulated_launch.ts";
 export { SimulationError } from "../../ffi/simulated/errors.ts";
 export type { Rule as SimulationRule } from "../../ffi/simulated/stricter.ts";
 
@@ -167,11 +165,14 @@ function isKernel(value: unknown): value is SimulatedKernel {
 }
 
 /** Refuses a kernel that returns a promise: the launch would be over before its bytes are written. */
-function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, SimulatedKernel] {
+function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, DriverKernel] {
   const { parameterBytes } = kernel;
   const words = `Cannot run kernel "${name}": its function returned a promise, and a launch is ` +
     "over when it returns";
-  return [name, { parameterBytes, run: (launch) => refusePromise(kernel.run(launch), words) }];
+  return [name, {
+    parameterBytes,
+    run: (launch) => refusePromise(kernel.run(new SimulatedLaunch(launch)), words),
+  }];
 }
 
 function checkFault(fault: RankFault | undefined, rank: number): RankFault | undefined {

@@ -96,7 +96,7 @@ Deno.test("a notebook with the files of a release is told of a call that was not
   assertStringIncludes(stderr, "vramkit: a call that was not awaited failed: Cannot upload to");
 });
 
-Deno.test("the source maps of a release name the sources and their lines", async () => {
+Deno.test("the source maps of a release name the sources and their lines", () => {
   let count = 0;
   for (const [name, text] of texts) {
     if (!name.endsWith(".map")) continue;

@@ -28,6 +28,7 @@ import {
   MappedHostMemoryResource,
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
+  VirtualMemoryResource,
 } from "../../src/entries/memory.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
@@ -37,6 +38,7 @@ import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
   memoryMeter,
+  PlotlyRuntime,
   progress,
   systemMeter,
   warnOfReruns,
@@ -171,6 +173,15 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "CudaDevice#iota": door({ ...DEVICE, start: "anything", step: "anything" }, ({ gpu }, o) => {
     return gpu.iota("float32", 4, o);
   }),
+  // A name that is none: a keeper would outlive the test.
+  "CudaDevice#persist": door(
+    { key: "text", replace: "flag", move: "flag", signal: "signal" },
+    ({ gpu }, o) => gpu.persist(5 as never, () => gpu.zeros("uint8", 4), o),
+  ),
+  "CudaDevice#sleep": door(
+    { to: "word", path: "anything", onUse: "word" },
+    ({ gpu, buffer }, o) => gpu.sleep(buffer, o),
+  ),
   "CudaDevice#pinned": door(ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
   "CudaDevice#upload": door(
     { ...DEVICE, ...TRANSFER, ...ELEMENTS },
@@ -359,6 +370,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   ),
   "CudaDevice#pitched": door(PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door(PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  "GpuBuffer#to": door(PLACE, ({ gpu, buffer }, o) => buffer.to(gpu, o)),
   ...Object.fromEntries(
     // Each kind says for itself what it returns.
     ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]
@@ -393,6 +405,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "GpuBuffer#writeFile": door(
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
+  ),
+  "StridedView#showImage": door(
+    { colors: "word", range: "list" },
+    ({ buffer }, o) => buffer.reshape([1, -1]).transpose().showImage(o),
   ),
   "GpuBuffer#showImage": door(
     { colors: "word", range: "list" },
@@ -429,10 +445,6 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "StridedView#setAt": door(STREAM, ({ view }, o) => view.setAt(0, 9, o)),
   "StridedView#equals": door(STREAM, ({ view, source }, o) => view.equals(source, o)),
   "StridedView#describe": door(TRANSFER, ({ view }, o) => view.describe(o)),
-  "StridedView#showImage": door(
-    { colors: "word", range: "list" },
-    ({ buffer }, o) => buffer.reshape([1, -1]).strided().showImage(o),
-  ),
   "StridedView#fillPattern": door(
     STREAM,
     ({ view }, o) => view.fillPattern(new Uint8Array([1]).buffer, o),
@@ -558,6 +570,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     reuse: "record",
     handleType: "word",
   }, ({ gpu }, o) => new CudaAsyncMemoryResource(gpu, o)),
+  "new VirtualMemoryResource": door(
+    { tag: "text" },
+    ({ gpu }, o) => new VirtualMemoryResource(gpu, o),
+  ),
   "new PooledPinnedHostMemoryResource": door(
     { keepSize: "size" },
     ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),
@@ -590,6 +606,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
   ),
+  "new PlotlyRuntime": door({ full: "flag" }, (_, o) => void new PlotlyRuntime(o)),
   "new Figure": door(
     { data: "list", layout: "record", config: "record", description: "text" },
     (_, o) => new Figure(o),

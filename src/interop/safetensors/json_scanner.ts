@@ -56,8 +56,8 @@ export class JsonScanner {
 
   /**
    * Takes `{` and the first name of an object with its colon; returns undefined for an empty
-   * object, which it takes whole. The caller takes the value, and then calls {@link
-   * JsonScanner.nextName}.
+   * object, which it takes whole. The caller takes the value, and then calls
+   * {@link JsonScanner.nextName}.
    */
   firstName(): string | undefined {
     this.#take(CODE.openObject);
