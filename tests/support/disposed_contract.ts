@@ -22,7 +22,7 @@ const ALWAYS_WORK = new Set<PropertyKey>([
 const INTERNAL = new Set<PropertyKey>(["derive", "create", "fields", "streamFor", "showElements"]);
 
 /** Arguments for members that would refuse none before they look at the object. */
-const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer) => unknown[]>> = {
+const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer, gpu: CudaDevice) => unknown[]>> = {
   view: () => [0],
   reshape: () => [[4]],
   as: () => ["uint8"],
@@ -43,6 +43,7 @@ const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer) => unknown[]>> = {
   reserve: () => [4],
   grow: () => [4],
   shrink: () => [4],
+  to: (_, gpu) => [gpu],
 };
 
 /** Registers one test for each public member of what `make` makes. */
@@ -58,7 +59,7 @@ export function testDisposedUse(name: string, make: (gpu: CudaDevice) => GpuBuff
       gpu.synchronizeSync();
       for (const member of members) {
         calls.length = 0;
-        const outcome = await outcomeOf(buffer, member);
+        const outcome = await outcomeOf({ buffer, gpu }, member);
         if (!isRefusal(outcome, `Cannot use ${buffer}: it was disposed`)) {
           silent.push(`${String(member)}: ${outcome}`);
         }
@@ -85,11 +86,14 @@ function usesOf(object: object): PropertyKey[] {
 }
 
 /** Resolves to the result of a use: an error, or anything else. */
-async function outcomeOf(buffer: GpuBuffer, member: PropertyKey): Promise<unknown> {
+async function outcomeOf(
+  { buffer, gpu }: { readonly buffer: GpuBuffer; readonly gpu: CudaDevice },
+  member: PropertyKey,
+): Promise<unknown> {
   try {
     const value = Reflect.get(buffer, member);
     if (typeof value !== "function") return value;
-    const result = value.apply(buffer, ARGUMENTS[String(member)]?.(buffer) ?? []);
+    const result = value.apply(buffer, ARGUMENTS[String(member)]?.(buffer, gpu) ?? []);
     if (typeof result?.next === "function") return result.next();
     return await result;
   } catch (error) {

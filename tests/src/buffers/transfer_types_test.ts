@@ -80,12 +80,12 @@ const REFUSED: Readonly<Record<string, string>> = {
   "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
   "gpu.upload('12', { dtype: 'float32' });":
     "of type 'string' is not assignable to parameter of type",
-  "gpu.upload(floats);": "'DeviceBuffer<\"float32\">' is not assignable to type",
+  "gpu.upload(floats);": '"expected a typed array or numbers',
   "gpu.uploadSync([floats.transpose()]);": "is not assignable",
   "floats.set(new Float64Array(2));": "is not assignable to parameter of type",
   "gpu.pinned('int8', 2).set(new Uint8Array(2));": "is not assignable to parameter of type",
   "floats.set(floats);": "is not assignable to parameter of type",
-  "gpu.upload([1n, 2n]);": "Type 'bigint' is not assignable to type",
+  "gpu.upload([1n, 2n]);": "bigints, booleans and bytes need { dtype }",
   "gpu.uploadSync([[true, false]]);": "boolean",
   "const mixed = new Float32Array(2) as Float32Array | Int32Array; gpu.upload(mixed, { dtype: 'int32' });":
     "No overload matches this call",
