@@ -1,5 +1,5 @@
-// The kit's promises, with the newest figure for each: writes bench/README.md from the files in
-// bench/results/: `deno task bench musts`. A test compares the page with the files.
+// The kit's promises, with the newest figure for each: writes the second part of bench/README.md from
+// the files in bench/results/: `deno task bench musts`. A test compares the page with the files.
 
 import { formatBytes } from "../mod.ts";
 import { readWords } from "./arguments.ts";
@@ -9,6 +9,7 @@ import type { BenchResult, BenchRow } from "./result_file.ts";
 
 const RESULTS = new URL("results/", import.meta.url);
 const PAGE = new URL("README.md", import.meta.url);
+const TITLE = "# What must hold";
 
 /** One promise, and the figure of the newest file. */
 interface Must {
@@ -20,8 +21,9 @@ interface Must {
   readonly device: string;
 }
 
-/** Makes the text of the page. */
+/** Makes the text of the page, behind the part that is written by hand. */
 export function mustsPage(): string {
+  const byHand = Deno.readTextFileSync(PAGE).split(`${TITLE}\n`)[0];
   const files = [...Deno.readDirSync(RESULTS)].map(({ name }) => name).filter(isJson).sort();
   const musts = files.flatMap(mustsIn);
   const newest = new Map(
@@ -29,7 +31,7 @@ export function mustsPage(): string {
   );
   const open = [...newest.values()].filter(({ holds }) => !holds);
   return [
-    "# What must hold",
+    `${byHand}${TITLE}`,
     "",
     "Written by `deno task bench musts` from the files in [results/](results/README.md), not by hand. A",
     "figure belongs to the machine and the program state of its file; the newest file of a kind counts.",

@@ -30,7 +30,7 @@ const NOTHING_LIVE = "0 live";
 /** Lets Jupyter run the notebooks; false when it could not write all of them. */
 async function execute(python: string, names: readonly string[]): Promise<boolean> {
   await Deno.mkdir(EXECUTED, { recursive: true });
-  await Deno.writeTextFile(new URL("plotly.html", EXECUTED), await plotlyScript());
+  await Deno.writeTextFile(new URL("plotly.html", EXECUTED), await plotlyScript("cartesian"));
   const files = names.map((name) => fileURLToPath(new URL(`${name}.ipynb`, NOTEBOOKS)));
   const { success } = await new Deno.Command(python, {
     args: [EXECUTE, fileURLToPath(EXECUTED), ...files],

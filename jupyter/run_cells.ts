@@ -9,12 +9,11 @@ import {
   codeCells,
   joined,
   type NotebookCell,
-  NOTEBOOKS,
   readNotebook,
 } from "./notebook_file.ts";
 
-/** The line by which notebooks name the kit; here it is this checkout, as for others it is a URL. */
-const KIT_LINE = 'const vramkit = "..";';
+/** A static import, which the kernel rewrites as well: V8's console has none. */
+const IMPORT = /^import (\{[^}]*\}) from "([^"]+)";$/gm;
 
 /** Shows a cell's result, as the kernel does. */
 const SHOW_RESULT = `async function (number, result) {
@@ -82,7 +81,11 @@ async function runCell(
   number: number,
 ): Promise<CellOutput[]> {
   outputs = [];
-  const expression = joined(source).replace(KIT_LINE, kitLine());
+  const expression = joined(source).replaceAll(
+    IMPORT,
+    (_, names, from) =>
+      `const ${names.replaceAll(" as ", ": ")} = await import("${import.meta.resolve(from)}");`,
+  );
   const request: Runtime.EvaluateParameterType & { replMode: true } = {
     expression,
     replMode: true, // the types lack it
@@ -116,11 +119,6 @@ function errorOutput(exception: Runtime.RemoteObject | undefined): CellOutput {
   const [first = ""] = (exception?.description ?? String(exception?.value)).split("\n");
   const [ename = "Error", ...message] = first.split(": ");
   return { output_type: "error", ename, evalue: message.join(": ") };
-}
-
-function kitLine(): string {
-  const root = new URL("..", NOTEBOOKS).href.replace(/\/$/, "");
-  return `const vramkit = ${JSON.stringify(root)};`;
 }
 
 if (import.meta.main) {

@@ -1,56 +1,167 @@
-// The whole site, made in memory: its pages, and the files that they need.
+// The documentation's site. TypeDoc makes it: the reference with all that a class inherits, the guides
+// and the notebooks as documents, themes. Ours are the texts, the addresses of pages, and search.
 
-import { entryPage } from "./entry_page.ts";
-import { frame } from "./frame.ts";
-import { guidePage } from "./guide_page.ts";
-import { Menu } from "./menu.ts";
-import { Names } from "./names.ts";
-import { notebookPage } from "./notebook_page.ts";
-import type { Found, Page } from "./page.ts";
-import { PROJECT } from "./project.ts";
-import { readReference, type Reference } from "./reference.ts";
-import { searchLibrary, searchList } from "./search_files.ts";
-import { type SymbolPage, symbolPage } from "./symbol_page.ts";
-import { TextPages } from "./text_pages.ts";
-import { findUsage } from "./usage.ts";
+import { join } from "node:path/posix";
+import { fileURLToPath } from "node:url";
+import {
+  Application,
+  type ProjectReflection,
+  type Reflection,
+  ReflectionKind,
+  StructureRouter,
+} from "npm:typedoc@0.28.20";
+import config from "../deno.json" with { type: "json" };
+import { searchFiles, type SearchRow, searchRows } from "./search_rows.ts";
+import { PROJECT, type Text, TEXT_GROUPS, writeTexts } from "./texts.ts";
 
 /** A built site. */
 export interface Site {
-  readonly reference: Reference;
-  readonly symbolPages: readonly SymbolPage[];
-  readonly found: readonly Found[];
-  /** Every file by its path in the site. */
-  readonly files: ReadonlyMap<string, string | Uint8Array>;
+  /** What search finds. */
+  readonly rows: readonly SearchRow[];
+  /** What TypeDoc warned of. */
+  readonly warnings: readonly string[];
 }
 
-/** Builds the site from the project's files. */
-export async function buildSite(): Promise<Site> {
-  const reference = await readReference();
-  const names = new Names(reference);
-  const usage = findUsage(names);
-  const texts = new TextPages();
-  const symbolPages = reference.symbols.map((symbol) =>
-    symbolPage(symbol, names, usage.get(symbol))
+const ROOT = fileURLToPath(PROJECT);
+const ASSETS = fileURLToPath(new URL("assets/", import.meta.url));
+
+/** What the compiler must know: Deno's own types, and the addresses that only Deno resolves. */
+const COMPILER_OPTIONS = {
+  target: "esnext",
+  module: "esnext",
+  moduleResolution: "bundler",
+  lib: ["esnext"],
+  types: [],
+  allowImportingTsExtensions: true,
+  noEmit: true,
+  strict: true,
+  exactOptionalPropertyTypes: true,
+};
+
+/** Builds the site into a folder, which is emptied first. */
+export async function buildSite(out: string): Promise<Site> {
+  const work = Deno.makeTempDirSync({ prefix: "vramkit-site-" });
+  try {
+    const texts = writeTexts(work);
+    const { app, warnings, routers } = await application({ work, out, texts });
+    const project = await app.convert();
+    if (project === undefined) throw new Error("Cannot build the site: TypeDoc read no module");
+    nameModules(project);
+    await app.generateOutputs(project);
+    const [router] = routers;
+    if (router === undefined) throw new Error("Cannot search the site: it has no addresses");
+    const rows = searchRows(router, { project, texts, out });
+    for (const [name, text] of searchFiles(rows)) {
+      Deno.writeTextFileSync(join(out, "assets", name), text);
+    }
+    return { rows, warnings };
+  } finally {
+    Deno.removeSync(work, { recursive: true });
+  }
+}
+
+async function application(
+  { work, out, texts }: { work: string; out: string; texts: readonly Text[] },
+): Promise<{ app: Application; warnings: string[]; routers: ProjectRouter[] }> {
+  const entryPoints = Object.values(config.exports).map((path) => join(ROOT, path));
+  const tsconfig = join(work, "tsconfig.json");
+  const types = new Deno.Command(Deno.execPath(), { args: ["types"] }).outputSync().stdout;
+  Deno.writeFileSync(join(work, "deno.d.ts"), types);
+  const files = [join(work, "deno.d.ts"), ...entryPoints];
+  Deno.writeTextFileSync(tsconfig, JSON.stringify({ compilerOptions: COMPILER_OPTIONS, files }));
+  const app = await Application.bootstrap(
+    {
+      name: "vramkit",
+      entryPoints,
+      tsconfig,
+      out,
+      readme: join(work, "README.md"),
+      projectDocuments: texts.map(({ source }) => join(work, source.replace(/\.ipynb$/, ".md"))),
+      router: "project",
+      basePath: work,
+      skipErrorChecking: true, // `deno check` does that; here specifiers of npm have no types
+      excludePrivate: true,
+      excludeProtected: true,
+      excludeInternal: true,
+      disableSources: true,
+      groupOrder: [...TEXT_GROUPS.slice(0, 3), "Modules", "Classes", "Functions", "*", "Project"],
+      sort: ["documents-first", "kind", "alphabetical-ignoring-documents"],
+      navigation: { includeGroups: true },
+      highlightLanguages: [
+        "ts",
+        "typescript",
+        "javascript",
+        "json",
+        "bash",
+        "sh",
+        "python",
+        "cpp",
+        "rust",
+        "zig",
+        "mermaid",
+        "c",
+      ],
+      customCss: join(ASSETS, "style.css"),
+      customJs: join(ASSETS, "search.js"),
+      hideGenerator: true,
+    } as Parameters<typeof Application.bootstrap>[0] & object,
   );
-  const pages: Page[] = [
-    ...texts.sources.map((source) =>
-      source.endsWith(".md") ? guidePage(source, texts, names) : notebookPage(source, texts, names)
-    ),
-    ...reference.entries.map((entry) => entryPage(entry, names)),
-    ...symbolPages,
-  ];
-  const menu = new Menu(reference, texts, pages);
-  const found = pages.flatMap((page) => page.found);
-  const asset = (name: string) => Deno.readTextFileSync(new URL(`assets/${name}`, import.meta.url));
-  const files = new Map<string, string | Uint8Array>([
-    ...pages.map((page) => [page.path, frame(page, menu.html(page))] as const),
-    ...[...texts.pictures].map((path) =>
-      [path, Deno.readFileSync(new URL(path, PROJECT))] as const
-    ),
-    ["assets/style.css", asset("style.css")],
-    ["assets/search.js", asset("search.js")],
-    ["assets/minisearch.js", searchLibrary()],
-    ["assets/index.js", searchList(found)],
-  ]);
-  return { reference, symbolPages, found, files };
+  const warnings: string[] = [];
+  const routers: ProjectRouter[] = [];
+  app.logger.warn = (text: string) => warnings.push(text);
+  const sources = new Map(texts.map(({ title, source }) => [title, source]));
+  app.renderer.defineRouter(
+    "project",
+    class extends ProjectRouter {
+      protected override readonly sources = sources;
+
+      constructor(app: Application) {
+        super(app);
+        routers.push(this); // the renderer forgets it when it has written the pages
+      }
+    },
+  );
+  return { app, warnings, routers };
+}
+
+/** Modules are named as programs import them. */
+function nameModules(project: ProjectReflection): void {
+  const names = new Map(
+    Object.entries(config.exports).map(([entry, path]) => [
+      path.replace(/^\.\//, "").replace(/\.ts$/, ""),
+      `vramkit${entry.slice(1)}`,
+    ]),
+  );
+  for (const module of project.getChildrenByKind(ReflectionKind.Module)) {
+    const path = [...names.keys()].filter((each) => `/${module.name}`.endsWith(`/${each}`))
+      .sort((one, other) => other.length - one.length)[0];
+    const specifier = names.get(path ?? "");
+    if (specifier === undefined) throw new Error(`Cannot name ${module.name}: it is no entry`);
+    module.name = specifier;
+  }
+}
+
+/** Gives pages the addresses of the files that they are made from, and of the entries. */
+abstract class ProjectRouter extends StructureRouter {
+  protected abstract readonly sources: ReadonlyMap<string, string>;
+
+  protected override getIdealBaseName(reflection: Reflection): string {
+    const source = this.sources.get(reflection.name);
+    if (reflection.isDocument() && source !== undefined) {
+      return source.replace(/README\.md$/, "index.md").replace(/\.(md|ipynb)$/, "").toLowerCase();
+    }
+    const names: string[] = [];
+    for (
+      let at: Reflection | undefined = reflection;
+      at !== undefined && !at.isProject();
+      at = at.parent
+    ) {
+      names.unshift(
+        at.kindOf(ReflectionKind.Module) ? at.name.replace(/^vramkit\/?/, "") : at.name,
+      );
+    }
+    const path = names.filter((name) => name !== "").join("/").replaceAll(/[^\w/.$-]/g, "_");
+    return `reference/${path}${reflection.kindOf(ReflectionKind.Module) ? "/index" : ""}`
+      .replace("//", "/");
+  }
 }

@@ -1,10 +1,12 @@
-// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor | persisted`.
+// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor | kernel |
+// persisted`.
 
 import { type Command, COMMANDS, readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
 import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
+import { runKernel } from "./cli/kernel.ts";
 import { runPersisted } from "./cli/persisted.ts";
 import { PersistError } from "./persist/persist_error.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
@@ -14,30 +16,32 @@ import { VERSION } from "./words/version.ts";
 import { printOrLose } from "./words/warning.ts";
 
 const SUMMARIES = {
-  demo: "move arrays both ways, verify them, measure and draw the bandwidth",
-  bandwidth: "only measure; prints a table, or JSON with --json",
-  calibrate: "find from which size large transfers should use threads on this machine",
   doctor: "say whether this machine's GPU can be used, and what to fix",
+  demo: "move arrays both ways, verify them, measure and draw the bandwidth",
+  bandwidth: "only measure; print a table, or JSON with --json",
+  calibrate: "find the size from which large transfers should use threads",
+  kernel: "install a Jupyter kernel whose memory survives Stop",
   persisted: "list what outlives its program; also: persisted forget NAME, start, stop",
 } as const;
 
 /** The options by name, as they are written and what they do. */
 const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>> = {
-  largest: ["--largest SIZE", 'measure copies of 4 KiB up to this size (default "256 MiB")'],
+  largest: ["--largest SIZE", 'measure copies of 4 KiB to this size (default "256 MiB")'],
   full: ["--full", 'the same as --largest "1 GiB"'],
   device: ["--device N", "which device, counted from 0 (default 0)"],
   driver: ["--driver NAME", "auto, cuda or simulated (default auto; doctor: cuda)"],
-  out: ["--out FOLDER", "where demo writes bandwidth.json and bandwidth.html (default .)"],
-  json: ["--json", "print JSON (bandwidth, calibrate, persisted)"],
+  out: ["--out FOLDER", "where demo writes bandwidth.json and .html (default .)"],
+  json: ["--json", "print JSON (bandwidth, calibrate, doctor, persisted)"],
   cases: [
     "--cases",
-    "measure nvbandwidth's copy-engine cases for one GPU, with copies of 512 MiB or\n" +
-    "of --largest; --json prints its format (bandwidth)",
+    "measure nvbandwidth's copy-engine cases for one GPU, with\n" +
+    "copies of 512 MiB or of --largest; --json prints its format\n(bandwidth)",
   ],
   compare: [
     "--compare FILE",
-    "print them beside nvbandwidth's own, from its text or JSON (bandwidth --cases)",
+    "print them beside nvbandwidth's own, from its text or JSON\n(bandwidth --cases)",
   ],
+  remove: ["--remove", "put the kernel from before back, or none (kernel)"],
   help: ["--help", "show this text, or that of COMMAND"],
   version: ["--version", "show the kit's version"],
 };
@@ -91,6 +95,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "demo") return await runDemo(options);
     if (command === "bandwidth") return await runBandwidth(options);
     if (command === "calibrate") return await runCalibrate(options);
+    if (command === "kernel") return await runKernel(options);
     if (command === "persisted") return await runPersisted(options);
     return await runDoctor(options);
   } catch (error) {

@@ -2,6 +2,7 @@
 // arrived. The kernel has no event for the end of a cell, but its function that shows results is
 // called for every cell that succeeds, with the number beside the cell.
 
+import { readVariable } from "../../ffi/library.ts";
 import { sleep } from "../words/timer.ts";
 
 /** Called when a cell succeeded, with the number in brackets beside it. */
@@ -35,11 +36,19 @@ interface ResultShower {
  */
 const SEND_MILLISECONDS = 30;
 
+/** The variable in the specifications of kernels that Jupyter interrupts by a message. */
+export const KERNEL_MARK = "VRAMKIT_KERNEL";
+
 let notebook: boolean | undefined;
 
 /** Returns whether this program is a cell of Jupyter's Deno kernel. */
 export function inNotebook(): boolean {
   return notebook ??= detectNotebook();
+}
+
+/** Returns whether this kernel, with its memory, goes on when Jupyter's Stop interrupts a cell. */
+export function survivesStop(): boolean {
+  return readVariable(KERNEL_MARK) !== undefined;
 }
 
 /** Puts a value into the cell's output; only where {@link inNotebook} is true. */

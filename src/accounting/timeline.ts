@@ -3,6 +3,7 @@
 
 import { checkSize, formatAddress, formatCount } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
+import { UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
 import { inNotebook } from "./notebook_kernel.ts";
@@ -27,8 +28,8 @@ const DEFAULT_EVENT_COUNT = 16_384;
 
 /**
  * The recent events of one device's memory: allocations, frees, copies and tracks. `gpu.timeline`
- * is one. It records in notebooks, and elsewhere after {@link Timeline.start}; read it with {@link
- * Timeline.events}, or export it to RMM's log or Chrome's trace format.
+ * is one. It records in notebooks, and elsewhere after {@link Timeline.start}; read it with
+ * {@link Timeline.events}, or export it to RMM's log or Chrome's trace format.
  */
 export class Timeline implements Iterable<TimelineEvent> {
   #isOn = inNotebook();
@@ -37,7 +38,9 @@ export class Timeline implements Iterable<TimelineEvent> {
   /** Number of events recorded so far; the next one's place in the ring follows from it. */
   #recordedCount = 0;
   /** Makes structuredClone() refuse it, with the text as the reason. */
-  protected readonly uncloneable: symbol = Symbol("a timeline stays here; pass on its events()");
+  protected readonly [UNCLONEABLE_FIELD]: symbol = Symbol(
+    "a timeline stays here; pass on its events()",
+  );
 
   /** Whether it records. */
   get isOn(): boolean {

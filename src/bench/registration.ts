@@ -1,6 +1,7 @@
 // Registers benches of transfers: opens the device once, and puts bytes and device into the name.
 
 import { CudaDevice } from "../device/device.ts";
+import { formatBytes } from "../words/format.ts";
 import { CALLBACK, NUMBER, oneOf, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { type BenchDirection, formatBenchName } from "./bench_name.ts";
 
@@ -73,7 +74,7 @@ export function transferBench<T = undefined>(
   const bench = Symbol(name);
   Deno.bench({
     name: formatBenchName({ name, byteLength: bytes, callCount, direction, device: gpu.name }),
-    group: group ?? `${bytes} bytes`,
+    group: group ?? formatBytes(bytes),
     fn: async (b) => {
       if (current?.bench !== bench) current = await next(bench, current, () => prepare?.(gpu));
       const prepared = current.prepared as T;

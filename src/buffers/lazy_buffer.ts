@@ -60,8 +60,8 @@ export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
  * of `ptr`. Sizes, views and printing do not allocate it. Use it when a program plans more buffers
  * than it may need. {@link CudaDevice.lazy} creates one.
  *
- * With a file the first use reads the elements, and blocks until they are there; {@link
- * LazyBuffer.load} reads them before, without blocking. They get what the file holds at that moment.
+ * With a file the first use reads the elements, and blocks until they are there;
+ * {@link LazyBuffer.load} reads them before, without blocking. They get what the file holds at that moment.
  * A use that cannot read the file fails and allocates nothing; the next use tries again.
  */
 export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {

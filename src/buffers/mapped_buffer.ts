@@ -48,8 +48,8 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
   }
 
   /**
-   * The elements as a typed array over the memory itself (bfloat16: its bits); see {@link
-   * HostBuffer.array}. Warns once when the memory is write-combined, because the CPU reads it
+   * The elements as a typed array over the memory itself (bfloat16: its bits); see
+   * {@link HostBuffer.array}. Warns once when the memory is write-combined, because the CPU reads it
    * slowly: write with {@link MappedBuffer.set} and read with `download()`, which lets the GPU read
    * it.
    */

@@ -27,8 +27,8 @@ export interface PitchedBufferRequest<D extends DType> {
 /**
  * Device memory in rows that the driver pads, so that each row starts at an address that the
  * hardware reads fast. Use it for images and for kernels that expect a pitch. `buffer` is the whole
- * block with the padding; copies from and to other buffers skip the padding. {@link
- * CudaDevice.pitched} allocates one.
+ * block with the padding; copies from and to other buffers skip the padding.
+ * {@link CudaDevice.pitched} allocates one.
  */
 export class PitchedBuffer<D extends DType = DType> extends StridedView<D, DeviceBuffer<D>> {
   /** Bytes from the start of one row to the start of the next. */

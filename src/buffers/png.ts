@@ -16,10 +16,20 @@ const SIGNATURE = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 const FORMAT = Uint8Array.of(8, 6, 0, 0, 0);
 
 /** Writes pixels as a PNG file. */
-export async function encodePng(
+export async function encodePng(pixels: Pixels): Promise<Uint8Array<ArrayBuffer>> {
+  return (await pngWriter())(pixels);
+}
+
+/** Returns a function that writes pixels as a PNG file at once. */
+export async function pngWriter(): Promise<(pixels: Pixels) => Uint8Array<ArrayBuffer>> {
+  const zlib = await import("node:zlib");
+  return (pixels) => pngOf(pixels, zlib);
+}
+
+function pngOf(
   { width, height, bytes }: Pixels,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const { crc32, deflateSync } = await import("node:zlib");
+  { crc32, deflateSync }: typeof import("node:zlib"),
+): Uint8Array<ArrayBuffer> {
   const rowBytes = PIXEL_BYTES * width;
   const lines = new Uint8Array(height * (1 + rowBytes)); // each row after the number of its filter
   for (let row = 0; row < height; row++) {

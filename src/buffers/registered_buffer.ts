@@ -36,8 +36,8 @@ export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
 /**
  * An existing array that is page-locked until this object is disposed, so that the GPU copies it in
  * place. Use it for memory of the program's own that is copied many times. The array stays alive
- * meanwhile; disposing unlocks it and changes neither the array nor its contents. {@link
- * CudaDevice.register} creates one.
+ * meanwhile; disposing unlocks it and changes neither the array nor its contents.
+ * {@link CudaDevice.register} creates one.
  */
 export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
   readonly #registration: HostRegistration;

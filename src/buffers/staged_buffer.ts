@@ -47,8 +47,8 @@ const STAGED_RANGE = new OptionSet<StagedRange>({ stream: STREAM, start: NUMBER,
 /**
  * Device memory with a page-locked mirror of the same size on the host. Use it for data that both
  * sides change: `push()` copies the mirror to the device, `pull()` copies it back. All other calls,
- * such as copies, fills, uploads and downloads, use only the device's half. {@link
- * CudaDevice.staged} creates one.
+ * such as copies, fills, uploads and downloads, use only the device's half.
+ * {@link CudaDevice.staged} creates one.
  */
 export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
   /** The mirror as a buffer, for further copies; disposing it frees nothing. */

@@ -14,6 +14,7 @@ import type {
   MeasuredDevice,
 } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
+import { wrapped } from "../words/wrapping.ts";
 import { type Card, type CardPart, MODELLED } from "./card.ts";
 import { cardText } from "./card_text.ts";
 
@@ -34,7 +35,8 @@ export function shortName(point: Pick<BandwidthPoint, "direction" | "kind">): st
 
 /** Returns a sweep as text: title, speeds in GB/s by size, and the fitted lines in words. */
 export function formatBandwidth(result: BandwidthResult): string {
-  return cardText(bandwidthCard(result));
+  const [summary = "", ...lines] = cardText(bandwidthCard(result)).split("\n");
+  return [wrapped(summary), ...lines].join("\n");
 }
 
 /** Makes the card of a sweep. */
@@ -149,7 +151,7 @@ function busWords({ busName: name, theoreticalGigabytesPerSecond }: BandwidthRes
 export function describeFit(fit: BandwidthFit): string {
   const { latencySeconds, gigabytesPerSecond, halfBandwidthBytes } = fit;
   return `${shortName(fit)}: ${formatSeconds(latencySeconds)} + bytes / ` +
-    `${formatSpeed(gigabytesPerSecond)}, half of it from ` +
+    `${formatSpeed(gigabytesPerSecond)}, half of that speed from ` +
     `${formatBytes(Math.round(halfBandwidthBytes))}`;
 }
 

@@ -1,11 +1,35 @@
 // The card of a device: its properties, its memory by use, and the speed of its bus.
 
+import { inNotebook, survivesStop } from "../accounting/notebook_kernel.ts";
 import type { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
 import { describeBus } from "../measure/bus.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
+
+/** Devices that have shown a card. */
+const shown = new WeakSet<CudaDevice>();
+
+/** Makes the card that a device shows; its first one tells about a kernel that Stop would end. */
+export function shownDeviceCard(gpu: CudaDevice): Card {
+  const card = deviceCard(gpu);
+  if (shown.has(gpu) || !inNotebook() || survivesStop()) return card;
+  shown.add(gpu);
+  return { ...card, parts: [...card.parts, { type: "note", text: STOP_WORDS }] };
+}
+
+const STOP_WORDS = "Stop ends this kernel, with its variables and its GPU memory. " +
+  `${kernelCommand()} installs one that goes on.`;
+
+/** The command of this copy of the kit: its sources, a release, or a program with the kit inside. */
+function kernelCommand(): string {
+  const here = new URL(import.meta.url);
+  const isSource = here.pathname.endsWith("/src/cards/device_card.ts");
+  if (!isSource && !/\/vramkit[^/]*\.js$/.test(here.pathname)) return 'The kit\'s command "kernel"';
+  const { href, protocol, pathname } = new URL(isSource ? "../cli.ts" : "vramkit_cli.js", here);
+  return `deno run -A ${protocol === "file:" ? decodeURIComponent(pathname) : href} kernel`;
+}
 
 /** Makes the card of a device. */
 export function deviceCard(gpu: CudaDevice): Card {

@@ -44,7 +44,7 @@ import { PersistedTable } from "../persist/persisted_table.ts";
 import { Persistence } from "../persist/persistence.ts";
 import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
-import { deviceCard } from "./device_card.ts";
+import { shownDeviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
 import { deviceGroupCard, listCard, partsCard, topologyCard } from "./group_cards.ts";
 import { imageCard } from "./image_card.ts";
@@ -61,7 +61,7 @@ import { overlapCard, summaryCard, timingCard } from "./result_cards.ts";
 import { show, showInCells } from "./show_class.ts";
 import { systemCard } from "./system_card.ts";
 
-show(CudaDevice, deviceCard);
+show(CudaDevice, shownDeviceCard);
 show(DeviceInfo, infoCard);
 show(DeviceMemory, memoryCard);
 show(CudaStream, streamCard);

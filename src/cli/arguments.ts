@@ -1,8 +1,8 @@
 // The command line's arguments, checked: unknown commands, options and values are rejected.
 
 import { parseArgs } from "node:util";
-import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
-import { formatBytes, messageOf, parseBytes } from "../words/format.ts";
+import { MIN_COPY_BYTES } from "../measure/bandwidth.ts";
+import { formatBytes, messageOf, parseBytes, visibleLines } from "../words/format.ts";
 import { describeParseError, hintAt } from "../words/parse_error.ts";
 
 /** The options of the command line. */
@@ -14,6 +14,8 @@ export interface CliOptions {
   /** Folder for files. */
   readonly out: string;
   readonly json: boolean;
+  /** Whether to remove what the command installs. */
+  readonly remove: boolean;
   /** Whether to measure nvbandwidth's cases. */
   readonly cases: boolean;
   /** Bytes of a copy in these cases; nvbandwidth's when left out. */
@@ -30,6 +32,7 @@ export type Command =
   | "bandwidth"
   | "calibrate"
   | "doctor"
+  | "kernel"
   | "persisted"
   | "help"
   | "version";
@@ -42,7 +45,8 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
   calibrate: [...PLACE, "json"],
-  doctor: PLACE,
+  doctor: [...PLACE, "json"],
+  kernel: ["remove"],
   persisted: ["json"],
   help: [],
 };
@@ -50,6 +54,10 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
 /** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+
+  constructor(message: string) {
+    super(visibleLines(message));
+  }
 }
 
 /** The command and the options of a command line. */
@@ -128,6 +136,7 @@ function parse(args: readonly string[]) {
         out: { type: "string", default: "." },
         json: { type: "boolean", default: false },
         cases: { type: "boolean", default: false },
+        remove: { type: "boolean", default: false },
         compare: { type: "string" },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
@@ -140,7 +149,7 @@ function parse(args: readonly string[]) {
 }
 
 function readOptions(values: Values): CliOptions {
-  const { device, driver, out, json, cases, compare } = values;
+  const { device, driver, out, json, cases, compare, remove } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
@@ -165,6 +174,7 @@ function readOptions(values: Values): CliOptions {
     driver,
     out,
     json,
+    remove,
     cases: cases || compare !== undefined,
     caseBytes: values.largest === undefined ? undefined : largestBytes,
     compare,
@@ -175,11 +185,11 @@ function readOptions(values: Values): CliOptions {
 function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): number {
   try {
     const bytes = parseBytes(largest, "--largest");
-    if (bytes >= SMALLEST_COPY_BYTES) return bytes;
+    if (bytes >= MIN_COPY_BYTES) return bytes;
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
   throw new UsageError(
-    `Cannot use --largest ${largest}: expected at least ${formatBytes(SMALLEST_COPY_BYTES)}`,
+    `Cannot use --largest ${largest}: expected at least ${formatBytes(MIN_COPY_BYTES)}`,
   );
 }

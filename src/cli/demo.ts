@@ -11,6 +11,7 @@ import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
+import { wrapped } from "../words/wrapping.ts";
 import type { CliOptions } from "./arguments.ts";
 import { isVerified, measure } from "./bandwidth.ts";
 
@@ -24,7 +25,7 @@ export async function runDemo(options: CliOptions): Promise<number> {
     console.error(`Cannot write into ${options.out}: ${refusal}`);
     return 1;
   }
-  console.log(describeDevice(gpu));
+  console.log(wrapped(describeDevice(gpu)));
   const wrong = await roundTrips(gpu);
   const result = await measure(gpu, { largestBytes: options.largestBytes });
   console.log(formatBandwidth(result));

@@ -70,7 +70,7 @@ import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { releaseAll } from "../driver/release.ts";
-import { DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
+import { type ArrayOf, DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
   CAPTURE_OPTIONS,
   captureGraph,
@@ -168,6 +168,7 @@ import type { PersistedTable } from "../persist/persisted_table.ts";
 import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
+import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -185,7 +186,6 @@ import {
 } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
-import type { EventTicket, MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { VERSION } from "../words/version.ts";
 import { DeviceInfo } from "./device_info.ts";
@@ -239,6 +239,7 @@ const MARK: OptionKind = {
 export class CudaDevice implements DeviceAllocator, Disposable {
   /** The device's primary context, which every CudaDevice of the same device shares. */
   readonly #context: Context;
+  readonly #whySimulated: string | undefined;
   /** Properties of the device: name, memory, bus. */
   readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
@@ -248,8 +249,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   #disposed = false;
 
   /** @ignore Adopts a context. */
-  constructor(parts: Parts<{ readonly context: Context; readonly options: OpenOptions }>) {
-    const { context, options } = partsOf(parts, new.target);
+  constructor(
+    parts: Parts<{
+      readonly context: Context;
+      readonly options: OpenOptions;
+      readonly whySimulated?: string | undefined;
+    }>,
+  ) {
+    const { context, options, whySimulated } = partsOf(parts, new.target);
+    this.#whySimulated = whySimulated;
     this.#context = context;
     this.info = new DeviceInfo(new Parts(context));
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
@@ -284,11 +292,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     Context.checkOrdinal(ordinal);
     const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
     const opened = Driver.open(driver, { libraryPath });
+    const isReplaced = driver === "auto" && opened.isSimulated;
+    const whySimulated = isReplaced ? Driver.replaced?.message : undefined;
     const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
       if (transfers !== undefined) tuneEngine(context, transfers);
-      const gpu = new CudaDevice(new Parts({ context, options }));
+      const gpu = new CudaDevice(new Parts({ context, options, whySimulated }));
       const isOwn = typeof driver !== "object" && !opened.isSimulated;
       if (isOwn && options.resource === undefined) rehearse(gpu);
       return gpu;
@@ -370,6 +380,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return this.#context.driver.isSimulated;
   }
 
+  /**
+   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
+   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   */
+  get whySimulated(): string | undefined {
+    return this.#whySimulated;
+  }
+
   /** Whether the device was disposed. */
   get disposed(): boolean {
     return this.#disposed;
@@ -384,8 +402,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Resource that allocates page-locked memory when a call names none; {@link
-   * CudaDevice.withPinnedResource} changes it for a function.
+   * Resource that allocates page-locked memory when a call names none;
+   * {@link CudaDevice.withPinnedResource} changes it for a function.
    */
   get pinnedMemoryResource(): MemoryResource {
     return this.#pinnedResources.current;
@@ -404,8 +422,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `resource` as the default for page-locked memory, as {@link
-   * CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
+   * Calls `body` with `resource` as the default for page-locked memory, as
+   * {@link CudaDevice.pinned} allocates it. See {@link CudaDevice.withResource}.
    *
    * @returns What `body` returns.
    */
@@ -415,8 +433,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Calls `body` with `stream` as the stream of this device's calls that name none, as {@link
-   * CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
+   * Calls `body` with `stream` as the stream of this device's calls that name none, as
+   * {@link CudaDevice.capture} and {@link CudaDevice.time} do for theirs. The choice also holds after every
    * `await` in `body`. Calls nest; other devices and other functions keep their own.
    *
    * @returns What `body` returns.
@@ -447,8 +465,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Allocates device memory. The elements keep whatever was there before; use {@link
-   * CudaDevice.zeros} to clear them.
+   * Allocates device memory. The elements keep whatever was there before; use
+   * {@link CudaDevice.zeros} to clear them.
    *
    * @param dtype The element type, such as `"float32"`.
    * @param shape Number of elements, or the size of each axis.
@@ -536,6 +554,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   change a whole number up to 2^53, or make a finite one infinite.
    * @throws OutOfMemoryError with all amounts when the device has too little memory.
    */
+  upload(
+    source: Float32Array | readonly number[],
+    options?: UploadOptions<"float32">,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies a typed array into it; resolves when that is done. */
   upload<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
@@ -560,12 +583,23 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): Promise<DeviceBuffer<D>>;
+  /** Has the compiler say what it expects where nothing above fits; there is no such call. */
+  upload(
+    source: Lowercase<
+      "expected a typed array or numbers; bigints, booleans and bytes need { dtype }"
+    >,
+  ): Promise<DeviceBuffer<"float32">>;
+  /** Allocates device memory and copies an array of this element type into it. */
+  upload<D extends DType>(
+    source: ArrayOf<D>,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): Promise<DeviceBuffer<D>>;
   async upload<D extends DType>(
-    source: HostMemory | HostValues,
+    source: HostMemory | HostValues | string, // the words of a signature above; they are refused
     options: UploadOptions<D> = {},
   ): Promise<DeviceBuffer<D>> {
     options = UPLOAD_OPTIONS.read(options, "upload");
-    const { array, dtype, shape } = uploadSource(source, options);
+    const { array, dtype, shape } = uploadSource(source as HostValues, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
     if (made instanceof Promise) {
@@ -581,6 +615,11 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /** Allocates device memory and copies an array into it; blocks until the copy is done. */
+  uploadSync(
+    source: Float32Array | readonly number[],
+    options?: UploadOptions<"float32">,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies a typed array into it; blocks until the copy is done. */
   uploadSync<A extends HostArray, D extends DType = DTypeOf<A>>(
     source: A & Uploadable<D>,
     options?: UploadOptions<D>,
@@ -611,14 +650,25 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: UntypedSource<D> | Uploadable<D>,
     options: UploadOptions<D> & { readonly dtype: D },
   ): DeviceBuffer<D>;
+  /** Has the compiler say what it expects where nothing above fits; there is no such call. */
+  uploadSync(
+    source: Lowercase<
+      "expected a typed array or numbers; bigints, booleans and bytes need { dtype }"
+    >,
+  ): DeviceBuffer<"float32">;
+  /** Allocates device memory and copies an array of this element type into it; blocks. */
   uploadSync<D extends DType>(
-    source: HostMemory | HostValues,
+    source: ArrayOf<D>,
+    options: UploadOptions<D> & { readonly dtype: D },
+  ): DeviceBuffer<D>;
+  uploadSync<D extends DType>(
+    source: HostMemory | HostValues | string, // the words of a signature above; they are refused
     options: UploadOptions<D> = {},
   ): DeviceBuffer<D> {
     options = UPLOAD_OPTIONS.read(options, "uploadSync");
     const { stream, onProgress, signal } = options;
     signal?.throwIfAborted();
-    const { array, dtype, shape } = uploadSource(source, options);
+    const { array, dtype, shape } = uploadSource(source as HostValues, options);
     return finished(this.alloc(dtype, shape, allocationOf(options)), (buffer) => {
       buffer.uploadSync(array, { stream });
       const { byteLength } = buffer;
@@ -1484,8 +1534,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Limits the memory that live buffers and caches may hold on this device: bytes, `"2 GiB"`, or
-   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an {@link
-   * OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
+   * `"40%"` of the device's memory; undefined lifts the limit. Allocations beyond it fail by an
+   * {@link OutOfMemoryError} whose cause is a {@link MemoryLimitError}, before a resource or the driver is
    * asked.
    */
   limit(size: ByteSize | undefined): void {

@@ -12,7 +12,7 @@ import { type CopyEnds, Ledger, type MemoryPlace } from "../accounting/ledger.ts
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
-import { UNCLONEABLE } from "../words/uncloneable.ts";
+import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { DeferredQueue, type DeferredWork } from "./deferred_work.ts";
 import { type Driver, type DriverArguments, take32, take64, takePair } from "./driver.ts";
 import { FreedMemory } from "./freed_memory.ts";
@@ -54,7 +54,7 @@ const contexts = new WeakMap<Driver, Map<number, Context>>();
 /** The primary context of one device, shared by everything in this process that uses the device. */
 export class Context {
   /** Refuses clones of all that has a context; fields are cloned in order, so it is the first. */
-  protected readonly uncloneable: symbol = UNCLONEABLE;
+  protected readonly [UNCLONEABLE_FIELD]: symbol = UNCLONEABLE;
   /** The checked driver. */
   readonly driver: Driver;
   /** The device's number, counted from 0. */

@@ -24,10 +24,10 @@ import { CUresult } from "../../ffi/constants.ts";
 import type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
 import {
   type RankFault,
-  type SimulatedKernel,
+  type SimulatedKernel as DriverKernel,
   simulateDriver as simulate,
 } from "../../ffi/simulated/driver.ts";
-import { MOST_DEVICES } from "../../ffi/simulated/model/address_space.ts";
+import { MAX_DEVICES } from "../../ffi/simulated/model/address_space.ts";
 import { requirePointers } from "../driver/driver.ts";
 import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import {
@@ -42,13 +42,11 @@ import {
   TEXT,
 } from "../words/options.ts";
 
+import { type SimulatedKernel, SimulatedLaunch } from "./simulated_launch.ts";
+
 export type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
-export type {
-  Dimensions,
-  RankFault,
-  SimulatedKernel,
-  SimulatedLaunch,
-} from "../../ffi/simulated/driver.ts";
+export type { RankFault } from "../../ffi/simulated/driver.ts";
+export { type Dimensions, type SimulatedKernel, SimulatedLaunch } from "./simulated_launch.ts";
 export { SimulationError } from "../../ffi/simulated/errors.ts";
 export type { Rule as SimulationRule } from "../../ffi/simulated/stricter.ts";
 
@@ -140,8 +138,8 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
   options = SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
   const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
   const { ncclVersion = "2.28.9", kernels = {}, ranks = () => undefined } = options;
-  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1 || deviceCount > MOST_DEVICES) {
-    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected 1 to ${MOST_DEVICES}`);
+  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1 || deviceCount > MAX_DEVICES) {
+    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected 1 to ${MAX_DEVICES}`);
   }
   const settings = {
     devices: deviceCount,
@@ -167,11 +165,14 @@ function isKernel(value: unknown): value is SimulatedKernel {
 }
 
 /** Refuses a kernel that returns a promise: the launch would be over before its bytes are written. */
-function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, SimulatedKernel] {
+function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, DriverKernel] {
   const { parameterBytes } = kernel;
   const words = `Cannot run kernel "${name}": its function returned a promise, and a launch is ` +
     "over when it returns";
-  return [name, { parameterBytes, run: (launch) => refusePromise(kernel.run(launch), words) }];
+  return [name, {
+    parameterBytes,
+    run: (launch) => refusePromise(kernel.run(new SimulatedLaunch(launch)), words),
+  }];
 }
 
 function checkFault(fault: RankFault | undefined, rank: number): RankFault | undefined {

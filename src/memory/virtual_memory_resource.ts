@@ -6,7 +6,7 @@ import { CudaUnavailableError } from "../words/errors.ts";
 import { checkSize } from "../words/format.ts";
 import { NUMBER, OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import { ChunkArena } from "./chunk_arena.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { canBeShared, hasVirtualMemory, takeRange } from "./virtual_memory.ts";
@@ -75,7 +75,8 @@ export class VirtualMemoryResource extends BaseMemoryResource {
 
   /** Takes a block of a chunk, and maps another chunk when none has room, without waiting for the stream. */
   allocate(byteLength: number): bigint {
-    return this.adopt(this.#arena.take(checkSize(byteLength, "byteLength")));
+    requireBytes(byteLength);
+    return this.adopt(this.#arena.take(byteLength));
   }
 
   /** @ignore Counts a block of its arena as handed out, and returns the address. */

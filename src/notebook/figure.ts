@@ -2,6 +2,8 @@
 // Change `data`, `layout` or `config` as you like before it is shown.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
+import { errorCard } from "../cards/error_card.ts";
+import { showCard } from "../cards/show_card.ts";
 import { formatCount, messageOf } from "../words/format.ts";
 import { listOf, NUMBER, OptionSet, RECORD, TEXT } from "../words/options.ts";
 import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
@@ -9,7 +11,8 @@ import { plainFigure } from "./plain_figure.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { GRID_COLOR } from "./plot_frame.ts";
 import { givePlotlyToPage } from "./plotly.ts";
-import { type PictureSize, staticSvg } from "./static_svg.ts";
+import { checkFigure, type PictureSize, staticSvg } from "./static_svg.ts";
+import { bundleFor, requireTraceTypes, webglTypes } from "./trace_types.ts";
 
 /** The colour of text without a page's own: readable on white (4.3:1) and on near-black (4.4:1). */
 const NEUTRAL_INK = "#757b84";
@@ -18,6 +21,8 @@ const ACTIVE = "#2f81c7";
 const CLEAR = "rgba(0,0,0,0)";
 /** The colours of axes that a figure does not set; plotly's defaults glare on a dark page. */
 const AXIS = { gridcolor: GRID_COLOR, zerolinecolor: GRID_COLOR };
+/** The colour of a sankey's links; on a clear background plotly takes white. */
+const LINK = { link: { color: "rgba(128,128,128,0.35)" } };
 
 /** Buttons to leave out: one sends the data to a foreign server, the others select points. */
 const UNWANTED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"];
@@ -48,7 +53,9 @@ const PICTURE_SIZE = new OptionSet<PictureSize>({ width: NUMBER, height: NUMBER 
 
 /**
  * A plotly figure, as the plot functions return it. As a cell's last expression it draws itself; on
- * a console it prints its description. Change `data`, `layout` or `config` before showing it.
+ * a console it prints its description. Change `data`, `layout` or `config` before showing it. It has
+ * every type of trace of plotly.js but those that fetch maps; a type that is misspelt is refused at
+ * once, and an attribute when the figure is drawn.
  */
 export class Figure {
   /** The traces, as plotly.js takes them. */
@@ -59,17 +66,22 @@ export class Figure {
   config: PlotConfig;
   readonly #description: string;
 
-  /** Creates a figure, whose missing colours are readable on light and dark pages. */
+  /**
+   * Creates a figure, whose missing colours are readable on light and dark pages.
+   *
+   * @throws TypeError for a type of trace that plotly.js does not have, or that fetches maps.
+   */
   constructor(options: FigureOptions) {
     options = FIGURE_OPTIONS.read(options, "new Figure");
     FIGURE_OPTIONS.requireThese(["data"], options, "new Figure");
     const { data, layout = {}, config = {}, description } = options;
+    requireTraceTypes(data);
     this.data = data;
     this.layout = {
       autosize: true,
       paper_bgcolor: CLEAR,
       plot_bgcolor: CLEAR,
-      template: { layout: { xaxis: AXIS, yaxis: AXIS } },
+      template: { layout: { xaxis: AXIS, yaxis: AXIS }, data: { sankey: [LINK] } },
       modebar: { bgcolor: CLEAR, color: NEUTRAL_INK, activecolor: ACTIVE },
       ...layout,
       font: { family: "system-ui, sans-serif", size: 12, color: NEUTRAL_INK, ...layout.font },
@@ -93,14 +105,23 @@ export class Figure {
     return figureFragment(this.#parts());
   }
 
-  /** Returns a self-contained HTML document that draws the figure without a network. */
-  toPage(title: string): Promise<string> {
-    return figurePage(title, this.#parts());
+  /**
+   * Returns a self-contained HTML document that draws the figure without a network.
+   *
+   * @throws TypeError for attributes that plotly.js does not have, with the names that are near.
+   */
+  async toPage(title: string): Promise<string> {
+    const parts = this.#parts();
+    await checkFigure(parts);
+    return await figurePage(title, parts);
   }
 
   /**
    * Returns a static SVG picture, drawn without a browser. The first call loads jsdom, which reads
    * the environment: a program needs --allow-env for it.
+   *
+   * @throws TypeError for attributes that plotly.js does not have, with the names that are near.
+   * @throws Error for a type that only a browser draws, by WebGL, such as `"surface"`.
    */
   async toSVG(size: Partial<PictureSize> = {}): Promise<string> {
     return await staticSvg(this.#parts(), PICTURE_SIZE.read(size, "toSVG"));
@@ -108,23 +129,36 @@ export class Figure {
 
   /**
    * Returns the bundle for a notebook: the picture and the script that replaces it, the plotly data
-   * for front ends that draw it, and the description. It says in words what could not be loaded.
+   * for front ends that draw it, and the description. It says in words what could not be loaded, and
+   * which attributes plotly.js does not have.
    */
   async [Symbol.for("Jupyter.display")](): Promise<Record<string, unknown>> {
-    const parts = this.#parts();
+    let stand: Stand;
+    let parts: FigureParts;
+    try {
+      parts = this.#parts();
+      stand = await this.#stand(parts);
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      return { ...showCard(() => errorCard(error)) };
+    }
     const { data, layout, config } = parts;
     return {
-      "text/html": figureFragment(parts, await this.#stand()),
+      "text/html": figureFragment(parts, stand),
       "application/vnd.plotly.v1+json": { data, layout, config },
       "text/plain": this.#description,
     };
   }
 
-  async #stand(): Promise<Stand> {
+  async #stand(parts: FigureParts): Promise<Stand> {
+    const webgl = webglTypes(parts.data);
     try {
-      if (inNotebook()) await givePlotlyToPage();
-      return { picture: await this.toSVG() };
+      if (inNotebook()) await givePlotlyToPage(bundleFor(parts.data));
+      if (webgl.length === 0) return { picture: await staticSvg(parts) };
+      await checkFigure(parts);
+      return { note: `There is no picture without scripts: ${webgl.join(", ")} needs WebGL` };
     } catch (error) {
+      if (error instanceof TypeError) throw error;
       return { note: `The plot cannot be drawn: ${messageOf(error).split("\n")[0]}` };
     }
   }
@@ -141,6 +175,7 @@ export class Figure {
 
   #parts(): FigureParts {
     const { data, layout, config } = this;
+    requireTraceTypes(data);
     return plainFigure({ data, layout, config, description: this.#description });
   }
 }

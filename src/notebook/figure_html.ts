@@ -3,7 +3,8 @@
 
 import { escapeHtml } from "../cards/html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
-import { plotlyScript } from "./plotly.ts";
+import { isReady, plotlyScript } from "./plotly.ts";
+import { bundleFor, webglTypes } from "./trace_types.ts";
 
 /** A plotly figure and its description. */
 export interface FigureParts {
@@ -15,9 +16,14 @@ export interface FigureParts {
 
 const DEFAULT_HEIGHT = 420;
 
-/** Forbids the page to fetch anything: it needs only its inline code and the pictures it makes. */
-const CONTENT_POLICY =
-  "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:";
+/**
+ * Forbids a page to fetch anything: it needs only its inline code and the pictures it makes. What
+ * plotly.js draws by WebGL it also compiles.
+ */
+function contentPolicy({ data }: FigureParts): string {
+  const scripts = webglTypes(data).length > 0 ? "'unsafe-inline' 'unsafe-eval'" : "'unsafe-inline'";
+  return `default-src 'none'; script-src ${scripts}; style-src 'unsafe-inline'; img-src data: blob:`;
+}
 
 const PAGE_STYLE = `
 :root { color-scheme: light dark; }
@@ -52,7 +58,7 @@ export function figureFragment(figure: FigureParts, { picture, note }: Stand = {
   return `<style>${themeRule(id)}</style>
 <div id="${id}" role="img" aria-label="${words}"${room}>
 ${stand}</div>
-<script>${drawScript(id, scriptJson({ data, layout, config }))}</script>`;
+<script>${drawScript(id, scriptJson({ data, layout, config }), isReady(bundleFor(data)))}</script>`;
 }
 
 /** An SVG as a data URL: inside HTML, JupyterLab's sanitiser keeps it only as an image. */
@@ -66,11 +72,11 @@ export async function figurePage(title: string, figure: FigureParts): Promise<st
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${CONTENT_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="${contentPolicy(figure)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <style>${PAGE_STYLE}</style>
-${await plotlyScript()}
+${await plotlyScript(bundleFor(figure.data))}
 </head>
 <body>
 <main>
@@ -98,12 +104,12 @@ function themeRule(id: string): string {
 }
 
 /** Polls, because a notebook may attach the element or run the runtime after this script. */
-function drawScript(id: string, figure: string): string {
+function drawScript(id: string, figure: string, ready: string): string {
   return `(function () {
   var figure = ${figure}, triesLeft = 200;
   function draw() {
     var host = document.getElementById("${id}");
-    if (!host || !window.Plotly) {
+    if (!host || !${ready}) {
       if (triesLeft-- > 0) setTimeout(draw, 50);
       return;
     }

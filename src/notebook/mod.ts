@@ -13,7 +13,7 @@ export { plotLinks } from "./links_plot.ts";
 export { plotMemoryMap } from "./memory_map.ts";
 export { plotMemoryTimeline } from "./memory_timeline.ts";
 export { plotOverlap } from "./overlap_plot.ts";
-export { PlotlyRuntime } from "./plotly.ts";
+export { PlotlyRuntime, type PlotlyRuntimeOptions } from "./plotly.ts";
 export { progress, ProgressBar, type ProgressOptions } from "./progress_bar.ts";
 export type { ProgressState, ProgressSurface } from "./progress_surfaces.ts";
 export type { LiveWatch, ShownWatchOptions, WatchOptions } from "./live_watch.ts";

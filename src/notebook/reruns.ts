@@ -14,7 +14,7 @@ import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.t
  * runs are distinguished by time: a loop makes blocks faster than this, and people run a cell again
  * more slowly.
  */
-const SHORTEST_GAP_SECONDS = 0.4;
+const MIN_GAP_SECONDS = 0.4;
 
 /** Returns groups of live blocks that several runs of the same cell created. */
 export function heldByEarlierRuns(
@@ -86,5 +86,5 @@ function isCertain(run: CellRun | undefined): boolean {
 
 function hasGap(group: readonly LiveObject[]): boolean {
   const ages = group.map(({ ageSeconds }) => ageSeconds).sort((a, b) => a - b);
-  return ages.some((age, index) => age - (ages[index - 1] ?? age) > SHORTEST_GAP_SECONDS);
+  return ages.some((age, index) => age - (ages[index - 1] ?? age) > MIN_GAP_SECONDS);
 }

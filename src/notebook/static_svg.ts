@@ -5,8 +5,12 @@ import { escapeHtml } from "../cards/html.ts";
 import { describeNumber } from "../words/format.ts";
 import type { FigureParts } from "./figure_html.ts";
 import { loadPackage } from "./package_loading.ts";
+import { canvasMethods } from "./picture_canvas.ts";
+import { type PlotlyValidator, requireAttributes } from "./plot_mistakes.ts";
 import { plotlySource } from "./plotly.ts";
 import { type Box, localBox, type MeasuredElement, pictureBox } from "./svg_text_boxes.ts";
+import { pathLength, pointOnPath } from "./svg_paths.ts";
+import { bundleFor, type PlotlyBundle, webglTypes } from "./trace_types.ts";
 
 /** The size of a static picture, in CSS pixels. */
 export interface PictureSize {
@@ -23,9 +27,9 @@ const DOM_LIBRARY: string = "npm:jsdom@31.0.1";
 interface PlotWindow {
   readonly document: { getElementById(id: string): unknown };
   readonly URL: { createObjectURL?: () => string };
-  readonly HTMLCanvasElement: { prototype: { getContext: () => null } };
+  readonly HTMLCanvasElement: { prototype: object };
   readonly SVGElement: { prototype: object };
-  readonly Plotly: {
+  readonly Plotly: PlotlyValidator & {
     newPlot(host: unknown, ...figure: unknown[]): Promise<unknown>;
     toImage(host: unknown, options: Record<string, unknown>): Promise<string>;
   };
@@ -38,10 +42,12 @@ interface TextMeasures {
   getBBox: () => Box;
   getBoundingClientRect: () => Box;
   getComputedTextLength: () => number;
+  getTotalLength: () => number;
+  getPointAtLength: (length: number) => { readonly x: number; readonly y: number };
 }
 
 /** The longest side of a picture, in CSS pixels, which browsers draw. */
-const MOST_PIXELS = 65_535;
+const MAX_PIXELS = 65_535;
 
 /** Draws a figure as an SVG document whose title element holds the description. */
 export async function staticSvg(
@@ -51,8 +57,16 @@ export async function staticSvg(
   const { width = figure.layout.width ?? 800, height = figure.layout.height ?? 450 } = size;
   requirePixels(width);
   requirePixels(height);
-  const window = await openPlotWindow();
+  const webgl = webglTypes(figure.data);
+  if (webgl.length > 0) {
+    throw new Error(
+      `Cannot draw a picture of ${webgl.join(", ")}: it needs WebGL, as browsers have; toPage() ` +
+        "makes a page for one",
+    );
+  }
+  const window = await openPlotWindow(bundleFor(figure.data));
   try {
+    requireAttributes(window.Plotly, figure);
     const host = window.document.getElementById("host");
     // plotly changes the objects that it is given; the figure's own must stay as they are.
     const { data, layout } = structuredClone({ data: figure.data, layout: figure.layout });
@@ -68,23 +82,39 @@ export async function staticSvg(
   }
 }
 
+/**
+ * Checks the attributes of a figure.
+ *
+ * @throws TypeError for those that plotly.js does not have.
+ */
+export async function checkFigure(figure: FigureParts): Promise<void> {
+  const window = await openPlotWindow(bundleFor(figure.data));
+  try {
+    requireAttributes(window.Plotly, figure);
+  } finally {
+    window.close();
+  }
+}
+
 /** The width and height that plotly.js draws. */
 function requirePixels(size: unknown): void {
-  if (typeof size === "number" && size >= 1 && size <= MOST_PIXELS) return;
+  if (typeof size === "number" && size >= 1 && size <= MAX_PIXELS) return;
   throw new RangeError(
-    `Cannot draw a picture with a side of ${describeNumber(size)}: expected 1 to ${MOST_PIXELS} ` +
+    `Cannot draw a picture with a side of ${describeNumber(size)}: expected 1 to ${MAX_PIXELS} ` +
       "pixels",
   );
 }
 
-async function openPlotWindow(): Promise<PlotWindow> {
-  const [{ JSDOM }, source] = await Promise.all([
+async function openPlotWindow(bundle: PlotlyBundle): Promise<PlotWindow> {
+  const [{ JSDOM }, source, canvas] = await Promise.all([
     loadPackage("jsdom", import(DOM_LIBRARY)),
-    plotlySource(),
+    plotlySource(bundle),
+    canvasMethods(),
   ]);
   const options = { runScripts: "outside-only", pretendToBeVisual: true };
   const window: PlotWindow = new JSDOM(`<div id="host"></div>`, options).window;
   addMissingBrowserParts(window);
+  Object.assign(window.HTMLCanvasElement.prototype, canvas);
   window.eval(source);
   return window;
 }
@@ -93,7 +123,6 @@ function addMissingBrowserParts(window: PlotWindow): void {
   const ignore = (): void => {};
   window.matchMedia = () => ({ matches: false, addListener: ignore, removeListener: ignore });
   window.URL.createObjectURL = () => "";
-  window.HTMLCanvasElement.prototype.getContext = () => null;
   Object.assign(window.SVGElement.prototype, TEXT_MEASURES);
 }
 
@@ -106,5 +135,11 @@ const TEXT_MEASURES: TextMeasures & ThisType<MeasuredElement> = {
   },
   getComputedTextLength(): number {
     return localBox(this).width;
+  },
+  getTotalLength(): number {
+    return pathLength(this.getAttribute("d") ?? "");
+  },
+  getPointAtLength(length: number) {
+    return pointOnPath(this.getAttribute("d") ?? "", length);
   },
 };

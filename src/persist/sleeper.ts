@@ -5,6 +5,7 @@ import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
+import { MAX_HEADER_BYTES } from "../interop/safetensors/header.ts";
 import { readHeader } from "../interop/safetensors/read_header.ts";
 import { FileReading } from "../disk/file_reading.ts";
 import { saveSafetensors } from "../interop/safetensors/save.ts";
@@ -370,7 +371,7 @@ async function readParts(
 ): Promise<void> {
   using reading = new FileReading(path);
   const opened = await reading.opened();
-  const { tensors, dataOffset } = await readHeader(opened);
+  const { tensors, dataOffset } = await readHeader(opened, MAX_HEADER_BYTES);
   const places = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (const [i, part] of parts.entries()) {
     const place = places.get(`part ${i}`);

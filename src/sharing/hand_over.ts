@@ -12,10 +12,10 @@ import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { malformed, TicketError } from "../ticket.ts";
 import { DisposedError } from "../words/errors.ts";
 import { classNameOf, describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
-import { malformed, TicketError } from "../words/ticket.ts";
 import { requireDevice } from "./refusals.ts";
 import { type SharedElements, whenDone } from "./share_memory.ts";
 
@@ -102,8 +102,8 @@ export function takeOverMemory(
   const { label = handed.label } = options;
   if (new Uint8Array(claim, 4).toHex() !== machineOf(context)) {
     throw new TypeError(
-      "Cannot take over memory of another simulated driver, which another Worker's is as well: it " +
-        "stays with the driver that made it; this needs a GPU",
+      "Cannot take over memory of another simulated driver: each Worker has one of its own, and " +
+        "memory stays with the driver that made it; this needs a GPU",
     );
   }
   const state = new Int32Array(claim, 0, 1);

@@ -2,7 +2,7 @@
 // descriptor.
 
 import type { Context } from "../driver/context.ts";
-import type { PoolTicket, TicketError } from "../words/ticket.ts";
+import type { PoolTicket, TicketError } from "../ticket.ts";
 import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";
@@ -65,7 +65,7 @@ export async function askForPool(
 function requireTrusted(socket: LocalSocket, key: string): void {
   if (socket.peer?.pid === Deno.pid && !isOfferedInThread(key)) throw ownProcess("memory");
   if (socket.isOfSameUser) return;
-  throw cannotOpen("unanswered", "the process at its socket belongs to another user");
+  throw cannotOpen("other-user", "the process at its socket belongs to another user");
 }
 
 /** The wait for another process. */

@@ -120,6 +120,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   "./safetensors": wordsOf(`
     LoadSafetensorsOptions LoadedTensor
     NamedTensors
+    ReadHeaderOptions
     SafetensorsError SafetensorsFormat SafetensorsHeader SafetensorsModel SafetensorsSource
     SaveSafetensorsOptions
     TensorEntry
@@ -153,7 +154,8 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     ImageOptions
     LinkBandwidthResult LinkCase LinkSpeed LiveWatch
     OverlapRecorder OverlapSpan OverlapTrace
-    PictureSize PlotConfig PlotLayout PlotlyRuntime ProgressBar ProgressOptions ProgressState
+    PictureSize PlotConfig PlotLayout PlotlyRuntime PlotlyRuntimeOptions ProgressBar ProgressOptions
+    ProgressState
     ProgressSurface Provenance
     ShownWatchOptions
     Trace
@@ -179,7 +181,7 @@ const CONSTRUCTED = [
   /Error$/,
   /^(Link)?BandwidthResult$/, // from stored JSON
   /^Figure$/,
-  /^ProgressBar$/,
+  /^(ProgressBar|PlotlyRuntime)$/,
 ];
 
 function wordsOf(text: string): string[] {

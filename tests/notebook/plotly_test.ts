@@ -10,11 +10,11 @@ async function shownHtml(runtime: PlotlyRuntime): Promise<string> {
   const show = Reflect.get(runtime, Symbol.for("Jupyter.display")) as () => Promise<
     Record<string, string>
   >;
-  return (await show())["text/html"] ?? "";
+  return (await show.call(runtime))["text/html"] ?? "";
 }
 
 Deno.test("plotlyScript() is one script element that is valid JavaScript", async () => {
-  const html = await plotlyScript();
+  const html = await plotlyScript("cartesian");
   assertEquals(html.match(/<\/script/g)?.length, 1);
   const source = /^<script>([\s\S]*)<\/script>$/.exec(html)?.[1] ?? "";
   assert(source.length > 1_000_000);
@@ -23,8 +23,14 @@ Deno.test("plotlyScript() is one script element that is valid JavaScript", async
 
 Deno.test("PlotlyRuntime carries plotly.js each time it is shown", async () => {
   const runtime = new PlotlyRuntime();
-  assertEquals(await shownHtml(runtime), await plotlyScript());
-  assertEquals(await shownHtml(runtime), await plotlyScript());
+  assertEquals(await shownHtml(runtime), await plotlyScript("cartesian"));
+  assertEquals(await shownHtml(runtime), await plotlyScript("cartesian"));
+});
+
+Deno.test("PlotlyRuntime carries all of plotly.js where that is asked for", async () => {
+  const html = await shownHtml(new PlotlyRuntime({ full: true }));
+  assert(html.length > 4_000_000);
+  assert(html.startsWith("<script>if(!(window.Plotly&&"), html.slice(0, 40));
 });
 
 Deno.test("loadPackage() names a package that does not come, or cannot be loaded", async () => {

@@ -4,9 +4,8 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { outputText } from "../../jupyter/output_shapes.ts";
 import { runSources } from "../support/notebook/run_sources.ts";
 
-const OPEN = `const vramkit = "..";
-const { CudaDevice } = await import(\`\${vramkit}/mod.ts\`);
-const { plotMemoryTimeline } = await import(\`\${vramkit}/src/notebook/mod.ts\`);
+const OPEN = `import { CudaDevice } from "vramkit";
+import { plotMemoryTimeline } from "vramkit/notebook";
 const gpu = CudaDevice.open(0, { driver: "simulated" });
 const first = gpu.alloc("uint8", 8, { label: "first" });`;
 
@@ -20,13 +19,13 @@ Deno.test("origins in a notebook name the cell that made the object", async () =
     `const third = gpu.alloc("uint8", 8, { label: "third" }); ${ORIGINS}`,
     ORIGINS,
   );
-  const expected = "first cell 1:5:19,second cell 2:1:20,third cell 3:1:19";
+  const expected = "first cell 1:4:19,second cell 2:1:20,third cell 3:1:19";
   assertEquals(cells.slice(2).map(outputText), [expected, expected]);
 });
 
 Deno.test("a table that a cell ends with names that cell, also the first one", async () => {
   const [cell] = await runSources(`${OPEN}\ngpu.live();`);
-  assertStringIncludes(outputText(cell), "cell 1:5:19");
+  assertStringIncludes(outputText(cell), "cell 1:4:19");
 });
 
 Deno.test("origins in a notebook leave open which cell it was after one that failed", async () => {

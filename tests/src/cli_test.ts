@@ -1,12 +1,16 @@
 // Runs the commands as processes: exit codes, files, JSON, and what is said about wrong words.
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { dirname } from "node:path";
 import { parseNvbandwidth } from "../../src/measure/nvbandwidth.ts";
 import { VERSION } from "../../src/words/version.ts";
+import { builtKit } from "../support/built_kit.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testOnLinux } from "../support/test_unless.ts";
+
+const cli = (await builtKit()).addressOf("./cli");
 
 const NO_GPU = { VRAMKIT_CUDA: "/nowhere/libcuda.so.1" };
 
@@ -14,8 +18,12 @@ function runCli(
   args: readonly string[],
   env: Record<string, string> = NO_GPU,
 ): Promise<ChildResult> {
-  const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
   return runDeno(["run", "-A", "--quiet", "--no-check", cli, ...args], { env });
+}
+
+/** A text whose sentences were broken into lines. */
+function unwrapped(text: string): string {
+  return text.replaceAll(/\s+/g, " ");
 }
 
 /** Runs a command with these permissions, or other flags, instead of -A. */
@@ -24,7 +32,6 @@ function runRestricted(
   flags: readonly string[],
   env: Record<string, string> = {},
 ): Promise<ChildResult> {
-  const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
   return runDeno(["run", "--quiet", "--no-check", ...flags, cli, ...args], {
     env: { ...NO_GPU, ...env },
   });
@@ -42,7 +49,7 @@ Deno.test("cli.ts --help shows how it is used", async () => {
   const [long, short] = await Promise.all([runCli(["--help"]), runCli(["help", "-h"])]);
   assertEquals([long.code, short.code], [0, 0]);
   assertEquals(long.stdout, short.stdout);
-  for (const line of long.stdout.split("\n")) assert(line.length <= 100, line);
+  for (const line of long.stdout.split("\n")) assert(line.length <= 80, line);
 });
 
 Deno.test("cli.ts COMMAND --help shows the options of that command alone", async () => {
@@ -51,7 +58,7 @@ Deno.test("cli.ts COMMAND --help shows the options of that command alone", async
   assertEquals((await runCli(["help", "doctor"])).stdout, stdout);
   assertStringIncludes(stdout, "Usage: deno run -A cli.ts doctor [OPTIONS]");
   assertStringIncludes(stdout, "--driver NAME");
-  assertEquals(/--json|--largest|calibrate/.test(stdout), false, stdout);
+  assertEquals(/--cases|--largest|--remove/.test(stdout), false, stdout);
 });
 
 const WRONG: Record<string, [args: string[], message: string]> = {
@@ -61,7 +68,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "an option with a slip": [["demo", "--divice=1"], "no such option (did you mean --device?)"],
   "a value for a flag": [["bandwidth", "--json=yes"], "Cannot use --json: it takes no value"],
   "a second word": [["doctor", "now"], 'unexpected "now"'],
-  "an option of another command": [["doctor", "--json"], "Cannot run doctor with --json"],
+  "an option of another command": [["doctor", "--out=a"], "Cannot run doctor with --out"],
   "a device that is no number": [["demo", "--device", "first"], "expected a number from 0"],
   "a negative device": [["demo", "--device=-1"], "expected a number from 0"],
   "a value that looks like an option": [["demo", "--device", "-1"], "--device: it needs a value"],
@@ -115,8 +122,10 @@ Deno.test("cli.ts --version prints the version", async () => {
 Deno.test("cli.ts doctor says what is wrong and how to mend it, with exit code 1", async () => {
   const { code, stdout } = await runCli(["doctor"]);
   assertEquals(code, 1);
-  assertStringIncludes(stdout, "FAIL  Cannot open the CUDA driver: tried /nowhere/libcuda.so.1");
+  assertStringIncludes(stdout, "FAIL  Cannot open the CUDA driver: ");
   assertStringIncludes(stdout, "-> ");
+  assert(stdout.endsWith("\nThe places:\n  /nowhere/libcuda.so.1\n"), stdout); // advice comes first
+  for (const line of stdout.split("\n")) assert(line.length <= 80, line);
   assertEquals(stdout.match(/simulated/g)?.length, 1, stdout);
 });
 
@@ -144,15 +153,106 @@ Deno.test("cli.ts doctor shows where NVIDIA's libraries are, and how to get thos
   const env = { ...NO_GPU, VRAMKIT_NVRTC: file, VRAMKIT_NCCL: "/nowhere/libnccl.so.2" };
   const { code, stdout } = await runCli(["doctor", "--driver", "simulated"], env);
   assertEquals(code, 0, stdout);
-  assertStringIncludes(stdout, `ok    NVRTC, NVIDIA's compiler: ${file} (VRAMKIT_NVRTC)`);
-  assertStringIncludes(stdout, "note  NCCL: not found; pip install nvidia-nccl-cu12");
+  const words = unwrapped(stdout);
+  assertStringIncludes(words, `ok NVRTC, NVIDIA's compiler: ${file} (VRAMKIT_NVRTC)`);
+  assertStringIncludes(words, "note NCCL: not found; pip install nvidia-nccl-cu12");
+});
+
+Deno.test("cli.ts doctor --json prints what it found, and nothing else", async () => {
+  const [bad, good] = await Promise.all([
+    runCli(["doctor", "--json"]),
+    runCli(["doctor", "--json", "--driver", "simulated"]),
+  ]);
+  assertEquals([bad.code, good.code], [1, 0]);
+  const [found, fine] = [JSON.parse(bad.stdout), JSON.parse(good.stdout)];
+  assertEquals([found.usable, fine.usable, found.vramkit], [false, true, VERSION]);
+  assertEquals(found.findings[0].tried, ["/nowhere/libcuda.so.1"]);
+  assert(found.findings[0].fixes.length > 0);
+});
+
+/** An empty home, in which Jupyter would look for kernels. */
+class Home extends TemporaryFolder {
+  readonly env: Record<string, string> = {
+    ...NO_GPU,
+    HOME: this.path,
+    XDG_DATA_HOME: this.pathOf(".local/share"),
+    JUPYTER_DATA_DIR: "",
+    JUPYTER_PATH: "",
+    VIRTUAL_ENV: "",
+    CONDA_PREFIX: "",
+  };
+  readonly kernel: string = this.pathOf(".local/share/jupyter/kernels/deno/kernel.json");
+
+  read(): Record<string, unknown> {
+    return JSON.parse(Deno.readTextFileSync(this.kernel));
+  }
+}
+
+testOnLinux(
+  "cli.ts kernel installs a kernel that Stop does not end, and takes it away",
+  async () => {
+    using home = new Home();
+    const { code, stdout } = await runCli(["kernel"], home.env);
+    assertEquals(code, 0);
+    assertStringIncludes(stdout, "Notebooks have every permission");
+    for (const line of stdout.split("\n").slice(1)) assert(line.length <= 80, line);
+    const { argv, ...rest } = home.read();
+    assertEquals(argv, [Deno.execPath(), "jupyter", "--kernel", "--conn", "{connection_file}"]);
+    assertEquals(rest, {
+      display_name: "Deno",
+      language: "typescript",
+      interrupt_mode: "message",
+      env: { VRAMKIT_KERNEL: "1" },
+    });
+    assertStringIncludes((await runCli(["doctor"], home.env)).stdout, "survives Stop:");
+    assertEquals((await runCli(["kernel"], home.env)).code, 0);
+    assertEquals((await runCli(["kernel", "--remove"], home.env)).code, 0);
+    assertEquals([...Deno.readDirSync(home.pathOf(".local/share/jupyter/kernels"))], []);
+    const again = await runCli(["kernel", "--remove"], home.env);
+    assertEquals(again.code, 0);
+    assertStringIncludes(again.stdout, "There is no");
+  },
+);
+
+testOnLinux("cli.ts kernel keeps the specification of Deno itself, and puts it back", async () => {
+  using home = new Home();
+  const installed = await runDeno(["jupyter", "--install"], { env: home.env });
+  assertEquals(installed.code, 0, installed.stderr);
+  const stock = Deno.readTextFileSync(home.kernel);
+  const warned = unwrapped((await runCli(["doctor"], home.env)).stdout);
+  assertStringIncludes(warned, "Stop ends Jupyter's kernel, and frees its GPU memory:");
+  assertStringIncludes(warned, '-> the command "kernel" installs one');
+  const refused = await runCli(["kernel", "--remove"], home.env);
+  assertEquals([refused.code, Deno.readTextFileSync(home.kernel)], [1, stock]);
+  assertStringIncludes(refused.stderr, "another program installed the kernel");
+
+  for (let times = 0; times < 2; times++) {
+    assertEquals((await runCli(["kernel"], home.env)).code, 0);
+    assertEquals(home.read().interrupt_mode, "message");
+  }
+  assertEquals((await runCli(["kernel", "--remove"], home.env)).code, 0);
+  assertEquals(Deno.readTextFileSync(home.kernel), stock);
+});
+
+testOnLinux("cli.ts kernel changes nothing that it cannot read or write", async () => {
+  using home = new Home();
+  Deno.mkdirSync(dirname(home.kernel), { recursive: true });
+  Deno.writeTextFileSync(home.kernel, "{ not JSON");
+  const unread = await runCli(["kernel"], home.env);
+  assertEquals([unread.code, Deno.readTextFileSync(home.kernel)], [1, "{ not JSON"]);
+  assertStringIncludes(unread.stderr, "the kernel.json that is there is not JSON");
+  const denied = await runRestricted(["kernel"], ["--allow-env", "--allow-read"], home.env);
+  assertEquals([denied.code, denied.stdout], [1, ""]);
+  assertMatch(denied.stderr, /^Cannot write .*kernels\/deno: /);
+  const homeless = await runRestricted(["kernel"], []);
+  assertStringIncludes(homeless.stderr, "Cannot find Jupyter's folder: no HOME; run with -A");
 });
 
 Deno.test("cli.ts doctor says that the simulated driver needs --allow-ffi as well", async () => {
   const { code, stdout } = await runRestricted(["doctor"], ["--allow-env", "--allow-read"]);
   assertEquals(code, 1);
   assertStringIncludes(stdout, "-> run Deno with --allow-ffi (or -A)");
-  assertStringIncludes(stdout, "uses a simulated one; it needs --allow-ffi as well");
+  assertStringIncludes(unwrapped(stdout), "uses a simulated one; it needs --allow-ffi as well");
 });
 
 Deno.test("cli.ts ends with exit code 1 for a device that there is not", async () => {
@@ -227,10 +327,11 @@ Deno.test("cli.ts demo moves arrays, and writes the result and the page", async 
 Deno.test("cli.ts demo writes the numbers and says why there is no chart without plotly.js", async () => {
   using folder = new TemporaryFolder();
   const out = `${folder.path}/out`;
-  const { code, stdout, stderr } = await runRestricted(
-    ["demo", "--driver", "simulated", "--out", out, "--largest", "64 KiB"],
-    ["-A", "--cached-only"],
-    { DENO_DIR: `${folder.path}/empty` },
+  const source = new URL("src/cli.ts", PROJECT_ROOT).pathname; // a release brings plotly.js
+  const flags = ["--quiet", "--no-check", "-A", "--cached-only"];
+  const { code, stdout, stderr } = await runDeno(
+    ["run", ...flags, source, "demo", "--driver", "simulated", "--out", out, "--largest", "64 KiB"],
+    { env: { ...NO_GPU, DENO_DIR: `${folder.path}/empty` } },
   );
   assertEquals(code, 0, stderr);
   assertStringIncludes(

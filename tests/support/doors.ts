@@ -32,11 +32,13 @@ import {
 } from "../../src/entries/memory.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
+import { readSafetensorsHeader } from "../../src/entries/safetensors.ts";
 import type { MemoryTicket } from "../../src/entries/sharing.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
   memoryMeter,
+  PlotlyRuntime,
   progress,
   systemMeter,
   warnOfReruns,
@@ -109,7 +111,13 @@ const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as cons
 const PLACE = { ...STREAM, label: "text" } as const;
 const ALLOCATE = { ...PLACE, resource: "resource" } as const;
 const PARTS = { onProgress: "callback", signal: "signal" } as const;
-const SHARDED = { ...PARTS, place: "list", filter: "callback", label: "text" } as const;
+const SHARDED = {
+  ...PARTS,
+  place: "list",
+  filter: "callback",
+  maxHeaderSize: "size",
+  label: "text",
+} as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const LOAD_ONE = { ...ALLOCATE, ...TRANSFER, dtype: "dtype" } as const;
@@ -268,11 +276,14 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     return buffer.saveNpy(`${folder}/new.npy`, o);
   }),
   "CudaDevice#loadSafetensors": door(
-    { ...ALLOCATE, ...TRANSFER, filter: "callback" },
+    { ...ALLOCATE, ...TRANSFER, filter: "callback", maxHeaderSize: "size" },
     ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
+  "readSafetensorsHeader": door({ maxHeaderSize: "size" }, ({ folder }, o) => {
+    return readSafetensorsHeader(`${folder}/there.safetensors`, o);
+  }),
   "CudaDevice#saveSafetensors": door(
-    { ...TRANSFER, ...WRITE, metadata: "anything" },
+    { ...TRANSFER, ...WRITE, metadata: "anything", formats: "record", tied: "word" },
     ({ gpu, buffer, folder }, o) => gpu.saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
   ),
   "CudaDevice#createStream": door(
@@ -359,6 +370,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   ),
   "CudaDevice#pitched": door(PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door(PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
+  "GpuBuffer#to": door(PLACE, ({ gpu, buffer }, o) => buffer.to(gpu, o)),
   ...Object.fromEntries(
     // Each kind says for itself what it returns.
     ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]
@@ -394,6 +406,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     { ...TRANSFER, ...WRITE, fileOffset: "number" },
     ({ buffer, folder }, o) => buffer.writeFile(`${folder}/new.bin`, o),
   ),
+  "StridedView#showImage": door(
+    { colors: "word", range: "list" },
+    ({ buffer }, o) => buffer.reshape([1, -1]).transpose().showImage(o),
+  ),
   "GpuBuffer#showImage": door(
     { colors: "word", range: "list" },
     ({ buffer }, o) => buffer.reshape([1, -1]).showImage(o),
@@ -425,6 +441,14 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "StridedView#astype": door({ ...PLACE, into: "record" }, ({ view }, o) => {
     return view.astype("int32", o);
   }),
+  "StridedView#at": door(STREAM, ({ view }, o) => view.at(0, o)),
+  "StridedView#setAt": door(STREAM, ({ view }, o) => view.setAt(0, 9, o)),
+  "StridedView#equals": door(STREAM, ({ view, source }, o) => view.equals(source, o)),
+  "StridedView#describe": door(TRANSFER, ({ view }, o) => view.describe(o)),
+  "StridedView#fillPattern": door(
+    STREAM,
+    ({ view }, o) => view.fillPattern(new Uint8Array([1]).buffer, o),
+  ),
   "StridedView#contiguous": door(STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door(TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door(TRANSFER, ({ view }, o) => view.download(undefined, o)),
@@ -582,6 +606,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     { portable: "flag", writeCombined: "flag" },
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
   ),
+  "new PlotlyRuntime": door({ full: "flag" }, (_, o) => void new PlotlyRuntime(o)),
   "new Figure": door(
     { data: "list", layout: "record", config: "record", description: "text" },
     (_, o) => new Figure(o),

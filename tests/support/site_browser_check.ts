@@ -15,7 +15,7 @@ const PAGES = [
   "index.html",
   "docs/index.html",
   "docs/order.html",
-  "docs/from_oxicuda.html",
+  "docs/from_zinc_kaio_oxicuda_morok.html",
   "notebooks/03_bandwidth.html",
   "reference/index.html",
   "reference/CudaDevice.html",
@@ -25,7 +25,7 @@ const PAGES = [
 
 /** The words a reader types, each with the page to which the first line that is found must lead. */
 const SEARCHES: Readonly<Record<string, string>> = {
-  "copyfrom": "reference/DeviceBuffer.html#copyFrom",
+  "copyfrom": "reference/DeviceBuffer.html#copyfrom",
   "DeviceBuffer": "reference/DeviceBuffer.html",
   "gpu.limit": "reference/CudaDevice.html#limit",
   "what blocks": "docs/order.html#what-blocks",
@@ -37,6 +37,7 @@ async function checkPage(browser: Browser, path: string, pictures?: string): Pro
     for (const colorScheme of SCHEMES) {
       const { page, faults } = await openPage(browser, { width, colorScheme });
       await page.goto(SITE + path);
+      await page.locator(".vk-search input").waitFor();
       const { overflow, background } = await page.evaluate(MEASURE) as Measured;
       if (overflow > 0) faults.push(`${width} ${colorScheme}: ${overflow} pixels too wide`);
       if ((background > 0.5) !== (colorScheme === "light")) faults.push(`is not ${colorScheme}`);
@@ -54,6 +55,7 @@ async function checkPage(browser: Browser, path: string, pictures?: string): Pro
 async function checkSearch(browser: Browser, words: string, place: string): Promise<Check[]> {
   const { page, faults } = await openPage(browser, { width: 1280, colorScheme: "light" });
   await page.goto(`${SITE}docs/order.html`);
+  await page.locator(".vk-search input").waitFor(); // the page is hidden until its theme is known
   await page.keyboard.press("/");
   await page.keyboard.type(words);
   await page.keyboard.press("Enter");

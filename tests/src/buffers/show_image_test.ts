@@ -46,6 +46,27 @@ testOnDevice("GpuBuffer.showImage() gives the range's ends the colours' ends", a
   assertEquals(text.match(/colours from 5 to 9/g)?.length, 1);
 });
 
+testOnDevice(
+  "StridedView.showImage() draws CHW as HWC, and other axes in their order",
+  async (gpu) => {
+    const pixels = Uint8Array.from({ length: 2 * 3 * 3 }, (_, at) => 10 * at);
+    using image = await gpu.upload(pixels, { shape: [2, 3, 3] });
+    using planes = gpu.alloc("uint8", [3, 2, 3]);
+    image.transpose([2, 0, 1]).copyTo(planes);
+    const [expected, shown] = [
+      await image.showImage(),
+      await planes.transpose([1, 2, 0]).showImage(),
+    ];
+    assertEquals(shown.png, expected.png);
+    const turned = await image.transpose([1, 0, 2]).showImage();
+    assertEquals([turned.width, turned.height], [shown.height, shown.width]);
+    await assertRejects(
+      () => planes.transpose().range(0, { end: 1 }).view(0).view(0).showImage(),
+      RangeError,
+    );
+  },
+);
+
 testOnDevice("GpuBuffer.showImage() tells the largest numbers from the smallest", async (gpu) => {
   for (const unit of [Number.MAX_VALUE, Number.MIN_VALUE]) {
     using x = await gpu.upload(new Float64Array([-unit, 0, 0, unit]), { shape: [2, 2] });

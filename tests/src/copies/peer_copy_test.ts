@@ -4,10 +4,10 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
-import { CudaError } from "../../../src/words/errors.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
+import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 
@@ -20,6 +20,37 @@ for (const peerAccess of [true, false]) {
     assertEquals(first.routeTo(second), peerAccess ? "peer" : "staged");
   });
 }
+
+for (const peerAccess of [true, false]) {
+  Deno.test(`GpuBuffer.to() copies a view to another device, peer access ${peerAccess}`, async () => {
+    const driver = simulateDriver({ peerAccess });
+    using first = CudaDevice.open(0, { driver });
+    using second = CudaDevice.open(1, { driver });
+    const x = await first.upload([[1, 2], [3, 4], [5, 6]]);
+    const y = x.rows(1).to(second, { label: "there" });
+    x.dispose(); // queued, so the memory stays until it is done
+    assertEquals([y.shape, [...await y.download()]], [[2, 2], [3, 4, 5, 6]]);
+    assertEquals([y.context.ordinal, second.live().objects.length], [1, 1]);
+    assertEquals(first.live().byteLength, 0);
+    y.dispose();
+    assertEquals(second.live().byteLength, 0);
+  });
+}
+
+Deno.test("GpuBuffer.to() refuses everything but a device, and leaves nothing", async () => {
+  using first = CudaDevice.open(0, { driver: simulateDriver() });
+  using foreign = CudaDevice.open(0, { driver: simulateDriver() });
+  using x = await first.upload(new Float32Array([1]));
+  const to = (place: unknown) => () => x.to(place as CudaDevice);
+  assertThrows(to("cuda:1"), TypeError, 'to "cuda:1": expected a device, as CudaDevice.open()');
+  assertThrows(to("float16"), TypeError, 'astype("float16") converts');
+  assertThrows(to(undefined), TypeError, "expected a device");
+  assertThrows(to(foreign), TypeError, "Cannot copy between memory of two drivers");
+  assertEquals(foreign.live().byteLength, 0);
+  x.dispose();
+  assertThrows(to(first), DisposedError);
+  assertEquals(first.live().byteLength, 0);
+});
 
 Deno.test("copies between the memory of two drivers are refused, and nothing is queued", async () => {
   using first = CudaDevice.open(0, { driver: simulateDriver() });

@@ -9,6 +9,7 @@ import {
   SimulationError,
 } from "../../../src/entries/simulated.ts";
 import { CudaError, OutOfMemoryError } from "../../../src/words/errors.ts";
+import { f32 } from "../../../src/entries/kernels.ts";
 import { testDriver } from "../../support/driver.ts";
 
 Deno.test("simulateDriver() has as many devices and as much memory as it is told", () => {
@@ -156,4 +157,29 @@ Deno.test("CudaDevice.isSimulated tells a simulated device from a real one", () 
   assert(gpu.isSimulated);
   using tested = CudaDevice.open(0, { driver: testDriver() });
   assertEquals(tested.isSimulated, tested.name === "Simulated");
+});
+
+Deno.test("SimulatedLaunch reads parameters by type, and the elements that they point to", async () => {
+  let seen: unknown[] = [];
+  const driver = simulateDriver({
+    kernels: {
+      mix: {
+        run(launch) {
+          seen = [launch.value(1, "float32"), launch.value(2, "int64"), launch.value(3, "bool")];
+          const values = launch.elements(0, "float32", 3);
+          launch.setElements(0, values.map((value) => 2 * value));
+          for (const wrong of [() => launch.value(4, "int32"), () => launch.value(0, "int32")]) {
+            assertThrows(wrong, RangeError, "Cannot read parameter");
+          }
+        },
+      },
+    },
+  });
+  using gpu = CudaDevice.open(0, { driver });
+  const source = 'extern "C" __global__ void mix(float *x, float a, long long b, bool c) {}';
+  using mix = await gpu.compile(source);
+  using x = await gpu.upload(new Float32Array([1, 2, 3]));
+  mix.launch({ grid: 1, block: 1, args: [x, f32(0.5), 7n, new Uint8Array([1])] });
+  assertEquals([...await x.download()], [2, 4, 6]);
+  assertEquals(seen, [0.5, 7n, true]);
 });

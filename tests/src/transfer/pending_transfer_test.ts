@@ -347,7 +347,7 @@ for (const [name, { lose, words }] of Object.entries(wordsOfLost)) {
       withSlowTransfers(async (gpu) => {
         using x = gpu.zeros("uint8", LENGTH);
         const [array, act] = lose(gpu);
-        const moving = x[direction](array);
+        const moving = direction === "upload" ? x.upload(array) : x.download(array);
         act();
         await assertRejects(() => moving, TypeError, words);
         await assertRejects(

@@ -1,9 +1,10 @@
 // A Jupyter of its own on a free port: its settings, its data and its notebooks lie in one folder that
 // is made anew, so that nothing of this machine's user is read or changed.
 
+import { dirname } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { joined, notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
+import { notebookNames, NOTEBOOKS, readNotebook } from "../../../jupyter/notebook_file.ts";
 import { findPython, jupyterEnvironment, WORK_FOLDER } from "../../../jupyter/python.ts";
 import { PROJECT_ROOT } from "../project_files.ts";
 
@@ -34,6 +35,16 @@ const SWITCHES_OF = {
 /** A Python module that serves notebooks. */
 export type FrontEnd = keyof typeof SWITCHES_OF;
 
+/** The notebooks that a Jupyter has, and its kernel. */
+export interface ServedNotebooks {
+  /** Folder with executed notebooks. */
+  readonly outputs?: URL;
+  /** A kernel that is installed for it: this kit's or Deno's own; else this project's is used. */
+  readonly kernel?: "kit" | "deno";
+  /** Sources of the cells of `cells.ipynb`. */
+  readonly cells?: readonly string[];
+}
+
 /** A running Jupyter. */
 export class JupyterServer implements AsyncDisposable {
   /** Its address, such as `http://127.0.0.1:40123`. */
@@ -46,25 +57,31 @@ export class JupyterServer implements AsyncDisposable {
   }
 
   /**
-   * Starts it on copies of all notebooks; each names the kit by this checkout's URL. They have no
-   * outputs, or those of the notebooks in a folder.
+   * Starts it on copies of all notebooks, which lie in this project as well. They have no outputs, or
+   * those of the notebooks in a folder. With `cells` there is one notebook of these instead.
    */
-  static async start(frontEnd: FrontEnd, outputs?: URL): Promise<JupyterServer> {
+  static async start(
+    frontEnd: FrontEnd,
+    { outputs, kernel, cells }: ServedNotebooks = {},
+  ): Promise<JupyterServer> {
     const python = await findPython([frontEnd]);
     const folder = new URL(`served/${frontEnd}/`, WORK_FOLDER);
     await Deno.remove(folder, { recursive: true }).catch(() => {}); // not there the first time
-    copyNotebooks(new URL("notebooks/", folder), outputs);
+    if (cells === undefined) copyNotebooks(new URL("notebooks/", folder), outputs);
+    else writeNotebook(new URL("notebooks/", folder), cells);
     writeSettings(new URL("settings/", folder));
     const port = freePort();
     const at = (name: string) => fileURLToPath(new URL(name, folder));
+    if (kernel !== undefined) await installKernel(kernel, at("jupyter"));
     const process = new Deno.Command(python, {
       args: ["-m", frontEnd, `--ServerApp.port=${port}`, ...SWITCHES, ...SWITCHES_OF[frontEnd]],
       cwd: at("notebooks"),
       env: {
         ...jupyterEnvironment(),
+        ...(kernel === undefined ? {} : { JUPYTER_PATH: "" }),
         HOME: at("home"),
         JUPYTER_CONFIG_DIR: at("config"),
-        JUPYTER_DATA_DIR: at("data"),
+        JUPYTER_DATA_DIR: at("jupyter"),
         JUPYTER_RUNTIME_DIR: at("runtime"),
         JUPYTERLAB_SETTINGS_DIR: at("settings"),
       },
@@ -99,15 +116,41 @@ export class JupyterServer implements AsyncDisposable {
   }
 }
 
+/** Installs a kernel as a user would. */
+async function installKernel(kernel: "kit" | "deno", data: string): Promise<void> {
+  const cli = fileURLToPath(new URL("src/cli.ts", PROJECT_ROOT));
+  const { code } = await new Deno.Command(Deno.execPath(), {
+    args: kernel === "kit" ? ["run", "-A", "--quiet", cli, "kernel"] : ["jupyter", "--install"],
+    // Deno writes to <XDG_DATA_HOME>/jupyter, and Jupyter reads what this variable names.
+    env: { JUPYTER_DATA_DIR: data, XDG_DATA_HOME: dirname(data) },
+    stdout: "null",
+    stderr: "null",
+  }).output();
+  if (code !== 0) throw new Error(`Cannot install the kernel of ${kernel}: exit code ${code}`);
+}
+
+function writeNotebook(folder: URL, sources: readonly string[]): void {
+  Deno.mkdirSync(folder, { recursive: true });
+  const cells = sources.map((source, index) => ({
+    cell_type: "code",
+    execution_count: null,
+    id: `cell-${index + 1}`,
+    metadata: {},
+    outputs: [],
+    source,
+  }));
+  const metadata = { kernelspec: { name: "deno", display_name: "Deno", language: "typescript" } };
+  const notebook = { cells, metadata, nbformat: 4, nbformat_minor: 5 };
+  Deno.writeTextFileSync(new URL("cells.ipynb", folder), JSON.stringify(notebook));
+}
+
 function copyNotebooks(folder: URL, outputs: URL | undefined): void {
   Deno.mkdirSync(folder, { recursive: true });
-  const root = PROJECT_ROOT.href.replace(/\/$/, "");
   for (const name of notebookNames()) {
     const notebook = readNotebook(new URL(`${name}.ipynb`, outputs ?? NOTEBOOKS));
     const cells = notebook.cells.map((cell) => {
-      const source = joined(cell.source).replace('vramkit = ".."', `vramkit = "${root}"`);
       const isBare = cell.cell_type === "code" && outputs === undefined;
-      return isBare ? { ...cell, source, outputs: [] } : { ...cell, source };
+      return isBare ? { ...cell, outputs: [] } : cell;
     });
     const file = new URL(`${name}.ipynb`, folder);
     Deno.writeTextFileSync(file, JSON.stringify({ ...notebook, cells }));

@@ -145,6 +145,32 @@ export class LabPage {
     return await Promise.race([answer, late]);
   }
 
+  /** Runs the first cell and returns what it shows. */
+  async runFirst(): Promise<string> {
+    await this.#command("notebook:run-cell-and-select-next");
+    await this.#until(`/\\[1\\]/.test(${PROMPTS}[0].textContent)`, OPEN_MILLISECONDS);
+    await delay(500);
+    return await this.#outputs();
+  }
+
+  /** Runs a second cell that never ends, presses Stop, runs the rest, and returns what all show. */
+  async stopSecond(): Promise<string> {
+    await this.#command("notebook:run-cell-and-select-next");
+    await delay(1000);
+    await this.#page.locator(`${PANEL} [data-jp-item-name="interrupt"]`).click();
+    await delay(2000);
+    await this.#command("notebook:run-cell-and-select-next");
+    await this.#until(`/\\[\\d+\\]/.test(${PROMPTS}[2].textContent)`, 10_000).catch(() => {});
+    await delay(500);
+    return await this.#outputs();
+  }
+
+  async #outputs(): Promise<string> {
+    return await this.#page.locator(`${PANEL} .jp-OutputArea`).allInnerTexts().then((texts) =>
+      texts.join("\n")
+    );
+  }
+
   /** Takes a picture of the whole notebook at a width. */
   async picture(path: string, width: number): Promise<void> {
     await this.#page.setViewportSize({ width, height: 900 });

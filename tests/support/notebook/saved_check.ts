@@ -22,7 +22,7 @@ const VIEWPORT = { width: 1280, height: 900 } as const;
 
 /** JupyterLab: both themes and widths, in each of which the cards must be readable. */
 async function checkInLab(browser: Browser, names: readonly string[]): Promise<Check[]> {
-  await using server = await JupyterServer.start("jupyterlab", EXECUTED);
+  await using server = await JupyterServer.start("jupyterlab", { outputs: EXECUTED });
   const page = await browser.newPage({ viewport: VIEWPORT });
   const lab = new LabPage(page);
   await lab.enter(server.origin);
@@ -49,7 +49,7 @@ async function checkInLab(browser: Browser, names: readonly string[]): Promise<C
 
 /** The classic notebook, which shows HTML that it does not trust sanitised in its own way. */
 async function checkInClassic(browser: Browser, names: readonly string[]): Promise<Check[]> {
-  await using server = await JupyterServer.start("nbclassic", EXECUTED);
+  await using server = await JupyterServer.start("nbclassic", { outputs: EXECUTED });
   const page = await browser.newPage({ viewport: VIEWPORT });
   const checks: Check[] = [];
   for (const name of names) {

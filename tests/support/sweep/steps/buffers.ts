@@ -196,7 +196,7 @@ export const BUFFER_STEPS: readonly Step[] = [
     },
   },
   {
-    name: "elements: at, setAt, item, slice, allocateLike",
+    name: "elements: at, setAt, item, slice, to, allocateLike",
     async run({ gpu }) {
       using values = await gpu.upload(NUMBERS);
       assertEquals(await values.at(9), 9);
@@ -205,6 +205,8 @@ export const BUFFER_STEPS: readonly Step[] = [
       using slice = values.slice(4, 8);
       using like = slice.allocateLike();
       like.copyFrom(slice);
+      using there = slice.to(gpu);
+      there.copyTo(like);
       assertEquals((await like.download())[0], 4);
     },
   },

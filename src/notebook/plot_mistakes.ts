@@ -1,0 +1,117 @@
+// Attributes of a figure that plotly.js does not have or cannot take, which it would silently ignore:
+// found by its own `validate()`, and put into words with the name that was meant.
+
+import { describeValue } from "../words/format.ts";
+import { nearestOf } from "../words/options.ts";
+import type { FigureParts } from "./figure_html.ts";
+
+/** The part of plotly.js that is used here. */
+export interface PlotlyValidator {
+  validate(data: unknown, layout: unknown): readonly PlotlyFault[] | undefined;
+  readonly PlotSchema: { get(): PlotlySchema };
+}
+
+interface PlotlyFault {
+  /** `"schema"` for an unknown attribute, `"value"`, `"object"` and `"array"` for a wrong value. */
+  readonly code: string;
+  readonly container: "data" | "layout";
+  readonly trace: number | null;
+  readonly path: readonly (string | number)[];
+}
+
+type SchemaNode = Readonly<Record<string, unknown>>;
+
+interface PlotlySchema {
+  readonly traces: Readonly<
+    Record<string, { attributes: SchemaNode; layoutAttributes?: SchemaNode }>
+  >;
+  readonly layout: { readonly layoutAttributes: SchemaNode };
+}
+
+/** Mistakes that are told; the others are of containers that the figure happens not to use. */
+const TOLD = ["schema", "value", "object", "array"];
+const MOST_TOLD = 3;
+
+/** Names in plotly.js's schema that are about an attribute, and are not inside it. */
+const ABOUT = /^_|^(valType|description|editType|role|dflt|impliedEdits|items|arrayOk|min|max)$/;
+
+/**
+ * Rejects a figure with attributes that plotly.js would ignore.
+ *
+ * @throws TypeError that names the first of them.
+ */
+export function requireAttributes(
+  plotly: PlotlyValidator,
+  { data, layout }: Pick<FigureParts, "data" | "layout">,
+): void {
+  const faults = (plotly.validate(data, layout) ?? []).filter(({ code }) => TOLD.includes(code));
+  if (faults.length === 0) return;
+  const schema = plotly.PlotSchema.get();
+  const words = faults.slice(0, MOST_TOLD).map((fault) =>
+    faultWords(fault, schema, { data, layout })
+  );
+  const rest = faults.length > MOST_TOLD ? ` and ${faults.length - MOST_TOLD} more` : "";
+  throw new TypeError(`Cannot draw a figure: ${words.join("; ")}${rest}`);
+}
+
+function faultWords(
+  { code, container, trace, path }: PlotlyFault,
+  schema: PlotlySchema,
+  figure: Pick<FigureParts, "data" | "layout">,
+): string {
+  const part = container === "data" ? figure.data[trace ?? 0] : figure.layout;
+  const type = container === "data" ? String(part?.type ?? "scatter") : undefined;
+  const place = container === "data" ? `data[${trace}]` : "layout";
+  const name = String(path.at(-1));
+  if (code === "schema") {
+    const owner = [place, ...path.slice(0, -1)].join(".");
+    const kind = type !== undefined && path.length === 1 ? ` of type ${JSON.stringify(type)}` : "";
+    const near = nearestOf(namesAt(schema, type, path.slice(0, -1)), name);
+    return `${owner}${kind} has no ${name}${near === undefined ? "" : ` (did you mean ${near}?)`}`;
+  }
+  const value = path.reduce<unknown>((inside, key) => Object(inside)[key], part);
+  const node = nodeAt(schema, type, path);
+  const shown = `${[place, ...path].join(".")} is ${describeValue(value)}`;
+  if (code === "object") return `${shown}, expected an object, such as { text }`;
+  if (code === "array") return `${shown}, expected a list`;
+  const words = Array.isArray(node?.values)
+    ? node.values.filter((each) => typeof each === "string")
+    : [];
+  const near = typeof value === "string" ? nearestOf(words, value) : undefined;
+  const wanted = words.length > 0 ? `, expected one of ${words.join(", ")}` : "";
+  return near === undefined ? `${shown}${wanted}` : `${shown} (did you mean ${near}?)`;
+}
+
+/** The names of attributes at a place. */
+function namesAt(
+  schema: PlotlySchema,
+  type: string | undefined,
+  path: PlotlyFault["path"],
+): string[] {
+  const inTraces = type === undefined && path.length === 0
+    ? Object.values(schema.traces).flatMap(({ layoutAttributes = {} }) =>
+      Object.keys(layoutAttributes)
+    )
+    : [];
+  return [...Object.keys(nodeAt(schema, type, path) ?? {}), ...inTraces].filter((name) =>
+    !ABOUT.test(name)
+  );
+}
+
+/** Follows a path in the schema: a number is one of a list, and `xaxis2` is like `xaxis`. */
+function nodeAt(
+  schema: PlotlySchema,
+  type: string | undefined,
+  path: PlotlyFault["path"],
+): SchemaNode | undefined {
+  let node: unknown = type === undefined
+    ? schema.layout.layoutAttributes
+    : schema.traces[type]?.attributes;
+  for (const key of path) {
+    const inside: SchemaNode = Object(node);
+    node = typeof key === "number" || /^\d+$/.test(key)
+      ? Object.values(Object(inside.items))[0]
+      : inside[key] ?? inside[key.replace(/\d+$/, "")];
+  }
+  return node === undefined ? undefined : Object(node);
+}

@@ -1,0 +1,80 @@
+// Draws a figure of every type in a browser, in one page after a figure of the small bundle and in a
+// page of its own, as a program: `deno run -A figure_check.ts [PICTURE]`; all types go to the picture.
+
+import { Figure } from "../../../src/notebook/figure.ts";
+import { plotlyScript } from "../../../src/notebook/plotly.ts";
+import { bundleFor, TRACE_TYPES } from "../../../src/notebook/trace_types.ts";
+import { checkInBrowser, faultless, watch } from "../browser_checks.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
+import { sampleFigure } from "./trace_samples.ts";
+
+/** Marks of a drawn plot: something with a colour in its plot area, or a canvas. */
+const MARKS = "canvas, image, .plot path, .plot rect, .pielayer path, .trace path, .trace rect, " +
+  ".sankey path, .treemaplayer path, .iciclelayer path, .sunburstlayer path, .table rect, " +
+  ".funnelarealayer path, .indicatorlayer path, .polarlayer path, .ternarylayer path, " +
+  ".smithlayer path, .parcats path, .contour path";
+
+/** Counts marks in an element of a page. */
+const count = (host: { querySelectorAll(selector: string): ArrayLike<unknown> }, marks: string) =>
+  host.querySelectorAll(marks).length;
+
+/** Both bundles in one page, as a notebook's cells bring them: the larger one replaces the other. */
+async function wholePage(): Promise<string> {
+  const ordered = [...TRACE_TYPES].sort((a, b) =>
+    bundleOf(b) === bundleOf(a) ? 0 : bundleOf(a) === "full" ? 1 : -1
+  );
+  const parts: string[] = [];
+  for (const type of ordered) {
+    if (parts.length === 0) parts.push(await plotlyScript("cartesian"));
+    if (bundleOf(type) === "full" && !parts.includes("full")) {
+      parts.push(await plotlyScript("full"), "full");
+    }
+    const { data, layout } = sampleFigure(type);
+    const figure = new Figure({
+      data,
+      layout: { ...layout, width: 280, height: 220, margin: { l: 30, r: 20, t: 40, b: 30 } },
+    });
+    parts.push(
+      `<div class="one" data-type="${type}" style="display:inline-block;width:284px">${figure.toHTML()}</div>`,
+    );
+  }
+  return `<!doctype html><meta charset="utf-8"><body style="font:12px sans-serif">${
+    parts.filter((part) => part !== "full").join("\n")
+  }`;
+}
+
+function bundleOf(type: string) {
+  return bundleFor(sampleFigure(type).data);
+}
+
+if (import.meta.main) {
+  const [picture] = Deno.args;
+  using folder = new TemporaryFolder();
+  await checkInBrowser(async (browser, report) => {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 900 }, offline: true });
+    const { faults } = watch(page, (url) => url.startsWith("file:"));
+    await page.goto(`file://${folder.write("all.html", await wholePage())}`);
+    await page.waitForTimeout(6000);
+    if (picture !== undefined) await page.screenshot({ path: picture, fullPage: true });
+    for (const type of TRACE_TYPES) {
+      await report(type, async () => {
+        const found = await page.locator(`[data-type="${type}"]`).evaluate(count, MARKS);
+        const html = await new Figure(sampleFigure(type)).toPage(type);
+        const own = await browser.newPage({ offline: true });
+        const { faults } = watch(own, (url) => url.startsWith("file:"));
+        await own.goto(`file://${folder.write("one.html", html)}`);
+        const drawn = await own.locator(".js-plotly-plot").waitFor({ timeout: 10_000 }).then(
+          () => own.locator(".js-plotly-plot").evaluate(count, MARKS),
+          () => 0,
+        );
+        await own.close();
+        return [
+          { name: "is drawn in a page with others", passed: Number(found) > 0, found },
+          { name: "is drawn in a page of its own", passed: Number(drawn) > 0, found: drawn },
+          faultless(faults),
+        ];
+      });
+    }
+    await report("the page with all types", () => Promise.resolve([faultless(faults)]));
+  }, ["--enable-unsafe-swiftshader", "--use-angle=swiftshader", "--max-active-webgl-contexts=32"]);
+}
