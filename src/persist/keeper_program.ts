@@ -146,6 +146,11 @@ class Keeper {
   async run(): Promise<void> {
     this.#calls.errnoLocation(); // binding it later would change errno
     this.#closeInherited();
+    // One that ends just now has its lock a little longer than its socket; one that begins gets that soon.
+    for (let tries = 0; !this.#lock(); tries++) {
+      if (tries === 100 || this.#inodeOf(`${this.#task.folder}/keeper.sock`) !== 0n) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     if (!this.#listen()) return;
     let idleSince = performance.now();
     while (!this.#isOver) {
@@ -552,12 +557,18 @@ class Keeper {
     this.#calls.pwrite(page, new Int32Array(words), 8n, BigInt(slot * this.#task.slotBytes));
   }
 
-  /** Listens, as the only keeper of the folder; returns whether it does. */
-  #listen(): boolean {
-    const { folder, system } = this.#task;
-    const { LOCK_EX_NB, OPEN_LOCK, AF_UNIX, SOCKET_KIND } = system;
+  /** Makes this the only keeper of the folder; returns whether it is. */
+  #lock(): boolean {
+    const { folder, system: { LOCK_EX_NB, OPEN_LOCK } } = this.#task;
     const lock = this.#calls.open(this.#text(`${folder}/keeper.lock`), OPEN_LOCK, 0o600);
-    if (lock < 0 || this.#calls.flock(lock, LOCK_EX_NB) !== 0) return false;
+    if (lock >= 0 && this.#calls.flock(lock, LOCK_EX_NB) === 0) return true;
+    if (lock >= 0) this.#calls.close(lock);
+    return false;
+  }
+
+  /** Listens; returns whether it does. */
+  #listen(): boolean {
+    const { folder, system: { AF_UNIX, SOCKET_KIND } } = this.#task;
     const path = `${folder}/keeper.sock`;
     this.#calls.umask(0o077);
     this.#calls.unlink(this.#text(path)); // of a keeper that was killed
