@@ -1386,7 +1386,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     make: () => T | Promise<T>,
     options: PersistOptions = {},
   ): Promise<Persisted<T>> {
-    const { persistMemory } = await import("../persist/persist.ts");
+    const { persistMemory } = await import("../persist/calls.ts");
     const withResource: PersistRequest["withResource"] = (resource, body) => {
       return this.withResource(resource, body);
     };
@@ -1400,7 +1400,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    */
   async persisted(): Promise<PersistedTable> {
     const device = deviceUuid(this.context);
-    const { persistedTable } = await import("../persist/persist.ts");
+    const { persistedTable } = await import("../persist/calls.ts");
     return await persistedTable(device);
   }
 
@@ -1411,7 +1411,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   async forget(name: string): Promise<boolean> {
     requireKind(name, TEXT, "forget");
     const device = deviceUuid(this.context);
-    const { forgetPersisted } = await import("../persist/persist.ts");
+    const { forgetPersisted } = await import("../persist/calls.ts");
     return await forgetPersisted({ name, device });
   }
 
@@ -1444,7 +1444,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   async sleep(target: Sleepable, options: SleepOptions = {}): Promise<void> {
-    const { sleepMemory } = await import("../persist/sleep.ts");
+    const { sleepMemory } = await import("../persist/calls.ts");
     await sleepMemory(this.context, target, options);
   }
 
@@ -1455,7 +1455,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * @throws OutOfMemoryError when the device has too little memory: it is asleep and whole then.
    */
   async wake(target: Sleepable): Promise<void> {
-    const { wakeMemory } = await import("../persist/sleep.ts");
+    const { wakeMemory } = await import("../persist/calls.ts");
     await wakeMemory(this.context, target);
   }
 

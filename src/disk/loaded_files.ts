@@ -8,6 +8,7 @@ import { builtin } from "../words/builtin.ts";
 export interface LoadedFile {
   /** Its path, absolute and without links. */
   readonly path: string;
+  /** Its size in bytes. */
   readonly byteLength: number;
   /** When its contents last changed, in milliseconds since 1970. */
   readonly modifiedAt: number;

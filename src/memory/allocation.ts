@@ -417,7 +417,9 @@ export class Allocation implements LedgerEntry, Owner {
    */
   giveAway(): bigint {
     this.requireUnheld("release");
-    if (this.#companion !== undefined || this.kind === "virtual" || this.kind === "registered") {
+    const isMore = this.kind === "virtual" || this.kind === "registered" ||
+      this.usage.gate !== undefined;
+    if (this.#companion !== undefined || isMore) {
       throw new TypeError(
         `Cannot release ${nameOf(this)}: giving back ${this.kind} memory like this takes more ` +
           `than its address`,

@@ -23,6 +23,7 @@ export class VirtualChunk implements NamedRange {
   /** Whether a descriptor of it can be made. */
   readonly isShareable: boolean;
   #isMapped = false;
+  #isFreed = false;
 
   /** Reserves addresses (cuMemAddressReserve) and maps memory there, a foreign one by its descriptor. */
   constructor(
@@ -43,6 +44,11 @@ export class VirtualChunk implements NamedRange {
       freeAddresses(context, this);
       throw error;
     }
+  }
+
+  /** Whether its addresses were given back. */
+  get isFreed(): boolean {
+    return this.#isFreed;
   }
 
   /** Whether there is memory at its addresses. */
@@ -78,6 +84,7 @@ export class VirtualChunk implements NamedRange {
 
   /** Gives memory and addresses back. A failure is reported, and what it names stays. */
   free(): void {
+    this.#isFreed = true;
     if (this.unmap()) freeAddresses(this.context, this);
   }
 }

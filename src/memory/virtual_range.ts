@@ -40,6 +40,7 @@ export class VirtualRange {
   /** Bytes that the devices may use: fewer than are mapped if an unmapping failed. */
   #openBytes = 0;
   #isSuspended = false;
+  #isFreed = false;
 
   /** @ignore Reserves addresses without memory behind them (cuMemAddressReserve). */
   constructor(context: Context, request: VirtualRangeRequest) {
@@ -103,6 +104,11 @@ export class VirtualRange {
     }
   }
 
+  /** Whether its addresses were given back. */
+  get isFreed(): boolean {
+    return this.#isFreed;
+  }
+
   /** Whether its memory was given back for a while. */
   get isSuspended(): boolean {
     return this.#isSuspended;
@@ -148,6 +154,7 @@ export class VirtualRange {
    * never thrown: the step that it names stays, and so do the addresses.
    */
   free(): void {
+    this.#isFreed = true;
     const { address, reservedBytes, context, stepBytes } = this;
     let isEmpty = true;
     const mappedBytes = this.#isSuspended ? 0 : this.#mappedBytes;

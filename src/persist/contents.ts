@@ -22,6 +22,7 @@ export type Persistable = DeviceBuffer<any> | SafetensorsModel | PersistableBuff
 
 /** A record of named buffers. */
 export interface PersistableBuffers {
+  /** A device buffer. */
   // deno-lint-ignore no-explicit-any -- every element type
   readonly [name: string]: DeviceBuffer<any>;
 }

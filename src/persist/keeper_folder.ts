@@ -12,6 +12,9 @@ import { PersistError } from "./persist_error.ts";
 const OWN = 0o700;
 const PERMISSIONS = 0o777;
 
+/** Where systemd has the folders of sessions: programs that may not read the variable look there. */
+const SESSIONS = "/run/user";
+
 /** The folder that every user may write, whatever the program's environment says. */
 const TEMPORARY = "/tmp";
 
@@ -27,9 +30,8 @@ export function socketIn(folder: string): string {
  */
 export function keeperFolder(): string {
   const uid = openSystem().geteuid();
-  const session = readVariable("XDG_RUNTIME_DIR");
-  const isOwn = session?.startsWith("/") === true &&
-    ownerProblem(factsAt(session), uid) === undefined;
+  const session = readVariable("XDG_RUNTIME_DIR") ?? `${SESSIONS}/${uid}`;
+  const isOwn = session.startsWith("/") && ownerProblem(factsAt(session), uid) === undefined;
   const folder = isOwn ? `${session}/vramkit` : `${TEMPORARY}/vramkit-${uid}`;
   openSystem().mkdir(cString(folder), OWN); // fails where it is there already
   const problem = ownerProblem(factsAt(folder), uid);

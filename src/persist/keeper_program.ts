@@ -90,6 +90,16 @@ interface Entry {
   asleep: { readonly client: Client; readonly where: string } | null;
 }
 
+/** Memory that is on its way: it counts when its last descriptor is there. */
+interface Coming {
+  readonly descriptorCount: number;
+  readonly descriptors: number[];
+  /** Files that go with new memory. */
+  readonly files: readonly number[];
+  /** Facts about new memory; undefined for what wakes up. */
+  readonly made: Pick<KeptFacts, "byteLength" | "what" | "origin"> | undefined;
+}
+
 /** A connection. */
 interface Client {
   readonly socket: number;
@@ -107,18 +117,15 @@ interface Client {
   isMaking: boolean;
   entry: Entry | undefined;
   /** Memory that is on its way here. */
-  coming: {
-    readonly descriptorCount: number;
-    readonly descriptors: number[];
-    /** Files that go with them. */
-    readonly files: readonly number[];
-    readonly end: (descriptors: number[]) => object;
-  } | undefined;
+  coming: Coming | undefined;
 }
 
 type Calls = Deno.DynamicLibrary<typeof KEEPER_CALLS>["symbols"];
 
-/** Holds descriptors, names and descriptions, and answers programs of the same user. */
+/**
+ * Holds descriptors, names and descriptions, and answers programs of the same user. Its functions are methods
+ * or have no name: a bundler that keeps names would wrap others in a helper, which its text lacks.
+ */
 class Keeper {
   readonly #task: KeeperTask;
   readonly #calls: Calls;
@@ -139,6 +146,11 @@ class Keeper {
   async run(): Promise<void> {
     this.#calls.errnoLocation(); // binding it later would change errno
     this.#closeInherited();
+    // One that ends just now has its lock a little longer than its socket; one that begins gets that soon.
+    for (let tries = 0; !this.#lock(); tries++) {
+      if (tries === 100 || this.#inodeOf(`${this.#task.folder}/keeper.sock`) !== 0n) return;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
     if (!this.#listen()) return;
     let idleSince = performance.now();
     while (!this.#isOver) {
@@ -356,27 +368,7 @@ class Keeper {
       descriptorCount,
       descriptors: [],
       files: [description, page],
-      end: (descriptors) => {
-        const { key, name, device } = want;
-        const { pid: madeBy } = client;
-        const madeAt = Date.now();
-        const facts = { name, device, byteLength, madeAt, madeBy, what, origin, descriptorCount };
-        const entry: Entry = {
-          key,
-          facts,
-          descriptors,
-          files: [description, page],
-          openers: new Map(),
-          ending: new Map(),
-          taint: null,
-          asleep: null,
-        };
-        this.#forget(key); // what this replaces
-        this.#entries.set(key, entry);
-        client.want = undefined;
-        client.isMaking = false;
-        return { slot: this.#takeSlot(client, entry), facts: this.#factsOf(entry) };
-      },
+      made: { byteLength, what, origin },
     };
     return descriptorCount === 0 ? this.#finish(client) : { found: true };
   }
@@ -389,7 +381,42 @@ class Keeper {
     }
     if (coming.descriptors.length < coming.descriptorCount) return { found: true };
     client.coming = undefined;
-    return coming.end(coming.descriptors);
+    return coming.made === undefined ? this.#renew(client, coming) : this.#enter(client, coming);
+  }
+
+  /** Puts new memory on the list, in place of what had its name. */
+  #enter(client: Client, { descriptors, descriptorCount, files, made }: Coming): KeeperAnswer {
+    const { want, pid: madeBy } = client;
+    const [description, page] = files;
+    if (want === undefined || made === undefined || description === undefined) {
+      throw new Error("nobody wants it");
+    }
+    const { key, name, device } = want;
+    const facts = { name, device, ...made, madeAt: Date.now(), madeBy, descriptorCount };
+    const entry: Entry = {
+      key,
+      facts,
+      descriptors,
+      files: [description, page ?? -1],
+      openers: new Map(),
+      ending: new Map(),
+      taint: null,
+      asleep: null,
+    };
+    this.#forget(key); // what this replaces
+    this.#entries.set(key, entry);
+    client.want = undefined;
+    client.isMaking = false;
+    const slot = this.#takeSlot(client, entry) ?? 0;
+    return { slot, facts: this.#factsOf(entry) };
+  }
+
+  /** Takes the descriptors of memory that was asleep. */
+  #renew({ entry }: Client, { descriptors }: Coming): KeeperAnswer {
+    if (entry !== undefined && this.#isListed(entry)) entry.descriptors = [...descriptors];
+    else this.#closeAll(descriptors); // it was forgotten meanwhile
+    if (entry !== undefined) entry.asleep = null;
+    return { found: true };
   }
 
   #putAsleep(client: Client, where: string): KeeperAnswer {
@@ -409,21 +436,13 @@ class Keeper {
     if (entry?.asleep?.client !== client) return { refused: "asleep" };
     const refusal = this.#refusalOf(descriptorCount);
     if (refusal !== undefined) return refusal;
-    client.coming = {
-      descriptorCount,
-      descriptors: [],
-      files: [],
-      end: (descriptors) => {
-        entry.descriptors = descriptors;
-        entry.asleep = null;
-        return { found: true };
-      },
-    };
+    client.coming = { descriptorCount, descriptors: [], files: [], made: undefined };
     return { found: true };
   }
 
   /** Refuses more descriptors than the system leaves this process, before one is taken. */
   #refusalOf(descriptorCount: number): KeeperAnswer | undefined {
+    if (!Number.isSafeInteger(descriptorCount) || descriptorCount < 0) return { refused: "words" };
     const cell = new BigUint64Array(2);
     this.#calls.getrlimit(this.#task.system.RLIMIT_NOFILE, cell);
     const limit = Number(cell[0]);
@@ -538,12 +557,18 @@ class Keeper {
     this.#calls.pwrite(page, new Int32Array(words), 8n, BigInt(slot * this.#task.slotBytes));
   }
 
-  /** Listens, as the only keeper of the folder; returns whether it does. */
-  #listen(): boolean {
-    const { folder, system } = this.#task;
-    const { LOCK_EX_NB, OPEN_LOCK, AF_UNIX, SOCKET_KIND } = system;
+  /** Makes this the only keeper of the folder; returns whether it is. */
+  #lock(): boolean {
+    const { folder, system: { LOCK_EX_NB, OPEN_LOCK } } = this.#task;
     const lock = this.#calls.open(this.#text(`${folder}/keeper.lock`), OPEN_LOCK, 0o600);
-    if (lock < 0 || this.#calls.flock(lock, LOCK_EX_NB) !== 0) return false;
+    if (lock >= 0 && this.#calls.flock(lock, LOCK_EX_NB) === 0) return true;
+    if (lock >= 0) this.#calls.close(lock);
+    return false;
+  }
+
+  /** Listens; returns whether it does. */
+  #listen(): boolean {
+    const { folder, system: { AF_UNIX, SOCKET_KIND } } = this.#task;
     const path = `${folder}/keeper.sock`;
     this.#calls.umask(0o077);
     this.#calls.unlink(this.#text(path)); // of a keeper that was killed
@@ -698,6 +723,8 @@ export function keeperProgram(order: KeeperOrder): string {
     slotBytes: SLOT_BYTES,
     slotState: SLOT_STATE,
   };
+  // A bundler that keeps names adds a static block, with a helper of its own.
+  const source = `${Keeper}`.replaceAll(/\bstatic\s*\{[^{}]*\}/g, "");
   // The call comes last: a text that was cut off does nothing.
-  return `const Keeper = ${Keeper};\nawait new Keeper(${JSON.stringify(task)}).run();\n`;
+  return `const Keeper = ${source};\nawait new Keeper(${JSON.stringify(task)}).run();\n`;
 }

@@ -1,6 +1,7 @@
 // Memory that outlives its program: made once by a function, kept by the keeper, and opened by name by
 // whoever asks for the same next.
 
+import type { AsyncLocalStorage } from "node:async_hooks";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import { blockOf, ownerOf } from "../buffers/gpu_buffer.ts";
 import { listenToLoads, type LoadedFile } from "../disk/loaded_files.ts";
@@ -17,6 +18,7 @@ import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { whenDone } from "../sharing/share_memory.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
+import { builtin } from "../words/builtin.ts";
 import { CudaError } from "../words/errors.ts";
 import { visibleText } from "../words/format.ts";
 import { CALLBACK, FLAG, OptionSet, requireKind, SIGNAL, TEXT } from "../words/options.ts";
@@ -129,6 +131,42 @@ export async function persistMemory(
   requireKind(make, CALLBACK, "persist");
   requireNoCapture("persist memory");
   requireShareable(context);
+  if (makings().getStore()?.has(name) === true) {
+    throw new TypeError(
+      `Cannot call persist("${
+        visibleText(name)
+      }") in the function that makes it: give one of the two ` +
+        "another name",
+    );
+  }
+  const turns = turnsOf.getOrInsertComputed(context, () => new Map());
+  const turn = (turns.get(name) ?? Promise.resolve()).then(() => {
+    return persistNow(context, { name, make, withResource }, options);
+  });
+  const over = turn.then(() => {}, () => {});
+  turns.set(name, over);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(name) === over) turns.delete(name);
+  }
+}
+
+/** The calls for each name, one after another: the second returns what the first has made. */
+const turnsOf = new WeakMap<Context, Map<string, Promise<void>>>();
+
+let namesInMaking: AsyncLocalStorage<ReadonlySet<string>> | undefined;
+
+/** The names that the functions make which run now. */
+function makings(): AsyncLocalStorage<ReadonlySet<string>> {
+  return namesInMaking ??= new (builtin("node:async_hooks").AsyncLocalStorage)();
+}
+
+async function persistNow(
+  context: Context,
+  { name, make, withResource }: PersistRequest,
+  options: PersistOptions,
+): Promise<Persistable> {
   const { key, replace = false, signal } = options;
   const known = replace ? undefined : knownHere(context, name);
   if (known !== undefined && await isListed(known.open)) {
@@ -270,7 +308,10 @@ async function makeKept(
   undo.defer(() => releaseFrom(context, resource));
   const files = new Map<string, LoadedFile>();
   const note = (file: LoadedFile) => void files.set(file.path, file);
-  const made = await listenToLoads(note, () => withResource(resource, make));
+  const names = new Set([...makings().getStore() ?? [], name]);
+  const made = await makings().run(names, () => {
+    return listenToLoads(note, () => withResource(resource, make));
+  });
   const taken = await inArena(takeApart(made, name), { name, resource, move });
   const { description, allocations } = describeContents(taken.contents, resource);
   arena.seal();

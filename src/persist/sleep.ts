@@ -46,6 +46,7 @@ const SLEEP_OPTIONS = new OptionSet<SleepOptions>({
 
 /** All memory of the resources with a tag. */
 export interface SleepTag {
+  /** The tag, as it was given to their resources. */
   readonly tag: string;
 }
 
@@ -189,6 +190,9 @@ function partsOf(
       parts.push({
         address,
         byteLength,
+        get isGone() {
+          return range.isFreed;
+        },
         unmap: () => range.suspend(),
         map: () => range.resume(),
       });
@@ -212,7 +216,15 @@ function partsOf(
     const other = resource.arena.addressesIn(chunk).find((address) => !own.has(address));
     if (other !== undefined) throw sharing(context, name, other);
     const { address } = chunk;
-    parts.push({ address, byteLength: end, unmap: () => chunk.unmap(), map: () => chunk.map() });
+    parts.push({
+      address,
+      byteLength: end,
+      get isGone() {
+        return chunk.isFreed;
+      },
+      unmap: () => chunk.unmap(),
+      map: () => chunk.map(),
+    });
   }
   return parts;
 }

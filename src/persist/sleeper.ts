@@ -11,7 +11,7 @@ import { FileReading } from "../disk/file_reading.ts";
 import { saveSafetensors } from "../interop/safetensors/save.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
-import { takeWithinLimits } from "../memory/out_of_memory.ts";
+import { takeOrReclaim } from "../memory/out_of_memory.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
@@ -27,6 +27,8 @@ export interface SleepPart {
   readonly address: bigint;
   /** Bytes from there that hold something. */
   readonly byteLength: number;
+  /** Whether its addresses were freed, with all blocks in it. */
+  readonly isGone: boolean;
   /** Gives the memory back; reports a failure and returns whether it did. */
   unmap(): boolean;
   /** Takes new memory. A failure changes nothing. */
@@ -102,7 +104,12 @@ export class Sleeper {
 
   /** Bytes of the memory that is away. */
   get byteLength(): number {
-    return this.#fields.parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.#parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** What has not been freed meanwhile. */
+  get #parts(): readonly SleepPart[] {
+    return this.#fields.parts.filter(({ isGone }) => !isGone);
   }
 
   /** Where its contents are, in words; undefined while they are on the device. */
@@ -118,7 +125,7 @@ export class Sleeper {
   async fallAsleep(
     choice: { readonly to: SleepContents["to"]; readonly path: string },
   ): Promise<boolean> {
-    const { context, allocations, parts } = this.#fields;
+    const { context, allocations } = this.#fields;
     const stream = defaultStreamOf(context);
     using undo = new DisposableStack();
     undo.defer(() => this.#open("awake"));
@@ -132,7 +139,7 @@ export class Sleeper {
     this.#contents = contents;
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
-    for (const part of parts) part.unmap(); // a failure is reported: that part takes its room, no more
+    for (const part of this.#parts) part.unmap(); // a failure is reported: that part takes its room, no more
     return true;
   }
 
@@ -149,13 +156,14 @@ export class Sleeper {
     try {
       if (contents.to === "host") {
         for (const [i, part] of parts.entries()) {
+          if (part.isGone) continue;
           using there = alias(context, part, stream);
           const buffer = contents.buffers[i];
           if (buffer !== undefined) there.copyFrom(buffer, { stream });
         }
       }
     } catch (error) {
-      for (const part of parts) part.unmap();
+      for (const part of this.#parts) part.unmap();
       throw error;
     }
     this.#wakeBehind(stream);
@@ -221,7 +229,7 @@ export class Sleeper {
       try {
         await readParts(context, parts, { path: contents.path, stream });
       } catch (error) {
-        for (const part of parts) part.unmap();
+        for (const part of this.#parts) part.unmap();
         this.#state = "asleep";
         throw error;
       }
@@ -264,11 +272,12 @@ export class Sleeper {
     }
   }
 
-  /** Takes memory for all parts, or for none. */
+  /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */
   #map(): void {
-    const { context, parts } = this.#fields;
+    const { context } = this.#fields;
     const { byteLength } = this;
-    takeWithinLimits({ context, kind: "device", byteLength }, () => {
+    const parts = this.#parts;
+    takeOrReclaim({ context, kind: "device", byteLength }, () => {
       const mapped: SleepPart[] = [];
       try {
         for (const part of parts) {
@@ -374,6 +383,7 @@ async function readParts(
   const { tensors, dataOffset } = await readHeader(opened, MAX_HEADER_BYTES);
   const places = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (const [i, part] of parts.entries()) {
+    if (part.isGone) continue;
     const place = places.get(`part ${i}`);
     if (place === undefined || place.byteLength < part.byteLength) {
       throw new PersistError(

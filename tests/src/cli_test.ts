@@ -2,10 +2,12 @@
 
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { dirname } from "node:path";
+import { CudaDevice } from "../../src/device/device.ts";
 import { parseNvbandwidth } from "../../src/measure/nvbandwidth.ts";
 import { VERSION } from "../../src/words/version.ts";
 import { builtKit } from "../support/built_kit.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
+import { KeeperScene } from "../support/persist/keeper_scene.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testOnLinux } from "../support/test_unless.ts";
@@ -61,9 +63,42 @@ Deno.test("cli.ts COMMAND --help shows the options of that command alone", async
   assertEquals(/--cases|--largest|--remove/.test(stdout), false, stdout);
 });
 
+testOnLinux("cli.ts persisted lists, forgets, starts and stops", async () => {
+  await using scene = new KeeperScene();
+  using gpu = CudaDevice.open(0, { driver: "simulated" });
+  const run = (...words: string[]) => runCli(["persisted", ...words], scene.env);
+  assertStringIncludes((await run()).stdout, "no keeper runs");
+  assertStringIncludes((await run("start")).stdout, "holds 0 names, 0 B");
+  {
+    using _x = await gpu.persist("a name", () => gpu.zeros("uint8", [2, 3]));
+    const { stdout } = await run();
+    assertStringIncludes(stdout, "a name  uint8[2, 3]  64 MiB");
+    assertStringIncludes(stdout, "holds 1 name, 64 MiB");
+    const [row] = JSON.parse((await run("--json")).stdout);
+    assertEquals([row.name, row.openedBy, row.state], ["a name", [Deno.pid], "clean"]);
+    const doctor = await runCli(["doctor", "--driver", "simulated"], scene.env);
+    assertStringIncludes(doctor.stdout, "keeps 1 name, 64 MiB");
+    const forgot = await run("forget", "a name");
+    assertStringIncludes(forgot.stdout, `its memory is freed when process ${Deno.pid} lets go`);
+  }
+  const missing = await run("forget", "a name");
+  assertEquals([missing.code, missing.stderr.trim()], [
+    1,
+    'Cannot forget "a name": nothing of that name is persisted',
+  ]);
+  assertStringIncludes((await run("stop")).stdout, "stopped the keeper, process");
+  assertEquals((await run("stop")).stdout, "there is no keeper\n");
+});
+
 const WRONG: Record<string, [args: string[], message: string]> = {
   "an unknown command": [["fly"], 'Cannot run "fly": it is not a command'],
   "a command with a slip": [["doctr"], "it is not a command (did you mean doctor?)"],
+  "an unknown word": [
+    ["persisted", "forgt"],
+    "expected forget, start or stop (did you mean forget?)",
+  ],
+  "a word without its name": [["persisted", "forget"], "a name is missing"],
+  "a word too many": [["persisted", "stop", "now"], 'unexpected "now"'],
   "an unknown option": [["demo", "--fast"], "Cannot use --fast: there is no such option\n"],
   "an option with a slip": [["demo", "--divice=1"], "no such option (did you mean --device?)"],
   "a value for a flag": [["bandwidth", "--json=yes"], "Cannot use --json: it takes no value"],

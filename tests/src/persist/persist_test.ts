@@ -1,9 +1,16 @@
 // Memory that outlives its program: made once, found by name, whole or told not to be, and freed when it is
 // given up.
 
-import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../../src/device/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { SafetensorsModel } from "../../../src/interop/safetensors/model.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
@@ -291,6 +298,88 @@ testWithKeeper("persist() waits no longer than its signal says", async (scene, g
   }, "the other makes it");
   await maker.kill();
   await dead;
+});
+
+testWithKeeper(
+  "persist() twice at once returns one object, and not in its own function",
+  async (_scene, gpu) => {
+    let count = 0;
+    const make = () => {
+      count++;
+      return gpu.zeros("uint8", 4);
+    };
+    const [one, two] = await Promise.all([gpu.persist("x", make), gpu.persist("x", make)]);
+    assert(one === two && count === 1);
+    one?.dispose();
+    const nested = () => gpu.persist("y", () => gpu.persist("y", make));
+    await assertRejects(nested, TypeError, "in the function that makes it");
+    using y = await gpu.persist("y", async () => {
+      using _inner = await gpu.persist("z", make);
+      return gpu.zeros("uint8", 4);
+    });
+    assertEquals([...await gpu.persisted()].map(({ name }) => name), ["x", "z", "y"]);
+    assertEquals(y.persistence.state, "clean");
+  },
+);
+
+testWithKeeper("release() of persisted memory is refused", async (_scene, gpu) => {
+  using x = await gpu.persist("x", () => gpu.zeros("uint8", 4));
+  assertThrows(() => x.release(), TypeError, "takes more than its address");
+});
+
+Deno.test("persist() leaves nothing when any driver call of it fails", async () => {
+  if (Deno.build.os !== "linux") return;
+  await using scene = new KeeperScene();
+  const calls = [
+    "cuMemAddressReserve",
+    "cuMemCreate",
+    "cuMemMap",
+    "cuMemSetAccess",
+    "cuMemRetainAllocationHandle",
+    "cuMemExportToShareableHandle",
+    "cuMemImportFromShareableHandle",
+    "cuMemsetD8Async",
+    "cuMemGetAllocationGranularity",
+  ] as const;
+  for (const call of calls) {
+    for (const isThere of [false, true]) {
+      const real = simulateDriver();
+      let isOn = false;
+      const driver = {
+        ...real,
+        [call]: (...args: never[]) => {
+          if (isOn) return 304;
+          return (real[call] as (...args: never[]) => number)(...args);
+        },
+      };
+      using gpu = CudaDevice.open(0, { driver });
+      const make = () => ({
+        a: gpu.alloc("uint8", 40 * 2 ** 20).fill(1),
+        b: gpu.zeros("uint8", 4),
+      });
+      if (isThere) {
+        using _x = await gpu.persist("x", make);
+        await gpu.synchronize();
+      }
+      const before = freeBytes(gpu);
+      isOn = true;
+      const made = await gpu.persist("x", make).catch((error) => error);
+      isOn = false;
+      const words = `${call}, ${isThere ? "there" : "made"}`;
+      if (made instanceof Error) {
+        assertEquals(gpu.live().count, 0, words);
+        assertEquals(freeBytes(gpu), before, words);
+        assertEquals((await gpu.persisted()).count, Number(isThere), words);
+        if (!isThere) assertEquals(heldCount(await scene.pid()), 0, words);
+        using again = await gpu.persist("x", make);
+        assertEquals(await again.a.at(-1), 1, words);
+      } else {
+        made.dispose();
+      }
+      await gpu.synchronize();
+      await gpu.forget("x");
+    }
+  }
 });
 
 testWithKeeper(

@@ -208,6 +208,40 @@ testAsleep("dispose() of memory that sleeps frees its addresses and contents", a
   await assertRejects(() => gpu.wake(x), Error, "disposed");
 });
 
+testAsleep("dispose() of a part of what sleeps leaves the rest to be woken", async (gpu) => {
+  using folder = new TemporaryFolder();
+  for (const to of ["host", "file", "nothing"] as const) {
+    const x = byteBuffer(gpu, 40 * MIB);
+    using y = gpu.alloc("uint8", 41 * MIB).fill(5);
+    const cache = gpu.growable("uint8", { reserveSize: "16 MiB", shape: 3 * MIB }).fill(7);
+    await gpu.sleep({ x, y, cache }, { to, path: folder.pathOf("asleep") });
+    x.dispose();
+    cache.dispose();
+    assertEquals(
+      gpu.live().objects.find(({ id }) => id === y.storageId)?.asleep?.slice(0, 14),
+      "asleep, 41 MiB",
+    );
+    await gpu.wake(y);
+    if (to !== "nothing") assertEquals([await y.at(0), await y.at(-1)], [5, 5]);
+    assertEquals(gpu.memory.liveBytes, 41 * MIB);
+    y.fill(1);
+    const z = byteBuffer(gpu, 40 * MIB);
+    const going = gpu.sleep({ y, z });
+    z.dispose();
+    await going.catch(() => {}); // it was disposed, or goes to sleep
+    assertEquals(await y.at(-1), 1);
+  }
+});
+
+testAsleep("wake() stays within the limit that the memory was made in", async (gpu) => {
+  gpu.limit("100 MiB");
+  using x = byteBuffer(gpu, 80 * MIB);
+  await gpu.sleep(x);
+  await gpu.wake(x);
+  assertEquals(await x.at(0), 9);
+  gpu.limit(undefined);
+});
+
 testAsleep("sleep() takes all memory of a tag, and refuses what shares a chunk", async (gpu) => {
   const resource = new VirtualMemoryResource(gpu, { tag: "weights" });
   const before = freeBytes(gpu);
@@ -232,7 +266,7 @@ testAsleep("sleep() takes all memory of a tag, and refuses what shares a chunk",
   await gpu.sleep({ tag: "no such" });
 });
 
-testAsleep("A growable buffer sleeps while a graph knows it, and shrinks", async (gpu) => {
+testAsleep("A growable buffer sleeps while a graph knows it", async (gpu) => {
   using cache = gpu.growable("uint8", { reserveSize: "64 MiB" });
   cache.grow("8 MiB").fill(6);
   using graph = gpu.capture(() => cache.subarray(0, MIB).fill(7));
@@ -360,7 +394,14 @@ Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", a
   }
   await until(() => model.persistence.openedBy.length === 1, "the other has let go");
   await gpu.sleep(model);
+  await gpu.forget("m");
+  await gpu.wake(model); // it is this program's alone now
+  assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
   model.dispose();
+  using again = await gpu.persist("m", () => gpu.loadSafetensors(path));
+  assertEquals(again.persistence.wasThere, false);
+  await gpu.sleep(again);
+  again.dispose();
   await gpu.synchronize();
   assertEquals((await gpu.persisted()).count, 0); // asleep it ends with who has its contents
 });

@@ -1,9 +1,10 @@
 // Kills programs that persist memory, its keeper, and both, at random moments, 100 times each, and looks
 // from outside whether the bytes are right or told not to be, and whether anything is left:
-// `deno run -A tests/support/persist/endurance.ts [ROUNDS]`.
+// `deno run -A tests/support/persist/endurance.ts [ROUNDS]`, with VRAMKIT_TEST_DRIVER=cuda on a GPU.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { ON_GPU } from "../driver.ts";
 import { heldCount, KeeperScene, openFilesOf, until, untilOver } from "./keeper_scene.ts";
 import type { PersistCommand, PersistPeer } from "./peer.ts";
 
@@ -15,7 +16,7 @@ const VICTIMS = ["program", "keeper", "both"] as const;
 const HOWS = [undefined, "hangs", "writes on"] as const;
 
 await using scene = new KeeperScene();
-using gpu = CudaDevice.open(0, { driver: "auto" });
+using gpu = CudaDevice.open(0, { driver: ON_GPU ? "cuda" : "simulated" });
 const counts = { made: 0, clean: 0, dirty: 0, unknown: 0 };
 
 /** Starts a process that is ready to persist. */

@@ -22,6 +22,11 @@ export class KeeperScene implements AsyncDisposable {
     return `${this.#folder.path}/vramkit`;
   }
 
+  /** The variables by which another process finds the same keeper. */
+  get env(): Record<string, string> {
+    return { [VARIABLE]: this.#folder.path };
+  }
+
   pathOf(name: string): string {
     return this.#folder.pathOf(name);
   }
