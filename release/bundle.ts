@@ -55,7 +55,7 @@ export async function bundlePrograms(): Promise<Texts> {
   const names = [...Deno.readDirSync(built)].map(({ name }) => name).filter((name) =>
     name.endsWith(".js")
   ).sort();
-  const chunks = names.filter((name) => name.startsWith("chunk"));
+  const chunks = names.filter((name) => !/^(vramkit|plotly)/.test(name));
   const newNames = names.map((name) => [name, releaseName(name, chunks)] as const);
   const texts: Texts = new Map();
   for (const [name, newName] of newNames) {
