@@ -97,6 +97,21 @@ Deno.test("a notebook with the files of a release is told of a call that was not
   assertStringIncludes(stderr, "vramkit: a call that was not awaited failed: Cannot upload to");
 });
 
+Deno.test("what a release loads when it is first called is the code of that call", async () => {
+  const loads = [...texts].flatMap(([name, text]) =>
+    [...text.matchAll(/const \{ (\w+) \} = await import\("\.\/(\w+\.js)"\)/g)]
+      .map(([, called = "", file = ""]) => ({ name, called, file }))
+  );
+  assertGreater(loads.length, 3);
+  using folder = new TemporaryFolder();
+  for (const [name, text] of texts) folder.write(name, text);
+  const missing = await Promise.all(loads.map(async ({ called, file }) => {
+    const module = await import(`file://${folder.path}/${file}`) as Record<string, unknown>;
+    return called in module ? [] : [`${called} of ${file}`];
+  }));
+  assertEquals(missing.flat(), []);
+});
+
 Deno.test("the source maps of a release name the sources and their lines", () => {
   let count = 0;
   for (const [name, text] of texts) {
