@@ -200,7 +200,6 @@ import {
 } from "./device_options.ts";
 import { listLive, type LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
-import { rehearse } from "./rehearsal.ts";
 import { MemoryReport } from "./report.ts";
 import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "./scope.ts";
 import { fillSlot, type Held } from "./slot.ts";
@@ -298,10 +297,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
       if (transfers !== undefined) tuneEngine(context, transfers);
-      const gpu = new CudaDevice(new Parts({ context, options, whySimulated }));
-      const isOwn = typeof driver !== "object" && !opened.isSimulated;
-      if (isOwn && options.resource === undefined) rehearse(gpu);
-      return gpu;
+      return new CudaDevice(new Parts({ context, options, whySimulated }));
     } catch (error) {
       context.release();
       throw error;
