@@ -7,6 +7,7 @@ import { CudaDevice } from "../src/device/device.ts";
 import { saveSafetensors } from "../src/interop/safetensors/save.ts";
 import { VirtualMemoryResource } from "../src/memory/virtual_memory_resource.ts";
 import { KeeperConnection } from "../src/persist/keeper_connection.ts";
+import { readWords } from "./arguments.ts";
 
 const GIB = 2 ** 30;
 const NAME = "bench of persisted memory";
@@ -15,7 +16,7 @@ const MODEL = "bench of a persisted model";
 /** How many buffers a persisted object has. */
 const COUNT = 8;
 
-const [first = "8", part] = Deno.args;
+const [first = "8", part, ...rest] = readWords({ most: 3 });
 const gib = Number(first);
 const bytesEach = Math.floor(gib * GIB / COUNT);
 
@@ -181,7 +182,7 @@ async function sleepAndWake(): Promise<void> {
 }
 
 if (part !== undefined) {
-  await PARTS[part]?.(...Deno.args.slice(2));
+  await PARTS[part]?.(...rest);
 } else {
   using gpu = open();
   console.log(`${gpu}, ${used(gpu)}`);

@@ -59,6 +59,11 @@ export class Device {
     return Math.max(0, this.memoryBytes - this.#usedBytes - this.#outside.now());
   }
 
+  /** Returns whether so much is free; an old answer about others does, as nobody tells when they change. */
+  hasRoom(byteLength: number): boolean {
+    return byteLength <= Math.max(0, this.memoryBytes - this.#usedBytes - this.#outside.lately());
+  }
+
   /** Returns the bytes that this machine itself uses. */
   get usedBytes(): number {
     return this.#usedBytes;
@@ -66,9 +71,8 @@ export class Device {
 
   /** Takes physical memory; throws when there is too little. */
   charge(byteLength: number): void {
-    const usedBytes = this.#usedBytes + byteLength;
-    if (usedBytes + this.#outside.lately() > this.memoryBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
-    this.#usedBytes = usedBytes;
+    if (!this.hasRoom(byteLength)) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    this.#usedBytes += byteLength;
   }
 
   /** Counts memory that exists already, and that another holder has handed over. */

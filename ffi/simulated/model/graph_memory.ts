@@ -216,8 +216,8 @@ export class GraphMemory {
 
   /** Throws when the device has too little memory for a launch, even after freeing idle memory. */
   requireRoom(reserve: GraphReserve, stream: Stream): void {
-    if (this.#missingBytes(reserve, stream) > this.device.freeBytes) this.trim();
-    if (this.#missingBytes(reserve, stream) <= this.device.freeBytes) return;
+    if (!this.device.hasRoom(this.#missingBytes(reserve, stream))) this.trim();
+    if (this.device.hasRoom(this.#missingBytes(reserve, stream))) return;
     refuse("CUDA_ERROR_OUT_OF_MEMORY");
   }
 

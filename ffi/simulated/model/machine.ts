@@ -21,8 +21,12 @@ import { Stream, StreamGroup } from "./stream.ts";
 const FIRST_HANDLE = 0x5000_0000n;
 const HANDLE_STEP = 0x10n;
 
-/** To ask the system what others hold takes some milliseconds, so its answer serves for a while. */
-const OUTSIDE_MILLISECONDS = 100;
+/**
+ * To ask the system what others hold takes some milliseconds, on a busy machine hundreds. So its answer
+ * serves for a while, and for a multiple of the time that it took.
+ */
+const MIN_OUTSIDE_MILLISECONDS = 100;
+const MIN_OUTSIDE_COSTS = 50;
 
 /** Classes whose objects callers hold by handle. */
 type HandleClass<T> = abstract new (...values: never[]) => T;
@@ -242,15 +246,17 @@ export class Machine {
   #outside(ordinal: number): OutsideBytes | undefined {
     const { machine } = this.settings;
     if (machine === "") return undefined;
-    let last = { byteLength: 0, time: -Infinity };
+    let last = { byteLength: 0, until: -Infinity };
     const now = () => {
+      const start = performance.now();
       const byteLength = describedMemory(machine, ordinal)
         .reduce((sum, { id, byteLength }) => this.described.has(id) ? sum : sum + byteLength, 0);
-      last = { byteLength, time: performance.now() };
+      const end = performance.now();
+      const wait = Math.max(MIN_OUTSIDE_MILLISECONDS, MIN_OUTSIDE_COSTS * (end - start));
+      last = { byteLength, until: end + wait };
       return byteLength;
     };
-    const isOld = () => performance.now() - last.time > OUTSIDE_MILLISECONDS;
-    return { now, lately: () => isOld() ? now() : last.byteLength };
+    return { now, lately: () => performance.now() > last.until ? now() : last.byteLength };
   }
 
   #destroy(context: Context): void {

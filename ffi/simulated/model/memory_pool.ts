@@ -172,13 +172,13 @@ export class MemoryPool {
   /** Returns the number of bytes to reserve for a number of used bytes. */
   #needed(usedBytes: number): number {
     const needed = roundUp(usedBytes, STEP_BYTES);
-    const isThere = needed - this.#reservedBytes <= this.device.freeBytes;
+    const isThere = this.device.hasRoom(needed - this.#reservedBytes);
     return isThere ? needed : roundUp(usedBytes, GRANULARITY_BYTES);
   }
 
   #fits(usedBytes: number): boolean {
     const needed = this.#needed(usedBytes);
-    return needed - this.#reservedBytes <= this.device.freeBytes &&
+    return this.device.hasRoom(needed - this.#reservedBytes) &&
       needed <= roundUp(this.maxBytes, STEP_BYTES);
   }
 

@@ -3,6 +3,7 @@
 import type { DriverFunction } from "../../../ffi/cuda.ts";
 
 const OLD = "drivers before CUDA 12.0 have no libraries; tests/src/kernels/ runs on them, too";
+const HELD = "memory that other processes hold; tests/src/persist/ refuses, limits and kills it";
 const HOST = "the kit queues no functions of the host";
 
 /** The functions, each with its reason. A new one fails the test until it has a step or a reason. */
@@ -14,4 +15,7 @@ export const UNREACHED: Partial<Record<DriverFunction, string>> = {
   cuModuleGetFunction: OLD,
   cuModuleGetGlobal_v2: OLD,
   cuLaunchHostFunc: HOST,
+  cuMemExportToShareableHandle: HELD,
+  cuMemImportFromShareableHandle: HELD,
+  cuMemRetainAllocationHandle: HELD,
 };
