@@ -9,7 +9,7 @@ import { isOutOfMemory } from "../src/words/errors.ts";
 const UNIT_BYTES = 512;
 
 /** Sizes go from 1 byte to this, each octave equally likely. */
-const LARGEST_EXPONENT = 26;
+const MAX_EXPONENT = 26;
 
 /** Steps between two comparisons of all live blocks with each other. */
 const OVERLAP_STEPS = 5_000;
@@ -61,7 +61,7 @@ export function walkAllocations(cache: CachingResourceAdaptor, options: WalkOpti
   }
 
   function allocate(stream: CudaStream): void {
-    const octave = 2 ** (draw() % LARGEST_EXPONENT);
+    const octave = 2 ** (draw() % MAX_EXPONENT);
     const byteLength = octave + draw() % octave;
     try {
       live.push({ address: cache.allocate(byteLength, stream), byteLength, stream });

@@ -10,9 +10,9 @@ const MIB = 2 ** 20;
 /** The simulated driver's memory is the host's, and its speed means nothing: small sizes do. */
 const SIMULATED_SIZES = [4 * KIB, 64 * KIB, MIB];
 const SIZES = [4 * KIB, 64 * KIB, MIB, 16 * MIB, 256 * MIB];
-/** Bytes that the calls of one measurement move at least, up to {@link MOST_CALLS}. */
+/** Bytes that the calls of one measurement move at least, up to {@link MAX_CALLS}. */
 const BATCH_BYTES = MIB;
-const MOST_CALLS = 64;
+const MAX_CALLS = 64;
 /** Arrays of a batch. */
 const ARRAY_COUNT = 64;
 
@@ -106,7 +106,7 @@ function benchOf(name: string, way: {
   ) => Prepared["run"] | Promise<Prepared["run"]>;
 }): void {
   const { byteLength, direction, prepare } = way;
-  const callCount = Math.min(MOST_CALLS, Math.ceil(BATCH_BYTES / byteLength));
+  const callCount = Math.min(MAX_CALLS, Math.ceil(BATCH_BYTES / byteLength));
   transferBench<Prepared>({
     open,
     name,

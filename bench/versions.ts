@@ -12,7 +12,7 @@ const ROUND_COUNT = 10;
 
 /** A block takes about so long. */
 const BLOCK_SECONDS = 0.025;
-const MOST_CALLS = 2000;
+const MAX_CALLS = 2000;
 
 const KIB = 2 ** 10;
 const MIB = 2 ** 20;
@@ -122,7 +122,7 @@ async function row(name: string, make: (version: Version) => () => unknown): Pro
 async function secondsOf(call: () => unknown): Promise<number> {
   const seconds: number[] = [];
   const end = performance.now() + 1000 * BLOCK_SECONDS;
-  while (seconds.length < 5 || performance.now() < end && seconds.length < MOST_CALLS) {
+  while (seconds.length < 5 || performance.now() < end && seconds.length < MAX_CALLS) {
     const start = performance.now();
     const pending = call();
     if (pending instanceof Promise) await pending;

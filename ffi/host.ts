@@ -352,6 +352,7 @@ export const MFD_CLOEXEC = 1;
 export const ERRNO = {
   EPERM: 1,
   ENOENT: 2,
+  EINTR: 4,
   EIO: 5,
   EAGAIN: 11,
   EACCES: 13,

@@ -149,12 +149,9 @@ function seen({ name }: Place, path: string): FoundLibrary | undefined {
 }
 
 function* placesFor(name: InstalledLibrary): Generator<Place> {
-  for (const variable of ["CUDA_HOME", "CUDA_PATH"]) {
+  for (const variable of ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDAToolkit_ROOT"]) {
     const root = readVariable(variable);
-    if (root === undefined) continue;
-    for (const part of ["lib64", "lib", `targets/${Deno.build.arch}-linux/lib`]) {
-      yield { name: variable, folder: `${root}/${part}` };
-    }
+    if (root !== undefined) yield* toolkitFolders(variable, root);
   }
   const conda = readVariable("CONDA_PREFIX");
   if (conda !== undefined) {
@@ -163,17 +160,40 @@ function* placesFor(name: InstalledLibrary): Generator<Place> {
   }
   if (name === "python") yield* pythonFolders();
   else yield* packageFolders();
+  for (const folder of programFolders()) {
+    if (isThere(`${folder}/nvcc`)) yield* toolkitFolders("nvcc in PATH", `${folder}/..`);
+  }
   for (const folder of (readVariable("LD_LIBRARY_PATH") ?? "").split(":")) {
     if (folder !== "") yield { name: "LD_LIBRARY_PATH", folder };
   }
   for (const folder of [...configuredFolders(), ...SYSTEM_FOLDERS]) {
     yield { name: "system", folder };
   }
+  // Last: a program that others may have put there must not replace what is installed.
+  if (name !== "python") yield* packagesIn(environmentsHere());
+}
+
+/** The folders of libraries in a CUDA toolkit; ARM servers have a target of another name. */
+function* toolkitFolders(name: string, root: string): Generator<Place> {
+  const targets = [`${Deno.build.arch}-linux`, "sbsa-linux"].map((target) =>
+    `targets/${target}/lib`
+  );
+  for (const part of ["lib64", "lib", ...targets]) yield { name, folder: `${root}/${part}` };
 }
 
 /** The folders of NVIDIA's packages that pip installed: site-packages/nvidia/NAME/lib. */
 function* packageFolders(): Generator<Place> {
-  for (const root of pythonRoots()) {
+  for (const folder of (readVariable("PYTHONPATH") ?? "").split(":")) {
+    if (folder === "") continue;
+    for (const part of namesIn(`${folder}/nvidia`)) {
+      yield { name: "PYTHONPATH", folder: `${folder}/nvidia/${part}/lib` };
+    }
+  }
+  yield* packagesIn(pythonRoots());
+}
+
+function* packagesIn(roots: readonly string[]): Generator<Place> {
+  for (const root of roots) {
     for (const version of namesIn(root).filter((name) => name.startsWith("python3"))) {
       for (const packages of ["site-packages", "dist-packages"]) {
         const nvidia = `${root}/${version}/${packages}/nvidia`;
@@ -189,18 +209,45 @@ function* pythonFolders(): Generator<Place> {
   for (const root of pythonRoots()) yield { name: "pip", folder: root };
 }
 
-/** Returns the lib folders of Pythons: of the active environment, of the user, of the PATH. */
+/** The folders of the PATH. */
+function programFolders(): string[] {
+  return (readVariable("PATH") ?? "").split(":").filter((folder) => folder !== "");
+}
+
+/** Returns whether a file is there, and may be looked at. */
+function isThere(path: string): boolean {
+  return seen({ name: "", folder: "" }, path) !== undefined;
+}
+
+/** The environments in the current folder, active or not, where it may be read. */
+function environmentsHere(): string[] {
+  if (!mayRead(".")) return [];
+  try {
+    return [".venv", "venv"].map((name) => `${Deno.cwd()}/${name}/lib`);
+  } catch {
+    return []; // the folder is gone
+  }
+}
+
+/**
+ * Returns the lib folders of Pythons: of the active environment, of the PATH, of the user, of pyenv and
+ * of the system.
+ */
 function pythonRoots(): string[] {
   const roots: string[] = [];
   for (const variable of ["VIRTUAL_ENV", "CONDA_PREFIX"]) {
     const root = readVariable(variable);
     if (root !== undefined) roots.push(`${root}/lib`);
   }
-  for (const folder of (readVariable("PATH") ?? "").split(":")) {
+  for (const folder of programFolders()) {
     if (folder.endsWith("/bin")) roots.push(`${folder.slice(0, -"/bin".length)}/lib`);
   }
   const home = readVariable("HOME");
   if (home !== undefined) roots.push(`${home}/.local/lib`);
+  const pyenv = readVariable("PYENV_ROOT") ?? (home === undefined ? undefined : `${home}/.pyenv`);
+  for (const version of pyenv === undefined ? [] : namesIn(`${pyenv}/versions`)) {
+    roots.push(`${pyenv}/versions/${version}/lib`);
+  }
   return [...new Set([...roots, ...PYTHON_ROOTS])];
 }
 

@@ -86,17 +86,22 @@ export interface DriverLocation {
  * Opens the CUDA driver library, once for a process and path.
  *
  * A `libraryPath`, or else the environment variable VRAMKIT_CUDA where it may be read without a
- * prompt, is the only candidate; without either the system's names are tried in turn.
+ * prompt, is the only candidate; without either the system's names are tried in turn, but for those
+ * that were opened before and are stubs.
  *
  * @throws LibraryError when there is no permission, no library, or a file that is not the driver.
  */
-export function openDriver({ libraryPath }: DriverLocation = {}): OpenLibrary<DriverApi> {
+export function openDriver(
+  { libraryPath }: DriverLocation = {},
+  stubs: readonly string[] = [],
+): OpenLibrary<DriverApi> {
   const chosen = libraryPath ?? readVariable(DRIVER_VARIABLE);
   const known = openDrivers.get(chosen);
-  if (known !== undefined) return known;
+  if (known !== undefined && !stubs.includes(known.path)) return known;
+  const names = chosen === undefined ? DRIVER_NAMES[Deno.build.os] ?? [] : [chosen];
   const opened = openLibrary({
     title: "the CUDA driver",
-    candidates: chosen === undefined ? DRIVER_NAMES[Deno.build.os] ?? [] : [chosen],
+    candidates: names.filter((name) => !stubs.includes(name)),
     remedy: `pass { libraryPath } or set ${DRIVER_VARIABLE}`,
   }, CUDA_GROUPS);
   const driver = openDrivers.get(opened.path) ?? opened;

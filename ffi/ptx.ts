@@ -12,13 +12,19 @@ export interface ParameterType {
   readonly kind: ParameterKind | undefined;
 }
 
+/** Kernels by name, with their parameters: undefined where the sizes are unknown. */
+export type KernelEntries = ReadonlyMap<string, readonly ParameterType[] | undefined>;
+
+/** A parameter of unknown size, which real compilers never write. */
+export const UNKNOWN_PARAMETER = ".param .b8 unknown[]";
+
 /** Finds the kernels in a text of PTX, with their parameters. */
-export function readEntries(ptx: string): Map<string, readonly ParameterType[]> {
+export function readEntries(ptx: string): KernelEntries {
   const plain = ptx.replace(/\/\/.*|\/\*[^]*?\*\//g, "");
-  const entries = new Map<string, readonly ParameterType[]>();
+  const entries = new Map<string, readonly ParameterType[] | undefined>();
   for (const [, name = "", list = ""] of plain.matchAll(/\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?/g)) {
     const parts = list.split(",").map((part) => part.trim()).filter((part) => part !== "");
-    entries.set(name, parts.map(readParameter));
+    entries.set(name, parts.includes(UNKNOWN_PARAMETER) ? undefined : parts.map(readParameter));
   }
   return entries;
 }

@@ -299,7 +299,7 @@ function meantType(given: unknown): DType | undefined {
   return DTYPE_NAMES.find((known) => known === name);
 }
 
-/** Describes what is no element type, for messages, with the type that was probably meant. */
+/** Describes a value that is not an element type, for messages, with the type that was probably meant. */
 export function describeType(given: unknown): string {
   const meant = meantType(given);
   return `${describeValue(given)}${meant === undefined ? "" : ` (did you mean "${meant}"?)`}`;

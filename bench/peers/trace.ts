@@ -4,7 +4,7 @@
 const STEP_COUNT = 100_000;
 const LIVE_LIMIT_COUNT = 192;
 const SEED = 0x5eed1234;
-const SMALLEST_EXPONENT = 8;
+const MIN_EXPONENT = 8;
 const OCTAVE_COUNT = 20;
 
 /** Holds allocations and frees in order, and the most bytes that are live at once. */
@@ -38,7 +38,7 @@ export function allocationTrace(stepCount: number = STEP_COUNT): AllocationTrace
   let liveBytes = 0;
   let peakLiveBytes = 0;
   for (let step = 0; step < stepCount; step++) {
-    const octaveBytes = 2 ** (SMALLEST_EXPONENT + draw() % OCTAVE_COUNT);
+    const octaveBytes = 2 ** (MIN_EXPONENT + draw() % OCTAVE_COUNT);
     const byteLength = octaveBytes + draw() % octaveBytes;
     const wants = draw() % 8 < 5;
     if (live.length === 0 || (wants && live.length < LIVE_LIMIT_COUNT)) {

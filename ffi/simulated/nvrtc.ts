@@ -3,7 +3,9 @@
 
 import { cString, readCString } from "../c_strings.ts";
 import { NVRTC, type NvrtcApi, nvrtcResult } from "../nvrtc.ts";
+import { UNKNOWN_PARAMETER } from "../ptx.ts";
 import { bytesOf, type Cell, get64, getText, put32, put64 } from "./calls/cells.ts";
+import { type CppType, CppTypes } from "./cpp_types.ts";
 import { hostAddress } from "./model/address_space.ts";
 
 /** Handles start here, far from those of the driver. */
@@ -126,9 +128,10 @@ function architectureOf(count: number, options: Cell): string {
 /** Writes PTX whose kernels do nothing. */
 function ptxOf(source: string, architecture: string): string {
   const entries = kernelsOf(source).map(({ name, parameters }) => {
-    const list = parameters.map((type, index) =>
-      `\t.param ${type.replace("$", `${name}_${index}`)}`
-    );
+    const list = parameters.map((type, index) => {
+      const known = type === undefined ? undefined : declarationOf(`${name}_${index}`, type);
+      return `\t${known ?? UNKNOWN_PARAMETER}`;
+    });
     return `.visible .entry ${name}(\n${list.join(",\n")}\n)\n{\n\tret;\n}\n`;
   });
   const head = `.version 7.0\n.target ${architecture}\n.address_size 64\n`;
@@ -139,27 +142,30 @@ function declares(source: string, name: string): boolean {
   return kernelsOf(source).some((kernel) => kernel.name === name);
 }
 
-/** Finds the kernels that a text declares, with the PTX type of each parameter. */
-function kernelsOf(source: string): { name: string; parameters: string[] }[] {
+/** A kernel that a text declares. */
+interface DeclaredKernel {
+  readonly name: string;
+  /** The types of its parameters; undefined for one of unknown size. */
+  readonly parameters: readonly (CppType | undefined)[];
+}
+
+/** Finds the kernels that a text declares, with the types of their parameters. */
+function kernelsOf(source: string): DeclaredKernel[] {
   const plain = source.replace(/\/\*[^]*?\*\/|\/\/.*/g, " ");
+  const types = new CppTypes(plain);
   const found = plain.matchAll(
     /__global__[^;{(]*?(?:__launch_bounds__\s*\([^)]*\))?[^;{(]*?(\w+)\s*\(([^)]*)\)/g,
   );
   return [...found].map(([, name = "", list = ""]) => ({
     name,
-    parameters: list.split(",").map((part) => part.trim()).filter((part) => part !== "").map(
-      typeOf,
-    ),
+    parameters: list.split(",").map((part) => part.trim().replaceAll(/\s+/g, " "))
+      .filter((part) => part !== "" && part !== "void")
+      .map((text) => types.ofParameter(text)),
   }));
 }
 
-/** Tells the PTX type of a parameter in C++; `$` stands for its name. */
-function typeOf(parameter: string): string {
-  if (/[*&]/.test(parameter)) return ".u64 $";
-  if (/\bdouble\b/.test(parameter)) return ".f64 $";
-  if (/\bfloat\b/.test(parameter)) return ".f32 $";
-  if (/\b(long|size_t|u?int64_t)\b/.test(parameter)) return ".u64 $";
-  if (/\b(short|u?int16_t)\b/.test(parameter)) return ".u16 $";
-  if (/\b(char|bool|u?int8_t)\b/.test(parameter)) return ".u8 $";
-  return ".u32 $";
+/** Declares a parameter in PTX. */
+function declarationOf(name: string, { byteLength, alignment, letter }: CppType): string {
+  if (letter === undefined) return `.param .align ${alignment} .b8 ${name}[${byteLength}]`;
+  return `.param .${letter}${8 * byteLength} ${name}`;
 }

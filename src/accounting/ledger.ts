@@ -26,7 +26,8 @@ export type LiveKind =
   | "event"
   | "graph"
   | "module"
-  | "group";
+  | "group"
+  | "dlpack";
 
 /** Names of all kinds. */
 export const LIVE_KINDS = [
@@ -43,6 +44,7 @@ export const LIVE_KINDS = [
   "graph",
   "module",
   "group",
+  "dlpack",
 ] as const satisfies readonly LiveKind[];
 
 /** One live object: the record that both dispose and garbage collection go through. */
@@ -50,7 +52,7 @@ export interface LedgerEntry {
   /** Number of the object, unique in this process. */
   readonly id: number;
   readonly kind: LiveKind;
-  /** Bytes it holds; 0 for streams, events, graphs, modules and groups. */
+  /** Bytes it holds; 0 for what is no memory: streams, events, graphs and the like. */
   readonly byteLength: number;
   readonly label: string | undefined;
   /**

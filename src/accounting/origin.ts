@@ -23,7 +23,7 @@ function ownFiles(url: string): string {
  * Size from which blocks know where they were created, unless there are too many of them: to fill one
  * takes ten times as long as a stack.
  */
-const SMALLEST_BYTES = 16 * 2 ** 20;
+const MIN_BYTES = 16 * 2 ** 20;
 
 /** Stacks for a burst of allocations: enough for all large blocks of an ordinary program. */
 const BURST = 256;
@@ -84,7 +84,7 @@ export class OriginFinder {
   find(byteLength: number, now: number): readonly string[] | undefined {
     const detail = this.#detail;
     if (detail === "sampled") {
-      if (byteLength < SMALLEST_BYTES || !this.#takeSample(now)) return undefined;
+      if (byteLength < MIN_BYTES || !this.#takeSample(now)) return undefined;
     } else if (detail === "none") {
       return undefined;
     }

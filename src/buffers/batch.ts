@@ -3,7 +3,7 @@
 import { queueCopyBatch } from "../copies/copy_batch.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
-import { isIterable } from "../words/options.ts";
+import { ANYTHING, isIterable, isRecord, OptionSet } from "../words/options.ts";
 import { otherType } from "./element.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 
@@ -35,8 +35,11 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
   queueCopyBatch(spans, stream);
 }
 
+const PAIR = new OptionSet<BufferCopy>({ destination: ANYTHING, source: ANYTHING });
+
 function checkedPair(copy: BufferCopy, index: number): BufferCopy {
-  const { destination, source }: Partial<BufferCopy> = copy ?? {};
+  const pair = isRecord(copy) ? PAIR.read(copy, "copyBatch") : copy ?? {};
+  const { destination, source }: Partial<BufferCopy> = pair;
   checkBuffer(destination, "destination", index);
   checkBuffer(source, "source", index);
   if (destination.dtype !== source.dtype) throw otherType(`copy ${source} into ${destination}`);

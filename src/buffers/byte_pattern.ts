@@ -8,7 +8,7 @@ import type { Action } from "../memory/host_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 
 /** The most bytes that go with the call. */
-const MOST_PATTERN_BYTES = 1024;
+const MAX_PATTERN_BYTES = 1024;
 
 /** Bytes that one thread writes. */
 const THREAD_BYTES = 16;
@@ -26,14 +26,14 @@ export function queuePattern(
 ): void {
   const { byteLength } = bytes;
   requireBytes(byteLength, action);
-  if (byteLength > MOST_PATTERN_BYTES) {
+  if (byteLength > MAX_PATTERN_BYTES) {
     throw new RangeError(
-      `Cannot ${action}: the array has ${byteLength} bytes, at most ${MOST_PATTERN_BYTES} go with the ` +
+      `Cannot ${action}: the array has ${byteLength} bytes, at most ${MAX_PATTERN_BYTES} go with the ` +
         `call; upload it, and pass the buffer`,
     );
   }
   if (span.byteLength === 0) return;
-  const pattern = new Uint8Array(MOST_PATTERN_BYTES);
+  const pattern = new Uint8Array(MAX_PATTERN_BYTES);
   pattern.set(bytes);
   launchReady(stream, {
     name: "vramkit_repeat",

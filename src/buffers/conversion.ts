@@ -42,7 +42,7 @@ const CODES: Readonly<Record<DType, number>> = {
 };
 
 /** The most axes that the kernel takes, after contiguous ones are joined. */
-const MOST_AXES = 8;
+const MAX_AXES = 8;
 
 /** Elements that one thread converts at a time. */
 const THREAD_ELEMENTS = 4;
@@ -55,7 +55,7 @@ interface Axis {
 
 /** Returns whether the kernels take a layout; others have to be made contiguous first. */
 export function isConvertible(layout: StridedLayout): boolean {
-  return joinedAxes(layout).length <= MOST_AXES;
+  return joinedAxes(layout).length <= MAX_AXES;
 }
 
 /**
@@ -108,12 +108,12 @@ function joinedAxes({ shape, strides }: StridedLayout): Axis[] {
 
 /** Encodes the axes, the fastest one last; axes that are missing get size 1. */
 function layoutBytes(axes: readonly Axis[], start: number): Uint8Array {
-  const words = new BigInt64Array(2 * MOST_AXES + 1).fill(1n, 0, MOST_AXES);
+  const words = new BigInt64Array(2 * MAX_AXES + 1).fill(1n, 0, MAX_AXES);
   for (const [at, { size, stride }] of axes.entries()) {
-    const place = MOST_AXES - axes.length + at;
+    const place = MAX_AXES - axes.length + at;
     words[place] = BigInt(size);
-    words[MOST_AXES + place] = BigInt(stride);
+    words[MAX_AXES + place] = BigInt(stride);
   }
-  words[2 * MOST_AXES] = BigInt(start);
+  words[2 * MAX_AXES] = BigInt(start);
   return new Uint8Array(words.buffer);
 }

@@ -5,8 +5,7 @@ import type { MemorySpan } from "../copies/copy.ts";
 import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { transfer } from "../transfer/host_transfer.ts";
-import { elementOf, scalarOf } from "./element.ts";
-import type { HostValue } from "./host_values.ts";
+import { scalarOf } from "./element.ts";
 
 /** One element of a buffer. */
 export interface ElementPlace<D extends DType> {
@@ -26,17 +25,12 @@ export async function readElement<D extends DType>(place: ElementPlace<D>): Prom
   return scalarOf(dtype, memory);
 }
 
-/**
- * Writes one element; resolves when it is on the device.
- *
- * @throws TypeError when the value does not fit the element type.
- */
-export async function writeElement<D extends DType>(
-  place: ElementPlace<D>,
-  value: ScalarOf<D> | HostValue<D>,
+/** Writes one element, by its bytes; resolves when it is on the device. */
+export async function writeElement(
+  place: ElementPlace<DType>,
+  memory: Uint8Array<ArrayBuffer>,
 ): Promise<void> {
-  const { dtype, stream } = place;
-  const memory = elementOf(dtype, value);
+  const { stream } = place;
   await transfer({ direction: "upload", stream, span: spanOf(place), host: { memory } });
 }
 

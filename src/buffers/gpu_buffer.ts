@@ -3,9 +3,9 @@
 
 import { nextId } from "../accounting/ids.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
-import { type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
+import { checkLengths, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
 import { queueFill, ZERO_BYTE } from "../copies/fill.ts";
-import type { FilePath } from "../disk/file_path.ts";
+import { type FilePath, pathOf } from "../disk/file_path.ts";
 import {
   DLPACK_OPTIONS,
   type DLPackOptions,
@@ -59,7 +59,7 @@ import type { BufferRequest } from "./buffer_request.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
-import { elementBitsOf, otherType } from "./element.ts";
+import { elementBitsOf, elementOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
@@ -100,15 +100,19 @@ export interface LikeOptions extends PlaceOptions {}
 /** Options for {@link GpuBuffer.astype} to elements of `E`, into a buffer of type `B` or a new one. */
 export interface AsTypeOptions<E extends DType = DType, B = GpuBuffer<E> | undefined>
   extends LikeOptions {
-  /** A buffer or a view that takes the elements, instead of a new buffer. */
+  /**
+   * A buffer or a view that takes the elements, instead of a new buffer. Elements for a view with gaps
+   * go through one.
+   */
   readonly into?:
-    | (B & GpuBuffer<E>) // for functions where `B` is a parameter
-    | (B extends GpuBuffer<E> | undefined ? B : GpuBuffer<E> | undefined);
+    | (B & (GpuBuffer<E> | StridedView<E>)) // for functions where `B` is a parameter
+    | (B extends GpuBuffer<E> | StridedView<E> | undefined ? B
+      : GpuBuffer<E> | StridedView<E> | undefined);
 }
 
 const BUFFER: OptionKind = {
   expected: "a buffer, or a view of one",
-  accepts: (value) => value instanceof GpuBuffer,
+  accepts: (value) => value instanceof GpuBuffer || value instanceof StridedView,
 };
 
 const AS_TYPE_OPTIONS = new OptionSet<AsTypeOptions>({ ...PLACE_KINDS, into: BUFFER });
@@ -438,15 +442,17 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   async writeFile(path: FilePath, options: WriteFileOptions = {}): Promise<void> {
     options = WRITE_FILE_OPTIONS.read(options, "writeFile");
+    pathOf(path); // refuses other values before a lazy buffer takes its memory
     await writeFileFrom({ ...options, path, span: this.span, stream: streamFor(this, options) });
   }
 
   /**
    * Saves the elements as a .npy file, which Python's numpy loads; resolves when the file is
    * complete. Needs `--allow-write`. Until then, and when anything fails, an old file stays as it
-   * was.
+   * was. bfloat16 is written as numpy writes that of the package ml_dtypes, which JAX reads; numpy by
+   * itself needs `astype("float32")`.
    *
-   * @throws TypeError for bfloat16, which numpy lacks; use `astype("float32")`, or `as("uint16")`.
+   * @throws TypeError for more than 64 axes.
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
     options = SAVE_NPY_OPTIONS.read(options, "saveNpy");
@@ -737,6 +743,7 @@ export abstract class GpuBuffer<D extends DType = DType>
       throw new TypeError(`Cannot copy into ${this}: ${notOnGpu("source", source)}`);
     }
     if (source.dtype !== this.dtype) throw otherType(`copy ${source} into ${this}`);
+    if (!this.disposed && !source.disposed) checkLengths(this, source);
     const [to, from] = [this.span, source.span];
     queueCopy(to, from, streamForCopy(to, from, stream));
     return this;
@@ -760,7 +767,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "fill");
-    queueFill(this.span, elementBitsOf(this.dtype, value), fillStreamFor(this, options));
+    const bits = elementBitsOf(this.dtype, value);
+    queueFill(this.span, bits, fillStreamFor(this, options));
     return this;
   }
 
@@ -859,7 +867,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     options: StreamChoice = {},
   ): Promise<this> {
     options = STREAM_CHOICE.read(options, "setAt");
-    await writeElement(this.#place(index, options), value);
+    const memory = elementOf(this.dtype, value);
+    await writeElement(this.#place(index, options), memory);
     return this;
   }
 
@@ -875,13 +884,21 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Tells whether another buffer has the same shape and the same bits, compared on the GPU. For
+   * Tells whether another buffer or view has the same shape and the same bits, compared on the GPU. For
    * floats this differs from `===`: NaN equals itself, and 0 is not -0.
    *
    * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
    */
-  async equals(other: GpuBuffer<D>, options: StreamChoice = {}): Promise<boolean> {
+  async equals(
+    other: GpuBuffer<D> | StridedView<D>,
+    options: StreamChoice = {},
+  ): Promise<boolean> {
     options = STREAM_CHOICE.read(options, "equals");
+    if (other instanceof StridedView) {
+      this.#requireUsable();
+      using packed: GpuBuffer<D> = other.contiguous(options);
+      return await this.equals(packed, options);
+    }
     this.#requireComparable(other);
     if (other.shape.join() !== this.shape.join()) return false;
     return await this.firstDifference(other, options) === undefined;
@@ -1017,10 +1034,17 @@ export abstract class GpuBuffer<D extends DType = DType>
     const { into, label }: AsTypeOptions = options;
     requireKind(dtype, DTYPE, "astype");
     const { context } = this;
+    if (into !== undefined) checkTarget(into, layout, dtype);
     const span = this[KERNEL_MEMORY]();
     const source = { ...layout, span, dtype: this.dtype };
-    if (into !== undefined) {
+    if (into instanceof StridedView) {
       checkTarget(into, layout, dtype);
+      const { stream } = options;
+      using packed = this[CONVERT](layout, dtype, { stream });
+      into.copyFrom(packed, { stream });
+      return into as never;
+    }
+    if (into !== undefined) {
       const stream = options.stream === undefined
         ? streamForCopy(into.span, span, undefined)
         : streamOn(context, options, this);
@@ -1075,7 +1099,10 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#requireUsable();
     if (!(other instanceof GpuBuffer)) {
       throw new TypeError(
-        `Cannot compare ${this} with ${describeValue(other)}: expected a buffer; upload() arrays`,
+        `Cannot compare ${this} with ${describeValue(other)}: ` +
+          (other as unknown instanceof StridedView
+            ? "its elements have gaps; contiguous() makes a buffer of them"
+            : "expected a buffer; upload() arrays"),
       );
     }
     if (other.disposed) throw new DisposedError(other.toString());
@@ -1095,8 +1122,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   #place(index: number, options: StreamChoice) {
-    const { dtype, span } = this;
-    return { span, dtype, index: elementIndex(this, index), stream: streamFor(this, options) };
+    const place = { dtype: this.dtype, index: elementIndex(this, index) };
+    return { ...place, span: this.span, stream: streamFor(this, options) };
   }
 
   #task(
@@ -1123,7 +1150,11 @@ comesFrom(GpuBuffer, "gpu.alloc(), gpu.upload() and others of its kind");
  * @throws TypeError when it has another element type.
  * @throws RangeError when it has another shape.
  */
-function checkTarget(into: GpuBuffer, { name, shape }: NamedLayout, dtype: DType): void {
+function checkTarget(
+  into: GpuBuffer | StridedView,
+  { name, shape }: NamedLayout,
+  dtype: DType,
+): void {
   if (into.dtype !== dtype) {
     throw new TypeError(`Cannot convert ${name} to ${dtype} into ${into}: element types differ`);
   }

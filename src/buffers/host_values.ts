@@ -79,7 +79,7 @@ function packRows(values: readonly unknown[], dtype: DType): PackedValues | unde
 const TYPED_ARRAY = Object.getPrototypeOf(Uint8Array) as new () => object;
 
 /** The most axes that nested arrays give; numpy's limit. */
-const MOST_AXES = 64;
+const MAX_AXES = 64;
 
 /**
  * Converts iterables to nested arrays, and notes the element types of the innermost ones; walks each
@@ -89,9 +89,9 @@ function listOf(
   values: HostValues,
   { depth, rowTypes }: { readonly depth: number; readonly rowTypes: Set<DType> },
 ): readonly unknown[] {
-  if (depth > MOST_AXES) {
+  if (depth > MAX_AXES) {
     throw new RangeError(
-      `Cannot upload nested arrays: they are nested deeper than ${MOST_AXES} axes, or one contains itself`,
+      `Cannot upload nested arrays: they are nested deeper than ${MAX_AXES} axes, or one contains itself`,
     );
   }
   const list: readonly unknown[] = Array.isArray(values) ? values : [...values];

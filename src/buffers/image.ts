@@ -66,10 +66,10 @@ export class BufferImage {
 comesFrom(BufferImage, "buffer.showImage()");
 
 /** The most elements shown along each side. */
-const MOST_ELEMENTS = 512;
-const LEAST_ELEMENTS = 32;
+const MAX_ELEMENTS = 512;
+const MIN_ELEMENTS = 32;
 /** Pictures of fewer elements are enlarged to about this many pixels. */
-const LEAST_PIXELS = 320;
+const MIN_PIXELS = 320;
 
 /** A view of elements, as far as pictures use it. */
 interface PictureElements {
@@ -94,14 +94,14 @@ export async function drawImage(
   { colors, range }: ImageOptions,
 ): Promise<BufferImage> {
   const [rowCount, columnCount, channelCount] = sidesOf(source);
-  const commonStep = Math.ceil(Math.max(rowCount, columnCount) / MOST_ELEMENTS);
+  const commonStep = Math.ceil(Math.max(rowCount, columnCount) / MAX_ELEMENTS);
   const rows = thinned(rowCount, commonStep);
   const columns = thinned(columnCount, commonStep);
   const part = source.view.range(0, { step: rows.step }).range(1, { step: columns.step });
   const read = await part.download() as ArrayLike<number | bigint>;
   const values = Array.from(read, Number);
   const scale = scaleOf(values, { colors, range, channelCount, dtype: source.dtype });
-  const enlarged = Math.max(1, Math.floor(LEAST_PIXELS / Math.max(rows.count, columns.count)));
+  const enlarged = Math.max(1, Math.floor(MIN_PIXELS / Math.max(rows.count, columns.count)));
   const pixels = Array.from({ length: rows.count * columns.count }, (_, at) => {
     return pixelOf(values.slice(at * channelCount, (at + 1) * channelCount), scale);
   });
@@ -159,7 +159,7 @@ function sidesOf(source: ImageSource): [rows: number, columns: number, channels:
 
 /** Both sides have the same step, not to distort the picture, unless too little would be left. */
 function thinned(size: number, commonStep: number): { count: number; step: number } {
-  const step = size / commonStep < LEAST_ELEMENTS ? Math.ceil(size / MOST_ELEMENTS) : commonStep;
+  const step = size / commonStep < MIN_ELEMENTS ? Math.ceil(size / MAX_ELEMENTS) : commonStep;
   return { count: Math.ceil(size / step), step };
 }
 

@@ -10,7 +10,7 @@ interface Term {
 }
 
 /** Steps after which the search gives up; the layouts then count as overlapping. */
-const MOST_STEPS = 10_000;
+const MAX_STEPS = 10_000;
 
 /** Returns whether two layouts share an element; also true when finding out would take too long. */
 export function sharesElement(a: StridedLayout, b: StridedLayout): boolean {
@@ -24,7 +24,7 @@ export function sharesElement(a: StridedLayout, b: StridedLayout): boolean {
     if (stride !== 0 && count > 1) terms.push({ stride: Math.abs(stride), count });
   }
   terms.sort((first, second) => second.stride - first.stride);
-  const budget = { steps: MOST_STEPS };
+  const budget = { steps: MAX_STEPS };
   return canReach(distance, terms, budget) || budget.steps <= 0;
 }
 

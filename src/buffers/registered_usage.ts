@@ -10,17 +10,26 @@ import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 
-/** Uses that the GPU may not be done with, and their arrays. */
-const current = new Map<RegisteredUsage, HostBytes>();
+/** Arrays whose memory one sleeping call keeps. */
+interface KeptArrays {
+  readonly keeper: MemoryKeeper;
+  /** The uses that the GPU may not be done with. */
+  readonly uses: Map<RegisteredUsage, HostBytes>;
+}
 
-/** Keeps the memory of these arrays. */
-let keeper: MemoryKeeper | undefined;
+/** The call that keeps the arrays of each use that the GPU may not be done with. */
+const current = new Map<RegisteredUsage, KeptArrays>();
+
+/** The newest call: it is replaced by one for more arrays, unless some were moved away meanwhile. */
+let newest: KeptArrays | undefined;
 
 /** The streams that use a registered array; its memory stays until they are done, wherever the array is. */
 export class RegisteredUsage extends StreamUsage {
   readonly #context: Context;
   readonly #bytes: HostBytes;
   readonly #byteLength: number;
+  /** Whether a use was ordered in this turn: its work may not be queued yet. */
+  #isOrdering = false;
 
   /** Starts without a use: the memory is there for the host and all streams. */
   constructor(context: Context, bytes: HostBytes) {
@@ -41,40 +50,74 @@ export class RegisteredUsage extends StreamUsage {
    * @throws DisposedError when the array was moved away before.
    */
   override order(stream: CudaStream, access: Access): void {
-    if (this.#bytes.byteLength < this.#byteLength) {
+    this.#keepArray();
+    if (!this.#isOrdering) queueMicrotask(() => this.#isOrdering = false);
+    this.#isOrdering = true;
+    super.order(stream, access);
+  }
+
+  /** Notes a use by a pending call, and keeps the memory until that is over and the GPU is done. */
+  override addPending(...use: Parameters<StreamUsage["addPending"]>): void {
+    this.#keepArray();
+    super.addPending(...use);
+  }
+
+  /**
+   * Keeps the memory by a call on a thread of the runtime's, one for all arrays that are still here. A
+   * worker has none: ending the worker would end the process while a thread has its arrays.
+   */
+  #keepArray(): void {
+    if (current.has(this)) return; // wherever the array is now
+    if (!this.isHere) {
       throw new DisposedError(
         `registered memory of ${formatBytes(this.#byteLength)}, whose array ${MOVED_AWAY}`,
       );
     }
-    super.order(stream, access);
-    if (!current.has(this)) this.#keepArray();
+    if (CAN_BE_TERMINATED) return;
+    const former = newest !== undefined && areHere(newest) ? newest : undefined;
+    const uses = new Map(former?.uses).set(this, this.#bytes);
+    const keep = () => keepMemory([...uses.values()], 1);
+    let keeper = keep();
+    if (keeper === undefined) {
+      this.#context.waitForAll(); // lets go of what others keep
+      keeper = keep();
+    }
+    if (keeper === undefined) return;
+    newest = { keeper, uses };
+    for (const use of uses.keys()) current.set(use, newest);
+    former?.keeper.letGo();
+    this.#watch();
   }
 
-  /**
-   * Keeps the memory by a call on a thread of the runtime's, one for all arrays. A worker has none: ending
-   * the worker would end the process while a thread has its arrays.
-   */
-  #keepArray(): void {
-    if (CAN_BE_TERMINATED) return;
-    current.set(this, this.#bytes);
-    const former = keeper;
-    keeper = keepMemory([...current.values()], 1);
-    former?.letGo();
+  /** Lets the array go once no call is pending and the GPU is done. */
+  #watch(): void {
     this.#context.defer({
-      isDue: () => this.isPassed,
+      isDue: () => !this.#isOrdering && !this.hasPending && this.isPassed,
       wait: () => this.waitSync("write"),
-      run: () => this.#letArrayGo(),
+      run: () => this.hasPending ? this.#watch() : this.#letArrayGo(),
     });
   }
 
   #letArrayGo(): void {
+    const kept = current.get(this);
     current.delete(this);
-    if (current.size > 0) return;
+    kept?.uses.delete(this);
+    if (kept === undefined || kept.uses.size > 0) return;
+    if (newest === kept) newest = undefined;
     const context = this.#context;
-    const back = keeper?.letGo()?.then(() => {
+    const back = kept.keeper.letGo()?.then(() => {
       if (context.returning === back) context.returning = undefined;
     });
-    keeper = undefined;
     context.returning = back;
   }
+
+  /** Whether the array still has its memory. */
+  get isHere(): boolean {
+    return this.#bytes.byteLength === this.#byteLength;
+  }
+}
+
+function areHere({ uses }: KeptArrays): boolean {
+  for (const use of uses.keys()) if (!use.isHere) return false;
+  return true;
 }

@@ -30,7 +30,7 @@ export function toShape(shape: number | Shape): Shape {
  * Returns the shape of a request for memory. Checks the element type first, because a caller who
  * left it out passes the shape in its place.
  *
- * @throws TypeError when the element type or the shape is none.
+ * @throws TypeError when the element type or the shape is not one.
  * @throws RangeError as `toShape()`.
  */
 export function requestedShape(

@@ -30,23 +30,23 @@ const TRANSPOSE = "vramkit_strided_transpose";
 const COPY_OF_MANY_AXES = "vramkit_strided_axes";
 
 /** The most axes that the first two kernels take. */
-const MOST_AXES = 8;
+const MAX_AXES = 8;
 
 /** The most axes of any copy: as many of two words have more bytes than there are addresses. */
 const ALL_AXES = 64;
 
 /** The largest words that the kernels move. */
-const MOST_WORD_BYTES = 8;
+const MAX_WORD_BYTES = 8;
 
 /** Words along a side of the squares that are turned in shared memory, and the threads that turn one. */
 const SQUARE_WORDS = 32;
 const SQUARE_THREADS = 256;
 
 /** Shorter axes would leave most of a square empty. */
-const FEWEST_SQUARE_WORDS = 12;
+const MIN_SQUARE_WORDS = 12;
 
 /** Fewer calls of a copy, each some 9 microseconds, take no longer than a launch. */
-const FEWEST_CALLS = 4;
+const MIN_CALLS = 4;
 
 /**
  * Calls of copies before the kernels are loaded, 18 milliseconds: that takes 8 milliseconds, and a quarter
@@ -112,7 +112,7 @@ function launchFor(copy: ShapedCopy): ReadyLaunch | undefined {
   if (!paysForKernel(context, layout.callCount)) return undefined;
   const [to, from] = usesOf(copy);
   const wordBytes = lowestBit(
-    MOST_WORD_BYTES | Number((to.address | from.address) & BigInt(MOST_WORD_BYTES - 1)),
+    MAX_WORD_BYTES | Number((to.address | from.address) & BigInt(MAX_WORD_BYTES - 1)),
   );
   const words = wordLaunches.getOrInsertComputed(layout, () => new Map());
   const launch = words.getOrInsertComputed(wordBytes, () => wordLaunchFor(layout, wordBytes));
@@ -132,7 +132,7 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const starts = { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
   const argsOf = (count: number, layout: Uint8Array) => [u64(count), u32(wordBytes), layout];
   const words = sizeOf(axes);
-  if (axes.length > MOST_AXES) {
+  if (axes.length > MAX_AXES) {
     const args = argsOf(words, layoutBytes(axes, starts, ALL_AXES));
     return { name: COPY_OF_MANY_AXES, count: words, args };
   }
@@ -155,7 +155,7 @@ function sizeOf(axes: readonly WordAxis[]): number {
  * have taken long enough to load them. A graph has the same nodes, whatever came before it.
  */
 function paysForKernel(context: Context, callCount: number): boolean {
-  if (callCount < FEWEST_CALLS) return false;
+  if (callCount < MIN_CALLS) return false;
   const known = areLoaded.get(context);
   if (known !== undefined) return known;
   const calls = (madeCalls.get(context) ?? 0) + callCount;
@@ -180,7 +180,7 @@ function load(context: Context): boolean {
 function wordBytesFor({ plan, destination, source }: CopyLayout, mostBytes: number): number {
   let bits = mostBytes | plan.widthBytes | destination.lowest | source.lowest;
   for (const { destinationStride, sourceStride } of axesAround(plan)) {
-    bits |= destinationStride % MOST_WORD_BYTES | sourceStride % MOST_WORD_BYTES;
+    bits |= destinationStride % MAX_WORD_BYTES | sourceStride % MAX_WORD_BYTES;
   }
   return lowestBit(bits);
 }
@@ -211,7 +211,7 @@ function squaresOf(
   const columns = axes.at(-1);
   const rows = axes.find(({ from }) => from === 1);
   if (columns?.to !== 1 || rows === undefined || rows === columns) return undefined;
-  if (Math.min(rows.size, columns.size) < FEWEST_SQUARE_WORDS) return undefined;
+  if (Math.min(rows.size, columns.size) < MIN_SQUARE_WORDS) return undefined;
   const outer = axes.filter((axis) => axis !== rows && axis !== columns);
   const squares = [rows, columns].map(({ size }) => Math.ceil(size / SQUARE_WORDS));
   const count = sizeOf(outer) * countOf(squares);
@@ -222,7 +222,7 @@ function squaresOf(
 function layoutBytes(
   axes: readonly WordAxis[],
   { to, from }: Starts,
-  axisCount = MOST_AXES,
+  axisCount = MAX_AXES,
 ): Uint8Array {
   const words = new BigInt64Array(3 * axisCount + 2).fill(1n, 0, axisCount);
   for (const [at, axis] of axes.entries()) {

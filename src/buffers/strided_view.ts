@@ -54,7 +54,9 @@ import {
   transposed,
   withoutAxis,
 } from "./strides.ts";
-import { rejectAxes } from "./views.ts";
+import type { BufferSummary } from "./summary.ts";
+import { nameView } from "./view_names.ts";
+import { elementIndex, rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
@@ -269,6 +271,76 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
       this.buffer.allocateLike(this.shape, options),
       (copy) => this.copyTo(copy, options),
     );
+  }
+
+  /**
+   * Reads one element, counted in the order of the view. Slow: a copy and a wait for each call.
+   *
+   * @throws RangeError when there is no such element; a negative index counts from the end.
+   */
+  async at(index: number, options: StreamChoice = {}): Promise<ScalarOf<D>> {
+    if (typeof options === "number") rejectAxes(this, "at", [index, options]);
+    options = STREAM_CHOICE.read(options, "at");
+    return await this.buffer.at(this.#placeOf(index), options);
+  }
+
+  /** Writes one element, counted in the order of the view; see {@link GpuBuffer.setAt}. */
+  async setAt(
+    index: number,
+    value: ScalarOf<D> | HostValue<D>,
+    options: StreamChoice = {},
+  ): Promise<this> {
+    options = STREAM_CHOICE.read(options, "setAt");
+    await this.buffer.setAt(this.#placeOf(index), value, options);
+    return this;
+  }
+
+  /** Returns the index in the buffer of an element of the view. */
+  #placeOf(index: number): number {
+    this.#checkUsable();
+    this.#requireInside();
+    const { dtype, shape, length, byteLength, strides } = this;
+    const viewed = { dtype, shape, length, byteLength, byteOffset: 0, toString: () => `${this}` };
+    let rest = elementIndex(viewed, index);
+    let place = this.offset;
+    for (let axis = shape.length - 1; axis >= 0; axis--) {
+      const size = shape[axis] ?? 1;
+      place += rest % size * (strides[axis] ?? 0);
+      rest = Math.floor(rest / size);
+    }
+    return place;
+  }
+
+  /**
+   * Tells whether a buffer or another view has the same shape and the same bits, compared on the GPU
+   * through contiguous buffers; see {@link GpuBuffer.equals}.
+   */
+  async equals(
+    other: GpuBuffer<D> | StridedView<D>,
+    options: StreamChoice = {},
+  ): Promise<boolean> {
+    options = STREAM_CHOICE.read(options, "equals");
+    using packed: GpuBuffer<D> = this.contiguous(options);
+    return await packed.equals(other, options);
+  }
+
+  /** Describes the values, through a contiguous buffer; see {@link GpuBuffer.describe}. */
+  async describe(options: TransferChoice = {}): Promise<BufferSummary> {
+    options = TRANSFER_CHOICE.read(options, "describe");
+    using packed = nameView(this.contiguous({ stream: options.stream }), `${this}`);
+    return await packed.describe(options);
+  }
+
+  /**
+   * Queues writing a pattern over and over into the elements, in the order of the view, through a
+   * contiguous buffer; does not wait. See {@link GpuBuffer.fillPattern}.
+   */
+  fillPattern(pattern: Uploadable<D> | GpuBuffer<D>, options: StreamChoice = {}): this {
+    options = STREAM_CHOICE.read(options, "fillPattern");
+    this.#checkUsable();
+    using packed: GpuBuffer<D> = this.buffer.allocateLike(this.shape, options);
+    packed.fillPattern(pattern, options);
+    return this.copyFrom(packed, options);
   }
 
   /**

@@ -146,23 +146,24 @@ export function stepped(
     throw new RangeError(`Cannot step by ${step}: expected a whole number other than 0`);
   }
   const size = Math.ceil((end - start) / Math.abs(step));
-  // An empty range starts where the view does, because its own start may lie behind the last
-  // element.
+  // An empty part starts where the view does, because its own start may lie behind the last element.
   const first = size === 0 ? 0 : step > 0 ? start : end - 1;
+  const part = Object.freeze(shape.with(axis, size));
   return {
-    shape: Object.freeze(shape.with(axis, size)),
+    shape: part,
     strides: Object.freeze(strides.with(axis, stride * step)),
-    offset: offset + first * stride,
+    offset: countOf(part) === 0 ? offset : offset + first * stride,
   };
 }
 
 /** Returns the layout without one axis, at one position of it. */
 export function withoutAxis(layout: StridedLayout, axis: number, step: number): StridedLayout {
   const { shape, strides, offset } = layout;
+  const part = Object.freeze(shape.toSpliced(axis, 1));
   return {
-    shape: Object.freeze(shape.toSpliced(axis, 1)),
+    shape: part,
     strides: Object.freeze(strides.toSpliced(axis, 1)),
-    offset: offset + step * (strides[axis] ?? 0),
+    offset: countOf(part) === 0 ? offset : offset + step * (strides[axis] ?? 0),
   };
 }
 

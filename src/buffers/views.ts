@@ -132,6 +132,13 @@ function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
     );
   }
   const rest = viewed.length / (countOf(known) || Infinity);
+  if (known.includes(0)) {
+    throw new RangeError(
+      `Cannot reshape ${viewed} to ${
+        describeNumbers(shape)
+      }: beside a size of 0, -1 can be any size`,
+    );
+  }
   if (Number.isInteger(rest)) return shape.map((size) => size === -1 ? rest : size);
   throw new RangeError(
     `Cannot reshape ${viewed} to ${

@@ -1,7 +1,7 @@
 // The card of an archive of numpy's: its arrays, largest first. The entry for numpy loads it, because
 // archives need Node's modules, which mod.ts leaves out.
 
-import { NpzArrays } from "../interop/numpy/npz.ts";
+import { NpzArrays } from "../interop/numpy/npz_arrays.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 import { tensorParts } from "./model_card.ts";

@@ -151,7 +151,7 @@ function busWords({ busName: name, theoreticalGigabytesPerSecond }: BandwidthRes
 export function describeFit(fit: BandwidthFit): string {
   const { latencySeconds, gigabytesPerSecond, halfBandwidthBytes } = fit;
   return `${shortName(fit)}: ${formatSeconds(latencySeconds)} + bytes / ` +
-    `${formatSpeed(gigabytesPerSecond)}, half of it from ` +
+    `${formatSpeed(gigabytesPerSecond)}, half of that speed from ` +
     `${formatBytes(Math.round(halfBandwidthBytes))}`;
 }
 

@@ -29,6 +29,7 @@ const PLACES: Readonly<Record<LiveKind, string>> = {
   graph: "a graph",
   module: "a module",
   group: "a group of devices",
+  dlpack: "a struct for another library",
 };
 
 /** Place of a view in its block, in bytes. */

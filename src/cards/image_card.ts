@@ -14,7 +14,7 @@ export function imageCard(image: BufferImage): Card {
   const [rowStep, columnStep] = step;
   const thinned = rowStep === 1 && columnStep === 1
     ? "every element"
-    : `one of ${rowStep} rows and of ${columnStep} columns`;
+    : `1 of ${rowStep} rows, 1 of ${columnStep} columns`;
   const [lowest, highest] = range.map(textOf);
   const scale: CardPart[] = colors === null ? [] : [{
     type: "scale",

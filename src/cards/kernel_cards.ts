@@ -7,7 +7,7 @@ import { formatAddress, formatBytes, formatCount } from "../words/format.ts";
 import type { Card } from "./card.ts";
 
 /** Most kernels of a module that its card names. */
-const MOST_NAMES = 12;
+const MAX_NAMES = 12;
 
 /** Makes the card of a kernel: its parameters, and the limits of a launch. */
 export function kernelCard(kernel: CudaKernel): Card {
@@ -39,8 +39,8 @@ export function moduleCard(module: CudaModule): Card {
   const summary = `device ${ordinal}, ${formatCount(kernelNames.length, "kernel")} by name`;
   if (module.disposed) return { ...head, state: "disposed", summary, parts: [] };
   if (kernelNames.length === 0) return { ...head, summary, parts: [] };
-  const more = kernelNames.length > MOST_NAMES ? `, ${kernelNames.length - MOST_NAMES} more` : "";
-  const names = `${kernelNames.slice(0, MOST_NAMES).join(", ")}${more}`;
+  const more = kernelNames.length > MAX_NAMES ? `, ${kernelNames.length - MAX_NAMES} more` : "";
+  const names = `${kernelNames.slice(0, MAX_NAMES).join(", ")}${more}`;
   return { ...head, summary, parts: [{ type: "facts", facts: [["kernels", names]] }] };
 }
 

@@ -179,15 +179,15 @@ function textIn(dtype: DType, bytes: Uint8Array<ArrayBuffer>): string {
 }
 
 /** Whole numbers are written out up to this size; a float's digits beyond it mean nothing. */
-const MOST_WHOLE = 1e9;
+const MAX_WHOLE = 1e9;
 
 /** Formats a number with six significant digits, in scientific form where it would be long. */
 export function textOf(value: number | bigint | boolean): string {
   if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
   if (Object.is(value, -0)) return "-0";
-  if (Number.isInteger(value) && Math.abs(value) < MOST_WHOLE) return String(value);
+  if (Number.isInteger(value) && Math.abs(value) < MAX_WHOLE) return String(value);
   const short = Number(value.toPrecision(6));
-  return Math.abs(short) < MOST_WHOLE ? String(short) : short.toExponential();
+  return Math.abs(short) < MAX_WHOLE ? String(short) : short.toExponential();
 }
 
 /** Returns how many elements lie before row `row`, counted over all axes, the last one fastest. */

@@ -1,8 +1,8 @@
 // The command line's arguments, checked: unknown commands, options and values are rejected.
 
 import { parseArgs } from "node:util";
-import { SMALLEST_COPY_BYTES } from "../measure/bandwidth.ts";
-import { formatBytes, messageOf, parseBytes } from "../words/format.ts";
+import { MIN_COPY_BYTES } from "../measure/bandwidth.ts";
+import { formatBytes, messageOf, parseBytes, visibleLines } from "../words/format.ts";
 import { describeParseError, hintAt } from "../words/parse_error.ts";
 
 /** The options of the command line. */
@@ -43,6 +43,10 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
 /** A wrong argument on the command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+
+  constructor(message: string) {
+    super(visibleLines(message));
+  }
 }
 
 /** The command and the options of a command line. */
@@ -148,11 +152,11 @@ function readOptions(values: Values): CliOptions {
 function readLargest({ full, largest = full ? "1 GiB" : "256 MiB" }: Values): number {
   try {
     const bytes = parseBytes(largest, "--largest");
-    if (bytes >= SMALLEST_COPY_BYTES) return bytes;
+    if (bytes >= MIN_COPY_BYTES) return bytes;
   } catch (error) {
     throw new UsageError(messageOf(error));
   }
   throw new UsageError(
-    `Cannot use --largest ${largest}: expected at least ${formatBytes(SMALLEST_COPY_BYTES)}`,
+    `Cannot use --largest ${largest}: expected at least ${formatBytes(MIN_COPY_BYTES)}`,
   );
 }

@@ -36,6 +36,10 @@ const FIXES: Readonly<Record<UnavailableReason, readonly string[]>> = {
     "in a container: start it with GPU access (docker run --gpus all ...)",
     "after a driver update: reboot",
   ],
+  "not-ready": [
+    "do what the message names; `nvidia-smi` and the kernel's log (dmesg) tell more",
+    "after a driver update: reboot",
+  ],
   "driver-too-old": ["update NVIDIA's driver to one for CUDA 11.4 or newer, then reboot"],
   "not-supported": ["use the kind of memory that the message names, which every device has"],
 };

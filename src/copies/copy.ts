@@ -29,6 +29,9 @@ export function partOf(
   return { allocation, address: address + BigInt(offset), byteLength };
 }
 
+/** Memory of a size. */
+type SizedMemory = Pick<MemorySpan, "byteLength">;
+
 /** The two ends of a copy, and its stream. */
 export interface CopyRoute {
   /** The block that is written. */
@@ -215,7 +218,12 @@ export function copyBytes(
   );
 }
 
-function checkLengths(destination: MemorySpan, source: MemorySpan): void {
+/**
+ * Checks that both sides of a copy have the same size.
+ *
+ * @throws RangeError with both sizes when they differ.
+ */
+export function checkLengths(destination: SizedMemory, source: SizedMemory): void {
   if (destination.byteLength === source.byteLength) return;
   const problem = destination.byteLength < source.byteLength ? "too small" : "too large";
   throw new RangeError(

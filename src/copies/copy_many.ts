@@ -33,7 +33,7 @@ export type CopyStream = StreamQueue | TransferStream;
  * The most copies in one call: with many more to the device, each copy costs the host twice as
  * much.
  */
-const MOST_TOGETHER = 64;
+const MAX_TOGETHER = 64;
 
 /**
  * Queues copies within reach of the stream's device, none of which writes what another one reads or
@@ -45,8 +45,8 @@ export function queueCopies(copies: readonly ByteCopy[], stream: CopyStream): vo
     for (const copy of copies) queueOne(copy, stream);
     return;
   }
-  for (let start = 0; start < copies.length; start += MOST_TOGETHER) {
-    queueTogether(copies.slice(start, start + MOST_TOGETHER), stream);
+  for (let start = 0; start < copies.length; start += MAX_TOGETHER) {
+    queueTogether(copies.slice(start, start + MAX_TOGETHER), stream);
   }
 }
 

@@ -234,6 +234,7 @@ const MARK: OptionKind = {
 export class CudaDevice implements DeviceAllocator, Disposable {
   /** The device's primary context, which every CudaDevice of the same device shares. */
   readonly #context: Context;
+  readonly #whySimulated: string | undefined;
   /** Properties of the device: name, memory, bus. */
   readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
@@ -243,8 +244,15 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   #disposed = false;
 
   /** @ignore Adopts a context. */
-  constructor(parts: Parts<{ readonly context: Context; readonly options: OpenOptions }>) {
-    const { context, options } = partsOf(parts, new.target);
+  constructor(
+    parts: Parts<{
+      readonly context: Context;
+      readonly options: OpenOptions;
+      readonly whySimulated?: string | undefined;
+    }>,
+  ) {
+    const { context, options, whySimulated } = partsOf(parts, new.target);
+    this.#whySimulated = whySimulated;
     this.#context = context;
     this.info = new DeviceInfo(new Parts(context));
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
@@ -279,11 +287,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     Context.checkOrdinal(ordinal);
     const { driver, libraryPath, order, origins, transfers } = OPEN_OPTIONS.read(options, "open");
     const opened = Driver.open(driver, { libraryPath });
+    const isReplaced = driver === "auto" && opened.isSimulated;
+    const whySimulated = isReplaced ? Driver.replaced?.message : undefined;
     const context = Context.retain(opened, ordinal, { ordersStreams: ordersStreams(order) });
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
       if (transfers !== undefined) tuneEngine(context, transfers);
-      const gpu = new CudaDevice(new Parts({ context, options }));
+      const gpu = new CudaDevice(new Parts({ context, options, whySimulated }));
       const isOwn = typeof driver !== "object" && !opened.isSimulated;
       if (isOwn && options.resource === undefined) rehearse(gpu);
       return gpu;
@@ -363,6 +373,14 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   /** Whether the device is simulated, with no GPU behind it. */
   get isSimulated(): boolean {
     return this.#context.driver.isSimulated;
+  }
+
+  /**
+   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
+   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   */
+  get whySimulated(): string | undefined {
+    return this.#whySimulated;
   }
 
   /** Whether the device was disposed. */

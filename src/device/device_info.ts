@@ -1,5 +1,6 @@
 // Properties of a device, read once when it is opened; its bus is read on first use.
 
+import { visibleText } from "../words/format.ts";
 import { readCString } from "../../ffi/c_strings.ts";
 import type { DriverApi } from "../../ffi/cuda.ts";
 import type { Context } from "../driver/context.ts";
@@ -31,7 +32,7 @@ export class DeviceInfo {
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);
-    this.name = readCString(text);
+    this.name = visibleText(readCString(text));
     const status = driver.status("cuDeviceGetPCIBusId", text, text.length, deviceHandle);
     if (!isRefusal(status)) driver.check(status, "cuDeviceGetPCIBusId");
     this.pciBusId = isRefusal(status) ? "" : readCString(text);

@@ -30,7 +30,7 @@ const MORE_BYTES = 2 ** 16;
 const MORE_ROUNDS = 3;
 
 /** Rounds at most: later ones gain little. */
-const MOST_ROUNDS = 16;
+const MAX_ROUNDS = 16;
 
 /** Time for rounds after the first, whose time the program's own first calls save. */
 const LIMIT_MILLISECONDS = 1.5;
@@ -82,7 +82,7 @@ export function rehearse(gpu: RehearsedDevice): void {
     const tryFew = () => succeedsWithoutTrace(() => rehearseRound(gpu, few));
     if (!tryFew()) return;
     const end = performance.now() + LIMIT_MILLISECONDS;
-    for (let round = 1; round < MOST_ROUNDS && performance.now() < end; round++) tryFew();
+    for (let round = 1; round < MAX_ROUNDS && performance.now() < end; round++) tryFew();
     if (isKept) StagingMemory.of(context).prepare();
     ledger.origins.rehearse();
     const more = new Uint8Array(MORE_BYTES);

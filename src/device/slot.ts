@@ -7,7 +7,10 @@ import { CALLBACK, isPromiseLike, requireKind, TEXT } from "../words/options.ts"
 /** A value for a slot; null and undefined empty it. */
 export type Held = Disposable | null | undefined;
 
-const slotsOf = new WeakMap<Context, Map<string, Slot>>();
+const slotsOf = new WeakMap<Context, Slots>();
+
+/** Fewer slots than this keep the names of values that the program has disposed. */
+const MIN_CROWD = 64;
 
 /**
  * Disposes the value in a named slot of a context, then stores what `make` returns or resolves to.
@@ -21,7 +24,7 @@ export function fillSlot<T extends Held | Promise<Held>>(
 ): T {
   requireKind(name, TEXT, "slot");
   requireKind(make, CALLBACK, "slot");
-  const slots = slotsOf.getOrInsertComputed(context, () => new Map());
+  const slots = slotsOf.getOrInsertComputed(context, () => new Slots());
   for (let former = slots.get(name); former !== undefined; former = slots.get(name)) {
     if (former.isMaking) {
       const shown = visibleText(name);
@@ -64,6 +67,19 @@ function requireHeld(value: unknown, name: string): Held {
   );
 }
 
+/** The slots of a context by name. It forgets those whose values were disposed, as they grow in number. */
+class Slots extends Map<string, Slot> {
+  #crowd = MIN_CROWD;
+
+  override set(name: string, slot: Slot): this {
+    if (this.size >= this.#crowd) {
+      for (const [other, { isOver }] of this) if (isOver) this.delete(other);
+      this.#crowd = Math.max(MIN_CROWD, 2 * this.size);
+    }
+    return super.set(name, slot);
+  }
+}
+
 /** The value of one call to fill a slot; it may be disposed before the value is there. */
 class Slot implements Disposable {
   #value: Held;
@@ -73,6 +89,11 @@ class Slot implements Disposable {
   /** Whether it has no value, or none yet. */
   get isEmpty(): boolean {
     return this.#value === undefined || this.#value === null;
+  }
+
+  /** Whether it has a value, which was disposed. */
+  get isOver(): boolean {
+    return !this.isEmpty && Object(this.#value).disposed === true;
   }
 
   /** Whether the function that makes its value has been called and has not returned. */

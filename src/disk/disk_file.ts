@@ -5,9 +5,9 @@ import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, O, O_OF_MACHINE, O_PATH, RLIMIT_FSIZE } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-import { formatBytes } from "../words/format.ts";
+import { formatBytes, visibleText } from "../words/format.ts";
 import { factsOf } from "./file_facts.ts";
-import { lastErrno, openSystem, systemError } from "./system_error.ts";
+import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
 import { endWithWorker, openInWorker } from "./worker_descriptor.ts";
 
 const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERRNO.EFBIG]);
@@ -73,7 +73,9 @@ export class DiskFile implements Disposable {
     const done = this.readSomeSync(bytes, fileOffset);
     if (done === bytes.byteLength) return;
     throw new Error(
-      `Cannot read ${bytes.byteLength} bytes at ${fileOffset} of ${this.path}: it ends at ` +
+      `Cannot read ${bytes.byteLength} bytes at ${fileOffset} of ${
+        visibleText(this.path)
+      }: it ends at ` +
         `${fileOffset + done}`,
     );
   }
@@ -85,7 +87,9 @@ export class DiskFile implements Disposable {
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
       const at = BigInt(fileOffset + done);
-      const count = pread(this.descriptor, address + BigInt(done), left, at);
+      const count = uninterrupted(() => {
+        return pread(this.descriptor, address + BigInt(done), left, at);
+      });
       if (count < 0n) throw systemError(`read ${left} bytes at ${at} of ${this.path}`, lastErrno());
       if (count === 0n) return done;
       done += Number(count);
@@ -108,7 +112,9 @@ export class DiskFile implements Disposable {
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
       const at = BigInt(fileOffset + done);
-      const count = pwrite(this.descriptor, address + BigInt(done), left, at);
+      const count = uninterrupted(() => {
+        return pwrite(this.descriptor, address + BigInt(done), left, at);
+      });
       if (count <= 0n) {
         throw systemError(`write ${left} bytes at ${at} of ${this.path}`, lastErrno());
       }
@@ -124,9 +130,10 @@ export class DiskFile implements Disposable {
    */
   reserve(fileOffset: number, byteLength: number): void {
     if (byteLength === 0) return;
-    requireAllowed(fileOffset + byteLength, this.path);
+    this.requireSize(fileOffset + byteLength);
     const { fallocate } = openSystem();
-    if (fallocate(this.descriptor, 0, BigInt(fileOffset), BigInt(byteLength)) === 0) return;
+    const [offset, length] = [BigInt(fileOffset), BigInt(byteLength)];
+    if (uninterrupted(() => fallocate(this.descriptor, 0, offset, length)) === 0) return;
     const errno = lastErrno();
     if (LACKS_ROOM.has(errno)) {
       throw systemError(`find room for ${formatBytes(byteLength)} of ${this.path}`, errno);
@@ -135,9 +142,22 @@ export class DiskFile implements Disposable {
     if (factsOf(this.descriptor, this.path).byteLength < end) this.resize(end);
   }
 
+  /** Rejects a size at which the system would end the process, unless that ignores the signal. */
+  requireSize(byteLength: number): void {
+    if (openSystem().getrlimit(RLIMIT_FSIZE, LIMITS) !== 0) return;
+    const [limit = 0n] = LIMITS;
+    if (BigInt(byteLength) <= limit) return;
+    throw new Error(
+      `Cannot make ${visibleText(this.path)} ${
+        formatBytes(byteLength)
+      } long: this process may write ` +
+        `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
+    );
+  }
+
   resize(byteLength: number): void {
     const { ftruncate } = openSystem();
-    if (ftruncate(this.descriptor, BigInt(byteLength)) === 0) return;
+    if (uninterrupted(() => ftruncate(this.descriptor, BigInt(byteLength))) === 0) return;
     throw systemError(`make ${this.path} ${byteLength} bytes long`, lastErrno());
   }
 
@@ -151,7 +171,8 @@ export class DiskFile implements Disposable {
 
   /** Waits until the bytes are on the disk, and blocks meanwhile. */
   flushSync(): void {
-    if (openSystem().fsync(this.descriptor) === 0) return;
+    const { fsync } = openSystem();
+    if (uninterrupted(() => fsync(this.descriptor)) === 0) return;
     throw systemError(`bring ${this.path} to the disk`, lastErrno());
   }
 
@@ -204,18 +225,9 @@ export class DiskFile implements Disposable {
 }
 
 function openBySystem(path: string, flags: number): number {
-  const descriptor = openSystem().open(cString(path), flags, 0);
+  const { open } = openSystem();
+  const name = cString(path);
+  const descriptor = uninterrupted(() => open(name, flags, 0));
   if (descriptor < 0) throw systemError(`open ${path}`, lastErrno());
   return descriptor;
-}
-
-/** Rejects a size at which the system would end the process, unless that ignores the signal. */
-function requireAllowed(byteLength: number, path: string): void {
-  if (openSystem().getrlimit(RLIMIT_FSIZE, LIMITS) !== 0) return;
-  const [limit = 0n] = LIMITS;
-  if (BigInt(byteLength) <= limit) return;
-  throw new Error(
-    `Cannot make ${path} ${formatBytes(byteLength)} long: this process may write ` +
-      `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
-  );
 }

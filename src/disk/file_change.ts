@@ -1,7 +1,7 @@
 // Writes bytes into an existing or new file, at an offset or over its whole contents. After a
 // failure the file has its former size; overwritten bytes are lost.
 
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsOf, type FileFacts } from "./file_facts.ts";
@@ -39,7 +39,7 @@ export class FileChange implements FileWrite {
 
   get file(): DiskFile {
     if (this.#opened !== undefined) return this.#opened.file;
-    throw new Error(`Cannot write ${this.#place.path}: it is not open`);
+    throw new Error(`Cannot write ${visibleText(this.#place.path)}: it is not open`);
   }
 
   tryBegin(): boolean {
@@ -110,7 +110,7 @@ export class FileChange implements FileWrite {
     checkWritable(path, facts);
     if (facts.kind === "file" || this.#options.inPlace) return;
     throw new TypeError(
-      `Cannot write ${path}: it is a device; pass { inPlace: true } to write to it`,
+      `Cannot write ${visibleText(path)}: it is a device; pass { inPlace: true } to write to it`,
     );
   }
 
@@ -134,7 +134,7 @@ export class FileChange implements FileWrite {
       const isOurs = byteLength <= this.#end; // more was written by others
       if (byteLength > this.#byteLength && isOurs) file.resize(this.#byteLength);
     } catch (error) {
-      warn(`${file.path} could not be cut to its former size: ${messageOf(error)}`);
+      warn(`${visibleText(file.path)} could not be cut to its former size: ${messageOf(error)}`);
     }
   }
 }

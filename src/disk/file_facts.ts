@@ -10,7 +10,8 @@ import {
   STATX_ATTR_MOUNT_ROOT,
   STATX_BASIC_STATS,
 } from "../../ffi/host.ts";
-import { lastErrno, openSystem, systemError } from "./system_error.ts";
+import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Kind of object at a path. */
 export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
@@ -53,7 +54,7 @@ export function factsBehind(path: string): FileFacts | undefined {
 
 /** Returns the facts about an open file; `path` is for errors. */
 export function factsOf(descriptor: number, path: string): FileFacts {
-  const facts = look({ directory: descriptor, path: "", flags: AT.EMPTY_PATH });
+  const facts = look({ directory: descriptor, path: "", flags: AT.EMPTY_PATH, shownAs: path });
   if (facts === undefined) throw systemError(`look at ${path}`, ERRNO.ENOENT);
   return facts;
 }
@@ -65,17 +66,24 @@ export function factsOf(descriptor: number, path: string): FileFacts {
  */
 export function checkRegular(path: string, { kind }: FileFacts): void {
   if (kind === "file") return;
-  throw new TypeError(`Cannot use ${path}: it is a ${kind}, expected a regular file`);
+  throw new TypeError(`Cannot use ${visibleText(path)}: it is a ${kind}, expected a regular file`);
 }
 
 function look(
-  { directory, path, flags }: { directory: number; path: string; flags: number },
+  { directory, path, flags, shownAs = path }: {
+    readonly directory: number;
+    readonly path: string;
+    readonly flags: number;
+    readonly shownAs?: string;
+  },
 ): FileFacts | undefined {
   const bytes = new Uint8Array(STATX.byteLength);
-  if (openSystem().statx(directory, cString(path), flags, STATX_BASIC_STATS, bytes) < 0) {
+  const { statx } = openSystem();
+  const name = cString(path);
+  if (uninterrupted(() => statx(directory, name, flags, STATX_BASIC_STATS, bytes)) < 0) {
     const errno = lastErrno();
     if (errno === ERRNO.ENOENT) return undefined;
-    throw systemError(`look at ${path}`, errno);
+    throw systemError(`look at ${shownAs}`, errno);
   }
   const { mode, size, uid, gid, inode, deviceMajor, deviceMinor, attributes } = STATX.decode(bytes);
   return {

@@ -17,7 +17,7 @@ export type FileAccess = "read" | "write";
 const ADDRESS = /^(https?:\/\/|blob:)/i;
 
 /** Number of links that the system follows at most. */
-const MOST_LINKS = 40;
+const MAX_LINKS = 40;
 
 /** Returns whether a path is in fact an address of the web, where files would only be missing. */
 export function isWebAddress(path: FilePath): boolean {
@@ -48,7 +48,7 @@ export function pathOf(path: FilePath): string {
   }
   if (/^file:/i.test(path)) {
     throw new TypeError(
-      `Cannot use ${path} as a path: it is a URL as text; pass new URL(path)`,
+      `Cannot use ${visibleText(path)} as a path: it is a URL as text; pass new URL(path)`,
     );
   }
   if (!path.isWellFormed()) {
@@ -62,7 +62,7 @@ export function pathOf(path: FilePath): string {
   } catch (cause) {
     if (!(cause instanceof Deno.errors.NotFound)) throw cause;
     throw new Deno.errors.NotFound(
-      `Cannot use ${path} as a path: it is relative, and the current folder is gone`,
+      `Cannot use ${visibleText(path)} as a path: it is relative, and the current folder is gone`,
       { cause },
     );
   }
@@ -113,7 +113,9 @@ export function requireAccess(path: string, access: FileAccess): void {
   if (state === "granted") return;
   if (Deno.permissions.requestSync({ name: access, path }).state === "granted") return;
   throw new Deno.errors.NotCapable(
-    `Cannot ${access} ${path}: ${access} access is not granted; run again with --allow-${access}`,
+    `Cannot ${access} ${
+      visibleText(path)
+    }: ${access} access is not granted; run again with --allow-${access}`,
   );
 }
 
@@ -126,13 +128,15 @@ export function requireAccess(path: string, access: FileAccess): void {
  */
 export function realPathOf(path: string): string {
   let place = path;
-  for (let links = 0; links < MOST_LINKS; links++) {
+  for (let links = 0; links < MAX_LINKS; links++) {
     const there = resolveLinks(place);
     if (there !== undefined) return there;
     const folder = resolveLinks(folderOf(place));
     if (folder === undefined) {
       throw new Deno.errors.NotFound(
-        `Cannot use ${path}: the folder ${folderOf(place)} does not exist`,
+        `Cannot use ${visibleText(path)}: the folder ${
+          visibleText(folderOf(place))
+        } does not exist`,
       );
     }
     const { basename, join } = builtin("node:path");
@@ -167,8 +171,11 @@ function decodePath(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    throw new TypeError(`Cannot use ${path}: its links lead to a name that is not UTF-8`, {
-      cause,
-    });
+    throw new TypeError(
+      `Cannot use ${visibleText(path)}: its links lead to a name that is not UTF-8`,
+      {
+        cause,
+      },
+    );
   }
 }

@@ -2,9 +2,9 @@
 // far as the program may set them.
 
 import { cString } from "../../ffi/c_strings.ts";
-import { openHost } from "../../ffi/host.ts";
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
+import { openSystem, uninterrupted } from "./system_error.ts";
 
 /** Attribute in which Linux keeps a file's access list. */
 const ACCESS_LIST = "system.posix_acl_access";
@@ -30,14 +30,15 @@ export interface PermissionCopy {
  * more than all others have, so that only those who could read the old file can read the new one.
  */
 export function copyPermissions({ realPath, facts, file }: PermissionCopy): void {
-  const { fchmod, fchown } = openHost();
+  const { fchmod, fchown } = openSystem();
   const { descriptor } = file;
   const { uid, gid, mode } = facts;
-  const keepsBoth = fchown(descriptor, uid, gid) === 0;
-  const keepsGroup = keepsBoth || fchown(descriptor, UNCHANGED, gid) === 0;
+  const keepsBoth = uninterrupted(() => fchown(descriptor, uid, gid)) === 0;
+  const keepsGroup = keepsBoth || uninterrupted(() => fchown(descriptor, UNCHANGED, gid)) === 0;
   if (keepsGroup) copyAccessList(realPath, descriptor);
   // Last, because a change of the owner clears bits of the mode.
-  fchmod(descriptor, keepsBoth ? mode : modeOfOthers(mode, { keepsGroup }));
+  const newMode = keepsBoth ? mode : modeOfOthers(mode, { keepsGroup });
+  uninterrupted(() => fchmod(descriptor, newMode));
 }
 
 function modeOfOthers(mode: number, { keepsGroup }: { readonly keepsGroup: boolean }): number {
@@ -47,7 +48,7 @@ function modeOfOthers(mode: number, { keepsGroup }: { readonly keepsGroup: boole
 }
 
 function copyAccessList(path: string, descriptor: number): void {
-  const { getxattr, fsetxattr, fremovexattr } = openHost();
+  const { getxattr, fsetxattr, fremovexattr } = openSystem();
   const [source, name] = [cString(path), cString(ACCESS_LIST)];
   const neededBytes = getxattr(source, name, null, 0n); // -1 when there is none
   const value = new Uint8Array(Math.max(0, Number(neededBytes)));

@@ -7,6 +7,7 @@ import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
 import { type FilePath, pathOf, readLink, realPathOf, requireAccess } from "./file_path.ts";
 import { FileTurn } from "./file_turns.ts";
 import { openByDeno } from "./system_error.ts";
+import { visibleText } from "../words/format.ts";
 
 /** A file that is open for reading, and its size at that moment. */
 export interface OpenedFile {
@@ -56,7 +57,9 @@ export class FileReading implements Disposable {
   /** Opens the file when it is due. */
   open(): OpenedFile {
     const outcome = this.#outcome;
-    if (outcome === undefined) throw new Error(`Cannot open ${this.path}: it is being written`);
+    if (outcome === undefined) {
+      throw new Error(`Cannot open ${visibleText(this.path)}: it is being written`);
+    }
     if ("error" in outcome) throw outcome.error;
     return outcome;
   }
@@ -96,16 +99,18 @@ function openFile(path: string): OpenedFile {
 }
 
 function notThere(path: string): Error {
-  return new Deno.errors.NotFound(`Cannot open ${path}: ${whyNotThere(path)}`);
+  return new Deno.errors.NotFound(`Cannot open ${visibleText(path)}: ${whyNotThere(path)}`);
 }
 
 function whyNotThere(path: string): string {
   if (factsAt(path)?.kind === "link") {
-    return `it is a link to ${readLink(path)}, which does not exist`;
+    return `it is a link to ${visibleText(readLink(path) ?? "")}, which does not exist`;
   }
   const unescaped = unescapedPath(path);
   if (unescaped === undefined) return "it does not exist";
-  return `it does not exist, but ${unescaped} is; pass a URL, or its path without escapes`;
+  return `it does not exist, but ${
+    visibleText(unescaped)
+  } is; pass a URL, or its path without escapes`;
 }
 
 /** The file that a path means when somebody took it from a URL as it is written there. */

@@ -4,7 +4,7 @@
 import { cString } from "../../ffi/c_strings.ts";
 import { NAME_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, type FileFacts } from "./file_facts.ts";
 import { folderOf, requireAccess } from "./file_path.ts";
@@ -50,7 +50,7 @@ export class FileReplacement implements FileWrite {
 
   get file(): DiskFile {
     if (this.#temporary !== undefined) return this.#temporary.file;
-    throw new Error(`Cannot write ${this.#place.path}: it is not open`);
+    throw new Error(`Cannot write ${visibleText(this.#place.path)}: it is not open`);
   }
 
   tryBegin(): boolean {
@@ -140,7 +140,11 @@ export class FileReplacement implements FileWrite {
     if (temporary === undefined) return;
     const { path, realPath } = this.#place;
     if (!temporary.isInPlace) {
-      throw new Error(`Cannot write ${path}: ${this.#temporaryPath} was removed meanwhile`);
+      throw new Error(
+        `Cannot write ${visibleText(path)}: ${
+          visibleText(this.#temporaryPath)
+        } was removed meanwhile`,
+      );
     }
     const now = factsAt(realPath);
     if (now !== undefined) checkReplaceable(path, now);
@@ -148,7 +152,9 @@ export class FileReplacement implements FileWrite {
     const old = opened.use(holdOld(realPath));
     if (openSystem().rename(cString(this.#temporaryPath), cString(realPath)) !== 0) {
       const reason = systemReason(lastErrno());
-      throw new Error(`Cannot write ${path}: it cannot be replaced, ${reason}; ${REMEDY}`);
+      throw new Error(
+        `Cannot write ${visibleText(path)}: it cannot be replaced, ${reason}; ${REMEDY}`,
+      );
     }
     opened.move();
     this.#temporary = undefined;
@@ -190,7 +196,7 @@ function checkReplaceable(path: string, facts: FileFacts): void {
   if (facts.kind !== "device" && !facts.isMountPoint) return;
   const reason = facts.kind === "device" ? "it is a device" : "it is mounted by itself";
   throw new TypeError(
-    `Cannot write ${path}: ${reason}, so no other file can take its place; ${REMEDY}`,
+    `Cannot write ${visibleText(path)}: ${reason}, so no other file can take its place; ${REMEDY}`,
   );
 }
 
@@ -229,7 +235,9 @@ function noTemporary(
   const remedy = isRefused ? `allow the folder with --allow-write=${folderOf(realPath)}, or ` : "";
   return reworded(
     error,
-    `Cannot write ${path}: the new file is written first as ${temporary.path}, which cannot be ` +
+    `Cannot write ${visibleText(path)}: the new file is written first as ${
+      visibleText(temporary.path)
+    }, which cannot be ` +
       `made: ${reason}; ${remedy}${REMEDY}`,
   );
 }

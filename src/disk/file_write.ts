@@ -3,6 +3,7 @@
 
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
+import { visibleText } from "../words/format.ts";
 
 /** One write of a file. */
 export interface FileWrite {
@@ -34,5 +35,7 @@ export interface WrittenPlace {
 /** Rejects a file without random access, such as a pipe. */
 export function checkWritable(path: string, { kind }: FileFacts): void {
   if (kind === "file" || kind === "device") return;
-  throw new TypeError(`Cannot write ${path}: it is a ${kind}, expected a regular file`);
+  throw new TypeError(
+    `Cannot write ${visibleText(path)}: it is a ${kind}, expected a regular file`,
+  );
 }

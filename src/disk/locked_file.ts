@@ -3,11 +3,11 @@
 // its name stays where it is.
 
 import { ERRNO, LOCK } from "../../ffi/host.ts";
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsAt, factsOf, type FileFacts } from "./file_facts.ts";
-import { lastErrno, openByDeno, openSystem } from "./system_error.ts";
+import { lastErrno, openByDeno, openSystem, uninterrupted } from "./system_error.ts";
 
 /** Number of times that others may replace a file while it is opened. */
 const TRY_COUNT = 100;
@@ -71,9 +71,11 @@ export class LockedFile implements Disposable {
       const before = factsAt(path);
       if (before !== undefined) check(before);
       using opened = new DisposableStack();
+      let isMade = false;
       try {
         const isThere = before !== undefined;
         openByDeno(path, isThere ? { write: true } : { write: true, createNew: true, mode });
+        isMade = !isThere;
         const file = opened.use(new DiskFile(path, "write", { shownAs }));
         const isLocked = tryLock(file.descriptor);
         const facts = factsOf(file.descriptor, path);
@@ -84,7 +86,10 @@ export class LockedFile implements Disposable {
         const isNew = before === undefined && facts.byteLength === 0;
         return new LockedFile({ path, file, facts, isNew });
       } catch (error) {
-        if (!isRace(error)) throw error;
+        if (!isRace(error)) {
+          if (isMade) removeAgain(path);
+          throw error;
+        }
         raced = error;
       }
     }
@@ -106,7 +111,7 @@ export class LockedFile implements Disposable {
     try {
       this.remove();
     } catch (error) {
-      warn(`${this.#path} is left: ${messageOf(error)}`);
+      warn(`${visibleText(this.#path)} is left: ${messageOf(error)}`);
     }
   }
 
@@ -128,6 +133,15 @@ export class LockedFile implements Disposable {
   }
 }
 
+/** Removes a file that was made for a write that cannot begin; the error to tell is another one. */
+function removeAgain(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    warn(`${visibleText(path)} is left: ${messageOf(error)}`);
+  }
+}
+
 /** Returns whether another program has just made or removed the file, whose folder was there. */
 function isRace(error: unknown): boolean {
   return error instanceof Deno.errors.AlreadyExists || error instanceof Deno.errors.NotFound;
@@ -142,5 +156,7 @@ const KNOWS_NO_LOCKS: ReadonlySet<number> = new Set([
 
 /** Takes the lock; returns false while another process has it. */
 function tryLock(descriptor: number): boolean {
-  return openSystem().flock(descriptor, LOCK.EX | LOCK.NB) === 0 || KNOWS_NO_LOCKS.has(lastErrno());
+  const { flock } = openSystem();
+  const status = uninterrupted(() => flock(descriptor, LOCK.EX | LOCK.NB));
+  return status === 0 || KNOWS_NO_LOCKS.has(lastErrno());
 }

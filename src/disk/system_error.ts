@@ -1,7 +1,7 @@
 // Errors of the C library, in words and as the class of error that Deno would throw.
 
 import { ERRNO, type HostApi, openHost } from "../../ffi/host.ts";
-import { messageOf } from "../words/format.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 
 const REASONS: Readonly<Record<number, string>> = {
   [ERRNO.EPERM]: "the system does not permit it",
@@ -56,6 +56,17 @@ export function lastErrno(): number {
   return LAST[0] ?? 0;
 }
 
+/**
+ * Makes a call of the C library again for as long as signals interrupt it, and returns its result: below
+ * 0 when it failed, with the reason in errno.
+ */
+export function uninterrupted<T extends number | bigint>(call: () => T): T {
+  for (;;) {
+    const result = call();
+    if (result >= 0 || lastErrno() !== ERRNO.EINTR) return result;
+  }
+}
+
 /** Returns the words for an errno. */
 export function systemReason(errno: number): string {
   return REASONS[errno] ?? `the system reports error ${errno}`;
@@ -64,7 +75,7 @@ export function systemReason(errno: number): string {
 /** Creates the error for a failure of the C library; `doing` are the words after "Cannot". */
 export function systemError(doing: string, errno: number): Error {
   const ErrorOf = CLASSES[errno] ?? Error;
-  return new ErrorOf(`Cannot ${doing}: ${systemReason(errno)}`);
+  return new ErrorOf(visibleText(`Cannot ${doing}: ${systemReason(errno)}`));
 }
 
 /**
@@ -75,7 +86,7 @@ export function reworded(error: unknown, message: string): unknown {
   if (!(error instanceof Error)) return error;
   const Kind = error.constructor as ErrorClass;
   const isPlain = PLAIN_CLASSES.has(Kind) || Object.values(Deno.errors).includes(Kind as never);
-  return isPlain ? new Kind(message, { cause: error }) : error;
+  return isPlain ? new Kind(visibleText(message), { cause: error }) : error;
 }
 
 /**

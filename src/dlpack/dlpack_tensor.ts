@@ -8,6 +8,7 @@ import {
   DLPACK_FLAG_BITMASK,
   DLPACK_VERSION,
 } from "../../ffi/dlpack.ts";
+import { placeOf as placeOfKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
@@ -15,7 +16,7 @@ import { pendingBefore } from "../memory/in_order.ts";
 import { hostAddress, pointerAttributes } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { finishNow } from "../order/pending_work.ts";
-import { type Owner, unwatch, watch } from "../order/safety_net.ts";
+import { HandleRecord } from "../order/handle_record.ts";
 import { type CudaStream, legacyStreamOf, queueOf } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
@@ -25,7 +26,7 @@ import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { toDLDataType } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
-import { MOST_AXES } from "./read_tensor.ts";
+import { MAX_AXES } from "./read_tensor.ts";
 import { type StructPlace, takePlace } from "./struct_memory.ts";
 
 /** Options for {@link GpuBuffer.toDLPack}. */
@@ -64,50 +65,45 @@ export interface TensorSource {
   readonly strides: readonly number[];
 }
 
-/** The release of a struct that no library has taken. */
-class Untaken implements Owner {
+/** Takes a struct out of the live objects, because a library has its array, by this struct or another. */
+export let unlistTensor: (tensor: DLPackTensor) => void;
+
+/** The parts of a {@link DLPackTensor}. */
+export interface DLPackFields {
   readonly address: bigint;
-  released = false;
-
-  constructor(address: bigint) {
-    this.address = address;
-  }
-
-  /** Releases the struct because nothing can reach it any more. */
-  lose(): void {
-    this.end();
-  }
-
-  end(): void {
-    if (!this.leave()) return;
-    endStruct(this.address);
-  }
-
-  /** Gives up the struct to its new owner; returns false the second time. */
-  leave(): boolean {
-    if (this.released) return false;
-    this.released = true;
-    unwatch(this);
-    return true;
-  }
+  readonly versioned: boolean;
+  /** The context of the memory. */
+  readonly context: Context;
+  /** The name of the memory. */
+  readonly label: string | undefined;
 }
 
 /**
  * A DLPack struct for another library of this process, from `toDLPack()`. The memory is kept until
  * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
- * the struct away; disposing it releases a struct that was not given away.
+ * the struct away; disposing it releases a struct that was not given away, which `gpu.live()` lists.
  */
 export class DLPackTensor implements Disposable {
   /** Whether the struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
   readonly versioned: boolean;
-  readonly #untaken: Untaken;
+  /** Its row among the live objects until a library has it. */
+  readonly #untaken: HandleRecord;
+
+  static {
+    unlistTensor = (tensor) => tensor.#untaken.unlist();
+  }
 
   /** @ignore Adopts a struct. */
-  constructor(parts: Parts<{ readonly address: bigint; readonly versioned: boolean }>) {
-    const { address, versioned } = partsOf(parts, new.target);
+  constructor(parts: Parts<DLPackFields>) {
+    const { address, versioned, context, label } = partsOf(parts, new.target);
     this.versioned = versioned;
-    this.#untaken = new Untaken(address);
-    watch(this, this.#untaken);
+    this.#untaken = new HandleRecord(this, {
+      context,
+      kind: "dlpack",
+      handle: address,
+      label,
+      destroy: endStruct,
+    });
     refuseCloning(this);
   }
 
@@ -118,7 +114,7 @@ export class DLPackTensor implements Disposable {
    */
   get address(): bigint {
     if (this.disposed) throw new DisposedError(this.toString());
-    return this.#untaken.address;
+    return this.#untaken.handle;
   }
 
   /** Whether it was given away or disposed. */
@@ -129,13 +125,13 @@ export class DLPackTensor implements Disposable {
   /** Gives the struct away and returns its address; its new owner must call the deleter once. */
   release(): bigint {
     const { address } = this;
-    this.#untaken.leave();
+    this.#untaken.giveAway();
     return address;
   }
 
   /** Releases the memory, unless the struct was given away. A second call does nothing. */
   dispose(): void {
-    this.#untaken.end();
+    this.#untaken.release();
   }
 
   /** Same as {@link DLPackTensor.dispose}, for `using`. */
@@ -145,7 +141,7 @@ export class DLPackTensor implements Disposable {
 
   /** Returns its name for messages: `DLPackTensor(0x7f0012345600)`. */
   toString(): string {
-    return `DLPackTensor(${formatAddress(this.#untaken.address)})`;
+    return `DLPackTensor(${formatAddress(this.#untaken.handle)})`;
   }
 
   /** Returns the text that the console shows. */
@@ -170,10 +166,10 @@ export function makeTensor(
   const { allocation, name } = source;
   const { context } = allocation;
   requireNoCapture("hand memory to another library");
-  if (source.shape.length > MOST_AXES) {
+  if (source.shape.length > MAX_AXES) {
     throw new RangeError(
       `Cannot hand over ${name}: it has ${source.shape.length} axes, which no library takes; ` +
-        `reshape() it to ${MOST_AXES} at most`,
+        `reshape() it to ${MAX_AXES} at most`,
     );
   }
   const theirs = libraryStream(context, stream, name);
@@ -193,7 +189,8 @@ export function makeTensor(
   const place = writeStruct(source, { versioned, type, id, data, flags, deleter });
   const ends = undo.move();
   addStruct({ place, context, letGo: () => ends.dispose() });
-  return new DLPackTensor(new Parts({ address: place.address, versioned }));
+  const label = allocation.label;
+  return new DLPackTensor(new Parts({ address: place.address, versioned, context, label }));
 }
 
 /** Returns the stream of another library: the given one, or CUDA's legacy default stream. */
@@ -228,8 +225,12 @@ interface DLPlace {
   readonly data: bigint;
 }
 
-function nowhere({ allocation: { context } }: TensorSource): DLPlace {
-  return { type: DLDeviceType.kDLCUDA, id: context.ordinal, data: 0n };
+/** The place of an array without elements: that of the kind of memory that it would have. */
+function nowhere({ allocation: { context, kind } }: TensorSource): DLPlace {
+  if (kind === "managed") return { type: DLDeviceType.kDLCUDAManaged, id: 0, data: 0n };
+  const isOnHost = placeOfKind(kind) === "host";
+  const type = isOnHost ? DLDeviceType.kDLCUDAHost : DLDeviceType.kDLCUDA;
+  return { type, id: isOnHost ? 0 : context.ordinal, data: 0n };
 }
 
 /** Asks the driver where the memory is: an adaptor may have taken it from elsewhere. */

@@ -13,10 +13,10 @@ import { type DLDataTypeFields, fromDLDataType, wordsOf } from "./element_types.
 import { isReadable, readForeign } from "./foreign_bytes.ts";
 
 /** The most axes: no library has more. */
-export const MOST_AXES = 64;
+export const MAX_AXES = 64;
 
 /** The largest sizes and strides that memory can have. */
-const MOST_ELEMENTS = BigInt(Number.MAX_SAFE_INTEGER);
+const MAX_ELEMENTS = BigInt(Number.MAX_SAFE_INTEGER);
 
 const END = 1n << 64n;
 
@@ -144,11 +144,11 @@ function layoutOf(
   { ndim, shape: shapeAddress, strides: stridesAddress }: Layout,
   refuse: Refuse,
 ) {
-  if (ndim < 0 || ndim > MOST_AXES) {
-    throw refuse(`it has ${ndim} axes, expected 0 to ${MOST_AXES}`, RangeError);
+  if (ndim < 0 || ndim > MAX_AXES) {
+    throw refuse(`it has ${ndim} axes, expected 0 to ${MAX_AXES}`, RangeError);
   }
   const shape = ndim === 0 ? [] : readSizes(shapeAddress, ndim, "the shape of an array");
-  if (shape.some((size) => size < 0n || size > MOST_ELEMENTS)) {
+  if (shape.some((size) => size < 0n || size > MAX_ELEMENTS)) {
     throw refuse(`its shape is [${shape.join(", ")}], expected sizes from 0 on`, RangeError);
   }
   const isEmpty = shape.includes(0n);
@@ -165,7 +165,7 @@ function layoutOf(
   }
   const length = isEmpty ? 0n : highest - lowest + 1n;
   const count = isEmpty ? 0n : shape.reduce((product, size) => product * size, 1n);
-  if (length > MOST_ELEMENTS || count > MOST_ELEMENTS) {
+  if (length > MAX_ELEMENTS || count > MAX_ELEMENTS) {
     throw refuse(
       `its shape is [${shape.join(", ")}] by strides [${strides.join(", ")}], which no memory ` +
         `holds`,

@@ -6,11 +6,13 @@ import { CUresult } from "../../ffi/constants.ts";
 import { CUDA_SINCE, type DriverApi, type DriverFunction } from "../../ffi/cuda.ts";
 import { HOST_NAMES, openHost } from "../../ffi/host.ts";
 import { machineOf } from "../../ffi/host_watch.ts";
+import { textOf } from "../../ffi/installed_libraries.ts";
 import { type DriverLocation, LibraryError, namesFile, openDriver } from "../../ffi/library.ts";
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaError, CudaUnavailableError, statusName } from "../words/errors.ts";
 import { describeValue, formatCount } from "../words/format.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
+import { warn } from "../words/warning.ts";
 
 /**
  * Driver to use: NVIDIA's (`"cuda"`), the simulated one (`"simulated"`), the first of the two that
@@ -95,19 +97,46 @@ export class Driver {
       );
     }
     try {
-      const { api, path } = openDriver(options);
-      requireHost([path]);
-      return Driver.#of(api);
+      return Driver.#openReal(options);
     } catch (error) {
       const known = error instanceof LibraryError ? unusable(error, choice) : error;
       // A missing permission does not mean a missing GPU, and the simulated driver needs the same
       // permission.
-      const isAbsent = known instanceof CudaUnavailableError && known.reason !== "permission" &&
+      const isUnusable = known instanceof CudaUnavailableError && known.reason !== "permission" &&
         !(options.libraryPath !== undefined && error instanceof LibraryError);
-      if (choice === "auto" && isAbsent) return Driver.open("simulated");
-      throw known;
+      if (choice !== "auto" || !isUnusable) throw known;
+      Driver.#replaced = known;
+      if (!ABSENT.has(known.reason)) warnOfBroken(known);
+      return Driver.open("simulated");
     }
   }
+
+  /** Opens the first library that is no stub of a toolkit. */
+  static #openReal(options: DriverLocation): Driver {
+    const stubs: string[] = [];
+    let first: unknown;
+    for (;;) {
+      try {
+        const { api, path } = openDriver(options, stubs);
+        requireHost([path]);
+        stubs.push(path);
+        return Driver.#of(api);
+      } catch (error) {
+        if (error instanceof CudaUnavailableError && error.cause === STUB) {
+          first ??= stubError(stubs.at(-1) ?? "the library");
+          continue;
+        }
+        throw first !== undefined && error instanceof LibraryError ? first : error;
+      }
+    }
+  }
+
+  /** Why the simulated driver was taken in place of the real one, if `"auto"` has done that. */
+  static get replaced(): CudaUnavailableError | undefined {
+    return Driver.#replaced;
+  }
+
+  static #replaced: CudaUnavailableError | undefined;
 
   static #of(api: DriverApi): Driver {
     return drivers.getOrInsertComputed(api, () => new Driver(api));
@@ -357,6 +386,58 @@ function unusable(error: LibraryError, choice: "cuda" | "auto"): CudaUnavailable
   return new CudaUnavailableError(reason, `${message}${hint}`, { cause: error });
 }
 
+/** Reasons that mean that there is no GPU, and nothing is broken. */
+const ABSENT: ReadonlySet<string> = new Set(["no-library", "no-device"]);
+
+/** The cause of an error about a library that is a toolkit's stub. */
+const STUB = Symbol("stub");
+
+/** What to do about statuses with which cuInit fails where a GPU is there. */
+const START_FIXES: Readonly<Record<number, string>> = {
+  [CUresult.CUDA_ERROR_SYSTEM_NOT_READY]:
+    "the GPUs wait for NVIDIA's Fabric Manager where they are joined by NVSwitch: start the service " +
+    "nvidia-fabricmanager, of the driver's own version",
+  [CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH]:
+    "the kernel's module and libcuda are of different drivers: reboot after an update, and in a " +
+    "container use the host's libcuda",
+  [CUresult.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE]:
+    "this GPU does not support the package cuda-compat: take its folder out of LD_LIBRARY_PATH",
+  [CUresult.CUDA_ERROR_MPS_CONNECTION_FAILED]:
+    "the MPS server does not answer: check nvidia-cuda-mps-control, its user and " +
+    "CUDA_MPS_PIPE_DIRECTORY, or end it",
+  [CUresult.CUDA_ERROR_UNKNOWN]:
+    "the driver's modules are loaded in part: try nvidia-modprobe -u -c 0, or after a suspend " +
+    "rmmod nvidia_uvm and modprobe nvidia_uvm, and check /dev/nvidia-uvm",
+};
+
+const MISMATCHES: ReadonlySet<number> = new Set([
+  CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
+  CUresult.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE,
+]);
+
+let hasWarnedOfBroken = false;
+
+/** Warns once that a program computes on a simulated GPU although there may be a real one. */
+function warnOfBroken({ message }: CudaUnavailableError): void {
+  if (hasWarnedOfBroken) return;
+  hasWarnedOfBroken = true;
+  warn(`{ driver: "auto" } uses the simulated GPU: ${message}`);
+}
+
+function stubError(path: string): CudaUnavailableError {
+  const lines = textOf("/proc/self/maps").split("\n");
+  const file = namesFile(path)
+    ? path
+    : lines.find((line) => line.endsWith(path))?.split(/\s+/).at(-1);
+  const name = file === undefined || file === path ? path : `${path} (${file})`;
+  return new CudaUnavailableError(
+    "bad-library",
+    `Cannot use a GPU: ${name} is a stub of the CUDA toolkit, not the driver: cuInit returned ` +
+      "CUDA_ERROR_STUB_LIBRARY (34); take the folder of stubs out of LD_LIBRARY_PATH, or set VRAMKIT_CUDA to " +
+      "the driver's libcuda.so.1",
+  );
+}
+
 function unavailable(status: number): Error {
   if (status === CUresult.CUDA_ERROR_NO_DEVICE) {
     return new CudaUnavailableError(
@@ -365,13 +446,14 @@ function unavailable(status: number): Error {
         "and, in a container, that it was started with GPU access",
     );
   }
-  const mismatch = status === CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH ||
-    status === CUresult.CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE;
-  const fix = mismatch
-    ? "reboot, or install matching driver parts"
-    : "check nvidia-smi and the kernel's log";
+  if (status === CUresult.CUDA_ERROR_STUB_LIBRARY) {
+    return new CudaUnavailableError("bad-library", stubError("its library").message, {
+      cause: STUB,
+    });
+  }
+  const fix = START_FIXES[status] ?? "check nvidia-smi and the kernel's log";
   return new CudaUnavailableError(
-    mismatch ? "driver-too-old" : "no-device",
+    MISMATCHES.has(status) ? "driver-too-old" : "not-ready",
     `Cannot start the CUDA driver: cuInit returned ${statusName(status)} (${status}); ${fix}`,
   );
 }

@@ -32,7 +32,7 @@ const { NVML_SUCCESS: SUCCESS, NVML_ERROR_INSUFFICIENT_SIZE: TOO_FEW } = nvmlRet
 /** Number of processes to make room for at first, and for those that start between two calls. */
 const FIRST_ROOM = 64;
 const MORE_ROOM = 16;
-const MOST_TRIES = 4;
+const MAX_TRIES = 4;
 
 /** Bytes of a path, its NUL included; NVML cuts a longer one. */
 const NAME_BYTES = 512;
@@ -81,7 +81,7 @@ function readList(
   },
 ): ListedProcess[] | undefined {
   let room = FIRST_ROOM;
-  for (let attempt = 0; attempt < MOST_TRIES; attempt++) {
+  for (let attempt = 0; attempt < MAX_TRIES; attempt++) {
     const count = new Uint32Array([room]);
     const rows = new Uint8Array(room * row.byteLength);
     const status = call(device, count, rows);

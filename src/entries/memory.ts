@@ -48,40 +48,46 @@ export { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.
 export {
   type PinnedPoolOptions,
   PooledPinnedHostMemoryResource,
-} from "../memory/pooled_pinned_host_memory_resource.ts";
+} from "../resources/pooled_pinned_host_memory_resource.ts";
 export { ResourceAdaptor } from "../memory/resource_adaptor.ts";
-export { type CachingOptions, CachingResourceAdaptor } from "../memory/caching_resource_adaptor.ts";
+export {
+  type CachingOptions,
+  CachingResourceAdaptor,
+} from "../resources/caching_resource_adaptor.ts";
 export { type LimitAmounts, MemoryLimitError, type MemoryShortage } from "../words/errors.ts";
 export {
   type LimitingOptions,
   LimitingResourceAdaptor,
-} from "../memory/limiting_resource_adaptor.ts";
+} from "../resources/limiting_resource_adaptor.ts";
 export {
   type StatisticsLevel,
   StatisticsResourceAdaptor,
-} from "../memory/statistics_resource_adaptor.ts";
+} from "../resources/statistics_resource_adaptor.ts";
 export {
   type TrackedAllocation,
   type TrackingOptions,
   TrackingResourceAdaptor,
-} from "../memory/tracking_resource_adaptor.ts";
-export { type LoggingOptions, LoggingResourceAdaptor } from "../memory/logging_resource_adaptor.ts";
+} from "../resources/tracking_resource_adaptor.ts";
+export {
+  type LoggingOptions,
+  LoggingResourceAdaptor,
+} from "../resources/logging_resource_adaptor.ts";
 export type { AllocationAction } from "../accounting/allocation_csv.ts";
 export {
   type LoggedAllocation,
   parseAllocationLog,
   replayAllocations,
   type ReplayResult,
-} from "../memory/allocation_replay.ts";
+} from "../resources/allocation_replay.ts";
 export {
   type FailureCallback,
   type FailureCallbackOptions,
   FailureCallbackResourceAdaptor,
-} from "../memory/failure_callback_resource_adaptor.ts";
+} from "../resources/failure_callback_resource_adaptor.ts";
 export {
   AlignedResourceAdaptor,
   type AlignmentOptions,
-} from "../memory/aligned_resource_adaptor.ts";
+} from "../resources/aligned_resource_adaptor.ts";
 export type { MakeResource } from "../memory/resource_choice.ts";
 export {
   MappedHostMemoryResource,

@@ -25,11 +25,7 @@ import "../cards/archive_card.ts";
 
 export type { SaveNpyOptions } from "../buffers/gpu_buffer.ts";
 export { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
-export {
-  loadNpz,
-  type NamedArrays,
-  NpzArrays,
-  saveNpz,
-  type SaveNpzOptions,
-} from "../interop/numpy/npz.ts";
+export { loadNpz } from "../interop/numpy/load_npz.ts";
+export { NpzArrays } from "../interop/numpy/npz_arrays.ts";
+export { type NamedArrays, saveNpz, type SaveNpzOptions } from "../interop/numpy/save_npz.ts";
 export { NumpyError } from "../numpy/npy_header.ts";

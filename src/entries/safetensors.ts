@@ -24,7 +24,10 @@ import "../words/runtime.ts";
 
 export type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 export type { SafetensorsHeader, TensorEntry } from "../interop/safetensors/header.ts";
-export { readSafetensorsHeader } from "../interop/safetensors/read_header.ts";
+export {
+  type ReadHeaderOptions,
+  readSafetensorsHeader,
+} from "../interop/safetensors/read_header.ts";
 export type { LoadSafetensorsOptions } from "../interop/safetensors/load.ts";
 export { type LoadedTensor, SafetensorsModel } from "../interop/safetensors/model.ts";
 export type { NamedTensors, SaveSafetensorsOptions } from "../interop/safetensors/save.ts";

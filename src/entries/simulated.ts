@@ -27,7 +27,7 @@ import {
   type SimulatedKernel as DriverKernel,
   simulateDriver as simulate,
 } from "../../ffi/simulated/driver.ts";
-import { MOST_DEVICES } from "../../ffi/simulated/model/address_space.ts";
+import { MAX_DEVICES } from "../../ffi/simulated/model/address_space.ts";
 import { requirePointers } from "../driver/driver.ts";
 import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import {
@@ -138,8 +138,8 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
   options = SIMULATED_DRIVER_OPTIONS.read(options, "simulateDriver");
   const { deviceCount = 2, memorySize = "8 GiB", cudaVersion = "13.0", fault } = options;
   const { ncclVersion = "2.28.9", kernels = {}, ranks = () => undefined } = options;
-  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1 || deviceCount > MOST_DEVICES) {
-    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected 1 to ${MOST_DEVICES}`);
+  if (!Number.isSafeInteger(deviceCount) || deviceCount < 1 || deviceCount > MAX_DEVICES) {
+    throw new RangeError(`Cannot simulate ${deviceCount} devices: expected 1 to ${MAX_DEVICES}`);
   }
   const settings = {
     devices: deviceCount,

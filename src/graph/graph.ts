@@ -47,6 +47,8 @@ interface GraphState {
   /** Memory that other owners lend, which the graph cannot keep. */
   borrowed: readonly NamedMemory[];
   lastStream: CudaStream;
+  /** The number of the last trim of graph memory before the last launch; undefined before the first. */
+  trimCount?: number;
   launchCount: number;
 }
 
@@ -277,7 +279,7 @@ export class CudaGraph implements Disposable {
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else {
-      takeWithinLimits(this.#need(), () => this.#queue(stream));
+      takeWithinLimits(this.#need(), () => this.#queueAllocating(stream));
       queueOf(stream).noteFreed(sizeOf(made)); // the launch frees what it allocates, or the next one does
     }
     this.#state.lastStream = stream;
@@ -291,6 +293,21 @@ export class CudaGraph implements Disposable {
     const coming = this.#state.memory.made
       .filter((block) => block.context === context && !block.isThere);
     return { context, kind: "device", byteLength: sizeOf(coming) };
+  }
+
+  /** Launches a graph that allocates, once it is known to have room. */
+  #queueAllocating(stream: CudaStream): void {
+    const { context } = this;
+    const state = this.#state;
+    const graphMemory = GraphMemory.of(context);
+    const isThere = state.trimCount === graphMemory.trimCount && state.lastStream === stream &&
+      graphMemory.graphCount === 1;
+    if (!isThere) {
+      const own = state.memory.made.filter((block) => block.context === context);
+      graphMemory.requireRoom(own.map(({ requestedBytes }) => requestedBytes));
+    }
+    this.#queue(stream);
+    state.trimCount = graphMemory.trimCount;
   }
 
   #queue(stream: CudaStream): void {

@@ -1,7 +1,8 @@
 // The memory that a device keeps for the allocations of its graphs: taken by a launch, and kept
 // afterwards. It counts as a cache of the device, and goes back with the last graph.
 
-import { CUgraphMem_attribute } from "../../ffi/constants.ts";
+import { roundUp } from "../../ffi/alignment.ts";
+import { CUgraphMem_attribute, CUresult } from "../../ffi/constants.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { read64 } from "../driver/driver.ts";
@@ -20,8 +21,12 @@ const ATTRIBUTES = {
   peakReserved: CUgraphMem_attribute.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH,
 } as const satisfies Record<GraphMemoryAmount, number>;
 
+/** The driver takes graph memory in steps of this, and blocks in steps of the other. */
+const STEP_BYTES = 32 * 2 ** 20;
+const BLOCK_STEP_BYTES = 2 * 2 ** 20;
+
 /** Most bytes that disposed graphs leave before all unused graph memory is given back. */
-const MOST_GONE_BYTES = 128 * 2 ** 20;
+const MAX_GONE_BYTES = 128 * 2 ** 20;
 
 const known = new WeakMap<Context, GraphMemory>();
 
@@ -32,11 +37,13 @@ export class GraphMemory implements MemoryCache {
   /** The driver takes it in large steps, so each launch checks the limit for its own part. */
   readonly isUnlimited = true;
   readonly #context: Context;
-  /** Number of graphs that can be launched, and bytes that they gave to buffers. */
-  #graphCount = 0;
+  /** Number of graphs that can be launched and allocate, and bytes that they gave to buffers. */
+  graphCount = 0;
   #heldBytes = 0;
   /** Bytes of graphs that were disposed and whose launches are over, since the last trim. */
   #goneBytes = 0;
+  /** Number of trims: what a launch has taken is there until the next one. */
+  trimCount = 0;
 
   private constructor(context: Context) {
     this.#context = context;
@@ -71,18 +78,33 @@ export class GraphMemory implements MemoryCache {
    * (cuDeviceGraphMemTrim).
    */
   trim(): void {
+    this.trimCount++;
     this.#context.driver.call("cuDeviceGraphMemTrim", this.#context.deviceHandle);
     this.#goneBytes = 0;
   }
 
+  /**
+   * Checks that there is room for what a launch allocates. The driver must not find out: release 580
+   * then keeps all that was free as graph memory, and gives it back to nobody.
+   *
+   * @throws CudaError as a launch without room does.
+   */
+  requireRoom(sizes: readonly number[]): void {
+    const { driver } = this.#context;
+    const needed = sizes.reduce((sum, size) => sum + roundUp(size, BLOCK_STEP_BYTES), STEP_BYTES);
+    const unusedBytes = this.read("reserved") - this.read("used");
+    if (unusedBytes + this.#context.freeBytes() >= needed) return;
+    throw driver.error(CUresult.CUDA_ERROR_OUT_OF_MEMORY, "cuGraphLaunch");
+  }
+
   /** Notes a graph that allocates memory. */
   addGraph(): void {
-    this.#graphCount++;
+    this.graphCount++;
   }
 
   /** Notes that a graph was disposed whose last launch, on `stream`, may have taken memory. */
   removeGraph(stream: CudaStream, byteLength: number): void {
-    this.#graphCount--;
+    this.graphCount--;
     this.trimAfter(stream, byteLength);
   }
 
@@ -111,6 +133,6 @@ export class GraphMemory implements MemoryCache {
 
   /** Whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
-    return (this.#graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MOST_GONE_BYTES;
+    return (this.graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MAX_GONE_BYTES;
   }
 }

@@ -1,7 +1,7 @@
 // Memory that a graph allocates for itself: each launch has it to itself while it runs.
 
 import { take64 } from "../driver/driver.ts";
-import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "../memory/base_memory_resource.ts";
 import type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
 import { isCaptured } from "../order/capture.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
@@ -25,6 +25,7 @@ export class GraphMemoryResource extends BaseMemoryResource {
    * @throws TypeError on a stream that is not being captured.
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (!isCaptured(stream)) {
       throw new TypeError(
         `Cannot allocate graph memory on ${stream}: it is not being captured; use another resource`,

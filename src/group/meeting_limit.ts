@@ -17,7 +17,7 @@ export const PATIENCE_MILLISECONDS = 5000;
 const RETRY_MILLISECONDS = 100;
 
 /** Ranks that a message names at most. */
-const MOST_NAMES = 8;
+const MAX_NAMES = 8;
 
 /** The parts that a process brings to the handshake. */
 export interface MeetingFields {
@@ -83,8 +83,8 @@ export class Limit {
 
 /** Names the missing ranks, with the verb. */
 export function absent(ranks: readonly number[], size: number): string {
-  const words = ranks.slice(0, MOST_NAMES).map((rank) => `rank ${rank}`).join(", ");
-  const more = ranks.length - MOST_NAMES;
+  const words = ranks.slice(0, MAX_NAMES).map((rank) => `rank ${rank}`).join(", ");
+  const more = ranks.length - MAX_NAMES;
   const all = more > 0 ? `${words} and ${more} others` : words;
   return `${all} of ${size} ${ranks.length === 1 ? "has" : "have"}`;
 }

@@ -15,7 +15,7 @@ import { JoinedCommunicator, type Peers } from "./joined_communicator.ts";
 import type { Nccl } from "./nccl.ts";
 
 /** The most characters of another process's text in a message. */
-const LONGEST_WORDS = 2000;
+const MAX_WORDS = 2000;
 
 /** The parts of a {@link ProcessGroup}. */
 export interface ProcessGroupFields {
@@ -127,7 +127,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       this.#communicator?.noteLeft(rank);
       this.#wake();
     } else if (kind === "failed") {
-      const told = visibleText(String(words).slice(0, LONGEST_WORDS));
+      const told = visibleText(String(words).slice(0, MAX_WORDS));
       this.#fail(`${this.nameOf(rank)} has ended the group: ${told}`, { reason: "ended", rank });
     } else if (kind === "wire") {
       if (this.#receive === undefined) this.#early.push({ from: rank, bytes });
@@ -177,7 +177,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   }
 
   tellFailure({ message }: GroupError): void {
-    this.#send({ kind: "failed", words: message.slice(0, LONGEST_WORDS) });
+    this.#send({ kind: "failed", words: message.slice(0, MAX_WORDS) });
     this.#wake();
   }
 
@@ -213,7 +213,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       answers = await this.#exchange(subject, choice, { call: "split", from: all, options });
     } catch (error) {
       // Ranks that already have this rank's answer would wait for it in the new group.
-      const words = messageOf(error).slice(0, LONGEST_WORDS);
+      const words = messageOf(error).slice(0, MAX_WORDS);
       const news = { kind: "failed", words };
       if (color !== undefined) this.#fields.link.send(this.#idOf(subject, color), news);
       throw error;
@@ -298,7 +298,7 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       const name = own === 0 ? nccl.createId().toHex() : null;
       const heard = await processes.#exchange("id", name, { call, from: [0], options });
       const ncclId = readId(heard.get(0));
-      if (ncclId === undefined) throw new TypeError("Cannot start a group: its name is none");
+      if (ncclId === undefined) throw new TypeError("Cannot start a group: NCCL gave it no name");
       return await processes.start(ncclId, { options, leftSeconds: timeoutSeconds });
     } catch (error) {
       await processes.close();

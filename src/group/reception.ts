@@ -29,10 +29,10 @@ import { formatPlace } from "./rendezvous_address.ts";
 import { listenAt } from "./rendezvous_sockets.ts";
 
 /** The most strangers that are heard at the same time; others are sent away. */
-const MOST_STRANGERS = 64;
+const MAX_STRANGERS = 64;
 
 /** The most refusals that the error about a missing rank mentions. */
-const MOST_REFUSALS = 8;
+const MAX_REFUSALS = 8;
 
 /** Time between two messages to the waiting ranks. */
 const TELL_MILLISECONDS = 1000;
@@ -132,7 +132,7 @@ export class Reception {
     for (;;) {
       try {
         const connection = new FrameConnection(await listener.accept(), STRANGER);
-        if (this.#strangers.size < MOST_STRANGERS) void this.#hear(connection);
+        if (this.#strangers.size < MAX_STRANGERS) void this.#hear(connection);
         else connection.close();
       } catch (error) {
         if (error instanceof Deno.errors.BadResource || error instanceof Deno.errors.Interrupted) {
@@ -200,6 +200,10 @@ export class Reception {
     }
     if (met.nccl !== own.nccl) return differs("version", "NCCL", met.nccl, own.nccl);
     if (met.size !== size) return differs("size", "a size of", `${met.size}`, `${size}`);
+    if (met.rank >= size) {
+      const words = `it has rank ${met.rank}, the group of ${size} has ranks 0 to ${size - 1}`;
+      return { refused: "rank", words };
+    }
     const there = [own, ...[...this.#seats.values()].map(({ member }) => member)];
     const same = there.find(({ rank }) => rank === met.rank);
     if (same !== undefined) {
@@ -238,7 +242,7 @@ export class Reception {
 
   #note({ address }: FrameConnection, { words }: Refused): void {
     const who = address === undefined ? "a process" : `a process at ${address}`;
-    if (this.#refusals.size < MOST_REFUSALS) this.#refusals.add(`${who}: ${words}`);
+    if (this.#refusals.size < MAX_REFUSALS) this.#refusals.add(`${who}: ${words}`);
   }
 
   #tell(): void {

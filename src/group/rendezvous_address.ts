@@ -26,10 +26,10 @@ export interface AppointmentOptions {
 }
 
 /** Shorter tokens could be guessed by somebody who has recorded a handshake. */
-const SHORTEST_TOKEN = 16;
+const MIN_TOKEN = 16;
 
 /** The system's limit for the path of a Unix socket, its final zero included. */
-const LONGEST_PATH = 108;
+const MAX_PATH = 108;
 
 const FORMS = '"tcp://host:port", "file:/path" or "env:"';
 
@@ -84,10 +84,10 @@ function requireToken(
         `crypto.randomUUID()${isFromEnvironment ? ", or set VRAMKIT_TOKEN" : ""}`,
     );
   }
-  if (token.length >= SHORTEST_TOKEN) return;
+  if (token.length >= MIN_TOKEN) return;
   throw new RangeError(
     `Cannot join a group with a token of ${formatCount(token.length, "character")}: expected ` +
-      `${SHORTEST_TOKEN} or more, such as crypto.randomUUID()`,
+      `${MIN_TOKEN} or more, such as crypto.randomUUID()`,
   );
 }
 
@@ -116,9 +116,9 @@ function pathOf(rendezvous: string): string {
 
 function socketAt(path: string, rendezvous: string): MeetingPlace {
   if (path === "" || path.includes("\0")) throw noPlace(rendezvous);
-  if (new TextEncoder().encode(path).byteLength < LONGEST_PATH) return { transport: "unix", path };
+  if (new TextEncoder().encode(path).byteLength < MAX_PATH) return { transport: "unix", path };
   throw new RangeError(
-    `Cannot join a group at ${rendezvous}: the path of a socket has fewer than ${LONGEST_PATH} bytes`,
+    `Cannot join a group at ${rendezvous}: the path of a socket has fewer than ${MAX_PATH} bytes`,
   );
 }
 

@@ -2,7 +2,7 @@
 
 import { type HostMemory, isHostMemory } from "../memory/host_memory.ts";
 import { letGo } from "../transfer/web_streams.ts";
-import { describeValue } from "../words/format.ts";
+import { describeValue, visibleText } from "../words/format.ts";
 
 /** A response or a server's request, a stream of arrays or of bytes, or a blob (a File is one). */
 export type ByteSource = Response | Request | ReadableStream<HostMemory> | Blob;
@@ -45,13 +45,17 @@ async function openResponse(response: Response): Promise<OpenedSource> {
   if (ok) return opened;
   if (body !== null) await letGo(body, undefined);
   throw new Error(
-    `Cannot stream ${name} to the GPU: its status is ${`${status} ${statusText}`.trim()}`,
+    `Cannot stream ${visibleText(name)} to the GPU: its status is ${
+      `${status} ${statusText}`.trim()
+    }`,
   );
 }
 
 function openBody({ body, bodyUsed, headers }: Response | Request, name: string): OpenedSource {
   if (bodyUsed || body?.locked) {
-    throw new TypeError(`Cannot stream ${name} to the GPU: its body is in use or was used`);
+    throw new TypeError(
+      `Cannot stream ${visibleText(name)} to the GPU: its body is in use or was used`,
+    );
   }
   if (body === null) return { readable: new Blob().stream(), byteLength: 0 };
   return { readable: body, byteLength: contentLength(headers) };

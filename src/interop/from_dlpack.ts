@@ -101,8 +101,9 @@ function adopt<D extends DType>(
   const layout = { dtype, shape: toShape(strided ? length : tensor.shape), isReadOnly };
   const named = label === undefined ? layout : { ...layout, label };
   if (byteLength === 0) {
-    const buffer = adoptMemory(context, { address, byteLength }, named);
-    endUse(tensor); // there is no memory to wait for
+    const deallocate = () => endUse(tensor);
+    const buffer = adoptMemory(context, { address, byteLength }, { ...named, deallocate });
+    taken.add(struct);
     return buffer;
   }
   const attributes = attributesOf(context, tensor, byteLength);

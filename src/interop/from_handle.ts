@@ -113,9 +113,11 @@ function adopt<D extends DType>(
   const { address, byteLength } = handle;
   const { dtype, shape, owner, deallocate, isOrdered, attributes = DEVICE_ONLY, label } = options;
   const release = { attributes, owner, deallocate, isOrdered };
-  const { resource = new ForeignMemoryResource(context, release) } = options;
+  const foreign = () => new ForeignMemoryResource(context, release);
+  const { resource: given } = options;
+  const resource = given === undefined || byteLength === 0 ? foreign() : given; // 0 bytes are nobody's
   const stream = streamOn(context, options, "memory");
-  requireHome(context, resource);
+  requireHome(context, given ?? resource);
   // Uses of the same memory are ordered through the record of the buffer that owns it.
   const lender = byteLength === 0 ? undefined : ownerOf(context, handle);
   if (options.resource !== undefined && byteLength > 0) requireUnowned(context, handle);

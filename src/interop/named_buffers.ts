@@ -2,7 +2,7 @@
 
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
-import { describeValue } from "../words/format.ts";
+import { describeValue, visibleText } from "../words/format.ts";
 import { isIterable, isRecord } from "../words/options.ts";
 
 /** A buffer and the name it is saved under. */
@@ -25,7 +25,9 @@ export function toNamedBuffers(buffers: unknown, target: SaveTarget): NamedBuffe
   const { path } = target;
   if (!isCollection(buffers)) {
     throw new TypeError(
-      `Cannot save ${path}: it was given ${describeValue(buffers)}, expected buffers by name: ` +
+      `Cannot save ${visibleText(path)}: it was given ${
+        describeValue(buffers)
+      }, expected buffers by name: ` +
         `{ weights: buffer }`,
     );
   }
@@ -35,14 +37,18 @@ export function toNamedBuffers(buffers: unknown, target: SaveTarget): NamedBuffe
   return [...buffers].map((entry, i) => {
     if (!Array.isArray(entry)) {
       throw new TypeError(
-        `Cannot save ${path}: entry ${i} is ${describeValue(entry)}, expected a name and a ` +
+        `Cannot save ${visibleText(path)}: entry ${i} is ${
+          describeValue(entry)
+        }, expected a name and a ` +
           `buffer: ["weights", buffer]`,
       );
     }
     const [name, value]: unknown[] = entry;
     if (typeof name !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: entry ${i} has ${describeValue(name)} for a name, expected a string`,
+        `Cannot save ${visibleText(path)}: entry ${i} has ${
+          describeValue(name)
+        } for a name, expected a string`,
       );
     }
     return toNamed(name, value, target);
@@ -53,7 +59,9 @@ function toNamed(name: string, value: unknown, { path, noun }: SaveTarget): Name
   checkText(path, name, noun);
   if (value instanceof GpuBuffer) return [name, value];
   throw new TypeError(
-    `Cannot save ${path}: ${noun} "${name}" is ${describeValue(value)}, expected a buffer` +
+    `Cannot save ${visibleText(path)}: ${noun} "${visibleText(name)}" is ${
+      describeValue(value)
+    }, expected a buffer` +
       adviceForBuffer(value),
   );
 }
@@ -62,7 +70,9 @@ function toNamed(name: string, value: unknown, { path, noun }: SaveTarget): Name
 export function checkText(path: string, text: string, what: string): void {
   if (text.isWellFormed()) return;
   throw new TypeError(
-    `Cannot save ${path}: ${what} ${JSON.stringify(text)} has half of a surrogate pair, ` +
+    `Cannot save ${visibleText(path)}: ${what} ${
+      JSON.stringify(text)
+    } has half of a surrogate pair, ` +
       `which is not a character`,
   );
 }

@@ -17,7 +17,7 @@ import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
-import { checkSize } from "../words/format.ts";
+import { checkSize, visibleText } from "../words/format.ts";
 import { NUMBER, OptionSet, SHAPE } from "../words/options.ts";
 
 /** Size that /sys reports for files whose contents it generates. */
@@ -60,7 +60,9 @@ export async function uploadFile<D extends DType = "uint8">(
   const stream = streamOn(gpu.context, options, "memory");
   if (isWebAddress(path)) {
     throw new TypeError(
-      `Cannot upload ${path}: expected a file; gpu.from(await fetch(url)) takes responses`,
+      `Cannot upload ${
+        visibleText(`${path}`)
+      }: expected a file; gpu.from(await fetch(url)) takes responses`,
     );
   }
   using reading = new FileReading(path);
@@ -114,19 +116,25 @@ function shapeIn(
   checkSize(byteLength, "byteLength");
   if (fileOffset + byteLength > file.byteLength) {
     throw new RangeError(
-      `Cannot upload ${byteLength} bytes at ${fileOffset} of ${file.path}: it has ${file.byteLength}`,
+      `Cannot upload ${byteLength} bytes at ${fileOffset} of ${
+        visibleText(file.path)
+      }: it has ${file.byteLength}`,
     );
   }
   const count = byteLength / bytes;
   if (!Number.isInteger(count)) {
     throw new RangeError(
-      `Cannot upload ${byteLength} bytes of ${file.path} as ${dtype}: they do not divide into ` +
+      `Cannot upload ${byteLength} bytes of ${
+        visibleText(file.path)
+      } as ${dtype}: they do not divide into ` +
         `elements of ${bytes} bytes`,
     );
   }
   if (given !== undefined && countOf(given) !== count) {
     throw new RangeError(
-      `Cannot upload ${count} elements of ${file.path} as [${given.join(", ")}]: the shape has ` +
+      `Cannot upload ${count} elements of ${visibleText(file.path)} as [${
+        given.join(", ")
+      }]: the shape has ` +
         `${countOf(given)}`,
     );
   }

@@ -1,18 +1,22 @@
 // The cache of compiled code: in memory for this process, and in a folder for later ones if the
-// permissions allow that. An incomplete file counts as absent.
+// permissions allow that. An incomplete file counts as absent, and so does one that somebody else may
+// have written: it would run on the GPU.
 
 import { readVariable } from "../../ffi/library.ts";
-import { readEntries } from "../../ffi/ptx.ts";
+import { readEntries, UNKNOWN_PARAMETER } from "../../ffi/ptx.ts";
+import { whyFileIsOpen, whyFolderIsOpen } from "../disk/trusted_file.ts";
+import { warn } from "../words/warning.ts";
 import type { CompiledCode } from "./compiler.ts";
+import { visibleText } from "../words/format.ts";
 
 /** The most results that a process keeps. */
-const MOST_IN_MEMORY = 256;
+const MAX_IN_MEMORY = 256;
 
 /** The most files that the folder keeps; the oldest are removed first. */
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /** The first bytes of a file; a new layout gets a new number. */
-const MAGIC = "vramkit1";
+const MAGIC = "vramkit2";
 
 const ENDING = ".kernel";
 
@@ -34,6 +38,9 @@ interface FileHead {
 
 const kept = new Map<string, CompiledCode>();
 
+/** Whether the program knows that code is left out. */
+let hasWarned = false;
+
 /** Makes the key of a compilation from everything that affects the result. */
 export async function cacheKey(parts: readonly unknown[]): Promise<string> {
   return await digestOf(new TextEncoder().encode(JSON.stringify([MAGIC, ...parts])));
@@ -43,10 +50,13 @@ export async function cacheKey(parts: readonly unknown[]): Promise<string> {
 export async function findCode(key: string): Promise<CompiledCode | undefined> {
   const known = kept.get(key);
   if (known !== undefined) return known;
-  const folder = cacheFolder();
+  const folder = trustedFolder();
   if (folder === undefined) return undefined;
   try {
-    const code = await readFile(await Deno.readFile(`${folder}/${key}${ENDING}`));
+    const path = `${folder}/${key}${ENDING}`;
+    const reason = whyFileIsOpen(path);
+    if (reason !== undefined) return void refuse(path, reason);
+    const code = await readFile(await Deno.readFile(path));
     if (code !== undefined) keepInMemory(key, code);
     return code;
   } catch {
@@ -62,7 +72,8 @@ export async function keepCode(key: string, code: CompiledCode): Promise<void> {
   const unfinished = `${folder}/${key}.${crypto.randomUUID()}${UNFINISHED}`;
   try {
     await Deno.mkdir(folder, { recursive: true, mode: 0o700 });
-    await Deno.writeFile(unfinished, await fileOf(code), { createNew: true });
+    if (trustedFolder() === undefined) return;
+    await Deno.writeFile(unfinished, await fileOf(code), { createNew: true, mode: 0o600 });
     await Deno.rename(unfinished, `${folder}/${key}${ENDING}`);
     await tidy(folder);
   } catch {
@@ -70,9 +81,36 @@ export async function keepCode(key: string, code: CompiledCode): Promise<void> {
   }
 }
 
+/** Returns the folder where only this user can have put code; warns once of another. */
+function trustedFolder(): string | undefined {
+  const folder = cacheFolder();
+  if (folder === undefined) return undefined;
+  try {
+    const reason = whyFolderIsOpen(folder);
+    if (reason === undefined) return folder;
+    refuse(folder, reason);
+  } catch {
+    // It cannot be looked at.
+  }
+  return undefined;
+}
+
+/** Warns of what is left out, once in a program. */
+function refuse(path: string, reason: string): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  warn(
+    `Compiled code in ${
+      visibleText(path)
+    } is not used, and compiled anew: ${reason}; remove it, or name a folder ` +
+      "of your own in VRAMKIT_CACHE",
+  );
+}
+
 /** Clears the cache of this process; the folder stays. */
 export function forgetCode(): void {
   kept.clear();
+  hasWarned = false;
 }
 
 /** Returns the folder if it may be read and written without a prompt. */
@@ -93,7 +131,7 @@ export function cacheFolder(): string | undefined {
 function keepInMemory(key: string, code: CompiledCode): void {
   kept.set(key, code);
   const [oldest] = kept.keys();
-  if (kept.size > MOST_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
+  if (kept.size > MAX_IN_MEMORY && oldest !== undefined) kept.delete(oldest);
 }
 
 /**
@@ -105,9 +143,9 @@ async function tidy(folder: string): Promise<void> {
   const unfinished = await datedFiles(folder, names.filter((name) => name.endsWith(UNFINISHED)));
   const left = unfinished.filter(({ time }) => time < Date.now() - LEFT_AFTER_MILLISECONDS);
   const code = names.filter((name) => name.endsWith(ENDING));
-  const dated = code.length > MOST_FILES ? await datedFiles(folder, code) : [];
+  const dated = code.length > MAX_FILES ? await datedFiles(folder, code) : [];
   dated.sort((a, b) => a.time - b.time);
-  for (const { path } of [...left, ...dated.slice(0, -MOST_FILES)]) {
+  for (const { path } of [...left, ...dated.slice(0, -MAX_FILES)]) {
     await Deno.remove(path).catch(() => {}); // another process removed it
   }
 }
@@ -129,11 +167,13 @@ async function datedFiles(
 async function fileOf(code: CompiledCode): Promise<Uint8Array<ArrayBuffer>> {
   const { image, entries, symbol, log } = code;
   const declarations = [...entries].map(([name, types]) => {
-    const parameters = types.map(({ byteLength, kind }) => {
-      if (kind === "bytes") return `.param .b8 p[${byteLength}]`;
-      const letter = kind === "float" ? "f" : kind === "integer" ? "u" : "b";
-      return `.param .${letter}${byteLength * 8} p`;
-    });
+    const parameters = types === undefined
+      ? [UNKNOWN_PARAMETER]
+      : types.map(({ byteLength, kind }) => {
+        if (kind === "bytes") return `.param .b8 p[${byteLength}]`;
+        const letter = kind === "float" ? "f" : kind === "integer" ? "u" : "b";
+        return `.param .${letter}${byteLength * 8} p`;
+      });
     return `.entry ${name}(${parameters.join(", ")})`;
   }).join("\n");
   const head = new TextEncoder().encode(

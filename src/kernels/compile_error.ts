@@ -1,7 +1,7 @@
 // The error of CUDA C++ that does not compile: the compiler's messages, with the lines that they
 // concern.
 
-import { formatCount } from "../words/format.ts";
+import { formatCount, visibleLines } from "../words/format.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 
 /** A problem that the compiler found in the source. */
@@ -44,7 +44,7 @@ export class CompileError extends Error {
     report = COMPILE_REPORT.read(report, "new CompileError");
     const { file = "kernel.cu", source = "", log = "" } = report;
     const problems = readProblems(log, file);
-    super(messageFor({ file, source, log, problems }));
+    super(visibleLines(messageFor({ file, source, log, problems })));
     this.log = log;
     this.problems = problems;
   }

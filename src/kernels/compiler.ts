@@ -3,7 +3,7 @@
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { type NvrtcApi, nvrtcResult } from "../../ffi/nvrtc.ts";
-import { type ParameterType, readEntries } from "../../ffi/ptx.ts";
+import { type KernelEntries, readEntries } from "../../ffi/ptx.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CompileError } from "./compile_error.ts";
 
@@ -25,7 +25,7 @@ export interface CompiledCode {
   /** A cubin, or PTX text with a zero byte at its end. */
   readonly image: Uint8Array<ArrayBuffer>;
   /** The kernels and their parameters. */
-  readonly entries: ReadonlyMap<string, readonly ParameterType[]>;
+  readonly entries: KernelEntries;
   /** The name that the requested expression has in the code. */
   readonly symbol: string | undefined;
   /** The compiler's warnings; empty when there are none. */

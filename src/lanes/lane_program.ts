@@ -163,10 +163,14 @@ export const LANE_SYMBOLS = { ...HOST_GROUPS[1], mincore: HOST_GROUPS[0].mincore
  * takes the number that one more call has moved; the end tells whether all are there.
  */
 export function* fileSteps(byteLength: bigint): Generator<bigint, boolean, bigint> {
+  let failedCount = 0;
   for (let moved = 0n; moved < byteLength;) {
     const count = yield moved;
-    if (count <= 0n) return false;
+    // Other threads hear no reason: what a signal has interrupted succeeds when it is tried again.
+    if (count === 0n || (count < 0n && ++failedCount > 3)) return false;
+    if (count < 0n) continue;
     moved += count;
+    failedCount = 0;
   }
   return true;
 }

@@ -1,10 +1,10 @@
 // The image of a module: PTX text, a cubin or a fat binary, checked before the driver sees it. The
 // driver trusts the sizes in a binary, so one that was cut off would end the process.
 
-import { type ParameterType, readEntries } from "../../ffi/ptx.ts";
+import { type KernelEntries, readEntries } from "../../ffi/ptx.ts";
 
 /** The kernels of an image, with their parameters, by name. */
-export type Entries = ReadonlyMap<string, readonly ParameterType[]>;
+export type Entries = KernelEntries;
 
 /** An image that the driver can load. */
 export interface ModuleImage {

@@ -24,7 +24,7 @@ import { describeArgument, ParameterBlock } from "./parameter_block.ts";
 const USUAL_SHARED_BYTES = 48 << 10;
 
 /** More parameters than a kernel can have, in case a driver never reports the end. */
-const MOST_PARAMETERS = 4096;
+const MAX_PARAMETERS = 4096;
 
 /** A launch: its shape, its stream and its arguments. */
 export interface LaunchRequest {
@@ -337,7 +337,7 @@ function sizesOf(context: Context, handle: bigint): number[] | undefined {
   if (!context.driver.has("cuFuncGetParamInfo")) return undefined;
   const [offset, size] = [new BigUint64Array(1), new BigUint64Array(1)];
   const sizes: number[] = [];
-  while (sizes.length < MOST_PARAMETERS) {
+  while (sizes.length < MAX_PARAMETERS) {
     const index = BigInt(sizes.length);
     const status = context.status("cuFuncGetParamInfo", handle, index, offset, size);
     if (status === CUresult.CUDA_ERROR_INVALID_VALUE) return sizes;

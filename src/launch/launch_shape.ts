@@ -43,7 +43,7 @@ export interface LaunchShape {
 }
 
 /** The most blocks or threads along the axes, on every device. */
-const MOST = { grid: [2 ** 31 - 1, 65535, 65535], block: [1024, 1024, 64] } as const;
+const MAX = { grid: [2 ** 31 - 1, 65535, 65535], block: [1024, 1024, 64] } as const;
 
 /**
  * Checks the shape of a launch.
@@ -102,7 +102,7 @@ function checkedShape(options: LaunchShapeOptions, kernel: string): LaunchShape 
 function sizesOf(name: "grid" | "block" | "cluster", given: LaunchSize, kernel: string): Sizes {
   const [x, y = 1, z = 1, ...rest] = typeof given === "number" ? [given] : listOf(given);
   const sizes = [x as number, y, z] as const;
-  const most = name === "block" ? MOST.block : MOST.grid;
+  const most = name === "block" ? MAX.block : MAX.grid;
   const isPossible = rest.length === 0 &&
     sizes.every((size, axis) => Number.isInteger(size) && size >= 1 && size <= (most[axis] ?? 0));
   if (isPossible) return sizes;

@@ -6,6 +6,7 @@ import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { ELF_MAGIC, type Entries, FATBIN_MAGIC, type ModuleImage } from "./image.ts";
+import { visibleLines } from "../words/format.ts";
 
 /** Bytes for the linker's messages about code that it refuses. */
 const LOG_BYTES = 16384;
@@ -57,9 +58,12 @@ export function linkImages(
   } catch (error) {
     const words = readCString(log).trim();
     if (words === "") throw error;
-    throw new TypeError(`Cannot link ${name}: the driver's linker refuses it\n${words}`, {
-      cause: error,
-    });
+    throw new TypeError(
+      `Cannot link ${name}: the driver's linker refuses it\n${visibleLines(words)}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     tryRelease(context.driver, "a link", () => context.giveBack("cuLinkDestroy", link));
     void [log.byteLength, values.byteLength];

@@ -13,7 +13,7 @@ import { addressOf } from "../memory/host_memory.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { failedWith } from "../words/errors.ts";
-import { visibleText } from "../words/format.ts";
+import { visibleLines, visibleText } from "../words/format.ts";
 import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
 import { type KernelCode, KernelFunction } from "./kernel_function.ts";
@@ -212,8 +212,11 @@ function load(
   } catch (error) {
     const words = readCString(log).trim();
     if (words === "" || entries === undefined) throw error;
-    throw new TypeError(`Cannot load ${name}: the driver's compiler refuses its PTX\n${words}`, {
-      cause: error,
-    });
+    throw new TypeError(
+      `Cannot load ${name}: the driver's compiler refuses its PTX\n${visibleLines(words)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }

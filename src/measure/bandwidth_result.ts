@@ -274,7 +274,7 @@ export function fitLine(points: readonly BandwidthPoint[]): BandwidthFit | undef
 }
 
 /** The largest deviation of a point's time from the line, as a fraction of it. */
-const LARGEST_MISFIT = 0.3;
+const MAX_MISFIT = 0.3;
 
 /** Fits a line for each direction and kind whose `points` lie on one. */
 export function fitLines(points: readonly BandwidthPoint[]): BandwidthFit[] {
@@ -287,5 +287,5 @@ export function fitLines(points: readonly BandwidthPoint[]): BandwidthFit[] {
 
 function isOnLine({ byteLength, secondsPerCopy }: BandwidthPoint, fit: BandwidthFit): boolean {
   const seconds = fit.latencySeconds + byteLength / fit.gigabytesPerSecond / 1e9;
-  return Math.abs(seconds / secondsPerCopy - 1) <= LARGEST_MISFIT;
+  return Math.abs(seconds / secondsPerCopy - 1) <= MAX_MISFIT;
 }

@@ -16,7 +16,7 @@ export function spreadOf(samples: readonly number[]): Spread {
 }
 
 /** The most samples of a measurement; each takes some memory until the median is known. */
-const MOST_SAMPLES = 1_000_000;
+const MAX_SAMPLES = 1_000_000;
 
 /**
  * Checks a number of samples.
@@ -24,10 +24,10 @@ const MOST_SAMPLES = 1_000_000;
  * @throws RangeError when it is not a whole number from 1 to a million.
  */
 export function checkSampleCount(sampleCount: number): void {
-  if (Number.isInteger(sampleCount) && sampleCount > 0 && sampleCount <= MOST_SAMPLES) return;
+  if (Number.isInteger(sampleCount) && sampleCount > 0 && sampleCount <= MAX_SAMPLES) return;
   throw new RangeError(
     `Cannot measure bandwidth with ${sampleCount} samples: expected a whole number from 1 to ` +
-      `${MOST_SAMPLES}`,
+      `${MAX_SAMPLES}`,
   );
 }
 

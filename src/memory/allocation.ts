@@ -433,7 +433,7 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   #freeAfterUses(): void {
-    if (this.address === 0n) return;
+    if (this.address === 0n && this.kind !== "imported") return;
     if (capturedMemory() !== undefined) return this.#freeInGraph();
     const stream = this.#afterUses(this.#freeWith ?? this.#stream);
     if (!this.resource.isHostAccessible) return this.#giveBack(stream);

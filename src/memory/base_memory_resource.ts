@@ -3,6 +3,7 @@
 
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
+import { checkSize } from "../words/format.ts";
 import { describeResource, resourceData } from "./describe_resource.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
 
@@ -34,7 +35,11 @@ export abstract class BaseMemoryResource implements MemoryResource {
     this.isHostAccessible = isHostAccessible;
   }
 
-  /** Allocates memory, in the order of a stream. */
+  /**
+   * Allocates memory, in the order of a stream.
+   *
+   * @throws RangeError for 0 bytes, and what is no whole number of them.
+   */
   abstract allocate(byteLength: number, stream: CudaStream): bigint;
 
   /** Takes memory back, in the order of a stream. */
@@ -49,4 +54,14 @@ export abstract class BaseMemoryResource implements MemoryResource {
   [Symbol.for("Deno.customInspect")](): string {
     return describeResource(this);
   }
+}
+
+/**
+ * Checks the size of an allocation, before a resource counts anything.
+ *
+ * @throws RangeError when it is not a whole number of bytes, or 0.
+ */
+export function requireBytes(byteLength: number): void {
+  if (checkSize(byteLength, "byteLength") > 0) return;
+  throw new RangeError("Cannot allocate 0 bytes: an array without elements takes no memory");
 }

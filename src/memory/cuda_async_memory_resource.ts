@@ -7,7 +7,7 @@ import type { Context } from "../driver/context.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CudaUnavailableError, DisposedError } from "../words/errors.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { DeviceAccess } from "./device_access.ts";
 import { DriverPool, POOL_OPTIONS, type PoolOptions, type PoolReuse } from "./driver_pool.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
@@ -74,6 +74,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
    * @throws MemoryLimitError when the maximum size of a new pool does not allow it.
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (this.#own !== undefined) return this.#allocateFrom(this.#own, byteLength, stream);
     const status = this.#calls.cuMemAllocAsync(
       this.#cell,

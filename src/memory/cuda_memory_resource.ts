@@ -1,7 +1,7 @@
 // Plain device memory: cuMemAlloc and cuMemFree. Other processes can open it.
 
 import { take64 } from "../driver/driver.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 
 /** Device memory straight from the driver; each call takes tens of microseconds (cuMemAlloc). */
@@ -13,6 +13,7 @@ export class CudaMemoryResource extends BaseMemoryResource {
 
   /** Allocates at once, without waiting for the stream (cuMemAlloc). */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     return take64(this.context, "cuMemAlloc_v2", BigInt(byteLength));
   }
 

@@ -3,7 +3,7 @@
 import { CUmemAttach_flags } from "../../ffi/constants.ts";
 import { take64 } from "../driver/driver.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
 
 /** Managed (unified) memory (cuMemAllocManaged). It may be larger than the device. */
@@ -28,6 +28,7 @@ export class ManagedMemoryResource extends BaseMemoryResource {
 
   /** Allocates at once, without waiting for the stream; pages appear where they are first used. */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     const { CU_MEM_ATTACH_GLOBAL } = CUmemAttach_flags;
     return take64(this.context, "cuMemAllocManaged", BigInt(byteLength), CU_MEM_ATTACH_GLOBAL);
   }

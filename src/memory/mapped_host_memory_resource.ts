@@ -6,7 +6,7 @@ import { tryRelease } from "../driver/release.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 
 /** Options of mapped host memory. */
@@ -52,6 +52,7 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
 
   /** Allocates at once; returns the address (cuMemHostAlloc, cuMemHostGetDevicePointer). */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     const { context } = this;
     const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
     const flags = DEVICEMAP | (this.isPortable ? PORTABLE : 0) |

@@ -15,7 +15,8 @@ const ALIGNMENT_BITS = 8;
  * `allocate` returns the address of at least `byteLength` bytes, aligned to 256, that work queued
  * on `stream` afterwards may use. `deallocate` takes it back once the work queued on `stream` so
  * far is done. For memory that the CPU can use, buffers call it only after that work, because the
- * driver then frees at once. Neither is called with 0 bytes. A resource that fails throws and
+ * driver then frees at once. The kit calls neither with 0 bytes, which
+ * its own resources refuse. A resource that fails throws and
  * changes nothing.
  */
 export interface MemoryResource {

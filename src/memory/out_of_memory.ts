@@ -26,7 +26,7 @@ const FRUITLESS_COLLECTIONS = 3;
 
 /** The pause after fruitless collections: it starts at this value and doubles each time. */
 const REST_MILLISECONDS = 100;
-const MOST_REST_MILLISECONDS = 10_000;
+const MAX_REST_MILLISECONDS = 10_000;
 
 /** Selects the cached memory that a limit counts. */
 const FOR_LIMIT = { isForLimit: true };
@@ -188,7 +188,7 @@ async function takeOnceLost<T>(
     }
   }
   const former = vain.get(context)?.restMilliseconds ?? REST_MILLISECONDS / 2;
-  const restMilliseconds = Math.min(2 * former, MOST_REST_MILLISECONDS);
+  const restMilliseconds = Math.min(2 * former, MAX_REST_MILLISECONDS);
   const restsUntil = performance.now() + restMilliseconds;
   vain.set(context, { lastId: lastId(), restsUntil, restMilliseconds });
   throw lastError;

@@ -2,7 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import { take64 } from "../driver/driver.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 
 /** Page-locked host memory, exactly as much as asked for, usable by every device (cuMemHostAlloc). */
@@ -14,6 +14,7 @@ export class PinnedHostMemoryResource extends BaseMemoryResource {
 
   /** Allocates now, whatever the stream has queued; takes about 0.1 ms for each MiB. */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     const { PORTABLE } = CU_MEMHOSTALLOC;
     return take64(this.context, "cuMemHostAlloc", BigInt(byteLength), PORTABLE);
   }

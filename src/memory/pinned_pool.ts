@@ -10,6 +10,7 @@ import type { Owner } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress } from "../words/format.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 import { takeAgain } from "./out_of_memory.ts";
 import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
@@ -23,7 +24,7 @@ export const PAGE_BYTES = 4096;
 const CONTEXT_KEEP_BYTES = 2 * 2 ** 30;
 
 /** A kept block may exceed a request by this factor, so that a few serve varying sizes. */
-const MOST_LARGER = 1.25;
+const MAX_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();
 
@@ -89,6 +90,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
 
   /** Hands out a block of at least that size, a kept one when one is little larger. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     if (this.#released) throw new DisposedError("PooledPinnedHostMemoryResource");
     this.context.sweep();
     const wanted = roundUp(byteLength, PAGE_BYTES);
@@ -156,7 +158,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     if (this.#free.has(wanted)) return wanted;
     let fit = Infinity;
     for (const size of this.#free.keys()) if (size > wanted && size < fit) fit = size;
-    return fit <= wanted * MOST_LARGER ? fit : undefined;
+    return fit <= wanted * MAX_LARGER ? fit : undefined;
   }
 
   #takeFree(size: number): bigint | undefined {

@@ -1,7 +1,7 @@
 // Device memory in rows that start where the hardware reads them best.
 
 import { takePair } from "../driver/driver.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 
 /** Rows to allocate. */
@@ -33,6 +33,7 @@ export class PitchedMemoryResource extends BaseMemoryResource {
 
   /** Allocates one row. */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     const row = { widthBytes: byteLength, rowCount: 1, elementBytes: 1 };
     return this.allocateRows(row).address;
   }

@@ -5,6 +5,7 @@ import { CUmemAllocationHandleType } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { requireBytes } from "./base_memory_resource.ts";
 import { CudaAsyncMemoryResource } from "./cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 import { contextOf, type ContextOwner, type MemoryResource } from "./memory_resource.ts";
@@ -40,6 +41,7 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
 
   /** Allocates whole steps of 2 MiB. */
   allocate(byteLength: number, stream: CudaStream): bigint {
+    requireBytes(byteLength);
     return this.upstream.allocate(roundUp(byteLength, WHOLE_BYTES), stream);
   }
 

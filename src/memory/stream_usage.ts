@@ -19,7 +19,7 @@ export interface PartUse extends AddressRange {
 interface PendingUse extends PartUse {
   /** The address behind its last byte. */
   readonly end: bigint;
-  /** Whether the call comes after all others that were noted before and that it must come after. */
+  /** Whether the call comes after all calls that were noted before it. */
   readonly isAfterAll: boolean;
   /** The call; the last one, for postponed calls of one stream. */
   readonly work: PendingWork;

@@ -7,7 +7,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { isIterable, OptionSet, SIZE } from "../words/options.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import { canReach } from "./device_access.ts";
 import { contextOf, type ContextOwner } from "./memory_resource.ts";
 import {
@@ -98,6 +98,7 @@ export class StripedMemoryResource extends BaseMemoryResource {
 
   /** Allocates at once; when one device has too little memory, nothing stays allocated. */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     const reservedBytes = roundUp(byteLength, this.#granularity);
     const { context } = this;
     const address = reserveAddresses(context, reservedBytes);

@@ -4,7 +4,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { checkSize } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
-import { BaseMemoryResource } from "./base_memory_resource.ts";
+import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
 import { hasVirtualMemory, takeRange } from "./virtual_memory.ts";
 import { VirtualRange, type VirtualRangeRequest } from "./virtual_range.ts";
@@ -37,6 +37,7 @@ export class VirtualMemoryResource extends BaseMemoryResource {
 
   /** Reserves addresses and maps memory at all of them, without waiting for the stream. */
   allocate(byteLength: number): bigint {
+    requireBytes(byteLength);
     const range = this.reserve({ reservedBytes: byteLength, stepBytes: byteLength });
     try {
       range.mapTo(byteLength);

@@ -46,7 +46,7 @@ export function fastestPoint(line: BandwidthLine): BandwidthPoint {
 }
 
 /** Largest deviation from the measured speed at which a fit describes the line. */
-const MOST_DEVIATION = 0.25;
+const MAX_DEVIATION = 0.25;
 
 /** Tells whether a line has a fit whose half-speed point lies on it, among the measured sizes. */
 export function hasHalfSpeedPoint(line: BandwidthLine): line is FittedLine {
@@ -54,7 +54,7 @@ export function hasHalfSpeedPoint(line: BandwidthLine): line is FittedLine {
   const { halfBandwidthBytes, gigabytesPerSecond } = line.fit;
   const measured = speedBetween(line.points, halfBandwidthBytes);
   const fitted = gigabytesPerSecond / 2;
-  return measured !== undefined && Math.abs(measured - fitted) <= MOST_DEVIATION * fitted;
+  return measured !== undefined && Math.abs(measured - fitted) <= MAX_DEVIATION * fitted;
 }
 
 /** The speed at a size as the plot's line shows it; undefined outside of the measured sizes. */

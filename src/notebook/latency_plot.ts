@@ -20,7 +20,7 @@ const LATENCY = {
 
 const PLOT_HEIGHT = 380;
 /** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */
-const LARGEST_BYTES = 16 * 2 ** 20;
+const MAX_BYTES = 16 * 2 ** 20;
 
 /**
  * Plots the time of one copy over its size, up to 16 MiB.
@@ -34,7 +34,7 @@ export function plotLatency(result: BandwidthResult): Figure {
   const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
   if (sizes.length === 0) {
     throw new RangeError(
-      `Cannot plot latency: the result holds no copies of ${formatBytes(LARGEST_BYTES)} or less`,
+      `Cannot plot latency: the result holds no copies of ${formatBytes(MAX_BYTES)} or less`,
     );
   }
   return new Figure({
@@ -52,7 +52,7 @@ export function plotLatency(result: BandwidthResult): Figure {
 }
 
 function smallPart(line: BandwidthLine): BandwidthLine {
-  return { ...line, points: line.points.filter(({ byteLength }) => byteLength <= LARGEST_BYTES) };
+  return { ...line, points: line.points.filter(({ byteLength }) => byteLength <= MAX_BYTES) };
 }
 
 function latencyLayout(

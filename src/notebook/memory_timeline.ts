@@ -17,7 +17,7 @@ const PLOT_HEIGHT = 360;
 const CELL_NAME_HEIGHT = 18;
 const EVENT_NAME = "allocation or free";
 /** A single event still needs an axis. */
-const SHORTEST_SECONDS = 1e-6;
+const MIN_SECONDS = 1e-6;
 
 /**
  * Plots the events of `gpu.timeline`: in notebooks all since the device was opened, elsewhere those
@@ -38,7 +38,7 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
   }
   const history = amountsByKind(events, gpu.live().objects);
   const endSeconds = gpu.timeline.isOn ? Date.now() / 1000 : last.timeSeconds;
-  const durationSeconds = Math.max(endSeconds - first.timeSeconds, SHORTEST_SECONDS);
+  const durationSeconds = Math.max(endSeconds - first.timeSeconds, MIN_SECONDS);
   const time = secondUnit(durationSeconds);
   const size = byteUnit(history.peakBytes);
   const xOf = (event: TimelineEvent) => (event.timeSeconds - first.timeSeconds) / time.size;

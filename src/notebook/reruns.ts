@@ -14,7 +14,7 @@ import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.t
  * runs are distinguished by time: a loop makes blocks faster than this, and people run a cell again
  * more slowly.
  */
-const SHORTEST_GAP_SECONDS = 0.4;
+const MIN_GAP_SECONDS = 0.4;
 
 /** Returns groups of live blocks that earlier runs of a cell created, which has run again since. */
 export function heldByEarlierRuns(
@@ -95,6 +95,6 @@ function isCertain(run: CellRun | undefined): boolean {
 /** The age of the oldest block of the newest run, where only the time between runs tells them apart. */
 function newestAge(group: readonly LiveObject[]): number {
   const ages = group.map(({ ageSeconds }) => ageSeconds).sort((a, b) => a - b);
-  const gap = ages.findIndex((age, index) => age - (ages[index - 1] ?? age) > SHORTEST_GAP_SECONDS);
+  const gap = ages.findIndex((age, index) => age - (ages[index - 1] ?? age) > MIN_GAP_SECONDS);
   return gap < 0 ? Infinity : ages[gap - 1] ?? Infinity;
 }

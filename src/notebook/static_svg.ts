@@ -47,7 +47,7 @@ interface TextMeasures {
 }
 
 /** The longest side of a picture, in CSS pixels, which browsers draw. */
-const MOST_PIXELS = 65_535;
+const MAX_PIXELS = 65_535;
 
 /** Draws a figure as an SVG document whose title element holds the description. */
 export async function staticSvg(
@@ -98,9 +98,9 @@ export async function checkFigure(figure: FigureParts): Promise<void> {
 
 /** The width and height that plotly.js draws. */
 function requirePixels(size: unknown): void {
-  if (typeof size === "number" && size >= 1 && size <= MOST_PIXELS) return;
+  if (typeof size === "number" && size >= 1 && size <= MAX_PIXELS) return;
   throw new RangeError(
-    `Cannot draw a picture with a side of ${describeNumber(size)}: expected 1 to ${MOST_PIXELS} ` +
+    `Cannot draw a picture with a side of ${describeNumber(size)}: expected 1 to ${MAX_PIXELS} ` +
       "pixels",
   );
 }

@@ -2,9 +2,9 @@
 // element type, the order and the shape. Read strictly, because it says how many bytes to trust.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import type { DType } from "../dtype.ts";
+import { type DType, elementBytes } from "../dtype.ts";
 import { otherSort } from "../words/file_sorts.ts";
-import { visibleText } from "../words/format.ts";
+import { describeValue, visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
 
 /** A file of numpy's, named by `path`, breaks the format or has elements that the kit lacks. */
@@ -42,16 +42,17 @@ const MAGIC = "\x93NUMPY";
 export const NPY_START_BYTES = 12;
 
 /** The longest header: that of an array with 64 axes has less than 2 KiB. */
-const MOST_HEADER_BYTES = 1 << 20;
+const MAX_HEADER_BYTES = 1 << 20;
 
 /** numpy has no array with more axes. */
-const MOST_AXES = 64;
+const MAX_AXES = 64;
 
 /** Elements start at a multiple of this. */
 const ALIGNMENT_BYTES = 64;
 
 const CUT_OFF = "it ends within its header";
 
+/** Names of types in files, without the order of their bytes. */
 const TYPES: Readonly<Record<string, DType>> = {
   f2: "float16",
   f4: "float32",
@@ -67,11 +68,73 @@ const TYPES: Readonly<Record<string, DType>> = {
   b1: "bool",
 };
 
+/** Letters that numpy takes as well, with their sizes on Linux. */
+const LETTERS: Readonly<Record<string, DType>> = {
+  "?": "bool",
+  e: "float16",
+  f: "float32",
+  d: "float64",
+  b: "int8",
+  B: "uint8",
+  h: "int16",
+  H: "uint16",
+  i: "int32",
+  I: "uint32",
+  l: "int64",
+  L: "uint64",
+  q: "int64",
+  Q: "uint64",
+  p: "int64",
+  P: "uint64",
+  n: "int64",
+  N: "uint64",
+};
+
+/** Names that numpy takes as well, without an order. */
+const NAMES: Readonly<Record<string, DType>> = {
+  ...Object.fromEntries(Object.values(TYPES).map((dtype) => [dtype, dtype])),
+  half: "float16",
+  single: "float32",
+  double: "float64",
+  float: "float64",
+  byte: "int8",
+  ubyte: "uint8",
+  short: "int16",
+  ushort: "uint16",
+  intc: "int32",
+  uintc: "uint32",
+  int: "int64",
+  uint: "uint64",
+  long: "int64",
+  ulong: "uint64",
+  longlong: "int64",
+  int_: "int64",
+  intp: "int64",
+  uintp: "uint64",
+  ulonglong: "uint64",
+  bool_: "bool",
+};
+
+/** The name by which numpy saves bfloat16 of the package ml_dtypes; its own structures have "|V2". */
+const BFLOAT16 = "<V2";
+
 /** Words for kinds of elements that the kit lacks. */
 const STRANGERS: Readonly<Record<string, string>> = {
   O: "objects, which only Python reads, and which may run a program of their writer's",
-  c: "complex numbers",
-  f: "floats of a size that GPUs do not have",
+  c: "byte strings",
+  c8: "complex numbers",
+  c16: "complex numbers",
+  c32: "complex numbers",
+  f12: "floats of a size that GPUs do not have",
+  f16: "floats of a size that GPUs do not have",
+  g: "floats of a size that GPUs do not have",
+  longdouble: "floats of a size that GPUs do not have",
+  float96: "floats of a size that GPUs do not have",
+  float128: "floats of a size that GPUs do not have",
+  complex64: "complex numbers",
+  complex128: "complex numbers",
+  F: "complex numbers",
+  D: "complex numbers",
   S: "byte strings",
   U: "texts",
   V: "structures",
@@ -91,26 +154,26 @@ export function headerBytesOf(path: string, start: Uint8Array): number {
     const other = otherSort(start);
     throw new NumpyError(path, `it is no .npy file${other === undefined ? "" : ` but ${other}`}`);
   }
-  const version = start[6] ?? 0;
-  if (version < 1 || version > 3) {
-    throw new NumpyError(path, `its version is ${version}, known are 1 to 3`);
+  const [version = 0, minor = 0] = start.subarray(MAGIC.length);
+  if (version < 1 || version > 3 || minor !== 0) {
+    throw new NumpyError(path, `its version is ${version}.${minor}, known are 1.0, 2.0 and 3.0`);
   }
   if (version > 1 && start.byteLength < NPY_START_BYTES) throw new NumpyError(path, CUT_OFF);
   const [lengthBytes, textBytes] = version === 1
     ? [2, view.getUint16(8, true)]
     : [4, view.getUint32(8, true)];
-  if (textBytes > MOST_HEADER_BYTES) {
+  if (textBytes > MAX_HEADER_BYTES) {
     throw new NumpyError(path, `its header has ${textBytes} bytes`);
   }
   return 8 + lengthBytes + textBytes;
 }
 
 /**
- * Reads a whole header.
+ * Reads a whole header. Elements of 2 bytes without a type are bfloat16 where `expected` says so.
  *
  * @throws NumpyError when it breaks the format, or the kit lacks the element type.
  */
-export function readNpyHeader(path: string, header: Uint8Array): NpyHeader {
+export function readNpyHeader(path: string, header: Uint8Array, expected?: DType): NpyHeader {
   const byteLength = headerBytesOf(path, header);
   if (header.byteLength < byteLength) throw new NumpyError(path, CUT_OFF);
   const version = header[6] ?? 0;
@@ -118,7 +181,7 @@ export function readNpyHeader(path: string, header: Uint8Array): NpyHeader {
   // Versions 1 and 2 are latin1 and version 3 is UTF-8; only names of structures' members differ.
   const text = new TextDecoder().decode(encoded);
   const fields = new DictionaryReader(path, text).read();
-  const { dtype, isBigEndian } = typeOf(path, fields.descr);
+  const { dtype, isBigEndian } = typeOf(path, fields.descr, expected);
   const count = countOf(path, fields.shape);
   const { isFortran, shape } = fields;
   return { dtype, isBigEndian, isFortran, shape, count, byteLength };
@@ -127,26 +190,19 @@ export function readNpyHeader(path: string, header: Uint8Array): NpyHeader {
 /**
  * Writes the header of an array in C order.
  *
- * @throws TypeError for bfloat16 and for more than 64 axes, which numpy does not have.
+ * @throws TypeError for more than 64 axes, which numpy does not have.
  */
 export function encodeNpyHeader(
   dtype: DType,
   shape: readonly number[],
 ): Uint8Array<ArrayBuffer> {
-  const code = Object.entries(TYPES).find(([, type]) => type === dtype)?.[0];
-  if (code === undefined) {
+  if (shape.length > MAX_AXES) {
     throw new TypeError(
-      `Cannot save ${dtype} for numpy, which lacks it: save astype("float32"), or as("uint16")`,
+      `Cannot save ${shape.length} axes for numpy, which has at most ${MAX_AXES}: reshape() it first`,
     );
   }
-  if (shape.length > MOST_AXES) {
-    throw new TypeError(
-      `Cannot save ${shape.length} axes for numpy, which has at most ${MOST_AXES}: reshape() it first`,
-    );
-  }
-  const order = code.endsWith("1") ? "|" : "<";
   const sizes = shape.length === 1 ? `${shape[0]},` : shape.join(", ");
-  const text = `{'descr': '${order}${code}', 'fortran_order': False, 'shape': (${sizes}), }`;
+  const text = `{'descr': '${descrOf(dtype)}', 'fortran_order': False, 'shape': (${sizes}), }`;
   const byteLength = roundUp(10 + text.length + 1, ALIGNMENT_BYTES);
   const header = new Uint8Array(byteLength).fill(0x20);
   header.set(Array.from(MAGIC, (letter) => letter.charCodeAt(0)));
@@ -155,6 +211,12 @@ export function encodeNpyHeader(
   header.set(new TextEncoder().encode(text), 10);
   header[byteLength - 1] = 0x0a;
   return header;
+}
+
+function descrOf(dtype: DType): string {
+  const code = Object.keys(TYPES).find((name) => TYPES[name] === dtype);
+  if (code === undefined) return BFLOAT16;
+  return `${code.endsWith("1") ? "|" : "<"}${code}`;
 }
 
 /** The values of the dictionary. */
@@ -185,7 +247,7 @@ class DictionaryReader {
       else if (key === "fortran_order" && found.isFortran === undefined) {
         found.isFortran = this.#truth();
       } else if (key === "shape" && found.shape === undefined) found.shape = this.#tuple();
-      else throw this.#wrong(`the key ${JSON.stringify(key)} is unknown or there twice`);
+      else throw this.#wrong(`the key ${describeValue(key)} is unknown or there twice`);
       if (this.#take(",")) continue;
       this.#expect("}");
       break;
@@ -234,7 +296,7 @@ class DictionaryReader {
       if (found === null) throw this.#wrong("a size was expected");
       this.#at += found[0].length;
       sizes.push(Number(found[1]));
-      if (sizes.length > MOST_AXES) throw this.#wrong(`its shape has more than ${MOST_AXES} axes`);
+      if (sizes.length > MAX_AXES) throw this.#wrong(`its shape has more than ${MAX_AXES} axes`);
       if (this.#take(",")) continue;
       if (sizes.length === 1) throw this.#wrong("its shape is a number, not a tuple");
       this.#expect(")");
@@ -251,7 +313,7 @@ class DictionaryReader {
   }
 
   #expect(word: string): void {
-    if (!this.#take(word)) throw this.#wrong(`${JSON.stringify(word)} was expected`);
+    if (!this.#take(word)) throw this.#wrong(`${describeValue(word)} was expected`);
   }
 
   #skip(): void {
@@ -264,16 +326,32 @@ class DictionaryReader {
 }
 
 /** Reads numpy's name of a type, such as "<f4". */
-function typeOf(path: string, descr: string): { dtype: DType; isBigEndian: boolean } {
-  const found = /^([<>=|]?)([a-zA-Z?])(\d*)/.exec(descr);
-  const [, order = "", kind = "", bytes = ""] = found ?? [];
-  const dtype = found?.[0] === descr ? TYPES[`${kind}${bytes}`] : undefined;
-  if (dtype === undefined || (order === "|" && bytes !== "1")) {
-    const words = STRANGERS[kind];
-    const what = words === undefined ? "" : `, ${words}`;
-    throw new NumpyError(path, `its elements are ${JSON.stringify(descr)}${what}`);
+function typeOf(
+  path: string,
+  descr: string,
+  expected: DType | undefined,
+): { dtype: DType; isBigEndian: boolean } {
+  const [, order = "", name = ""] = /^([<>=|]?)(.*)$/s.exec(descr) ?? [];
+  const isUntyped = descr === "|V2" || descr === "V2";
+  const dtype = descr === BFLOAT16 || (isUntyped && expected === "bfloat16")
+    ? "bfloat16"
+    : ownValue(TYPES, name) ?? ownValue(LETTERS, name) ?? ownValue(NAMES, descr);
+  if (dtype !== undefined) {
+    return { dtype, isBigEndian: order === ">" && elementBytes(dtype) > 1 };
   }
-  return { dtype, isBigEndian: order === ">" && bytes !== "1" };
+  const [kind = ""] = /^[a-zA-Z](?=\d*$|\d*\[)/.exec(name) ?? [];
+  const words = ownValue(STRANGERS, name) ?? ownValue(STRANGERS, kind);
+  const reason = isUntyped
+    ? `${words}; pass { dtype: "bfloat16" } to loadNpy() if they are that`
+    : words;
+  throw new NumpyError(
+    path,
+    `its elements are ${describeValue(descr)}, ${reason ?? "a type that the kit does not know"}`,
+  );
+}
+
+function ownValue<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function countOf(path: string, shape: readonly number[]): number {

@@ -81,6 +81,16 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.#context.ledger.remove(this);
   }
 
+  /** Leaves the handle to somebody else, who destroys it. */
+  giveAway(): void {
+    if (this.#released) return;
+    this.#released = true;
+    unwatch(this);
+    const context = this.#context;
+    context.ledger.remove(this);
+    context.release();
+  }
+
   /** Destroys the handle because its object was collected. */
   lose(): void {
     if (!this.#released) this.#beforeEnd = this.#beforeLost;

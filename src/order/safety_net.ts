@@ -14,7 +14,7 @@ export interface Owner {
 }
 
 /** Number of new objects that wait to be registered at most. */
-const MOST_WAITING = 1024;
+const MAX_WAITING = 1024;
 
 const collected = new FinalizationRegistry<Owner>((owner) => {
   if (!owner.released) owner.lose();
@@ -39,7 +39,7 @@ const turnEnd = new TurnEnd(registerWaiting);
 export function watch(target: object, owner: Owner): void {
   targets.push(target);
   owners.push(owner);
-  if (owners.length >= MOST_WAITING) registerWaiting();
+  if (owners.length >= MAX_WAITING) registerWaiting();
   turnEnd.ask(lastReading());
 }
 

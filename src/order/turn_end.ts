@@ -1,7 +1,7 @@
 // Runs something once at the end of the program's turn, however often it is asked for.
 
 /** Time after which it is scheduled again: V8 drops it when a notebook's cell is interrupted. */
-const LONGEST_TURN_MILLISECONDS = 1000;
+const MAX_TURN_MILLISECONDS = 1000;
 
 /** A function that is called at the end of each turn in which it was asked for. */
 export class TurnEnd {
@@ -20,7 +20,7 @@ export class TurnEnd {
 
   /** Asks for the call; returns whether first in this turn, by `now` in milliseconds of a clock. */
   ask(now: number): boolean {
-    if (now < this.#askedAt + LONGEST_TURN_MILLISECONDS) return false;
+    if (now < this.#askedAt + MAX_TURN_MILLISECONDS) return false;
     this.#askedAt = now;
     queueMicrotask(this.#end);
     return true;

@@ -21,7 +21,7 @@ __name__ = "vramkit"
 MOST_SAFE = 2**53 - 1
 LEGACY_STREAM = 1
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
-READ_ONLY = 1
+READ_ONLY, IS_COPIED = 1, 2
 
 # What the names of element types are to the buffer protocol, numpy and DLPack.
 CODES = {
@@ -178,6 +178,18 @@ def order_streams(device, earlier, later):
         call("cuDevicePrimaryCtxRelease_v2", device)
 
 
+def copy_of(data, dtype, shape, strides):
+    """Copies the bytes of an array in the host's memory, and returns them with the first element's address."""
+    if 0 in shape:
+        return None, 0
+    size = CODES[dtype][3] // 8
+    steps = [(count - 1) * stride for count, stride in zip(shape, strides)]
+    lowest, highest = (sum(pick(0, step) for step in steps) for pick in (min, max))
+    memory = ctypes.create_string_buffer((highest - lowest + 1) * size)
+    ctypes.memmove(memory, data + lowest * size, len(memory))
+    return memory, ctypes.addressof(memory) - lowest * size
+
+
 class Array:
     """An array of JavaScript's, used where it lies: numpy, CuPy and PyTorch take it without a copy."""
 
@@ -237,8 +249,8 @@ class Array:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         facts = self._facts
         device = self.__dlpack_device__()
-        if copy:
-            raise BufferError("vramkit makes no copies for a library; copy the array there")
+        if copy and not facts["host"]:
+            raise BufferError("vramkit copies no memory of the GPU for a library; copy the array there")
         if dl_device is not None and tuple(dl_device) != device:
             if tuple(dl_device) != (CPU, 0) or not facts["host"]:
                 raise BufferError(f"the memory is on device {device}, not on {tuple(dl_device)}")
@@ -251,6 +263,10 @@ class Array:
         flags = READ_ONLY if facts["read_only"] else 0
         layout = (device, self.dtype, self.shape, facts["strides"])
         sweep()
+        if copy:
+            owner, data = copy_of(facts["data"], self.dtype, self.shape, facts["strides"])
+            layout = ((CPU, 0), *layout[1:])
+            return Offer(owner, data or None, *layout, IS_COPIED, versioned).capsule
         return Offer(self, facts["data"] or None, *layout, flags, versioned).capsule
 
 

@@ -12,6 +12,7 @@ import { addressOf } from "../memory/host_memory.ts";
 import { contextOf, type ContextOwner } from "../memory/memory_resource.ts";
 import { type CudaStream, foreignHandle, foreignStream } from "../order/stream.ts";
 import { STREAM } from "../order/stream_choice.ts";
+import { describeValue } from "../words/format.ts";
 import {
   ANYTHING,
   CALLBACK,
@@ -329,9 +330,23 @@ export class Python {
 
 comesFrom(Python, "startPython()");
 
+/** Words of Python's, which are no names. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  ("False None True and as assert async await break class continue def del elif else except finally " +
+    "for from global if import in is lambda nonlocal not or pass raise return try while with yield " +
+    "__debug__").split(" "),
+);
+
 const NAME = {
   expected: "a name, such as x",
-  accepts: (value: unknown) => typeof value === "string" && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(value),
+  accepts: (value: unknown) => {
+    return typeof value === "string" && /^[\p{L}_][\p{L}\p{N}_]*$/u.test(value) &&
+      !KEYWORDS.has(value.normalize("NFKC"));
+  },
+  describe: (value: unknown) => {
+    const isWord = typeof value === "string" && KEYWORDS.has(value.normalize("NFKC"));
+    return isWord ? `${describeValue(value)}, a word of Python's own` : describeValue(value);
+  },
 };
 
 /** Removes the first line's indentation from all lines, so that templates can be indented. */

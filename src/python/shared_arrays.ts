@@ -4,7 +4,7 @@
 import { DLDeviceType } from "../../ffi/dlpack.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { StridedView } from "../buffers/strided_view.ts";
-import { type DLPackTensor, orderAfterUses } from "../dlpack/dlpack_tensor.ts";
+import { type DLPackTensor, orderAfterUses, unlistTensor } from "../dlpack/dlpack_tensor.ts";
 import { readTensor } from "../dlpack/read_tensor.ts";
 import type { Context } from "../driver/context.ts";
 import { elementBytes } from "../dtype.ts";
@@ -53,6 +53,7 @@ export class SharedArrays {
   give(source: Shareable): GivenFacts {
     const buffer = source instanceof StridedView ? source.buffer as GpuBuffer : source;
     const tensor = source.toDLPack();
+    unlistTensor(tensor);
     const block = blockOf(buffer);
     const number = ++this.#lastNumber;
     this.#given.set(number, { source, block, tensor });

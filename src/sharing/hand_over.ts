@@ -102,8 +102,8 @@ export function takeOverMemory(
   const { label = handed.label } = options;
   if (new Uint8Array(claim, 4).toHex() !== machineOf(context)) {
     throw new TypeError(
-      "Cannot take over memory of another simulated driver, which another Worker's is as well: it " +
-        "stays with the driver that made it; this needs a GPU",
+      "Cannot take over memory of another simulated driver: each Worker has one of its own, and " +
+        "memory stays with the driver that made it; this needs a GPU",
     );
   }
   const state = new Int32Array(claim, 0, 1);

@@ -16,7 +16,7 @@ import {
   SOL_SOCKET,
   UCRED,
 } from "../../ffi/host.ts";
-import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
+import { lastErrno, openSystem, systemError, uninterrupted } from "../disk/system_error.ts";
 import { endWithWorker } from "../disk/worker_descriptor.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
@@ -79,7 +79,8 @@ export class LocalSocket implements Disposable {
   static connect(name: string): LocalSocket | "busy" | undefined {
     const socket = LocalSocket.#open();
     const [address, byteLength] = addressOf(name);
-    if (openSystem().connect(socket.descriptor, address, byteLength) === 0) return socket;
+    const { connect } = openSystem();
+    if (uninterrupted(() => connect(socket.descriptor, address, byteLength)) === 0) return socket;
     const errno = lastErrno();
     socket.dispose();
     if (errno === ERRNO.EAGAIN) return "busy";
@@ -107,7 +108,8 @@ export class LocalSocket implements Disposable {
   /** Accepts a connection; undefined when none is waiting. */
   accept(): LocalSocket | undefined {
     const flags = SOCK.CLOEXEC | SOCK.NONBLOCK;
-    const descriptor = openSystem().accept4(this.descriptor, null, null, flags);
+    const { accept4 } = openSystem();
+    const descriptor = uninterrupted(() => accept4(this.descriptor, null, null, flags));
     if (descriptor < 0) return undefined;
     const socket = new LocalSocket(descriptor);
     socket.#endWithWorker();
@@ -151,7 +153,8 @@ export class LocalSocket implements Disposable {
     }
     const message = new Message(bytes, control);
     const { sendmsg } = openSystem();
-    return sendmsg(this.descriptor, message.head, MSG.NOSIGNAL | MSG.DONTWAIT) >= 0;
+    const flags = MSG.NOSIGNAL | MSG.DONTWAIT;
+    return uninterrupted(() => sendmsg(this.descriptor, message.head, flags)) >= 0;
   }
 
   /** Receives the next message; undefined when none has arrived yet. */
@@ -159,7 +162,8 @@ export class LocalSocket implements Disposable {
     const bytes = new Uint8Array(MESSAGE_BYTES);
     const message = new Message(bytes, new Uint8Array(CONTROL_BYTES));
     const flags = MSG.DONTWAIT | MSG.CMSG_CLOEXEC;
-    const count = Number(openSystem().recvmsg(this.descriptor, message.head, flags));
+    const { recvmsg } = openSystem();
+    const count = Number(uninterrupted(() => recvmsg(this.descriptor, message.head, flags)));
     if (count < 0 && lastErrno() === ERRNO.EAGAIN) return undefined;
     const descriptors = count < 0 ? [] : message.descriptors();
     const isEnd = count <= 0;

@@ -65,7 +65,7 @@ export async function askForPool(
 function requireTrusted(socket: LocalSocket, key: string): void {
   if (socket.peer?.pid === Deno.pid && !isOfferedInThread(key)) throw ownProcess("memory");
   if (socket.isOfSameUser) return;
-  throw cannotOpen("unanswered", "the process at its socket belongs to another user");
+  throw cannotOpen("other-user", "the process at its socket belongs to another user");
 }
 
 /** The wait for another process. */

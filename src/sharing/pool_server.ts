@@ -17,10 +17,10 @@ const LOOK_MILLISECONDS = 10;
 const PATIENCE_MILLISECONDS = 5000;
 
 /** The most connections that are heard at the same time; others wait to be accepted. */
-const MOST_WAITING = 64;
+const MAX_WAITING = 64;
 
 /** The most connections of open memory that a look asks, in turn: each takes three microseconds. */
-const MOST_ASKED = 64;
+const MAX_ASKED = 64;
 
 /** A block that tickets name. */
 export interface Offer {
@@ -101,14 +101,14 @@ class PoolServer {
 
   /** Answers requests, and releases blocks that nobody has open any more. */
   look(): void {
-    while (this.#waiting.size < MOST_WAITING) {
+    while (this.#waiting.size < MAX_WAITING) {
       const next = this.#socket.accept();
       if (next === undefined) break;
       if (next.isOfSameUser) this.#waiting.set(next, performance.now());
       else next.dispose();
     }
     for (const [socket, since] of this.#waiting) this.#hear(socket, since);
-    for (const [socket, offer] of this.#leases.entries().take(MOST_ASKED).toArray()) {
+    for (const [socket, offer] of this.#leases.entries().take(MAX_ASKED).toArray()) {
       const received = socket.receive();
       received?.descriptors.forEach(closeDescriptor);
       this.#leases.delete(socket);

@@ -2,6 +2,8 @@
 
 import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
+import { factsBehind } from "../disk/file_facts.ts";
+import { openSystem } from "../disk/system_error.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { CudaError } from "../words/errors.ts";
 import { TicketError, type TicketProblem } from "../words/ticket.ts";
@@ -50,6 +52,17 @@ export function sharerName(pid: number | undefined): string {
   return pid === undefined ? "the process that shared it" : `process ${pid}, which shared it,`;
 }
 
+/** Returns the user of a process that is not this one's; undefined where that is not known. */
+function otherUserOf(pid: number | undefined): number | undefined {
+  if (pid === undefined || Deno.build.os !== "linux") return undefined;
+  try {
+    const uid = factsBehind(`/proc/${pid}`)?.uid;
+    return uid === openSystem().geteuid() ? undefined : uid;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Turns the driver's refusal of a handle into an error about the ticket. */
 export function refusedHandle(
   error: unknown,
@@ -58,6 +71,11 @@ export function refusedHandle(
   if (!(error instanceof CudaError)) return error;
   if (error.code === CUresult.CUDA_ERROR_INVALID_CONTEXT) return ownProcess(what, { cause: error });
   if (!UNKNOWN_HANDLE.has(error.code)) return error;
+  const user = otherUserOf(pid);
+  if (user !== undefined) {
+    const words = `its ${what} belongs to another user: process ${pid} is of user ${user}`;
+    return cannotOpen("other-user", words, { cause: error });
+  }
   const reason = `its ${what} is not there; it was disposed, or ${sharerName(pid)} has ended`;
   return cannotOpen("gone", reason, { cause: error });
 }

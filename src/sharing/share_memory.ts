@@ -14,7 +14,7 @@ import { sourceOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
-import { type MemoryTicket, MOST_TICKET_AXES, TICKET_VERSION } from "../words/ticket.ts";
+import { MAX_TICKET_AXES, type MemoryTicket, TICKET_VERSION } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { offerBlock } from "./pool_server.ts";
 
@@ -39,9 +39,9 @@ export async function shareMemory<D extends DType>(
   requireNoCapture(`share ${name}`);
   const { allocation, address, byteLength } = span;
   if (byteLength === 0) throw new TypeError(`Cannot share ${name}: it has no bytes`);
-  if (shape.length > MOST_TICKET_AXES) {
+  if (shape.length > MAX_TICKET_AXES) {
     throw new RangeError(
-      `Cannot share ${name}: it has ${shape.length} axes, a ticket at most ${MOST_TICKET_AXES}; ` +
+      `Cannot share ${name}: it has ${shape.length} axes, a ticket at most ${MAX_TICKET_AXES}; ` +
         "reshape() it first",
     );
   }

@@ -24,7 +24,7 @@ import { evenStarts, type Split, type SplitLayout } from "./split.ts";
 export type ReplicateWay = "uploads" | "peers";
 
 /** Handing on fewer bytes takes longer than uploading them again, as measured on two H200s. */
-export const SMALLEST_SHARED_BYTES = 4 * 2 ** 20;
+export const MIN_SHARED_BYTES = 4 * 2 ** 20;
 
 /** The parts of {@link DeviceParts}. */
 export interface DevicePartsFields<D extends DType> {
@@ -257,7 +257,7 @@ export class DeviceParts<D extends DType = DType>
 
   /** Whether each device can give its share to the others over direct links. */
   get #canShare(): boolean {
-    if (this.length < 2 || byteLengthOf(this.dtype, this.shape) < SMALLEST_SHARED_BYTES) {
+    if (this.length < 2 || byteLengthOf(this.dtype, this.shape) < MIN_SHARED_BYTES) {
       return false;
     }
     return areLinked(this.#buffers);

@@ -19,15 +19,17 @@ import { transfer } from "../transfer/host_transfer.ts";
 import { type PartialTransfer, transferTogether } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { PROGRESS_KINDS } from "../transfer/transfer_choice.ts";
-import { CALLBACK, OptionSet, TEXT } from "../words/options.ts";
+import type { ByteSize } from "../words/format.ts";
+import { CALLBACK, OptionSet, SIZE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { DeviceParts, SMALLEST_SHARED_BYTES } from "./device_parts.ts";
+import { DeviceParts, MIN_SHARED_BYTES } from "./device_parts.ts";
 import { handingOn, settled, type Share } from "./hand_on.ts";
 import {
   distribute,
   type DistributedTensor,
   PLACEMENT_RULES,
   type PlacementRule,
+  requireUse,
 } from "./placement.ts";
 import { ShardedModel, type ShardedTensor } from "./sharded_model.ts";
 import { evenStarts } from "./split.ts";
@@ -41,6 +43,8 @@ export interface LoadShardedOptions extends TransferOptions {
   readonly place?: readonly PlacementRule[] | undefined;
   /** Chooses tensors; all by default. */
   readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
+  /** Largest header that is read: 100 MB, as the format has it, by default. */
+  readonly maxHeaderSize?: ByteSize | undefined;
   /** Name of the memory, shown in tables and errors; the file's by default. */
   readonly label?: string | undefined;
 }
@@ -49,6 +53,7 @@ const LOAD_SHARDED: OptionSet<LoadShardedOptions> = new OptionSet({
   ...PROGRESS_KINDS,
   place: PLACEMENT_RULES,
   filter: CALLBACK,
+  maxHeaderSize: SIZE,
   label: TEXT,
 });
 
@@ -87,7 +92,8 @@ interface DeviceReads {
  * all parts.
  *
  * @throws SafetensorsError when a file breaks the format.
- * @throws RangeError when no rule matches a tensor's name, or the tensor lacks the rule's axis.
+ * @throws RangeError when no rule matches a tensor's name, or the tensor lacks the rule's axis; and for
+ *   a rule that matches no tensor, unless there is a filter.
  */
 export async function loadSharded(
   source: SafetensorsSource,
@@ -95,13 +101,12 @@ export async function loadSharded(
   options: LoadShardedOptions = {},
   own: OwnParts = { firstPart: 0, count: gpus.length },
 ): Promise<ShardedModel> {
-  const { place = EVERYWHERE, filter, label, onProgress, signal } = LOAD_SHARDED.read(
-    options,
-    "loadSafetensors",
-  );
+  options = LOAD_SHARDED.read(options, "loadSafetensors");
+  const { place = EVERYWHERE, filter, maxHeaderSize, label, onProgress, signal } = options;
   using resources = new DisposableStack();
-  const shards = await openShards(source, { resources, filter, signal });
+  const shards = await openShards(source, { resources, filter, maxHeaderSize, signal });
   const plans = shards.map((shard) => plan(shard, { place, ...own, ownCount: gpus.length }));
+  if (filter === undefined) requireUse(place, shards.flatMap(({ tensors }) => tensors));
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[][] = gpus.map(() => []);
   for (const { shard: { file }, blockBytes } of plans) {
@@ -207,7 +212,7 @@ interface SharedSection {
 function addSharedReads(reads: readonly DeviceReads[], section: SharedSection): void {
   const { byteLength, buffers } = section;
   if (byteLength === 0) return;
-  if (byteLength < SMALLEST_SHARED_BYTES) {
+  if (byteLength < MIN_SHARED_BYTES) {
     const [least] = reads.toSorted((a, b) => a.shared.length - b.shared.length);
     least?.shared.push({ byteLength, run: (options) => readForAll(section, options) });
     return;

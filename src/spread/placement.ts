@@ -54,6 +54,27 @@ export function distribute(
   return { ...held, entry, layout: splitArray(subject, { split }) };
 }
 
+/**
+ * Checks that every rule matches a tensor: a name with a mistake would be placed by a later rule.
+ *
+ * @throws RangeError that names the rule.
+ */
+export function requireUse(
+  place: readonly PlacementRule[],
+  tensors: readonly TensorEntry[],
+): void {
+  if (tensors.length === 0) return;
+  const useless = place.find(([rule]) => !tensors.some(({ name }) => hasName(rule, name)));
+  if (useless === undefined) return;
+  const [rule] = useless;
+  const text = visibleText(typeof rule === "string" ? `"${rule}"` : `${rule}`);
+  const [first] = tensors;
+  throw new RangeError(
+    `Cannot place tensors by the rule ${text}: none of ${tensors.length} has such a name, the first ` +
+      `is "${visibleText(first?.name ?? "")}"`,
+  );
+}
+
 function axisOf(placement: Placement, entry: TensorEntry): Split {
   if (placement === "replicate") return placement;
   const { format, shape } = entry;

@@ -7,7 +7,7 @@ import { factsOf } from "../disk/file_facts.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { checkSize } from "../words/format.ts";
+import { checkSize, visibleText } from "../words/format.ts";
 import { engineOf } from "./context_engine.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
@@ -125,7 +125,9 @@ function requireWhole({ span, file, rows }: FileSection, cause: unknown): void {
   if (byteLength >= end) return;
   const place = isOneRun(rows) ? `at ${offset}` : `up to ${end}`;
   throw new RangeError(
-    `Cannot read ${span.byteLength} bytes ${place} of ${file.path}: it shrank to ${byteLength} ` +
+    `Cannot read ${span.byteLength} bytes ${place} of ${
+      visibleText(file.path)
+    }: it shrank to ${byteLength} ` +
       `meanwhile`,
     { cause },
   );

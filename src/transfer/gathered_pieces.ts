@@ -4,6 +4,7 @@
 import type { MemorySpan } from "../copies/copy.ts";
 import type { ByteCopy } from "../copies/copy_many.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Device memory and its place in a file. */
 export interface FilePart {
@@ -100,7 +101,9 @@ class OpenLoad {
       }),
       laneError: () =>
         new Error(
-          `Cannot write ${byteLength} bytes at ${fileOffset} of ${path}: the disk is full or failed`,
+          `Cannot write ${byteLength} bytes at ${fileOffset} of ${
+            visibleText(path)
+          }: the disk is full or failed`,
         ),
     };
   }

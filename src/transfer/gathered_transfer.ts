@@ -1,6 +1,7 @@
 // Writes parts of device memory into one open file, packed: a slot carries hundreds of small ones,
 // which would cost a sixth of a millisecond each as transfers.
 
+import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
@@ -88,6 +89,30 @@ function* gatherFew(
     yield* writeInto(file, run, fileOffset + span.byteLength - run.byteLength);
     from = end;
   }
+}
+
+/** Copies one part into an array, as a step of work that has its place in the order and is noted. */
+export function* readInto(
+  bytes: Uint8Array<ArrayBuffer>,
+  { span, stream: chosen, signal }: {
+    readonly span: MemorySpan;
+    readonly stream: CudaStream;
+    readonly signal: AbortSignal | undefined;
+  },
+): Generator<Step, void> {
+  const stream = usableStream(chosen);
+  const start: TransferPlan["start"] = (entry) =>
+    new ArrayMover({ direction: "download", span, bytes }, entry);
+  yield new PendingTransfer({
+    stream,
+    uses: [{ ...span, access: "read" }],
+    arrays: [],
+    byteLength: span.byteLength,
+    action: "write a file",
+    isPlaced: true,
+    signal,
+    start,
+  }).asStep();
 }
 
 /**

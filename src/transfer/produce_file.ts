@@ -16,6 +16,7 @@ import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Options for writing a file. */
 export interface WritingOptions {
@@ -41,8 +42,8 @@ export interface FileTarget extends WritingOptions {
   readonly path: FilePath;
   /** Offset of the bytes in the file. Without it they replace the whole contents. */
   readonly fileOffset?: number | undefined;
-  /** Number of bytes that will be written; a promise where they are still being made. */
-  readonly byteLength: number | Promise<number>;
+  /** Number of bytes that will be written, for which room is made; 0 where it is not known before. */
+  readonly byteLength: number;
   /** The memory that fills it, with its contents after all earlier calls. */
   readonly uses: readonly StreamUse[];
   /** Ends it, at any moment until the new file takes its place. */
@@ -92,7 +93,7 @@ function orderWrite(target: FileTarget): OrderedWrite {
   const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   if (namesFolder(target.path)) {
-    throw new TypeError(`Cannot write ${path}/: it names a folder, expected a file`);
+    throw new TypeError(`Cannot write ${visibleText(path)}/: it names a folder, expected a file`);
   }
   requireAccess(path, "write");
   const realPath = realPathOf(path);
@@ -119,10 +120,9 @@ function* stepsOf(
   let file: DiskFile | undefined;
   try {
     yield untilCallReturns();
-    const total = typeof byteLength === "number" ? byteLength : yield* untilKnown(byteLength);
     if (!turn.isDue) yield untilDue(turn, signal);
     signal?.throwIfAborted();
-    write = prepare(total);
+    write = prepare(byteLength);
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
     yield* fill(file);
@@ -146,13 +146,6 @@ function whenUnused(file: DiskFile | undefined, action: () => void): void {
 /** Opening and making room takes the system a while, which the call itself should not. */
 function untilCallReturns(): Step {
   return { promise: Promise.resolve(), finishNow: () => "over" };
-}
-
-function* untilKnown(coming: Promise<number>): Generator<Step, number> {
-  let byteLength = 0;
-  const promise = coming.then((known) => byteLength = known);
-  yield { promise, finishNow: () => "needs a turn" };
-  return byteLength;
 }
 
 function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {

@@ -4,6 +4,7 @@
 import type { DiskFile } from "../disk/disk_file.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
 import { copiesAt, pieceAt, type PieceSides } from "./run_pieces.ts";
+import { visibleText } from "../words/format.ts";
 
 /** Rows of equal size at equal distances. */
 export interface Rows {
@@ -113,7 +114,9 @@ function readingOf(
     }),
     laneError: () =>
       new Error(
-        `Cannot read ${rowCount} rows of ${rowBytes} bytes from ${offset} of ${path} on: it ended ` +
+        `Cannot read ${rowCount} rows of ${rowBytes} bytes from ${offset} of ${
+          visibleText(path)
+        } on: it ended ` +
           `early or failed`,
       ),
   };

@@ -4,6 +4,7 @@ import type { DiskFile } from "../disk/disk_file.ts";
 import { PAGE_BYTES } from "../lanes/fresh_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import type { Piece, RingRequest } from "./ring_transfer.ts";
+import { visibleText } from "../words/format.ts";
 
 /** The host's side of a piece: memory at an address, or an open file that is read. */
 export type PieceSide =
@@ -90,7 +91,9 @@ export function pieceAt(sides: PieceSides, place: PiecePlace): Piece {
       }),
       laneError: () =>
         new Error(
-          `Cannot read ${byteLength} bytes at ${hostOffset} of ${path}: it ended early or failed`,
+          `Cannot read ${byteLength} bytes at ${hostOffset} of ${
+            visibleText(path)
+          }: it ended early or failed`,
         ),
     };
   }

@@ -228,6 +228,7 @@ export type UnavailableReason =
   | "no-library"
   | "bad-library"
   | "no-device"
+  | "not-ready"
   | "driver-too-old"
   | "not-supported";
 

@@ -137,13 +137,13 @@ export function messageOf(error: unknown): string {
 }
 
 /** Length at which messages cut a text. */
-const MOST_SHOWN = 60;
+const MAX_SHOWN = 60;
 
 /** Describes a value for messages: `"fast"`, `the number 5`, `a Float32Array`, `CudaStream(loader)`. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return visibleText(JSON.stringify(value.slice(0, MOST_SHOWN)));
+      return visibleText(JSON.stringify(value.slice(0, MAX_SHOWN)));
     case "number":
     case "bigint":
       return `the ${typeof value} ${value}`;
@@ -230,6 +230,13 @@ export function visibleText(text: string): string {
     UNSEEN,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
+}
+
+/** Returns a foreign text of several lines, as a compiler's, with all other control characters written. */
+export function visibleLines(text: string): string {
+  return text.split(/\r?\n/)
+    .map((line) => line.split("\t").map(visibleText).join("\t"))
+    .join("\n");
 }
 
 /** Two digits below one, one digit after the point below a hundred, whole numbers above. */

@@ -235,7 +235,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return !Object.hasOwn(prototype, "constructor") && isRecord(prototype);
 }
 
-/** Returns whether an object can be iterated over; a text is none. */
+/** Returns whether an object can be iterated over; a text does not count. */
 export function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.iterator in value &&
     typeof value[Symbol.iterator] === "function";

@@ -6,7 +6,7 @@ import { visibleText } from "./format.ts";
 export type Align = "left" | "right";
 
 /** Width at which a name is shortened. */
-const MOST_NAME = 60;
+const MAX_NAME = 60;
 
 /**
  * Lays rows out under a header; columns are aligned as `align` says, to the left by default. The first
@@ -33,7 +33,7 @@ export function formatTable(
 /** Long names often differ only at their end. */
 function shortened(name: string): string {
   const letters = [...name];
-  if (letters.length <= MOST_NAME) return name;
-  const half = MOST_NAME / 2;
+  if (letters.length <= MAX_NAME) return name;
+  const half = MAX_NAME / 2;
   return `${letters.slice(0, half).join("")}…${letters.slice(1 - half).join("")}`;
 }

@@ -9,10 +9,10 @@ import { isRecord, requireKind, TEXT } from "./options.ts";
 export const TICKET_VERSION = 1 as const;
 
 /** Longer texts are no tickets. */
-const LONGEST_TEXT = 16_384;
+const MAX_TEXT = 16_384;
 
 /** Axes of the largest shape in a ticket. */
-export const MOST_TICKET_AXES = 64;
+export const MAX_TICKET_AXES = 64;
 
 /** A ticket for memory: `buffer.share()` returns it, `gpu.open()` takes it elsewhere. */
 export interface MemoryTicket<D extends DType = DType> {
@@ -65,6 +65,7 @@ export type TicketProblem =
   | "own-process"
   | "length"
   | "gone"
+  | "other-user"
   | "unanswered"
   | "taken";
 
@@ -185,7 +186,7 @@ function fieldsOf(given: unknown, kinds: readonly string[]): Fields {
 }
 
 function parse(text: string): unknown {
-  if (text.length > LONGEST_TEXT) throw malformed(`it has ${text.length} characters`);
+  if (text.length > MAX_TEXT) throw malformed(`it has ${text.length} characters`);
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -223,7 +224,7 @@ function sizeOf(fields: Fields, name: string): number {
 
 function shapeOf(fields: Fields): readonly number[] {
   const value = fields.read("shape");
-  const isShape = Array.isArray(value) && value.length <= MOST_TICKET_AXES;
+  const isShape = Array.isArray(value) && value.length <= MAX_TICKET_AXES;
   const sizes: readonly unknown[] = isShape ? Array.from(value) : [undefined];
   if (sizes.every((size) => typeof size === "number" && Number.isSafeInteger(size) && size >= 0)) {
     return sizes as readonly number[];

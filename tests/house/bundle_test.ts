@@ -24,8 +24,10 @@ console.log(bundle["text/plain"].split("\\n")[0], bundle["text/html"].startsWith
 console.log(gpu.live().objects[0]?.origin ?? "unknown");
 `;
 
+/** The files of a release. */
+const texts = await bundlePrograms();
+
 Deno.test("bundlePrograms() gives files that run by URL with --allow-ffi alone", async () => {
-  const texts = await bundlePrograms();
   const served: string[] = [];
   await using server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen: () => {} },
@@ -48,7 +50,7 @@ Deno.test("bundlePrograms() gives files that run by URL with --allow-ffi alone",
 
 Deno.test("the files of a release have every name of their entries, and one CudaDevice", async () => {
   using folder = new TemporaryFolder();
-  for (const [name, text] of await bundlePrograms()) folder.write(name, text);
+  for (const [name, text] of texts) folder.write(name, text);
   for (const [file, entries] of Object.entries(RELEASE_FILES)) {
     const names = new Set<string>();
     for (const entry of entries) {
@@ -78,7 +80,7 @@ Deno.test("the files of a release have every name of their entries, and one Cuda
 
 Deno.test("a notebook with the files of a release is told of a call that was not awaited", async () => {
   using folder = new TemporaryFolder();
-  for (const [name, text] of await bundlePrograms()) folder.write(name, text);
+  for (const [name, text] of texts) folder.write(name, text);
   const program = folder.write(
     "program.ts",
     `const kernel = Object.create(Deno, { jupyter: { value: { display: async () => {} } } });
@@ -94,8 +96,7 @@ Deno.test("a notebook with the files of a release is told of a call that was not
   assertStringIncludes(stderr, "vramkit: a call that was not awaited failed: Cannot upload to");
 });
 
-Deno.test("the source maps of a release name the sources and their lines", async () => {
-  const texts = await bundlePrograms();
+Deno.test("the source maps of a release name the sources and their lines", () => {
   let count = 0;
   for (const [name, text] of texts) {
     if (!name.endsWith(".map")) continue;

@@ -13,7 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import config from "../../deno.json" with { type: "json" };
 import { simulateDriver } from "../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../src/device/device.ts";
-import { saveNpz } from "../../src/interop/numpy/npz.ts";
+import { saveNpz } from "../../src/interop/numpy/save_npz.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../src/words/errors.ts";
 import { denoJson } from "../support/child_deno.ts";
@@ -183,6 +183,20 @@ for (const [door, row] of Object.entries(DOORS)) {
         },
       ];
       for (const options of records) yield { what: "a record", options, words: '"stream"' };
+    }));
+}
+
+/** Calls that take records in a list: how to make each with more in its first record. */
+const LISTS: Readonly<Record<string, (scene: DoorScene, more: object) => unknown>> = {
+  copyBatch: ({ gpu, buffer, source }, more) =>
+    gpu.copyBatch([{ source, destination: buffer, ...more }, { source, destination: buffer }]),
+};
+
+for (const [name, call] of Object.entries(LISTS)) {
+  Deno.test(`${name}() refuses what the records of its list do not know, and does nothing`, () =>
+    walk({ name, takes: {}, call: (scene, more) => call(scene, more) }, function* () {
+      yield { what: "nonsense", options: { nonsense: 1 }, words: `${name}(): it has no option` };
+      yield { what: "typo", options: { sorce: 1 }, words: '"sorce" (did you mean "source"?)' };
     }));
 }
 

@@ -25,7 +25,7 @@ Deno.test("files say at the top what they are for", () => {
   assertEquals(silent.map(({ path }) => path), []);
 });
 
-Deno.test("files keep what is not finished out of the code", () => {
+Deno.test("files have no notes of unfinished work", () => {
   const open = files.filter(({ text }) => UNFINISHED.test(text));
   assertEquals(open.map(({ path }) => path), []);
 });

@@ -19,6 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/memory/"],
   ["src/graph/"],
   ["src/copies/"],
+  ["src/resources/"],
   ["src/lanes/"],
   ["src/disk/"],
   ["src/transfer/"],

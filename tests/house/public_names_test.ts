@@ -113,6 +113,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   "./safetensors": wordsOf(`
     LoadSafetensorsOptions LoadedTensor
     NamedTensors
+    ReadHeaderOptions
     SafetensorsError SafetensorsFormat SafetensorsHeader SafetensorsModel SafetensorsSource
     SaveSafetensorsOptions
     TensorEntry

@@ -7,6 +7,10 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { CudaDevice } from "../../mod.ts";
+import { readArguments } from "../../src/cli/arguments.ts";
+import { loadNpz, saveNpz } from "../../src/entries/numpy.ts";
+import { simulateDriver } from "../../src/entries/simulated.ts";
 import { loadSafetensors } from "../../src/interop/safetensors/load.ts";
 import { saveSafetensors } from "../../src/interop/safetensors/save.ts";
 import { ProgressBar, type ProgressState } from "../../src/notebook/mod.ts";
@@ -92,3 +96,55 @@ function assertSafe(text: string): void {
   const lines = text.replaceAll("\n", "");
   assertEquals(visibleText(lines), lines);
 }
+
+testOnDevice(
+  "Paths of files that cannot be used, saved or found reach a console as text",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    using x = gpu.zeros("uint8", 4);
+    const at = (name: string) => `${folder.path}/${name}`;
+    const missing = at(HOSTILE);
+    Deno.mkdirSync(at(`${HOSTILE}.folder`));
+    Deno.symlinkSync(at(`${HOSTILE}.nowhere`), at(`${HOSTILE}.link`));
+    const calls: readonly (() => unknown)[] = [
+      ...[missing, at(`${HOSTILE}.folder`), at(`${HOSTILE}.link`), `${missing}/x`].flatMap((
+        path,
+      ) => [
+        () => gpu.loadNpy(path),
+        () => loadNpz(path, gpu),
+        () => gpu.uploadFile(path),
+        () => gpu.loadSafetensors(path),
+        () => gpu.loadModule(path),
+      ]),
+      ...[`${missing}/x`, at(`${HOSTILE}.folder`)].flatMap((path) => [
+        () => x.writeFile(path),
+        () => x.saveNpy(path),
+        () => saveNpz(path, { x }),
+        () => gpu.saveSafetensors(path, { x }),
+      ]),
+      () => gpu.saveSafetensors(at("a"), { [HOSTILE]: 5 } as never),
+      () => gpu.saveSafetensors(at("a"), { x }, { formats: { [HOSTILE]: "U8" } }),
+      () => gpu.saveSafetensors(at("a"), { [HOSTILE]: x }, { formats: { [HOSTILE]: "F32" } }),
+      () => gpu.compile(`extern "C" __global__ void k() {}`, { name: HOSTILE }),
+      () => readArguments([`--${HOSTILE}`]),
+      () => readArguments(["bandwidth", "--driver", HOSTILE]),
+    ];
+    for (const call of calls) {
+      const error = await Promise.try(call).then(() => undefined, (error: Error) => error);
+      assert(error instanceof Error, `${call} was done`);
+      assertSafe(error.message.replaceAll("\n", " "));
+    }
+  },
+);
+
+Deno.test("A device's name reaches a console as text", () => {
+  const driver = simulateDriver();
+  const name = new TextEncoder().encode(`${HOSTILE}\0`);
+  const cuDeviceGetName: typeof driver.cuDeviceGetName = (cell) => {
+    if (cell instanceof Uint8Array) cell.set(name);
+    return 0;
+  };
+  const api = { ...driver, cuDeviceGetName };
+  using gpu = CudaDevice.open(0, { driver: api });
+  for (const text of [`${gpu}`, gpu.name, Deno.inspect(gpu), `${gpu.report()}`]) assertSafe(text);
+});

@@ -203,7 +203,7 @@ Deno.test("plotBandwidth().describe() says speeds, the bus's share and the fit",
     words,
     "H2D pinned: 0.7917 GB/s at 4 KiB, at most 55.59 GB/s at 1 GiB, " +
       "88% of the bus's theoretical 63.0 GB/s. " +
-      "Fit of H2D pinned: 5.1 µs + bytes / 55.6 GB/s, half of it from 276.9 KiB.",
+      "Fit of H2D pinned: 5.1 µs + bytes / 55.6 GB/s, half of that speed from 276.9 KiB.",
   );
   assertStringIncludes(words, "D2D: 1.949 GB/s at 4 KiB, at most 2091 GB/s at 1 GiB. Fit");
 });

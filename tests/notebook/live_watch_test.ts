@@ -171,7 +171,7 @@ Deno.test("heldByEarlierRuns() tells runs apart by time where cells failed", () 
   assertEquals(heldByEarlierRuns([again, block({ id: 13, ageSeconds: 1.1 })], runs), []);
 });
 
-Deno.test("heldByEarlierRuns() leaves out what is no re-run", () => {
+Deno.test("heldByEarlierRuns() leaves out cells that ran once", () => {
   const made = block({ id: 1 });
   const others = {
     "made on another line": block({ id: 11, stack: ["cell:4:7"] }),

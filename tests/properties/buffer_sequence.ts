@@ -34,7 +34,7 @@ const KINDS: readonly MakeBuffer[] = [
   (gpu, length, stream) => gpu.growable("uint8", { shape: length, reserveSize: "2 MiB", stream }),
 ];
 
-const MOST_BYTES = 96;
+const MAX_BYTES = 96;
 
 /** Where a part starts in its block, which all parts share. */
 function placeIn({ bytes }: Tracked): number {
@@ -84,7 +84,7 @@ export class BufferSequence {
   #allocate(): void {
     const place = this.#random.pick(this.#places);
     if (place === undefined) return;
-    const length = this.#random.below(MOST_BYTES);
+    const length = this.#random.below(MAX_BYTES);
     const make = this.#random.pick(KINDS);
     const stream = this.#streamOf(place);
     const buffer = make?.(place.gpu, length, stream).clear({ stream });

@@ -19,10 +19,10 @@ const OTHER_STATUSES = [2, 700, 12345];
 const SAMPLE_COUNT = share(1500);
 
 /** Runs of one point until its call is made. */
-const MOST_TRIES = 5;
+const MAX_TRIES = 5;
 
 /** The share of points whose calls need not be made: the census saw them once. */
-const MOST_UNMADE = 0.01;
+const MAX_UNMADE = 0.01;
 
 using censusFolder = new TemporaryFolder();
 const census = await takeCensus(censusFolder.path);
@@ -89,13 +89,13 @@ async function checkPoints(points: readonly Point[]): Promise<void> {
   console.log(`${points.length} points`);
   if (unmade.length > 0) console.log("calls that only other timing makes:", unmade);
   assertEquals(findings, []);
-  assertLess(unmade.length, points.length * MOST_UNMADE);
+  assertLess(unmade.length, points.length * MAX_UNMADE);
 }
 
 /** Runs a point until its call is made: how often streams are made, say, depends on what is under way. */
 async function runUntilFired(point: Point, folder: string): Promise<Outcome> {
   let outcome = await run(point, folder);
-  for (let tries = 1; tries < MOST_TRIES; tries++) {
+  for (let tries = 1; tries < MAX_TRIES; tries++) {
     if (outcome.hasFired || outcome.defects.length > 0) break;
     outcome = await run(point, folder);
   }

@@ -9,8 +9,8 @@ import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testOnDevice } from "../support/with_device.ts";
 
 const ROUND_COUNT = share(40);
-const MOST_CALLS = 12;
-const MOST_BYTES = 40;
+const MAX_CALLS = 12;
+const MAX_BYTES = 40;
 
 /** The calls of one round, and what the files hold after those so far. */
 class FileSequence {
@@ -31,7 +31,7 @@ class FileSequence {
   /** Makes the calls, awaits them all, and compares what is there. */
   async run(): Promise<void> {
     using _memory = this.#memory;
-    for (let count = 1 + this.#random.below(MOST_CALLS); count > 0; count--) this.#call();
+    for (let count = 1 + this.#random.below(MAX_CALLS); count > 0; count--) this.#call();
     await Promise.all(this.#calls);
     const names = [...this.#expected.keys()].sort();
     assertEquals(namesIn(this.#folder), [...names, "link"].sort());
@@ -51,7 +51,7 @@ class FileSequence {
     const bytes = this.#bytes();
     const buffer = this.#memory.use(this.#gpu.alloc("uint8", bytes.byteLength)).uploadSync(bytes);
     const kind = this.#random.below(4);
-    const fileOffset = this.#random.below(2 * MOST_BYTES);
+    const fileOffset = this.#random.below(2 * MAX_BYTES);
     const options = [{}, { inPlace: true }, { sync: true }, { fileOffset }][kind];
     if (kind < 3) {
       this.#expected.set(name, bytes);
@@ -78,7 +78,7 @@ class FileSequence {
   }
 
   #bytes(): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(this.#random.below(MOST_BYTES));
+    const bytes = new Uint8Array(this.#random.below(MAX_BYTES));
     return bytes.map(() => this.#random.below(256));
   }
 }

@@ -8,7 +8,7 @@ import type { RandomRun } from "../support/random.ts";
 /** Bytes that are mapped at a time. */
 const STEP_BYTES = 2 * 2 ** 20;
 
-const MOST_STEPS = 4;
+const MAX_STEPS = 4;
 
 /** A view, and where it begins in its buffer. */
 interface View {
@@ -25,12 +25,12 @@ export class GrowableProgram {
   readonly #views: View[] = [];
   readonly #graphs: CudaGraph[] = [];
   /** The bytes that must be there. */
-  readonly #bytes = new Uint8Array(MOST_STEPS * STEP_BYTES);
+  readonly #bytes = new Uint8Array(MAX_STEPS * STEP_BYTES);
 
   constructor(gpu: CudaDevice, run: RandomRun) {
     this.#gpu = gpu;
     this.#run = run;
-    this.#whole = gpu.growable("uint8", { reserveSize: MOST_STEPS * STEP_BYTES });
+    this.#whole = gpu.growable("uint8", { reserveSize: MAX_STEPS * STEP_BYTES });
     this.#streams = [gpu.stream, gpu.createStream()];
   }
 
@@ -194,7 +194,7 @@ export class GrowableProgram {
 
   /** A length that is often at a border of steps. */
   #newLength(): number {
-    const border = this.#random.below(MOST_STEPS + 1) * STEP_BYTES;
+    const border = this.#random.below(MAX_STEPS + 1) * STEP_BYTES;
     const beside = border + this.#random.below(2001) - 1000;
     return Math.min(Math.max(0, beside), this.#bytes.length);
   }

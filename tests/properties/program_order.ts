@@ -106,6 +106,8 @@ export class Program {
       () => this.#copyColumns(),
       () => this.#uploadColumns(),
       () => this.#setOne(),
+      () => this.#blocking(() => this.#setOnHost()),
+      () => this.#copyRegistered(),
       () => this.#readOne(),
       () => this.#uploadMany(),
       () => this.#downloadMany(),
@@ -244,6 +246,41 @@ export class Program {
     this.#note(`setAt ${index} ${value}`, block, { start: index, length: 1 }, stream);
     block.bytes[index] = value;
     await this.#calls.maybe(block.buffer.setAt(index, value, { stream }));
+  }
+
+  /** Writes a block that the host reaches, with bytes of an array that transfers may be filling. */
+  #setOnHost(): void {
+    const block = this.#pick(this.#blocks);
+    if (!isOnHost(block.buffer)) return;
+    const { part, from, stream } = this.#ends(block);
+    const host = this.#pickArray([block], stream);
+    this.#note("set", block, part, stream, `${this.#nameOf(host)} from ${from}`);
+    if (this.#ordersStreams) { for (const user of block.users) user.synchronizeSync(); }
+    block.bytes.set(host.bytes.subarray(from, from + part.length), part.start);
+    block.buffer.set(host.array.subarray(from, from + part.length), part.start);
+  }
+
+  /** Copies from or to an array that is registered, and moved away while the copy may be under way. */
+  #copyRegistered(): void {
+    const block = this.#pick(this.#blocks);
+    const { part, stream } = this.#ends(block);
+    const isRead = this.#random.below(2) === 0;
+    this.#note(`copy ${isRead ? "from" : "to"} an array that leaves`, block, part, stream);
+    const value = this.#random.below(256);
+    const array = new Uint8Array(part.length).fill(value);
+    using registered = block.place.gpu.register(array, { stream });
+    if (isRead) {
+      block.bytes.fill(value, part.start, part.start + part.length);
+      this.#part(block, part).copyFrom(registered, { stream });
+    } else {
+      this.#part(block, part).copyTo(registered, { stream });
+    }
+    const ways = [
+      () => {},
+      () => void array.buffer.transfer(0),
+      () => void structuredClone(array, { transfer: [array.buffer] }),
+    ];
+    this.#pick(ways)();
   }
 
   async #readOne(): Promise<void> {
@@ -527,8 +564,7 @@ export class Program {
   get #pageLocked(): HostArray[] {
     return this.#blocks.flatMap((owner) => {
       const { buffer, bytes } = owner;
-      const hasArray = buffer instanceof PinnedBuffer || buffer instanceof MappedBuffer;
-      return hasArray ? [{ array: buffer.array, bytes, owner }] : [];
+      return isOnHost(buffer) ? [{ array: buffer.array, bytes, owner }] : [];
     });
   }
 
@@ -599,6 +635,13 @@ export class Program {
   #pick<T>(choices: readonly T[]): T {
     return this.#random.pick(choices) as T;
   }
+}
+
+/** Returns whether a buffer has an array over its memory. */
+function isOnHost(
+  buffer: GpuBuffer<"uint8">,
+): buffer is PinnedBuffer<"uint8"> | MappedBuffer<"uint8"> {
+  return buffer instanceof PinnedBuffer || buffer instanceof MappedBuffer;
 }
 
 /** Records a graph; undefined while a thread waits for the stream, as on a GPU that is slow. */

@@ -15,10 +15,10 @@ export type Outcome = "copied" | "filled" | "refused to overlap" | "refused to w
 /** Elements of a buffer, and of one with room for a matrix that is turned square by square. */
 const LENGTH = 160;
 const LONG_LENGTH = 3000;
-const MOST_ROWS = 40;
-const MOST_AXES = 4;
-const MOST_STEPS = 5;
-const LARGEST_STRIDE = 9;
+const MAX_ROWS = 40;
+const MAX_AXES = 4;
+const MAX_STEPS = 5;
+const MAX_STRIDE = 9;
 
 /** Does one piece of work on fresh buffers, and compares all of their elements. */
 export async function checkStridedWork(gpu: CudaDevice, random: Random): Promise<Outcome> {
@@ -30,8 +30,8 @@ export async function checkStridedWork(gpu: CudaDevice, random: Random): Promise
   using other = await gpu.upload(numbers(), { dtype });
   const to = random.below(2) === 0 ? from : other;
   const shape = isLong
-    ? [1 + random.below(MOST_ROWS), 1 + random.below(MOST_ROWS)]
-    : Array.from({ length: random.below(MOST_AXES + 1) }, () => random.below(MOST_STEPS));
+    ? [1 + random.below(MAX_ROWS), 1 + random.below(MAX_ROWS)]
+    : Array.from({ length: random.below(MAX_AXES + 1) }, () => random.below(MAX_STEPS));
   const [read, written] = [
     randomLayout(shape, length, random),
     randomLayout(shape, length, random),
@@ -77,7 +77,7 @@ function randomLayout(shape: readonly number[], length: number, random: Random):
 
 /** Strides of either sign. */
 function anyStrides(shape: readonly number[], random: Random): number[] {
-  return shape.map(() => random.below(2 * LARGEST_STRIDE + 1) - LARGEST_STRIDE);
+  return shape.map(() => random.below(2 * MAX_STRIDE + 1) - MAX_STRIDE);
 }
 
 /** Strides that keep all elements apart, in any order of the axes, now and then with gaps. */

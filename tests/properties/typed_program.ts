@@ -8,7 +8,6 @@ import { GrowableBuffer } from "../../src/buffers/growable_buffer.ts";
 import { HostBuffer } from "../../src/buffers/host_buffer.ts";
 import type { LazyBuffer } from "../../src/buffers/lazy_buffer.ts";
 import { ManagedBuffer } from "../../src/buffers/managed_buffer.ts";
-import { MappedBuffer } from "../../src/buffers/mapped_buffer.ts";
 import { StagedBuffer } from "../../src/buffers/staged_buffer.ts";
 import { type DType, DTYPE_NAMES, elementBytes, viewBits } from "../../src/dtype.ts";
 import type { CudaStream } from "../../src/order/stream.ts";
@@ -31,11 +30,11 @@ interface Cell {
   readonly dtype: DType;
 }
 
-const MOST_ELEMENTS = 120;
+const MAX_ELEMENTS = 120;
 const CELL_COUNT = 4;
 
 /** Arrays that are packed are smaller than a slot of the ring. */
-const MOST_PACKED_BYTES = 400;
+const MAX_PACKED_BYTES = 400;
 
 /** Types of one width, and such as have plain numbers. */
 const BIT_TYPES = { 1: "uint8", 2: "uint16", 4: "uint32", 8: "uint64" } as const;
@@ -110,7 +109,7 @@ export class TypedProgram {
   #make(dtype: DType = this.#pick(DTYPE_NAMES)): void {
     const { gpu } = this.#place;
     const stream = this.#stream();
-    const shape = this.#random.below(MOST_ELEMENTS + 1);
+    const shape = this.#random.below(MAX_ELEMENTS + 1);
     const bytes = this.#elements(dtype, shape);
     const kinds: readonly (() => GpuBuffer)[] = [
       () => gpu.alloc(dtype, shape, { stream }),
@@ -170,12 +169,7 @@ export class TypedProgram {
       source = this.#random.below(2) === 0 ? numbers : numbers.values();
     }
     this.#note(`set ${values.length / width} from ${offset}`, buffer);
-    if (buffer instanceof HostBuffer) {
-      await this.#settle(); // the CPU writes at once
-      if (buffer instanceof MappedBuffer) buffer.set(source as never, offset);
-      else hostBytesOf(buffer.subarray(offset)).set(values);
-      return;
-    }
+    if (buffer instanceof HostBuffer) return void buffer.set(source as never, offset);
     await this.#calls.maybe(buffer.set(source, offset, { stream: this.#stream() }));
   }
 
@@ -383,11 +377,11 @@ export class TypedProgram {
     const cell = this.#cell();
     const { buffer, dtype } = cell;
     if (!(buffer instanceof GrowableBuffer)) return;
-    const length = this.#random.below(MOST_ELEMENTS + 1);
+    const length = this.#random.below(MAX_ELEMENTS + 1);
     const before = buffer.length;
     const one = this.#scalar(dtype, 1);
     this.#note(`resize to ${length}`, buffer);
-    buffer.reserve(this.#random.below(MOST_ELEMENTS)).resize(length);
+    buffer.reserve(this.#random.below(MAX_ELEMENTS)).resize(length);
     const bytes = new Uint8Array(length * elementBytes(dtype));
     for (let at = 0; at < length; at++) bytes.set(one.bytes, at * elementBytes(dtype));
     bytes.set(cell.bytes.subarray(0, bytes.length));
@@ -480,7 +474,7 @@ export class TypedProgram {
     const { gpu } = this.#place;
     const dtype = this.#pick(DTYPE_NAMES);
     const width = elementBytes(dtype);
-    const length = 1 + this.#random.below(MOST_ELEMENTS);
+    const length = 1 + this.#random.below(MAX_ELEMENTS);
     const fileOffset = this.#random.below(9);
     const bytes = this.#elements(dtype, length);
     const path = this.#newFile();
@@ -523,7 +517,7 @@ export class TypedProgram {
     const isGrowing = to.buffer instanceof GrowableBuffer;
     if (from === to || (!isGrowing && from.bytes.length !== to.bytes.length)) return;
     if (isGrowing && from.bytes.length % elementBytes(to.dtype) !== 0) return;
-    if (isGrowing && to.bytes.length > 8 * MOST_ELEMENTS) return;
+    if (isGrowing && to.bytes.length > 8 * MAX_ELEMENTS) return;
     this.#note(`pipe ${from.buffer}`, to.buffer);
     await this.#settle();
     await from.buffer.readable.pipeTo(to.buffer.writable);
@@ -544,7 +538,7 @@ export class TypedProgram {
 
   async #packed(): Promise<void> {
     const sources = [this.#cell(), this.#cell(), this.#cell()].map(({ dtype, bytes }) => {
-      const { buffer } = bytes.slice(0, MOST_PACKED_BYTES);
+      const { buffer } = bytes.slice(0, MAX_PACKED_BYTES);
       const length = buffer.byteLength / elementBytes(dtype);
       return viewBits(BIT_TYPES[elementBytes(dtype) as 1], { buffer, length });
     });

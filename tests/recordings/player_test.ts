@@ -42,7 +42,7 @@ Deno.test("Player.play() writes down refusals without outputs, and rules of the 
   assertEquals((await player.play("cuMemAlloc_v2 &b 0")).rule, undefined);
 });
 
-Deno.test("Player.play() leaves out what is not there", async () => {
+Deno.test("Player.play() leaves out functions that the driver lacks", async () => {
   const lines = [
     "cuMemFree_v2 a",
     "cuMemAlloc_v2 &a 64",

@@ -11,8 +11,8 @@ interface Check {
 }
 
 /** The sizes the demo promises to measure: the smallest and the largest size of each line. */
-const SMALLEST_BYTES = 4096;
-const LARGEST_BYTES = 256 * 2 ** 20;
+const MIN_BYTES = 4096;
+const MAX_BYTES = 256 * 2 ** 20;
 const LINES = [
   "host-to-device pageable",
   "host-to-device pinned",
@@ -39,7 +39,7 @@ function checkResult({ points, fits, provenance }: BandwidthResult): Check[] {
       .map(({ byteLength }) => byteLength);
     return {
       name: `${line} copies were measured from 4 KiB to 256 MiB`,
-      passed: Math.min(...sizes) === SMALLEST_BYTES && Math.max(...sizes) >= LARGEST_BYTES,
+      passed: Math.min(...sizes) === MIN_BYTES && Math.max(...sizes) >= MAX_BYTES,
     };
   });
   return [

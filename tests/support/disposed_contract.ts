@@ -31,6 +31,8 @@ const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer) => unknown[]>> = {
   chunks: () => [1],
   at: () => [0],
   set: () => [0, 1],
+  setAt: () => [0, 1],
+  writeFile: () => ["/x"],
   fill: () => [1],
   copyFrom: (buffer) => [buffer],
   copyTo: (buffer) => [buffer],

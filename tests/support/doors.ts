@@ -31,6 +31,7 @@ import {
 } from "../../src/entries/memory.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
+import { readSafetensorsHeader } from "../../src/entries/safetensors.ts";
 import type { MemoryTicket } from "../../src/entries/sharing.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
@@ -109,7 +110,13 @@ const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as cons
 const PLACE = { ...STREAM, label: "text" } as const;
 const ALLOCATE = { ...PLACE, resource: "resource" } as const;
 const PARTS = { onProgress: "callback", signal: "signal" } as const;
-const SHARDED = { ...PARTS, place: "list", filter: "callback", label: "text" } as const;
+const SHARDED = {
+  ...PARTS,
+  place: "list",
+  filter: "callback",
+  maxHeaderSize: "size",
+  label: "text",
+} as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const LOAD_ONE = { ...ALLOCATE, ...TRANSFER, dtype: "dtype" } as const;
@@ -259,11 +266,14 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     return buffer.saveNpy(`${folder}/new.npy`, o);
   }),
   "CudaDevice#loadSafetensors": door(
-    { ...ALLOCATE, ...TRANSFER, filter: "callback" },
+    { ...ALLOCATE, ...TRANSFER, filter: "callback", maxHeaderSize: "size" },
     ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
+  "readSafetensorsHeader": door({ maxHeaderSize: "size" }, ({ folder }, o) => {
+    return readSafetensorsHeader(`${folder}/there.safetensors`, o);
+  }),
   "CudaDevice#saveSafetensors": door(
-    { ...TRANSFER, ...WRITE, metadata: "anything" },
+    { ...TRANSFER, ...WRITE, metadata: "anything", formats: "record", tied: "word" },
     ({ gpu, buffer, folder }, o) => gpu.saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
   ),
   "CudaDevice#createStream": door(
@@ -421,6 +431,14 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "StridedView#astype": door({ ...PLACE, into: "record" }, ({ view }, o) => {
     return view.astype("int32", o);
   }),
+  "StridedView#at": door(STREAM, ({ view }, o) => view.at(0, o)),
+  "StridedView#setAt": door(STREAM, ({ view }, o) => view.setAt(0, 9, o)),
+  "StridedView#equals": door(STREAM, ({ view, source }, o) => view.equals(source, o)),
+  "StridedView#describe": door(TRANSFER, ({ view }, o) => view.describe(o)),
+  "StridedView#fillPattern": door(
+    STREAM,
+    ({ view }, o) => view.fillPattern(new Uint8Array([1]).buffer, o),
+  ),
   "StridedView#contiguous": door(STREAM, ({ view }, o) => view.contiguous(o)),
   "StridedView#upload": door(TRANSFER, ({ view }, o) => view.upload(VALUES, o)),
   "StridedView#download": door(TRANSFER, ({ view }, o) => view.download(undefined, o)),

@@ -21,7 +21,7 @@ export const GROUP_SIZES: readonly number[] = ON_GPU
   : [1, 2, 3, 8];
 
 /** The largest of these groups. */
-export const MOST_RANKS: number = Math.max(...GROUP_SIZES);
+export const MAX_RANKS: number = Math.max(...GROUP_SIZES);
 
 /** The group that a test works with. */
 export interface GroupScene {
@@ -42,12 +42,12 @@ export function driverFor(size: number): DriverApi {
 
 /** Registers a test that needs NCCL, and so many GPUs; otherwise the name says why it is ignored. */
 export function testWithNccl(name: string, fn: () => void | Promise<void>, gpuCount = 1): void {
-  const reason = gpuCount > MOST_RANKS ? `needs ${gpuCount} GPUs` : whyWithoutNccl();
+  const reason = gpuCount > MAX_RANKS ? `needs ${gpuCount} GPUs` : whyWithoutNccl();
   testUnless(name, reason, fn);
 }
 
 /** Registers a test on a group, of all ranks that tests have unless a size is given; it needs NCCL. */
-export function testOnGroup(name: string, body: GroupBody, size: number = MOST_RANKS): void {
+export function testOnGroup(name: string, body: GroupBody, size: number = MAX_RANKS): void {
   testWithNccl(name, () => withGroup(size, body), size);
 }
 

@@ -4,6 +4,7 @@
 import { CudaDevice } from "../../src/device/device.ts";
 import { engineOf } from "../../src/transfer/context_engine.ts";
 import { testDriver } from "./driver.ts";
+import { shareOf } from "./random.ts";
 
 const [direction, threads] = Deno.args;
 const LENGTH = 48 * 2 ** 20;
@@ -37,26 +38,27 @@ const MOMENTS = [
   { microtasks: 0, turns: 3 },
 ];
 
-for (const [name, move] of Object.entries(WAYS)) {
-  for (const { microtasks, turns } of MOMENTS) {
-    let array: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
-    const moving = direction === "upload" ? buffer.upload(array) : buffer.download(array);
-    const outcome = moving.then(() => "resolved", (error: Error) => error.message);
-    for (let count = 0; count < microtasks; count++) await undefined;
-    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-    move(array);
-    array = undefined;
-    const others = Array.from({ length: 8 }, () => new Uint8Array(LENGTH / 2).fill(255));
-    (globalThis as { gc?: () => void }).gc?.();
-    const text = await outcome;
-    if (others.some((other) => other[0] !== 255 || other.at(-1) !== 255)) {
-      throw new Error("changed");
-    }
-    const isOver = text === "resolved" && microtasks + turns > 0; // all bytes were there before
-    if (!isOver && !text.includes("its array was moved away")) throw new Error(`${name}: ${text}`);
+const tries = Object.entries(WAYS).flatMap(([name, move]) =>
+  MOMENTS.map((moment) => ({ name, move, ...moment }))
+);
+for (const { name, move, microtasks, turns } of shareOf(tries)) {
+  let array: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
+  const moving = direction === "upload" ? buffer.upload(array) : buffer.download(array);
+  const outcome = moving.then(() => "resolved", (error: Error) => error.message);
+  for (let count = 0; count < microtasks; count++) await undefined;
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+  move(array);
+  array = undefined;
+  const others = Array.from({ length: 8 }, () => new Uint8Array(LENGTH / 2).fill(255));
+  (globalThis as { gc?: () => void }).gc?.();
+  const text = await outcome;
+  if (others.some((other) => other[0] !== 255 || other.at(-1) !== 255)) {
+    throw new Error("changed");
   }
+  const isOver = text === "resolved" && microtasks + turns > 0; // all bytes were there before
+  if (!isOver && !text.includes("its array was moved away")) throw new Error(`${name}: ${text}`);
 }
-for (const { microtasks, turns } of MOMENTS) {
+for (const { microtasks, turns } of shareOf(MOMENTS)) {
   let array: Uint8Array<ArrayBuffer> | undefined = new Uint8Array(LENGTH).fill(1);
   using other = gpu.zeros("uint8", LENGTH);
   const abort = new AbortController();

@@ -67,12 +67,12 @@ export function share(count: number): number {
   return IS_WHOLE ? count : Math.ceil(count / 10);
 }
 
-/** Takes a share of the elements, in their order. */
-export function shareOf<T>(elements: readonly T[]): T[] {
+/** Takes a share of the elements, in their order, and no fewer than `least`. */
+export function shareOf<T>(elements: readonly T[], { least = 1 } = {}): T[] {
   const random = testRandom();
   const left = [...elements.keys()];
   const chosen = new Set<number>();
-  for (let count = share(elements.length); count > 0; count--) {
+  for (let count = Math.max(least, share(elements.length)); count > 0; count--) {
     chosen.add(left.splice(random.below(left.length), 1)[0] ?? 0);
   }
   return elements.filter((_, index) => chosen.has(index));

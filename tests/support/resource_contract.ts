@@ -19,6 +19,8 @@ export interface ResourceSubject {
   readonly make: (gpu: CudaDevice) => MemoryResource & Partial<Disposable>;
   /** Largest block that it must be able to give; 4 MiB by default. */
   readonly largestBytes?: number;
+  /** Whether a program wrote it, which need not check sizes: buffers do. */
+  readonly isForeign?: boolean;
 }
 
 /** No machine has a PiB. */
@@ -29,7 +31,7 @@ const SIZES = [1, 255, 256, 257, 511, 512, 4095, 4096, 65537, 2 ** 20 - 1, 2 ** 
 
 /** Registers the suite for one resource. */
 export function testResource(subject: ResourceSubject): void {
-  const { name, make, largestBytes = 4 * 2 ** 20 } = subject;
+  const { name, make, largestBytes = 4 * 2 ** 20, isForeign = false } = subject;
   const sizes = SIZES.filter((size) => size <= largestBytes);
 
   /** Runs a test with a resource, and disposes the resource before the device is checked. */
@@ -64,6 +66,18 @@ export function testResource(subject: ResourceSubject): void {
       if (next !== undefined) assert(block.ptr + BigInt(block.byteLength) <= next.ptr);
     }
   });
+
+  if (!isForeign) {
+    testWith("allocate() refuses sizes that are none, and counts nothing", (resource, gpu) => {
+      const before = Deno.inspect(resource);
+      for (const size of ["5", 5n, 1.5, -1, NaN, Infinity, 2 ** 53, null, undefined, {}, [4]]) {
+        const allocate = () => resource.allocate(size as never, gpu.stream);
+        assertThrows(allocate, RangeError, "Cannot use byteLength ");
+      }
+      assertThrows(() => resource.allocate(0, gpu.stream), RangeError, "Cannot allocate 0 bytes");
+      assertEquals(Deno.inspect(resource), before);
+    });
+  }
 
   testWith("allocate() gives memory that holds every byte of every block", (resource, gpu) => {
     using blocks = new DisposableStack();

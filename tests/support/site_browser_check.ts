@@ -15,7 +15,7 @@ const PAGES = [
   "index.html",
   "docs/index.html",
   "docs/order.html",
-  "docs/from_oxicuda.html",
+  "docs/from_zinc_kaio_oxicuda_morok.html",
   "notebooks/03_bandwidth.html",
   "reference/index.html",
   "reference/CudaDevice.html",

@@ -40,6 +40,8 @@ export async function checkNothingLeft(gpu: CudaDevice, body: () => unknown): Pr
   using warnings = new CaughtWarnings();
   await body();
   assertEquals(liveNames(gpu), namesBefore, "the test left something live");
+  gpu.synchronizeSync();
+  await gpu.context.returning; // threads that kept registered arrays
   assertGreaterOrEqual(freeBytes(gpu), freeBefore - DRIVER_OWN_BYTES, "device memory is missing");
   assertEquals(warnings.texts, [], "the test was warned");
 }

@@ -18,6 +18,20 @@ export function requireCell(cell: Cell): void {
   requireValue(cell !== null);
 }
 
+/**
+ * Returns a size as Deno hands it to the driver: the lower 64 bits of a whole number, without what is
+ * behind the point.
+ *
+ * @throws TypeError for what is no number, as Deno does.
+ */
+export function sizeOf(value: number | bigint): number {
+  if (typeof value === "bigint") return Number(BigInt.asUintN(64, value));
+  if (typeof value !== "number") {
+    throw new TypeError("Invalid FFI usize type, expected unsigned integer");
+  }
+  return Number(BigInt.asUintN(64, BigInt(Math.trunc(value) || 0)));
+}
+
 /** Writes a 32-bit integer. */
 export function put32(cell: Cell, value: number): void {
   dataOf(cell).setInt32(0, value, true);

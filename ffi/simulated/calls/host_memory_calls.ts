@@ -10,7 +10,7 @@ import type { Machine } from "../model/machine.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
 import { allocateHost } from "../work/host_allocation.ts";
 import type { CallGroup } from "./calls.ts";
-import { put32, put64, requireCell } from "./cells.ts";
+import { put32, put64, requireCell, sizeOf } from "./cells.ts";
 import { requireIdle } from "./memory_calls.ts";
 
 const HOST_ALLOC_FLAGS = 7;
@@ -39,15 +39,16 @@ export function hostMemoryCalls(machine: Machine): HostMemoryCalls {
   }
 
   return {
-    cuMemHostAlloc(address, byteLength, flags) {
+    cuMemHostAlloc(address, size, flags) {
+      const byteLength = sizeOf(size);
       contexts.requireCurrent();
       machine.requireRelaxed();
       requireCell(address);
       requireValue((flags & ~HOST_ALLOC_FLAGS) === 0);
-      if (byteLength === 0n) return put64(address, 0n);
+      if (byteLength === 0) return put64(address, 0n);
       put64(
         address,
-        allocateHost(machine, { byteLength: Number(byteLength), kind: "pinned", flags }),
+        allocateHost(machine, { byteLength, kind: "pinned", flags }),
       );
     },
     cuMemFreeHost(address) {

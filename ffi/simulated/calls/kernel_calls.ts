@@ -140,7 +140,8 @@ class LoadedCode {
     if (parameterBytes !== undefined) return { name, work, parameterBytes };
     throw new TypeError(
       `Cannot use kernel "${name}": only PTX tells the sizes of its parameters, and this code is ` +
-        "none or lacks it; name them in simulateDriver({ kernels }), such as { parameterBytes: [8, 4] }",
+        "none, lacks it, or has a type that the simulated compiler does not know; name them in " +
+        "simulateDriver({ kernels }), such as { parameterBytes: [8, 4] }",
     );
   }
 

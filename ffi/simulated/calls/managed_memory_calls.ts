@@ -16,7 +16,7 @@ import type { Machine } from "../model/machine.ts";
 import { allocateHost } from "../work/host_allocation.ts";
 import { queueMemoryWork, wholeUse } from "../work/memory_work.ts";
 import type { CallGroup } from "./calls.ts";
-import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
+import { bytesOf, get64, put32, put64, requireCell, sizeOf } from "./cells.ts";
 
 /** Value of discarded bytes, so that a program that still reads them notices. */
 const DISCARDED = 0xdd;
@@ -58,14 +58,15 @@ export function managedMemoryCalls(machine: Machine): ManagedMemoryCalls {
   }
 
   return {
-    cuMemAllocManaged(address, byteLength, flags) {
+    cuMemAllocManaged(address, size, flags) {
+      const byteLength = sizeOf(size);
       requireCell(address);
-      requireValue((flags === 1 || flags === 2) && byteLength > 0n);
+      requireValue((flags === 1 || flags === 2) && byteLength > 0);
       contexts.requireCurrent();
       machine.requireRelaxed();
       put64(
         address,
-        allocateHost(machine, { byteLength: Number(byteLength), kind: "managed", flags }),
+        allocateHost(machine, { byteLength, kind: "managed", flags }),
       );
     },
     cuMemAdvise(address, byteLength, advice, device) {

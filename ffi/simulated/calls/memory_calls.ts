@@ -12,7 +12,7 @@ import type { Machine } from "../model/machine.ts";
 import type { Owner } from "../model/region.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
 import type { CallGroup } from "./calls.ts";
-import { type Cell, put32, put64, requireCell } from "./cells.ts";
+import { type Cell, put32, put64, requireCell, sizeOf } from "./cells.ts";
 
 /** Rows of pitched memory start at multiples of this. */
 const PITCH_BYTES = 512;
@@ -61,7 +61,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       contexts.requireCurrent();
       machine.requireRelaxed();
       requireCell(address);
-      put64(address, allocate(Number(byteLength)));
+      put64(address, allocate(sizeOf(byteLength)));
     },
     cuMemAllocPitch_v2(address, pitch, width, height, elementBytes) {
       contexts.requireCurrent();

@@ -24,7 +24,7 @@ import { captureAllocation, freeGraphMemory } from "../work/graph_memory_work.ts
 import { allocateHost } from "../work/host_allocation.ts";
 import { queueExclusive } from "../work/memory_work.ts";
 import type { CallGroup } from "./calls.ts";
-import { bytesOf, type Cell, get32, get64, put32, put64, requireCell } from "./cells.ts";
+import { bytesOf, type Cell, get32, get64, put32, put64, requireCell, sizeOf } from "./cells.ts";
 import type { SharingFunction } from "./sharing_calls.ts";
 
 /** Properties of a new pool. */
@@ -129,7 +129,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       const stream = allocatingStream(handle);
       const pool = machine.defaultPools[stream.context.device.ordinal];
       requireValue(pool !== undefined);
-      allocate(address, { pool, stream, byteLength: Number(byteLength) });
+      allocate(address, { pool, stream, byteLength: sizeOf(byteLength) });
     },
     cuMemAllocFromPoolAsync(address, byteLength, handle, stream) {
       const queue = allocatingStream(stream);
@@ -139,7 +139,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       allocate(address, {
         pool,
         stream: queue,
-        byteLength: Number(byteLength),
+        byteLength: sizeOf(byteLength),
       });
     },
     cuMemFreeAsync(address, handle) {

@@ -13,7 +13,7 @@ import { Reservation } from "./reservation.ts";
 /** Each device owns this many addresses, the first ones belong to the host. */
 const ARENA_BYTES = 2 ** 48;
 /** With more devices a number could not hold every address. */
-export const MOST_DEVICES: number = 2 ** 53 / ARENA_BYTES - 1;
+export const MAX_DEVICES: number = 2 ** 53 / ARENA_BYTES - 1;
 /** No host address is this high. */
 export const HOST_END: number = 2 ** 47;
 const ALIGNMENT_BYTES = 256;

@@ -119,7 +119,7 @@ function converted(elements: Uint8Array<ArrayBuffer>, from: number, to: number):
   return target.write(numbers);
 }
 
-/** Cuts a number to a whole one of 64 bits; what is no number, or infinite, is 0. */
+/** Cuts a number to a whole one of 64 bits; NaN and the infinities are 0. */
 function wholeOf(value: number | bigint): bigint {
   if (typeof value === "bigint") return BigInt.asUintN(64, value);
   return Number.isFinite(value) ? BigInt.asUintN(64, BigInt(Math.trunc(value))) : 0n;

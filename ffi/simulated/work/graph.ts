@@ -33,7 +33,7 @@ export class Graph {
       .filter((allocation) => allocation.capture !== capture);
   }
 
-  /** Returns whether a launch allocates or frees memory, or was to free what is no graph's. */
+  /** Returns whether a launch allocates or frees memory, or was to free memory of no graph. */
   get hasMemory(): boolean {
     return this.allocations.length > 0 || this.foreignFrees.length > 0 ||
       this.capture.hasRefusedFree;

@@ -97,6 +97,31 @@ export function formatOf(dtype: DType): SafetensorsFormat {
   return found;
 }
 
+/**
+ * Returns the shape of a buffer's elements as a type of the format: the reverse of {@link heldAs}.
+ *
+ * @throws TypeError when the type is not held so; the message is what is wrong with the buffer.
+ */
+export function shapeAs(
+  format: SafetensorsFormat,
+  { dtype, shape }: HeldAs,
+): Shape {
+  const held = FORMATS[format];
+  if (dtype !== held.dtype) {
+    throw new TypeError(`it is ${dtype}, ${format} is held as ${held.dtype}`);
+  }
+  if (held.holds === "element") return shape;
+  const last = shape.at(-1);
+  const rest = shape.slice(0, -1);
+  if (held.holds === "pair") {
+    if (last === 2) return rest;
+    throw new TypeError(`its last axis is ${last ?? "missing"}, ${format} has two floats there`);
+  }
+  const count = (last ?? 0) * 8 / held.bits;
+  if (last !== undefined && Number.isInteger(count)) return [...rest, count];
+  throw new TypeError(`its last axis of ${last ?? "no"} bytes is no whole number of ${format}`);
+}
+
 /** Element type and shape of the buffer that holds a tensor of a file. */
 export interface HeldAs {
   /** The buffer's element type. */

@@ -5,6 +5,7 @@ import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
 import { nextTurn } from "../../order/waiting.ts";
 import { otherSort } from "../../words/file_sorts.ts";
+import { type ByteSize, formatBytes, parseBytes } from "../../words/format.ts";
 import { SafetensorsError } from "./error.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
@@ -14,6 +15,23 @@ export const LENGTH_BYTES = 8;
 
 /** Largest header that the format allows. */
 export const MAX_HEADER_BYTES = 100_000_000;
+
+/** Letters that a text of the runtime has at most, less some. */
+const MAX_TEXT_BYTES = 2 ** 29 - 2 ** 10;
+
+/**
+ * Returns the largest header to read.
+ *
+ * @throws RangeError when it is more than a text can hold.
+ */
+export function headerLimit(size: ByteSize | undefined): number {
+  const bytes = size === undefined ? MAX_HEADER_BYTES : parseBytes(size, "maxHeaderSize");
+  if (bytes <= MAX_TEXT_BYTES) return bytes;
+  throw new RangeError(
+    `Cannot use maxHeaderSize ${formatBytes(bytes)}: a text of the runtime has at most ` +
+      `${formatBytes(MAX_TEXT_BYTES)}`,
+  );
+}
 
 /** Fields that describe a tensor; others are ignored. */
 const FIELDS: ReadonlySet<string> = new Set(["dtype", "shape", "data_offsets"]);
@@ -68,18 +86,25 @@ export interface HeaderSource {
  */
 export function readHeaderLength(
   bytes: Uint8Array<ArrayBuffer>,
-  file: { readonly path: string; readonly byteLength: number },
+  file: {
+    readonly path: string;
+    readonly byteLength: number;
+    /** The limit; the format's own by default. */
+    readonly maxHeaderBytes?: number;
+  },
 ): number {
+  const { maxHeaderBytes = MAX_HEADER_BYTES } = file;
   if (file.byteLength < LENGTH_BYTES || bytes.byteLength < LENGTH_BYTES) {
     throw new SafetensorsError(file.path, `it has ${file.byteLength} bytes, fewer than a header`);
   }
   const length = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true);
-  if (length > BigInt(MAX_HEADER_BYTES)) {
+  if (length > BigInt(maxHeaderBytes)) {
     const other = otherSort(bytes);
     throw new SafetensorsError(
       file.path,
       other === undefined
-        ? `its header would have ${length} bytes, more than the ${MAX_HEADER_BYTES} allowed`
+        ? `its header would have ${length} bytes, more than the ${maxHeaderBytes} allowed; pass ` +
+          "{ maxHeaderSize } if it is right"
         : `it is no safetensors file but ${other}`,
     );
   }
@@ -147,7 +172,10 @@ function decodeHeader(bytes: Uint8Array, path: string): string {
   } catch (cause) {
     throw new SafetensorsError(path, "its header is not UTF-8", { cause });
   }
-  if (!text.startsWith("{")) throw new SafetensorsError(path, `its header does not start with "{"`);
+  // The format forbids white space before it, and its own library reads that.
+  if (!/^[ \t\n\r]*\{/.test(text)) {
+    throw new SafetensorsError(path, `its header does not start with "{"`);
+  }
   return text;
 }
 

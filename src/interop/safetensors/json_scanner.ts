@@ -7,7 +7,7 @@ export class JsonError extends Error {
 }
 
 /** Deepest nesting of arrays and objects around a value; the format's own library stops at 128. */
-const MOST_NESTED = 127;
+const MAX_NESTED = 127;
 
 /** Number of digits that are always exact. */
 const EXACT_DIGITS = 15;
@@ -189,7 +189,7 @@ export class JsonScanner {
   }
 
   #enter(): void {
-    if (++this.#depth > MOST_NESTED) throw this.#wrong(`nested deeper than ${MOST_NESTED}`);
+    if (++this.#depth > MAX_NESTED) throw this.#wrong(`nested deeper than ${MAX_NESTED}`);
   }
 
   #wrong(reason: string): JsonError {

@@ -19,12 +19,13 @@ import { uploadFrom } from "../../transfer/file_transfer.ts";
 import { type PartialTransfer, transferTogether } from "../../transfer/in_parallel.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { CALLBACK, OptionSet } from "../../words/options.ts";
+import type { ByteSize } from "../../words/format.ts";
+import { CALLBACK, OptionSet, SIZE } from "../../words/options.ts";
 import { Parts } from "../../words/parts.ts";
 import { heldAs } from "./formats.ts";
 import type { TensorEntry } from "./header.ts";
 import { type BlockLayout, placeTensors } from "./layout.ts";
-import { type LoadedTensor, SafetensorsModel } from "./model.ts";
+import { type LoadedTensor, noteFormat, SafetensorsModel } from "./model.ts";
 import { type OpenShard, openShards } from "./open_shards.ts";
 import type { SafetensorsSource } from "./shards.ts";
 
@@ -32,12 +33,15 @@ import type { SafetensorsSource } from "./shards.ts";
 export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions {
   /** Chooses tensors; all by default. */
   readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
+  /** Largest header that is read: 100 MB, as the format has it, by default. */
+  readonly maxHeaderSize?: ByteSize | undefined;
 }
 
 const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
   filter: CALLBACK,
+  maxHeaderSize: SIZE,
 });
 
 /** One file, opened, and the places of its tensors in memory. */
@@ -61,8 +65,8 @@ export async function loadSafetensors(
   const context = contextOf(gpu, "load a model onto");
   const stream = streamOn(context, options, "memory");
   using resources = new DisposableStack();
-  const { filter, signal } = options;
-  const shards = (await openShards(source, { resources, filter, signal }))
+  const { filter, maxHeaderSize, signal } = options;
+  const shards = (await openShards(source, { resources, filter, maxHeaderSize, signal }))
     .map((shard): PlacedShard => ({ ...shard, layout: placeTensors(shard.tensors) }));
   using memory = new DisposableStack();
   const blocks: DeviceBuffer<"uint8">[] = [];
@@ -108,6 +112,7 @@ function* viewsOf(
     const { dtype, shape } = heldAs(format, entry);
     const bytes = block.subarray(blockOffset, blockOffset + byteLength);
     const buffer = nameView(bytes.as(dtype).reshape(shape), name);
+    noteFormat(buffer, { format, shape: entry.shape });
     yield [name, { buffer, format }];
   }
 }

@@ -1,12 +1,32 @@
 // A loaded model: tensors by name, in one block of device memory for each file, freed together.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { Shape } from "../../buffers/shape.ts";
 import type { DType } from "../../dtype.ts";
 import { formatBytes, formatCount } from "../../words/format.ts";
 import { comesFrom, type Parts, partsOf } from "../../words/parts.ts";
 import { refuseCloning } from "../../words/uncloneable.ts";
 import { areDisposed, findByName, type LoadedWords, requireType } from "../loaded_contents.ts";
 import type { SafetensorsFormat } from "./formats.ts";
+
+/** A tensor as its file describes it. */
+export interface TensorFormat {
+  /** Element type, by the format's own name. */
+  readonly format: SafetensorsFormat;
+  readonly shape: Shape;
+}
+
+const loaded = new WeakMap<object, TensorFormat>();
+
+/** Notes the format of a loaded tensor, so that it is saved as it came. */
+export function noteFormat(buffer: object, format: TensorFormat): void {
+  loaded.set(buffer, format);
+}
+
+/** Returns the format of a tensor of a loaded model; undefined for every other buffer. */
+export function loadedFormat(buffer: object): TensorFormat | undefined {
+  return loaded.get(buffer);
+}
 
 /** The words of messages about models. */
 export const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };

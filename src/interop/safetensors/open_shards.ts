@@ -1,9 +1,10 @@
 // Opens all files of a model and reads their headers, before there is memory for any tensor.
 
 import type { DiskFile } from "../../disk/disk_file.ts";
+import type { ByteSize } from "../../words/format.ts";
 import { isAccepted } from "../../words/options.ts";
 import { SafetensorsError } from "./error.ts";
-import type { TensorEntry } from "./header.ts";
+import { headerLimit, type TensorEntry } from "./header.ts";
 import { readHeader } from "./read_header.ts";
 import { findShards, type SafetensorsSource, type Shard } from "./shards.ts";
 
@@ -24,6 +25,8 @@ export interface OpenShardsOptions {
   readonly resources: DisposableStack;
   /** Chooses tensors; all by default. */
   readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
+  /** Largest header that is read; the format's own limit by default. */
+  readonly maxHeaderSize?: ByteSize | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -38,10 +41,11 @@ export async function openShards(
   options: OpenShardsOptions,
 ): Promise<OpenShard[]> {
   const { resources, signal } = options;
+  const maxHeaderBytes = headerLimit(options.maxHeaderSize);
   const shards: OpenShard[] = [];
   for (const shard of await findShards(source, { resources, signal })) {
     signal?.throwIfAborted();
-    shards.push(await openShard(shard, options));
+    shards.push(await openShard(shard, { ...options, maxHeaderBytes }));
   }
   checkNames(shards);
   return shards;
@@ -49,10 +53,12 @@ export async function openShards(
 
 async function openShard(
   { reading, names }: Shard,
-  { filter = () => true, signal }: OpenShardsOptions,
+  { filter = () => true, maxHeaderBytes, signal }: OpenShardsOptions & {
+    readonly maxHeaderBytes: number;
+  },
 ): Promise<OpenShard> {
   const opened = await reading.opened(signal);
-  const { tensors, metadata, dataOffset } = await readHeader(opened);
+  const { tensors, metadata, dataOffset } = await readHeader(opened, maxHeaderBytes);
   checkIndex(reading.path, { names, tensors });
   const wanted = tensors.filter((entry) => {
     return (names?.has(entry.name) ?? true) && isAccepted(filter, entry);

@@ -2,6 +2,7 @@
 // the widest elements come first, so that all are aligned.
 
 import type { GpuBuffer } from "../../buffers/gpu_buffer.ts";
+import type { Shape } from "../../buffers/shape.ts";
 import type { MemorySpan } from "../../copies/copy.ts";
 import { type FilePath, pathOf } from "../../disk/file_path.ts";
 import type { CudaStream } from "../../order/stream.ts";
@@ -12,11 +13,13 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/progress_total.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { describeValue } from "../../words/format.ts";
-import { ANYTHING, OptionSet } from "../../words/options.ts";
+import { describeValue, formatBytes, messageOf, visibleText } from "../../words/format.ts";
+import { ANYTHING, oneOf, OptionSet, RECORD } from "../../words/options.ts";
+import { warn } from "../../words/warning.ts";
 import { checkText, hasFields, type NamedBuffer, toNamedBuffers } from "../named_buffers.ts";
-import { formatOf, formatRank } from "./formats.ts";
+import { formatOf, formatRank, type SafetensorsFormat, shapeAs, toFormat } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
+import { loadedFormat, SafetensorsModel } from "./model.ts";
 
 /** Buffers of any kind by name: an object, a Map, or a loaded model. */
 export type NamedTensors =
@@ -27,6 +30,17 @@ export type NamedTensors =
 export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions {
   /** Metadata: strings about the model as a whole. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Element types by tensor, in the format's own names, for elements that the kit has no type for:
+   * `{ w: "F8_E4M3" }` for a buffer of uint8. Tensors of a loaded model keep theirs.
+   */
+  readonly formats?: Readonly<Record<string, SafetensorsFormat>> | undefined;
+  /**
+   * Tensors that are one memory under several names: `"each"` saves the bytes for each name, which is
+   * the default, with a warning; `"once"` saves the first, and in the metadata its name for each of the others, as
+   * `save_model()` of the format's library does.
+   */
+  readonly tied?: "each" | "once" | undefined;
   /** Stream whose earlier work comes first; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
 }
@@ -35,6 +49,8 @@ const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({
   ...TRANSFER_KINDS,
   ...WRITING_KINDS,
   metadata: ANYTHING, // checked text by text
+  formats: RECORD,
+  tied: oneOf("each", "once"),
 });
 
 /** The memory of a buffer and its place in the file. */
@@ -50,10 +66,17 @@ export async function saveSafetensors(
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
   options = SAVE_OPTIONS.read(options, "saveSafetensors");
-  const { metadata = {}, inPlace, sync, stream, signal, onProgress } = options;
+  const { inPlace, sync, stream, signal, onProgress, formats = {}, tied } = options;
+  const { metadata: given = tensors instanceof SafetensorsModel ? tensors.metadata : {} } = options;
   const name = pathOf(path);
-  checkMetadata(name, metadata);
-  const placed = place(toNamedBuffers(tensors, { path: name, noun: "tensor" }));
+  checkMetadata(name, given);
+  const described = describe(
+    name,
+    toNamedBuffers(tensors, { path: name, noun: "tensor" }),
+    formats,
+  );
+  const { kept, metadata } = untie(name, described, { tied, metadata: given });
+  const placed = place(kept);
   const streamOf = ({ allocation }: MemorySpan) => stream ?? currentStreamOf(allocation.context);
   const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
   const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
@@ -87,23 +110,109 @@ function partsByDevice(placed: readonly PlacedSpan[], dataOffset: number) {
   });
 }
 
-function place(tensors: readonly NamedBuffer[]): PlacedSpan[] {
+/** A tensor to save, as the file will describe it. */
+interface DescribedTensor {
+  readonly name: string;
+  readonly span: MemorySpan;
+  readonly format: SafetensorsFormat;
+  readonly shape: Shape;
+}
+
+/**
+ * Finds the format of each tensor: the one that is named, that of the file it came from, or that of
+ * its elements.
+ *
+ * @throws RangeError for a name that the file cannot have, or that no tensor has.
+ * @throws TypeError for a format that the buffer cannot be.
+ */
+function describe(
+  path: string,
+  tensors: readonly NamedBuffer[],
+  formats: Readonly<Record<string, unknown>>,
+): DescribedTensor[] {
   const names = new Set<string>();
-  const unplaced = tensors.map(([name, buffer]) => {
+  const described = tensors.map(([name, buffer]) => {
     if (name === "__metadata__" || names.has(name)) {
       const problem = names.has(name) ? "it occurs twice" : "the format keeps it for itself";
-      throw new RangeError(`Cannot save a tensor as "${name}": ${problem}`);
+      throw new RangeError(`Cannot save a tensor as "${visibleText(name)}": ${problem}`);
     }
     names.add(name);
-    return { name, buffer, format: formatOf(buffer.dtype) };
+    const { dtype, shape, span } = buffer;
+    const named = Object.hasOwn(formats, name) ? formats[name] : undefined;
+    if (named === undefined) {
+      const own = loadedFormat(buffer) ?? { format: formatOf(dtype), shape };
+      return { name, span, ...own };
+    }
+    const format = toFormat(named);
+    const what = `Cannot save ${visibleText(path)}: tensor "${visibleText(name)}"`;
+    if (format === undefined) {
+      throw new TypeError(`${what} has the format ${describeValue(named)}, which is unknown`);
+    }
+    try {
+      return { name, span, format, shape: shapeAs(format, { dtype, shape }) };
+    } catch (error) {
+      throw new TypeError(`${what} cannot be ${format}: ${messageOf(error)}`);
+    }
   });
-  unplaced.sort((a, b) => formatRank(b.format) - formatRank(a.format) || compare(a.name, b.name));
+  const unknown = Object.keys(formats).find((name) => !names.has(name));
+  if (unknown === undefined) return described;
+  throw new RangeError(
+    `Cannot save ${visibleText(path)}: formats name "${
+      visibleText(unknown)
+    }", which is no tensor of it`,
+  );
+}
+
+/** Finds tensors that are one memory: a file has no place for bytes with two names. */
+function untie(
+  path: string,
+  tensors: readonly DescribedTensor[],
+  { tied, metadata }: {
+    readonly tied: SaveSafetensorsOptions["tied"];
+    readonly metadata: Readonly<Record<string, string>>;
+  },
+): { kept: readonly DescribedTensor[]; metadata: Readonly<Record<string, string>> } {
+  const first = new Map<string, DescribedTensor>();
+  const ties: (readonly [name: string, kept: DescribedTensor])[] = [];
+  const kept = tensors.filter((tensor) => {
+    const { format, shape, span: { address, byteLength } } = tensor;
+    if (byteLength === 0) return true;
+    const kept = first.getOrInsert(`${address} ${byteLength} ${format} ${shape}`, tensor);
+    if (kept === tensor) return true;
+    ties.push([tensor.name, kept]);
+    return false;
+  });
+  const [tie] = ties;
+  if (tie === undefined) return { kept: tensors, metadata };
+  if (tied === "once") {
+    const names = Object.fromEntries(ties.map(([name, { name: of }]) => [name, of]));
+    return { kept, metadata: { ...names, ...metadata } };
+  }
+  if (tied === "each") return { kept: tensors, metadata };
+  const [name, { name: other }] = tie;
+  const bytes = ties.reduce((sum, [, { span }]) => sum + span.byteLength, 0);
+  const more = ties.length === 1 ? "" : `, and ${ties.length - 1} more`;
+  warn(
+    visibleText(
+      `${visibleText(path)} has ${
+        formatBytes(bytes)
+      } twice: tensor "${name}" is the memory of "${other}"${more}; ` +
+        'pass { tied: "once" } to save it once, or "each" to say nothing',
+    ),
+  );
+  return { kept: tensors, metadata };
+}
+
+function place(tensors: readonly DescribedTensor[]): PlacedSpan[] {
+  const ordered = tensors.toSorted((a, b) => {
+    return formatRank(b.format) - formatRank(a.format) || compare(a.name, b.name);
+  });
   let byteOffset = 0;
-  return unplaced.map(({ name, buffer, format }) => {
-    const { shape, byteLength } = buffer;
+  return ordered.map(({ name, format, shape, span }) => {
+    const { byteLength } = span;
     const entry = { name, format, shape, byteOffset, byteLength };
     byteOffset += byteLength;
-    return { span: buffer.span, entry };
+    return { span, entry };
   });
 }
 
@@ -128,14 +237,18 @@ const encoder = new TextEncoder();
 function checkMetadata(path: string, metadata: unknown): void {
   if (!hasFields(metadata) || Symbol.iterator in metadata) {
     throw new TypeError(
-      `Cannot save ${path}: metadata is ${describeValue(metadata)}, expected an object of texts`,
+      `Cannot save ${visibleText(path)}: metadata is ${
+        describeValue(metadata)
+      }, expected an object of texts`,
     );
   }
   for (const [key, value] of Object.entries(metadata)) {
     checkText(path, key, "metadata");
     if (typeof value !== "string") {
       throw new TypeError(
-        `Cannot save ${path}: metadata "${key}" is ${describeValue(value)}, expected a string` +
+        `Cannot save ${visibleText(path)}: metadata "${visibleText(key)}" is ${
+          describeValue(value)
+        }, expected a string` +
           adviceForText(value),
       );
     }

@@ -5,6 +5,7 @@ import { type FilePath, pathOf, realPathOf, requireAccess } from "../../disk/fil
 import { FileReading } from "../../disk/file_reading.ts";
 import { FileTurn } from "../../disk/file_turns.ts";
 import { builtin } from "../../words/builtin.ts";
+import { otherSort } from "../../words/file_sorts.ts";
 import { SafetensorsError } from "./error.ts";
 import { MAX_HEADER_BYTES } from "./header.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
@@ -40,6 +41,9 @@ interface Finding {
  */
 export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
   const given: readonly FilePath[] = Array.isArray(source) ? source : [source];
+  if (given.length === 0) {
+    throw new TypeError("Cannot load a model: the list of its files is empty");
+  }
   const paths = given.flatMap(filesAt);
   const readings = paths.map((path) => finding.resources.use(new FileReading(path)));
   const shards: Shard[] = [];
@@ -103,6 +107,10 @@ function readText(index: FileReading): string {
   }
   const bytes = new Uint8Array(byteLength);
   file.readSync(bytes, 0);
+  const other = otherSort(bytes);
+  if (other !== undefined && other !== "JSON") {
+    throw new SafetensorsError(index.path, `it is no index of a model but ${other}`);
+  }
   return new TextDecoder().decode(bytes);
 }
 
@@ -126,6 +134,7 @@ function parseIndex(path: string, text: string): Map<string, string> {
     throw new SafetensorsError(path, `it is not JSON: ${cause.message}`, { cause });
   }
   if (weightMap === undefined) throw noWeightMap(path);
+  if (weightMap.size === 0) throw new SafetensorsError(path, "its weight_map names no tensors");
   return weightMap;
 }
 

@@ -36,6 +36,27 @@ Deno.test("cuMemAlloc_v2() and its like take nothing when there is nowhere to pu
   assertEquals(out((count) => api.cuMemPoolGetAttribute(pool, 7, count)), 0n);
 });
 
+Deno.test("allocating calls take sizes as Deno hands them to the driver, and the device stays usable", () => {
+  const { api } = new SimulatedGpu();
+  const free = () => Number(out((cell) => api.cuMemGetInfo_v2(cell, null)));
+  const before = free();
+  const cell = new BigUint64Array(1);
+  const calls: readonly ((size: never) => number)[] = [
+    (size) => api.cuMemAlloc_v2(cell, size),
+    (size) => api.cuMemAllocAsync(cell, size, 0n),
+    (size) => api.cuMemHostAlloc(cell, size, 0),
+    (size) => api.cuMemAllocManaged(cell, size, 1),
+  ];
+  for (const call of calls) {
+    for (const none of ["5", null, undefined, true, {}]) {
+      assertThrows(() => call(none as never), TypeError, "Invalid FFI usize type");
+    }
+    for (const huge of [-1, -1n, 2n ** 64n - 1n, -1.5]) assertEquals(call(huge as never), 2);
+    assertEquals(call(1.5 as never), 0); // one byte
+  }
+  assertEquals(before - free(), 1 + 32 * 2 ** 20, "one byte, and a step of the pool");
+});
+
 Deno.test("cuMemAllocAsync() takes nothing when it is refused behind a capture", () => {
   const { api } = new SimulatedGpu();
   const blocking = out((cell) => api.cuStreamCreateWithPriority(cell, 0, 0));

@@ -74,7 +74,7 @@ Deno.test("parseBenchRun() keeps failures apart, counts other benches, and skips
   assertEquals(failures, [{ name: failed.name, error: "out of memory" }]);
 });
 
-Deno.test("parseBenchRun() refuses what is no output of deno bench", () => {
+Deno.test("parseBenchRun() refuses a text that deno bench did not print", () => {
   const wrong = [
     "",
     "[]",

@@ -97,7 +97,7 @@ Deno.test("report.ts prints speeds, writes a page, and says that a simulated dev
   assertStringIncludes(await Deno.readTextFile(page), "Plotly");
 });
 
-Deno.test("report.ts refuses what is no output of deno bench, and unknown options", async () => {
+Deno.test("report.ts refuses a text that deno bench did not print, and unknown options", async () => {
   using folder = new TemporaryFolder();
   const path = folder.write("run.json", "{}");
   const run = folder.write("good.json", RUN);

@@ -26,6 +26,31 @@ import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { freeBytes, liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
+const REFUSED: Readonly<Record<string, (x: LazyBuffer<"float32">, gpu: CudaDevice) => unknown>> = {
+  "copyFrom() of another size": (x, gpu) => x.copyFrom(gpu.alloc("float32", 5)),
+  "copyTo() of another size": (x, gpu) => x.copyTo(gpu.alloc("float32", 5)),
+  "copyFrom() it of another size": (x, gpu) => gpu.alloc("float32", 5).copyFrom(x),
+  "fill() with a text": (x) => x.fill("x" as never),
+  "setAt() behind the end": (x) => x.setAt(100, 1),
+  "setAt() of a text": (x) => x.setAt(0, "x" as never),
+  "at() behind the end": (x) => x.at(100),
+  "astype() into another shape": (x, gpu) => x.astype("int8", { into: gpu.alloc("int8", 5) }),
+  "upload() of another size": (x) => x.upload(new Float32Array(3)),
+  "download() of another size": (x) => x.downloadSync(new Float32Array(3)),
+  "writeFile() without a path": (x) => x.writeFile(5 as never),
+};
+
+for (const [name, call] of Object.entries(REFUSED)) {
+  testOnDevice(`LazyBuffer reads no file and takes no memory for ${name}`, async (gpu) => {
+    using folder = new TemporaryFolder();
+    const file = folder.write("x.bin", new Uint8Array(400));
+    using x = gpu.lazy("float32", 100, { file });
+    await assertRejects(async () => await call(x, gpu));
+    assertEquals(x.isAllocated, false);
+    gpu.disposeAll();
+  });
+}
+
 Deno.test("LazyBuffer takes no memory when it is planned, looked at or shown", () => {
   const { driver, calls } = watchedDriver();
   return withDevice(async (gpu) => {

@@ -27,7 +27,7 @@ for (const sizes of [[-2], [2, 0.5], [NaN], [2 ** 53], [2 ** 27, 2 ** 27], [Infi
   });
 }
 
-Deno.test("toShape() refuses what is no shape at all", () => {
+Deno.test("toShape() refuses a value that is not a shape", () => {
   for (const nothing of [undefined, null, "4", 4n, {}]) {
     assertThrows(() => toShape(nothing as unknown as number), TypeError, "as a shape: expected");
   }

@@ -396,3 +396,60 @@ testOnDevice("StridedView.copyFrom() refuses other shapes, types and shared elem
     "could move on before the GPU is done",
   );
 });
+
+testOnDevice(
+  "views with strides read, write, compare, describe and fill their elements",
+  async (gpu) => {
+    using x = await gpu.upload(SIX, { shape: [2, 3] });
+    const turned = x.transpose();
+    const read = [0, 1, 2, 3, 4, 5, -1].map((index) => turned.at(index));
+    assertEquals(await Promise.all(read), [1, 4, 2, 5, 3, 6, 6]);
+    await assertRejects(() => turned.at(6), RangeError, "Cannot reach element 6 of StridedView");
+    assertStrictEquals(await turned.setAt(1, 40), turned);
+    assertEquals([...await x.download()], [1, 2, 3, 40, 5, 6]);
+    using whole = turned.contiguous();
+    assertEquals(
+      [await turned.equals(whole), await whole.equals(turned), await turned.equals(turned)],
+      [true, true, true],
+    );
+    assertEquals([await x.equals(turned), await turned.equals(x)], [false, false]);
+    const { lowest, highest, length } = await turned.describe();
+    assertEquals([lowest, highest, length], [1, 40, 6]);
+    assert(Deno.inspect(await turned.showImage()).includes("StridedView(float32[3, 2]"));
+    turned.fillPattern(new Float32Array([7, 8]));
+    assertEquals([...await x.download()], [7, 7, 7, 8, 8, 8]);
+  },
+);
+
+testOnDevice("astype() converts into views with strides and padded rows", async (gpu) => {
+  using x = await gpu.upload(SIX, { shape: [2, 3] });
+  using rows = gpu.pitched("int16", [2, 3]);
+  assertStrictEquals(x.astype("int16", { into: rows }), rows);
+  assertEquals([...await rows.download()], [1, 2, 3, 4, 5, 6]);
+  using y = gpu.zeros("int16", [3, 2]);
+  x.astype("int16", { into: y.transpose() });
+  assertEquals([...await y.download()], [1, 4, 2, 5, 3, 6]);
+  x.transpose().astype("int16", { into: y });
+  assertEquals([...await y.download()], [1, 4, 2, 5, 3, 6]);
+  const into = y.transpose();
+  assertThrows(() => x.astype("int8", { into: into as never }), TypeError, "element types differ");
+  using longer = gpu.zeros("int16", [3, 3]);
+  assertThrows(() => x.astype("int16", { into: longer.transpose() }), RangeError, "shapes differ");
+});
+
+testOnDevice("views of arrays without elements are taken as of others", (gpu) => {
+  using x = gpu.zeros("float32", [0, 4]);
+  using y = gpu.zeros("float32", [2, 0, 3]);
+  assertEquals(x.strided().range(1, { start: 1, end: 3 }).shape, [0, 2]);
+  assertEquals(y.strided().range(2, { start: 1, end: 3 }).shape, [2, 0, 2]);
+  assertEquals(x.transpose().range(0, { start: 1 }).shape, [3, 0]);
+  assertEquals(x.transpose().range(0, { start: -1, step: -1 }).shape, [1, 0]);
+  assertEquals(x.transpose().view(2).shape, [0]);
+  assertEquals(y.strided().view(1).range(1, { start: 2 }).shape, [0, 1]);
+  assertThrows(() => x.transpose().view(4), RangeError, "expected a whole number from -4 to 3");
+  assertThrows(() => x.strided({ shape: [0], strides: [1], offset: 1 }), RangeError, "of 0");
+  assertEquals(x.reshape([-1, 4]).shape, [0, 4]);
+  for (const shape of [[0, -1], [-1, 0]]) {
+    assertThrows(() => x.reshape(shape), RangeError, "beside a size of 0, -1 can be any size");
+  }
+});

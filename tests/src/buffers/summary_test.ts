@@ -4,7 +4,7 @@ import { assert, assertAlmostEquals, assertEquals } from "@std/assert";
 import type { BufferSummary } from "../../../src/buffers/summary.ts";
 import { withDevice } from "../../support/with_device.ts";
 
-const LARGEST = Number.MAX_VALUE;
+const MAX = Number.MAX_VALUE;
 
 /** Summarises values as float64. */
 async function summaryOf(values: readonly number[]): Promise<BufferSummary> {
@@ -18,19 +18,19 @@ async function summaryOf(values: readonly number[]): Promise<BufferSummary> {
 }
 
 Deno.test("describe() of the largest numbers of both signs has finite figures", async () => {
-  const found = await summaryOf([-LARGEST, -LARGEST, LARGEST, LARGEST]);
+  const found = await summaryOf([-MAX, -MAX, MAX, MAX]);
   assertEquals(found.mean, 0);
-  assertEquals(found.deviation, LARGEST);
-  assertEquals(found.quartiles, [-LARGEST, 0, LARGEST]);
+  assertEquals(found.deviation, MAX);
+  assertEquals(found.quartiles, [-MAX, 0, MAX]);
   assertEquals([found.histogram[0], found.histogram.at(-1)], [2, 2]);
 });
 
 for (const count of [3, 7, 49, 1000]) {
   Deno.test(`describe() of ${count} times the largest number has that mean`, async () => {
-    const found = await summaryOf(Array(count).fill(LARGEST));
-    assertAlmostEquals((found.mean ?? 0) / LARGEST, 1, 1e-12);
-    assertEquals(found.quartiles, [LARGEST, LARGEST, LARGEST]);
-    assertAlmostEquals((found.deviation ?? NaN) / LARGEST, 0, 1e-12);
+    const found = await summaryOf(Array(count).fill(MAX));
+    assertAlmostEquals((found.mean ?? 0) / MAX, 1, 1e-12);
+    assertEquals(found.quartiles, [MAX, MAX, MAX]);
+    assertAlmostEquals((found.deviation ?? NaN) / MAX, 0, 1e-12);
   });
 }
 

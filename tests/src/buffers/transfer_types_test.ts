@@ -107,20 +107,18 @@ const REFUSED: Readonly<Record<string, string>> = {
     `Type 'DeviceBuffer<DType>' is not assignable`,
 };
 
-Deno.test("transfers accept arrays, shared memory and bytes that hold the element type", async () => {
-  assertEquals(await check(FITTING), "");
-});
-
-Deno.test("transfers refuse arrays of another element type, and texts, by their types", async () => {
-  const program = Object.keys(REFUSED);
-  const errors = (await check(program)).split(/\n(?=TS\d+ \[ERROR\]: )/);
-  const firstLine = HEAD.split("\n").length;
+Deno.test("transfers accept and refuse arrays and texts by their types", async () => {
+  const errors = (await check([...FITTING, ...Object.keys(REFUSED).map((line) => `{ ${line} }`)]))
+    .split(/\n(?=TS\d+ \[ERROR\]: )/);
+  const firstLine = HEAD.split("\n").length + FITTING.length;
   for (const [index, [statement, message]] of Object.entries(REFUSED).entries()) {
     const place = new RegExp(`program\\.ts:${firstLine + index}:`);
     const error = errors.find((text) => place.test(text)) ?? `nothing about ${statement}`;
     assertStringIncludes(error, message);
     assertMatch(error, /^TS\d+ /);
   }
+  const places = errors.map((text) => Number(/program\.ts:(\d+):/.exec(text)?.[1]));
+  assertEquals(places.filter((line) => line < firstLine), []);
 });
 
 /** Type-checks statements, one a line, in a program elsewhere, and returns the errors. */

@@ -5,7 +5,7 @@ import * as mod from "../../../mod.ts";
 import * as kernels from "../../../src/entries/kernels.ts";
 import * as memory from "../../../src/entries/memory.ts";
 import * as numpy from "../../../src/entries/numpy.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { Parts } from "../../../src/words/parts.ts";
 import { bandwidthResult } from "../../support/bandwidth_result.ts";

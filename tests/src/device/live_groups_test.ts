@@ -26,7 +26,7 @@ testOnDevice("LiveTable.by() groups by kind, label and scope", (gpu) => {
   assertEquals(rows("scope"), [["epoch", 3, 4196], [undefined, 1, 1024]]);
 });
 
-testOnDevice("LiveTable.by() rejects what is no group", (gpu) => {
+testOnDevice("LiveTable.by() rejects an unknown group", (gpu) => {
   assertThrows(
     () => gpu.live().by("colour" as LiveGroupKey),
     TypeError,

@@ -25,6 +25,19 @@ testOnDevice("CudaDevice.slot() keeps places of other names", (gpu) => {
   gpu.slot("weights", () => null);
 });
 
+Deno.test("CudaDevice.slot() forgets names whose values were disposed", async () => {
+  const { result } = await runWithCollector(`
+    const kept = gpu.slot("kept", () => gpu.alloc("uint8", 8));
+    const growth = await growthOf(2000, (name) => {
+      gpu.slot(name, () => gpu.alloc("uint8", 8)).dispose();
+    });
+    const before = kept.disposed;
+    gpu.slot("kept", () => null);
+    return [growth < 50, before, kept.disposed, growth];
+  `);
+  assertEquals((result as unknown[]).slice(0, 3), [true, false, true], `${result}`);
+});
+
 testOnDevice("CudaDevice.slot() keeps several in a DisposableStack, and in no list", (gpu) => {
   const make = () => [gpu.alloc("uint8", 1024), gpu.alloc("uint8", 1024)];
   const words = 'Cannot keep a list in slot "x": expected something that can be disposed, such ' +

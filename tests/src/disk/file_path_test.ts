@@ -17,7 +17,7 @@ Deno.test("pathOf() makes every spelling of a path absolute", () => {
   assertEquals(pathOf("/a%20b"), "/a%20b"); // a name like any other
 });
 
-Deno.test("pathOf() names what is no path", () => {
+Deno.test("pathOf() names a value that is not a path", () => {
   const wrong: readonly [given: unknown, message: string][] = [
     ["", 'Cannot use "" as a path: expected a text that is not empty'],
     ["a\0b", 'Cannot use "a\\u0000b" as a path'],

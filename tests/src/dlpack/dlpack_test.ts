@@ -145,7 +145,46 @@ testOnDevice("fromDLPack() takes arrays without axes and without elements", asyn
   using none = gpu.zeros("float64", [4, 0]);
   using struct = new ForeignStruct(none, { data: 0n, deviceId: 0 });
   using empty = gpu.fromDLPack(struct.address);
-  assertEquals([empty.shape, empty.length, struct.deletedCount], [[4, 0], 0, 1]);
+  assertEquals([empty.shape, empty.length, struct.deletedCount], [[4, 0], 0, 0]);
+  assertThrows(() => gpu.fromDLPack(struct.address), TypeError, "a buffer has it already");
+  empty.dispose();
+  gpu.synchronizeSync();
+  gpu.context.sweep();
+  assertEquals(struct.deletedCount, 1);
+});
+
+testOnDevice("a struct that no library has taken is a live object", (gpu) => {
+  using x = gpu.zeros("uint8", 1000);
+  const before = gpu.live().count;
+  const tensor = x.toDLPack({ copy: true });
+  const [row] = gpu.live({ kind: "dlpack" }).objects;
+  assertEquals([gpu.live().count, row?.kind], [before + 1, "dlpack"]);
+  tensor.dispose();
+  assertEquals(gpu.live().count, before);
+  const given = x.toDLPack();
+  const address = given.release();
+  assertEquals(gpu.live().count, before); // a library has it now
+  using again = gpu.fromDLPack(address);
+  assertEquals(again.length, 1000);
+  x.toDLPack();
+  gpu.disposeAll();
+  assertEquals(gpu.live().count, 0);
+});
+
+testOnDevice("toDLPack() of no elements has the kind of memory that there would be", (gpu) => {
+  const kinds = [
+    [gpu.pinned("float32", [0, 3]), DLDeviceType.kDLCUDAHost],
+    [gpu.mapped("float32", 0), DLDeviceType.kDLCUDAHost],
+    [gpu.managed("float32", 0), DLDeviceType.kDLCUDAManaged],
+    [gpu.zeros("float32", 0), DLDeviceType.kDLCUDA],
+  ] as const;
+  for (const [x, type] of kinds) {
+    using tensor = x.toDLPack();
+    assertEquals([x.kind, readStruct(tensor.address).dl_tensor.device.device_type], [x.kind, type]);
+    using back = gpu.fromDLPack(tensor);
+    assertEquals(back.shape, x.shape);
+    x.dispose();
+  }
 });
 
 testOnDevice("strides go both ways: transposed, reversed, stepped and repeated", (gpu) => {
@@ -274,7 +313,7 @@ for (const [code, bits, lanes, words] of OTHER_TYPES) {
     }));
 }
 
-testOnDevice("fromDLPack() refuses what is no address of a struct", (gpu) => {
+testOnDevice("fromDLPack() refuses a value that is not the address of a struct", (gpu) => {
   const wrong: readonly [unknown, string][] = [
     [0n, "its address is null"],
     [12n, "expected a multiple of 8"],

@@ -1,6 +1,7 @@
 // Checks which driver is opened, how a missing or old one is explained, and how a status becomes an error.
 
 import {
+  assert,
   assertEquals,
   assertFalse,
   assertInstanceOf,
@@ -10,12 +11,14 @@ import {
   assertThrows,
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
-import type { DriverApi } from "../../../ffi/cuda.ts";
+import { CUDA_GROUPS, type DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { Driver, type DriverChoice } from "../../../src/driver/driver.ts";
 import { CudaError, CudaUnavailableError } from "../../../src/words/errors.ts";
 import { runWith } from "../../support/child_deno.ts";
 import { testDriver } from "../../support/driver.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testUnless } from "../../support/test_unless.ts";
 
 function reasonOf(api: DriverApi): { reason: string; message: string } {
   const { reason, message } = assertThrows(() => Driver.open(api), CudaUnavailableError);
@@ -85,7 +88,7 @@ Deno.test("Driver.open() tells parts of a driver that do not match", () => {
     cuInit: () => CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH,
   });
   assertEquals(reason, "driver-too-old");
-  assertStringIncludes(message, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803); reboot");
+  assertStringIncludes(message, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803); the kernel's module");
 });
 
 Deno.test("Driver.open() names the status when the driver does not start", () => {
@@ -93,7 +96,7 @@ Deno.test("Driver.open() names the status when the driver does not start", () =>
     ...simulateDriver(),
     cuInit: () => CUresult.CUDA_ERROR_UNKNOWN,
   });
-  assertStringIncludes(message, "cuInit returned CUDA_ERROR_UNKNOWN (999); check nvidia-smi");
+  assertStringIncludes(message, "cuInit returned CUDA_ERROR_UNKNOWN (999); the driver's modules");
 });
 
 Deno.test("Driver.open() tries again after a driver that could not be used", () => {
@@ -195,4 +198,82 @@ Deno.test("CudaUnavailableError keeps what the library search found as its cause
     "/nowhere/libcuda.so.1",
   );
   assertInstanceOf(error.cause, Error);
+});
+
+const STARTS: readonly (readonly [number, string, string])[] = [
+  [34, "bad-library", "is a stub of the CUDA toolkit"],
+  [100, "no-device", "the CUDA driver sees no device"],
+  [802, "not-ready", "Fabric Manager"],
+  [803, "driver-too-old", "of different drivers"],
+  [804, "driver-too-old", "cuda-compat"],
+  [805, "not-ready", "MPS server"],
+  [999, "not-ready", "nvidia-modprobe"],
+  [46, "not-ready", "the kernel's log"],
+];
+
+Deno.test("Driver.open() has words of its own for each reason that a driver does not start", () => {
+  for (const [status, reason, words] of STARTS) {
+    const api = { ...simulateDriver(), cuInit: () => status };
+    const error = assertThrows(() => Driver.open(api), CudaUnavailableError, words);
+    assertEquals([status, error.reason], [status, reason]);
+  }
+});
+
+const hasCompiler = await new Deno.Command("gcc", { args: ["--version"], stdout: "null" }).output()
+  .then(({ success }) => success, () => false);
+const testCompiled = (name: string, body: () => Promise<void>) =>
+  testUnless(name, hasCompiler ? undefined : "there is no gcc, for a library that fails", body);
+
+/** Makes a driver library all of whose functions return a status. */
+async function makeDriver(folder: TemporaryFolder, name: string, status: number): Promise<string> {
+  const functions = CUDA_GROUPS.flatMap((group) => Object.keys(group));
+  const source = functions.map((name) => `int ${name}(){return ${status};}`).join("\n");
+  const path = folder.pathOf(name);
+  const args = ["-shared", "-fPIC", "-w", "-o", path, folder.write(`${name}.c`, source)];
+  const { success } = await new Deno.Command("gcc", { args }).output();
+  assert(success);
+  return path;
+}
+
+testCompiled(
+  "Driver.open() with auto says once that a GPU is there and cannot be used",
+  async () => {
+    using folder = new TemporaryFolder();
+    const mod = import.meta.resolve("../../../mod.ts");
+    for (const [status, isSilent] of [[802, false], [34, false], [100, true]] as const) {
+      const path = await makeDriver(folder, `libcuda${status}.so.1`, status);
+      const { stdout, stderr } = await runWith(
+        ["-A"],
+        `import { CudaDevice } from ${JSON.stringify(mod)};
+       using gpu = CudaDevice.open(0, { driver: "auto" });
+       using again = CudaDevice.open(0, { driver: "auto" });
+       using asked = CudaDevice.open(0, { driver: "simulated" });
+       console.log(gpu.isSimulated, gpu.whySimulated, asked.whySimulated);`,
+        { VRAMKIT_CUDA: path },
+      );
+      const words = STARTS.find(([known]) => known === status)?.[2] ?? "";
+      assertStringIncludes(stdout, words);
+      assertEquals([stdout.startsWith("true "), stdout.trim().endsWith(" undefined")], [
+        true,
+        true,
+      ]);
+      const warned = stderr.split("\n").filter((line) => line.includes("uses the simulated GPU"));
+      assertEquals(warned.length, isSilent ? 0 : 1, stderr);
+    }
+  },
+);
+
+testCompiled("CudaDevice.open() goes on behind a stub", async () => {
+  using folder = new TemporaryFolder();
+  const stub = await makeDriver(folder, "libcuda.so.1", 34);
+  const other = await makeDriver(folder, "libcuda.so", 802);
+  const mod = import.meta.resolve("../../../mod.ts");
+  const { stdout } = await runWith(
+    ["-A"],
+    `import { CudaDevice } from ${JSON.stringify(mod)};
+     for (const time of [1, 2]) try { CudaDevice.open() } catch (error) { console.log(error.message); }`,
+    { LD_LIBRARY_PATH: other.slice(0, other.lastIndexOf("/")) },
+  );
+  const messages = stdout.trim().split("\n");
+  assertEquals(messages.map((message) => message.includes("(802)")), [true, true], stub);
 });

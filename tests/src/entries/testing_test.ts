@@ -164,7 +164,7 @@ testOnDevice("withoutLeaks() reports what was collected before it ended", async 
   assertEquals(undisposed.listeners.size, 0);
 });
 
-testOnDevice("withoutLeaks() refuses what is no function, and what is no device", (gpu) => {
+testOnDevice("withoutLeaks() refuses values that are not functions or devices", (gpu) => {
   assertThrows(() => withoutLeaks(gpu, 5 as never), TypeError, "expected a function");
   assertThrows(() => withoutLeaks({} as never, () => {}), TypeError, "expected a device");
 });

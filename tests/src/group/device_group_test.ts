@@ -17,7 +17,7 @@ import type { RankFaults } from "../../../ffi/simulated/options.ts";
 import type { GpuBuffer } from "../../../src/buffers/gpu_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { ON_GPU } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -27,7 +27,7 @@ import {
   driverFor,
   type GroupBody,
   type GroupScene,
-  MOST_RANKS,
+  MAX_RANKS,
   testOnGroup,
   testWithNccl,
   uploadAll,
@@ -117,7 +117,7 @@ testOnGroup(
     const work = scene.group.allReduce(buffers);
     const downloads = buffers.map((buffer) => buffer.download());
     for (const array of await Promise.all(downloads)) {
-      assert(array.every((value) => value === 2 * MOST_RANKS));
+      assert(array.every((value) => value === 2 * MAX_RANKS));
     }
     await Promise.all(uploads);
     await work;
@@ -136,7 +136,7 @@ testOnGroup(
     await events.at(-1)?.synchronize();
     // On a GPU the bytes are there before the event loop has told the upload.
     assert(isUploaded || ON_GPU);
-    assertEquals(await buffers.at(-1)?.at(0), MOST_RANKS - 1);
+    assertEquals(await buffers.at(-1)?.at(0), MAX_RANKS - 1);
     await upload;
   },
 );
@@ -162,7 +162,7 @@ testOnGroup(
     scene.group.allReduce(sources, { into });
     for (const source of sources) source.dispose();
     scene.gpus.map((gpu) => stack.use(gpu.alloc("float32", LENGTH)).fill(99));
-    const expected = Array(LENGTH).fill(3 * MOST_RANKS);
+    const expected = Array(LENGTH).fill(3 * MAX_RANKS);
     assertEquals(await downloadAll(into), into.map(() => expected));
   },
 );
@@ -182,7 +182,7 @@ testOnGroup("DeviceGroup does the calls of a batch as one", async (scene, stack)
   });
   for (const list of lists) {
     for (const values of await downloadAll(list)) {
-      assert(values.every((value) => value === MOST_RANKS));
+      assert(values.every((value) => value === MAX_RANKS));
     }
   }
 });
@@ -204,13 +204,13 @@ testOnGroup("DeviceGroup goes on after each refusal", async (scene, stack) => {
   const stream = stack.use(gpus.at(0)?.createStream({ label: "gone" }));
   stream?.dispose();
   const refusals: [() => unknown, typeof TypeError | typeof RangeError, string][] = [
-    [() => group.allReduce(many), RangeError, `pass one for each of ${MOST_RANKS} device`],
+    [() => group.allReduce(many), RangeError, `pass one for each of ${MAX_RANKS} device`],
     [() => group.allReduce(first as never), TypeError, "expected a list with a buffer"],
     [() => group.allReduce(buffers.map(() => 5) as never), TypeError, "expected a buffer"],
     [() => group.allReduce(flags), TypeError, "with bool: NCCL computes with int8"],
     [() => group.allReduce(buffers, { into: integers as never }), TypeError, "types differ"],
     [() => group.allReduce(buffers, { into: halves }), RangeError, "must have 24 elements"],
-    [() => group.reduce(buffers, { root: MOST_RANKS }), RangeError, "the group has ranks 0 to"],
+    [() => group.reduce(buffers, { root: MAX_RANKS }), RangeError, "the group has ranks 0 to"],
     [() => group.reduce(buffers, { root: -1 }), RangeError, "rank -1"],
     [() => group.broadcast(buffers, { root: 0.5 }), RangeError, "rank 0.5"],
     [() => group.broadcast(first as never), TypeError, "one buffer and { into }"],
@@ -266,7 +266,7 @@ testOnGroup("DeviceGroup goes on after each refusal", async (scene, stack) => {
     ],
     [() => gpus.at(0)?.capture(() => group.allReduce(buffers) as never), TypeError, "captured"],
   ];
-  if (MOST_RANKS > 1) {
+  if (MAX_RANKS > 1) {
     refusals.push(
       [() => group.allGather(buffers, { into: buffers }), RangeError, "must have"],
       [() => group.allReduce(buffers.toReversed()), TypeError, "for rank 0: it is on device"],
@@ -303,36 +303,36 @@ testOnGroup("DeviceGroup goes on after each refusal", async (scene, stack) => {
   }
   assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(1)));
   await group.allReduce(buffers);
-  assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(MOST_RANKS)));
+  assertEquals(await downloadAll(buffers), buffers.map(() => Array(24).fill(MAX_RANKS)));
 });
 
 testWithNccl("DeviceGroup.dispose() ends a group once, after the work queued on it", async () => {
-  const driver = driverFor(MOST_RANKS);
-  using gpus = CudaDevice.openMany(range(MOST_RANKS), { driver });
+  const driver = driverFor(MAX_RANKS);
+  using gpus = CudaDevice.openMany(range(MAX_RANKS), { driver });
   await checkNothingLeftOn(gpus, async () => {
     using stack = new DisposableStack();
     const group = await gpus.group({ label: "mine" });
-    assertEquals(`${group}`, `DeviceGroup(mine, ${MOST_RANKS} device${MOST_RANKS > 1 ? "s" : ""})`);
+    assertEquals(`${group}`, `DeviceGroup(mine, ${MAX_RANKS} device${MAX_RANKS > 1 ? "s" : ""})`);
     const buffers = ones({ gpus, group }, stack);
     group.allReduce(buffers);
     group.dispose();
     group.dispose();
     assert(group.disposed);
     assertThrows(() => group.allReduce(buffers), DisposedError, "mine");
-    assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(MOST_RANKS)));
+    assertEquals(await downloadAll(buffers), buffers.map(() => Array(LENGTH).fill(MAX_RANKS)));
   });
 });
 
 testWithNccl("DeviceGroup outlives its devices until it is disposed", async () => {
-  const driver = driverFor(MOST_RANKS);
-  const gpus = CudaDevice.openMany(range(MOST_RANKS), { driver });
+  const driver = driverFor(MAX_RANKS);
+  const gpus = CudaDevice.openMany(range(MAX_RANKS), { driver });
   using stack = new DisposableStack();
   const group = await gpus.group();
   const buffers = ones({ gpus, group }, stack);
   gpus.dispose();
   await group.allReduce(buffers);
   const values = await downloadAll(buffers);
-  assertEquals(values, buffers.map(() => Array(LENGTH).fill(MOST_RANKS)));
+  assertEquals(values, buffers.map(() => Array(LENGTH).fill(MAX_RANKS)));
   group.dispose();
   await assertRejects(() => gpus.group(), DisposedError, "DeviceList");
 });
@@ -642,7 +642,7 @@ async function errorOf(call: () => unknown): Promise<unknown> {
 }
 
 testWithNccl("gpu.report() tells what NCCL took for a group, until the group ends", async () => {
-  using gpus = CudaDevice.all({ driver: driverFor(MOST_RANKS) });
+  using gpus = CudaDevice.all({ driver: driverFor(MAX_RANKS) });
   const libraries = () => gpus.map((gpu) => gpu.report().data.libraries);
   assertEquals(libraries(), gpus.map(() => []));
   const before = gpus.map(({ memory: { freeBytes } }) => freeBytes);

@@ -14,11 +14,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import type { DeviceGroup } from "../../../src/group/device_group.ts";
+import { FrameConnection, STRANGER } from "../../../src/group/frames.ts";
 import { GroupError } from "../../../src/group/group_error.ts";
 import type { JoinOptions } from "../../../src/group/group_options.ts";
+import { Secret } from "../../../src/group/handshake.ts";
 import { joinGroup } from "../../../src/group/join_group.ts";
 import { readAppointment } from "../../../src/group/rendezvous_address.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
+import { VERSION } from "../../../src/words/version.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { join, openRank, withRanks } from "../../support/group/joined_ranks.ts";
 import { namesIn } from "../../support/files.ts";
@@ -503,6 +506,44 @@ Deno.test("joinGroup() refuses a rank that is there already", async () => {
   await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
 });
 
+Deno.test("joinGroup() refuses a rank that the group has not, also with the right token", async () => {
+  const rendezvous = freeAddress();
+  using first = openRank(0);
+  using second = openRank(1);
+  const started = join({ rendezvous, rank: 0, size: 2, device: first, timeoutSeconds: 8 });
+  await delay(300);
+  const { port } = new URL(rendezvous.replace("tcp:", "http:"));
+  const connection = new FrameConnection(
+    await Deno.connect({ hostname: "127.0.0.1", port: Number(port) }),
+    STRANGER,
+  );
+  const theirs = `${(await connection.next())?.head["nonce"]}`;
+  const own = "ab".repeat(16);
+  const text = JSON.stringify({
+    kit: VERSION,
+    nccl: "2.28.9",
+    size: 2,
+    rank: 7,
+    pid: 1,
+    device: "GPU-of-nobody",
+    isSimulated: true,
+  });
+  const secret = await Secret.of(TOKEN);
+  const proof = await secret.prove({ side: "rank", nonces: [theirs, own], text });
+  connection.send({ vramkit: 1, nonce: own, introduction: text, proof });
+  const answer = (await connection.next())?.head;
+  assertEquals(answer, {
+    refused: "rank",
+    words: "it has rank 7, the group of 2 has ranks 0 to 1",
+  });
+  connection.close();
+  const groups = await Promise.all([
+    started,
+    join({ rendezvous, rank: 1, size: 2, device: second }),
+  ]);
+  await Promise.all(groups.map((group) => group[Symbol.asyncDispose]()));
+});
+
 Deno.test("joinGroup() names the ranks that never came, on all others", async () => {
   const rendezvous = freeAddress();
   using first = openRank(0);
@@ -799,7 +840,7 @@ testOnLinux(
   },
 );
 
-Deno.test("readAppointment() reads addresses, and refuses what is none", () => {
+Deno.test("readAppointment() reads addresses, and refuses other texts", () => {
   const own = { rank: 1, size: 4, token: TOKEN };
   const placeOf = (rendezvous: string) => readAppointment({ ...own, rendezvous }).place;
   assertEquals(placeOf("tcp://10.0.0.1:4100"), {

@@ -2,9 +2,9 @@
 
 import { assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
-import { PooledPinnedHostMemoryResource } from "../../../src/memory/pooled_pinned_host_memory_resource.ts";
+import { AlignedResourceAdaptor } from "../../../src/resources/aligned_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { PooledPinnedHostMemoryResource } from "../../../src/resources/pooled_pinned_host_memory_resource.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";

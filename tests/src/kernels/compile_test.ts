@@ -1,7 +1,13 @@
 // Compiling CUDA C++: on the simulated driver with its own compiler, and with NVIDIA's where it is
 // found, which needs no GPU. What was compiled is kept.
 
-import { assert, assertEquals, assertNotEquals, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertNotEquals,
+  assertRejects,
+  assertStringIncludes,
+} from "@std/assert";
 import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
@@ -17,6 +23,7 @@ import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { testUnless } from "../../support/test_unless.ts";
+import { CaughtWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const SCALE = `extern "C" __global__ void scale(float *x, float factor, int count) {
@@ -161,6 +168,107 @@ Deno.test("compiled code is found again by this process, and by others through t
     Deno.writeFileSync(path, changed);
     forgetCode();
     assertEquals(await findCode(key), undefined, `a change at ${at} was taken`);
+  }
+});
+
+Deno.test("compiled code that somebody else may have written is not used, with one warning", async () => {
+  using folder = new TemporaryFolder();
+  const home = `${folder.path}/made/for/it`;
+  using _cache = setVariable("VRAMKIT_CACHE", home);
+  const key = "k";
+  const code = { image: Uint8Array.of(1), entries: new Map(), symbol: "f", log: "" };
+  const kernels = `${home}/kernels`;
+  const file = `${kernels}/${key}.kernel`;
+  const isRoot = Deno.uid() === 0;
+  const changes: readonly (readonly [string, () => unknown])[] = [
+    ["may be written by others (mode 666)", () => Deno.chmodSync(file, 0o666)],
+    ["may be written by others (mode 620)", () => Deno.chmodSync(file, 0o620)],
+    ["may be written by others (mode 777)", () => Deno.chmodSync(kernels, 0o777)],
+    ["may be written by others (mode 1777)", () => Deno.chmodSync(kernels, 0o1777)],
+    [`${home} above it may be`, () => Deno.chmodSync(home, 0o777)],
+    ["it is a pipe", async () => {
+      Deno.removeSync(file);
+      await makePipe(folder, "made/for/it/kernels/k.kernel");
+    }],
+    ["it is a link", () => {
+      Deno.renameSync(file, `${home}/elsewhere`);
+      Deno.symlinkSync(`${home}/elsewhere`, file);
+    }],
+    ...(isRoot
+      ? [
+        ["belongs to user 65534", () => Deno.chownSync(file, 65534, 65534)] as const,
+        ["belongs to user 65534", () => Deno.chownSync(kernels, 65534, 65534)] as const,
+      ]
+      : []),
+  ];
+  for (const [words, change] of changes) {
+    forgetCode();
+    await keepCode(key, code);
+    forgetCode();
+    assertEquals(await findCode(key), code, "before");
+    await change();
+    forgetCode();
+    using warnings = new CaughtWarnings();
+    assertEquals([await findCode(key), await findCode(key)], [undefined, undefined], words);
+    assertEquals(warnings.texts.length, 1, words);
+    assertStringIncludes(warnings.texts[0] ?? "", words);
+    Deno.removeSync(`${folder.path}/made`, { recursive: true });
+  }
+  forgetCode();
+});
+
+Deno.test("the simulated compiler knows CUDA's types, structs and what the source names", async () => {
+  const kernels = { k: { run() {} } };
+  const declared = `
+    struct S { int a; double b; }; // 16 bytes
+    typedef struct { float x, y; char c[3]; } T;
+    using Q = S;
+    typedef unsigned long long u64;
+    enum class E : unsigned char { A };
+    struct __align__(16) V { float v[3]; };
+    struct W { S s; T t[2]; float *p, q; };
+    struct M { void f(); int a; };`;
+  const sizes: Readonly<Record<string, number | undefined>> = {
+    "S v": 16,
+    "const struct S s": 16,
+    "float p[]": 8,
+    "const float *__restrict__ p": 8,
+    "float4 v": 16,
+    "double3 v": 24,
+    "__half h": 2,
+    "nv_bfloat16 h": 2,
+    "half2 h": 4,
+    "T t": 12,
+    "Q q": 16,
+    "u64 n": 8,
+    "E e": 1,
+    "V v": 16,
+    "W w": 56,
+    "dim3 d": 12,
+    "std::size_t n": 8,
+    "unsigned char": 1,
+    "long int n": 8,
+    "const unsigned n": 4,
+    "M m": undefined,
+    "Foo f": undefined,
+    "long double x": undefined,
+  };
+  for (const [parameter, size] of Object.entries(sizes)) {
+    const source = `${declared} extern "C" __global__ void k(${parameter}, int n) {}`;
+    using gpu = CudaDevice.open(0, { driver: simulateDriver({ kernels }) });
+    const compile = () => gpu.compile(source, { cache: false });
+    if (size === undefined) {
+      await assertRejects(compile, TypeError, "such as { parameterBytes: [8, 4] }");
+      const named = simulateDriver({ kernels: { k: { run() {}, parameterBytes: [24, 4] } } });
+      using other = CudaDevice.open(0, { driver: named });
+      using kernel = await other.compile(source, { cache: false });
+      assertEquals(kernel.parameterBytes, [24, 4]);
+      continue;
+    }
+    using kernel = await compile();
+    assertEquals([parameter, ...kernel.parameterBytes ?? []], [parameter, size, 4]);
+    kernel.launch({ grid: 1, block: 1, args: [new Uint8Array(size), 1] as never });
+    await gpu.synchronize();
   }
 });
 

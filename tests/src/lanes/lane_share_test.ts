@@ -7,7 +7,7 @@ import { Driver } from "../../../src/driver/driver.ts";
 import { LaneShare } from "../../../src/lanes/lane_share.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
+import { GROUP_SIZES, MAX_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { testOnLinux } from "../../support/test_unless.ts";
 
@@ -89,7 +89,7 @@ for (const count of GROUP_SIZES) {
 testOnLinux(
   "a device that is closed leaves the lanes to the others",
   () =>
-    withDevices(MOST_RANKS, async (gpus) => {
+    withDevices(MAX_RANKS, async (gpus) => {
       const buffers = gpus.map((gpu) => gpu.alloc("uint8", 100_000));
       await engineOf(deviceAt(gpus, -1).context).runLanes();
       for (const [rank, buffer] of buffers.entries()) {
@@ -97,7 +97,7 @@ testOnLinux(
         await buffer.upload(bytes);
         assertSameBytes(await buffer.download(), bytes);
         buffer.dispose();
-        if (rank < MOST_RANKS - 1) engineOf(deviceAt(gpus, rank).context).dispose();
+        if (rank < MAX_RANKS - 1) engineOf(deviceAt(gpus, rank).context).dispose();
       }
     }, { limits: SMALL_SLOTS }),
 );

@@ -133,7 +133,7 @@ Deno.test("parseNvbandwidth() reads sums from its text, and leaves out cases tha
   );
 });
 
-Deno.test("parseNvbandwidth() refuses what has no case", () => {
+Deno.test("parseNvbandwidth() refuses a text without cases", () => {
   for (const text of ["", "SUM a", "{}", "{", '{"nvbandwidth":{"testcases":5}}', "SUM a 5 6"]) {
     assertThrows(() => parseNvbandwidth(text), TypeError, "Cannot read the output of nvbandwidth");
   }

@@ -15,7 +15,7 @@ import { LINK_CASES } from "../../../src/measure/link_cases.ts";
 import { nvbandwidthDocument, parseNvbandwidth } from "../../../src/measure/nvbandwidth.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
 import { cardOf } from "../../support/display.ts";
-import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
+import { GROUP_SIZES, MAX_RANKS } from "../../support/group_scene.ts";
 import { withDevices } from "../../support/parts_scene.ts";
 
 const SMALL = { caseSize: 4097, sampleCount: 1 } as const;
@@ -100,13 +100,13 @@ Deno.test("gpus.bandwidth() leaves no stream waiting when a copy cannot be queue
 });
 
 Deno.test("gpus.bandwidth() has a result that JSON stores and nvbandwidth's readers read", () =>
-  withDevices(MOST_RANKS, async (gpus) => {
+  withDevices(MAX_RANKS, async (gpus) => {
     const cases = ["host_to_device_memcpy_ce", "device_to_device_memcpy_read_ce"] as const;
-    const result = await gpus.bandwidth({ ...SMALL, cases: MOST_RANKS > 1 ? cases : [cases[0]] });
+    const result = await gpus.bandwidth({ ...SMALL, cases: MAX_RANKS > 1 ? cases : [cases[0]] });
     const again = new LinkBandwidthResult(JSON.parse(JSON.stringify(result)));
     assertEquals(again, result);
     const document = nvbandwidthDocument(again);
-    assertEquals(document.nvbandwidth["GPU Device list"].length, MOST_RANKS);
+    assertEquals(document.nvbandwidth["GPU Device list"].length, MAX_RANKS);
     assertEquals(
       parseNvbandwidth(JSON.stringify(document)),
       new Map(result.cases.map(({ name, gigabytesPerSecond }) => [name, gigabytesPerSecond])),

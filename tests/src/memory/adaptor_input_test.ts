@@ -2,13 +2,13 @@
 
 import { assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { AlignedResourceAdaptor } from "../../../src/memory/aligned_resource_adaptor.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
-import { FailureCallbackResourceAdaptor } from "../../../src/memory/failure_callback_resource_adaptor.ts";
-import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
-import { LoggingResourceAdaptor } from "../../../src/memory/logging_resource_adaptor.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
-import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { AlignedResourceAdaptor } from "../../../src/resources/aligned_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { FailureCallbackResourceAdaptor } from "../../../src/resources/failure_callback_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/resources/limiting_resource_adaptor.ts";
+import { LoggingResourceAdaptor } from "../../../src/resources/logging_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/resources/tracking_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 

@@ -3,8 +3,8 @@
 
 import { assert, assertEquals } from "@std/assert";
 import { walkAllocations } from "../../../bench/allocation_walk.ts";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice } from "../../support/with_device.ts";

@@ -46,6 +46,7 @@ testResource({
 });
 testResource({
   name: "A user's resource",
+  isForeign: true,
   make: (gpu) => new BorderedResource(new CudaMemoryResource(gpu)),
 });
 

@@ -217,7 +217,7 @@ for (const [name, call] of Object.entries(ALLOCATING)) {
     }));
 }
 
-Deno.test("A resource of the program's that keeps what is not needed after all is warned of", () =>
+Deno.test("A program is warned of its own resource that keeps memory which a failed call does not need", () =>
   withDevice((gpu) => {
     using cache = new CachingResourceAdaptor(new LedgerResource(gpu));
     gpu.alloc("uint8", 16 * MEBIBYTE, { resource: cache }).dispose();

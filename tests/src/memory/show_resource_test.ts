@@ -1,13 +1,13 @@
 // Memory resources on a console: a line each, with the counters.
 
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { CachingResourceAdaptor } from "../../../src/memory/caching_resource_adaptor.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
-import { LimitingResourceAdaptor } from "../../../src/memory/limiting_resource_adaptor.ts";
 import { MappedHostMemoryResource } from "../../../src/memory/mapped_host_memory_resource.ts";
 import { PinnedHostMemoryResource } from "../../../src/memory/pinned_host_memory_resource.ts";
-import { StatisticsResourceAdaptor } from "../../../src/memory/statistics_resource_adaptor.ts";
-import { TrackingResourceAdaptor } from "../../../src/memory/tracking_resource_adaptor.ts";
+import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
+import { LimitingResourceAdaptor } from "../../../src/resources/limiting_resource_adaptor.ts";
+import { StatisticsResourceAdaptor } from "../../../src/resources/statistics_resource_adaptor.ts";
+import { TrackingResourceAdaptor } from "../../../src/resources/tracking_resource_adaptor.ts";
 import { LedgerResource } from "../../support/ledger_resource.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 

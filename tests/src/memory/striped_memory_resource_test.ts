@@ -8,7 +8,7 @@ import { StripedMemoryResource } from "../../../src/memory/striped_memory_resour
 import { CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { ON_GPU } from "../../support/driver.ts";
-import { GROUP_SIZES, MOST_RANKS } from "../../support/group_scene.ts";
+import { GROUP_SIZES, MAX_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, withDevices } from "../../support/parts_scene.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
@@ -59,7 +59,7 @@ const COPIES: Readonly<Record<string, (gpu: CudaDevice, to: Bytes, from: Bytes) 
 for (const [name, copy] of Object.entries(COPIES)) {
   Deno.test(
     `${name} between striped memory and the first device's own goes on the other's stream`,
-    { ignore: MOST_RANKS < 2 },
+    { ignore: MAX_RANKS < 2 },
     async () => {
       for (const isInto of [true, false]) {
         // No device has the right to the other's own memory yet.
@@ -75,10 +75,10 @@ for (const [name, copy] of Object.entries(COPIES)) {
 }
 
 Deno.test("gpus.stripe() takes its stripes from each device in turn, and gives them back", () =>
-  withDevices(MOST_RANKS, (gpus) => {
+  withDevices(MAX_RANKS, (gpus) => {
     const used = () => gpus.map(({ memory: { freeBytes } }) => freeBytes);
     const before = used();
-    const wide = gpus.stripe(4 * MIB * MOST_RANKS + 1, { stripeSize: 4 * MIB });
+    const wide = gpus.stripe(4 * MIB * MAX_RANKS + 1, { stripeSize: 4 * MIB });
     const taken = before.map((bytes, rank) => bytes - (used()[rank] ?? 0));
     if (!ON_GPU) assertEquals(taken, taken.map((_, rank) => (rank === 0 ? 6 : 4) * MIB));
     assert(taken.every((bytes) => bytes >= 4 * MIB), `${taken}`);
@@ -88,7 +88,7 @@ Deno.test("gpus.stripe() takes its stripes from each device in turn, and gives t
   }));
 
 Deno.test("gpus.stripe() takes element types, and refuses parts of elements", () =>
-  withDevices(MOST_RANKS, async (gpus, stack) => {
+  withDevices(MAX_RANKS, async (gpus, stack) => {
     const wide = stack.use(gpus.stripe("4 KiB", { dtype: "float64" }));
     assertEquals(wide.length, 512);
     wide.fill(0.5);

@@ -44,7 +44,7 @@ Deno.test("CudaStream.fromHandle() takes what __cuda_stream__() tells, which str
     assertEquals(CudaStream.fromHandle(gpu.stream, { gpu }), gpu.stream);
   }));
 
-testOnDevice("CudaStream.fromHandle() refuses what is no stream", (gpu) => {
+testOnDevice("CudaStream.fromHandle() refuses a value that is not a stream", (gpu) => {
   const wrong: readonly unknown[] = [
     ...[0n, -1n, 2n ** 64n, 5, "5", null, undefined, {}, gpu],
     { __cuda_stream__: () => [1, 5n] },

@@ -6,7 +6,7 @@ import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts"
 import { testDriver } from "../../support/driver.ts";
 import { testOnDevice } from "../../support/with_device.ts";
 
-testOnDevice("A stream that is none is refused by name", (gpu) => {
+testOnDevice("A call names a stream that is not one, and refuses it", (gpu) => {
   using stream = gpu.createStream();
   using a = gpu.zeros("float32", 4);
   for (const wrong of [5, "s", gpu] as never[]) {
@@ -18,7 +18,7 @@ testOnDevice("A stream that is none is refused by name", (gpu) => {
   }
 });
 
-testOnDevice("A resource that is none is refused by name", (gpu) => {
+testOnDevice("A call names a memory resource that is not one, and refuses it", (gpu) => {
   for (const wrong of [5, CudaMemoryResource, {}, null] as never[]) {
     const words = "expected a memory resource";
     assertThrows(() => gpu.alloc("uint8", 4, { resource: wrong }), TypeError, words);
@@ -28,7 +28,7 @@ testOnDevice("A resource that is none is refused by name", (gpu) => {
   assertThrows(() => managed.prefetch("gpu" as never), TypeError, 'expected a device or "host"');
 });
 
-testOnDevice("A device that is none is refused by name", (gpu) => {
+testOnDevice("A call names a device that is not one, and refuses it", (gpu) => {
   using growable = gpu.growable("uint8");
   for (const wrong of [undefined, null, 5, "gpu", {}, { context: {} }, gpu.context] as never[]) {
     assertThrows(() => new CudaMemoryResource(wrong), TypeError, "expected a device");
@@ -47,7 +47,7 @@ testOnDevice("GrowableBuffer.setAccess() refuses an access that there is not", (
   }
 });
 
-Deno.test("CudaDevice.open() refuses a number that is none before it looks for a driver", () => {
+Deno.test("CudaDevice.open() refuses an ordinal that is not a number before it looks for a driver", () => {
   for (const wrong of ["0", { driver: testDriver() }] as never[]) {
     assertThrows(
       () => CudaDevice.open(wrong),

@@ -110,6 +110,9 @@ test("set() refuses what Python has no form of", (python) => {
     const error = assertThrows(() => python.set("value", value as never), TypeError);
     assertStringIncludes(`${error}`, words);
   }
+  for (const name of ["class", "None", "True", "lambda", "await", "__debug__", "ｃｌａｓｓ"]) {
+    assertThrows(() => python.set(name, 1), TypeError, "a word of Python's own: expected a name");
+  }
   for (const name of ["", "a b", "1a", "a.b", "a;b", 5, null]) {
     assertThrows(() => python.set(name as never, 1), TypeError, "expected a name");
   }
@@ -424,7 +427,9 @@ for (const [kind, make] of Object.entries(KINDS)) {
         a = numpy.asarray(x)
         b = numpy.from_dlpack(x)
         seen = [a.tolist(), b.tolist()]
+        c = numpy.from_dlpack(x, copy=True) if numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0" else a.copy()
         a[1, 2] = 7
+        del c
       `);
         assertEquals(python.evaluate("seen"), [[[2, 2, 2], [2, 2, 2]], [[2, 2, 2], [2, 2, 2]]]);
         using device = gpu.alloc("float32", [2, 3]);

@@ -101,6 +101,24 @@ for (const way of WAYS) {
     },
   );
 
+  if (way === "pool") {
+    testWithPeer(
+      "gpu.open() shows pool memory that is open here again, also when it was disposed there",
+      async (gpu, peer) => {
+        await peer.tell({ do: "alloc", way, byteLength: 64, value: 1 });
+        const ticket = await peer.tell<MemoryTicket<"uint8">>({ do: "share" });
+        const one = await gpu.open(ticket);
+        await peer.tell({ do: "dispose" });
+        const two = await gpu.open(ticket);
+        one.dispose();
+        assertEquals(await two.download(), bytesOf(64, 1));
+        two.dispose();
+        const error = await assertRejects(() => gpu.open(ticket), TicketError);
+        assertEquals(error.reason, "gone");
+      },
+    );
+  }
+
   testWithPeer(
     `gpu.open() of ${way} memory leaves all as it was, ${ROUNDS[way]} times`,
     async (gpu, peer) => {

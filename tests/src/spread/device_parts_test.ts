@@ -10,7 +10,7 @@ import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { assertSameBytes } from "../../support/contents.ts";
 import { cardOf } from "../../support/display.ts";
 import { ON_GPU } from "../../support/driver.ts";
-import { GROUP_SIZES, MOST_RANKS, withGroup } from "../../support/group_scene.ts";
+import { GROUP_SIZES, MAX_RANKS, withGroup } from "../../support/group_scene.ts";
 import {
   bytesOf,
   countingBits,
@@ -19,7 +19,7 @@ import {
   SMALL_SLOTS,
   withDevices,
 } from "../../support/parts_scene.ts";
-import { testRandom } from "../../support/random.ts";
+import { shareOf, testRandom } from "../../support/random.ts";
 
 const DTYPES = ["float32", "bfloat16", "float16", "int64", "uint8", "bool"] as const;
 const MIB = 2 ** 20;
@@ -27,7 +27,7 @@ const MIB = 2 ** 20;
 /** Elements of a part of 5 MiB, whose upload is under way when the call returns. */
 const LENGTH = 5 * MIB / 4;
 
-for (const count of GROUP_SIZES) {
+for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
   for (const limits of [undefined, SMALL_SLOTS]) {
     const by = limits === undefined ? "driver calls" : "lanes";
     Deno.test(`gpus.upload() gives ${count} devices their parts, by ${by}`, () => {
@@ -123,7 +123,7 @@ function evenly(size: number, count: number): number[] {
 }
 
 Deno.test("gpus.upload() narrows float32 to 16 bits, rows and columns, and widens them", () =>
-  withDevices(MOST_RANKS, async (gpus, stack) => {
+  withDevices(MAX_RANKS, async (gpus, stack) => {
     const array = Float32Array.from({ length: 40 * 33 }, (_, at) => at / 4 - 100);
     for (const dtype of ["bfloat16", "float16"] as const) {
       for (const split of [0, 1, "replicate"] as const) {
@@ -144,7 +144,7 @@ Deno.test("gpus.upload() narrows float32 to 16 bits, rows and columns, and widen
   }));
 
 Deno.test("gpus.upload() takes plain numbers, page-locked and shared memory", () =>
-  withDevices(MOST_RANKS, async (gpus, stack) => {
+  withDevices(MAX_RANKS, async (gpus, stack) => {
     const length = 8 * 300;
     const numbers = Array.from(
       { length: 8 },
@@ -166,8 +166,8 @@ Deno.test("gpus.upload() takes plain numbers, page-locked and shared memory", ()
   }));
 
 Deno.test("parts.buffers of one upload are what the calls of a group take", () =>
-  withGroup(MOST_RANKS, async ({ gpus, group }) => {
-    const array = Float32Array.from({ length: MOST_RANKS * LENGTH }, (_, at) => at % 7);
+  withGroup(MAX_RANKS, async ({ gpus, group }) => {
+    const array = Float32Array.from({ length: MAX_RANKS * LENGTH }, (_, at) => at % 7);
     using parts = await gpus.upload(array, { split: 0 });
     using sums = await gpus.upload(new Float32Array(LENGTH), { split: "replicate" });
     const again = parts.upload(array.map((value) => value + 1));
@@ -175,14 +175,14 @@ Deno.test("parts.buffers of one upload are what the calls of a group take", () =
     await Promise.all([again, summed]);
     const expected = Float32Array.from({ length: LENGTH }, (_, at) => {
       let sum = 0;
-      for (let rank = 0; rank < MOST_RANKS; rank++) sum += (rank * LENGTH + at) % 7 + 1;
+      for (let rank = 0; rank < MAX_RANKS; rank++) sum += (rank * LENGTH + at) % 7 + 1;
       return sum;
     });
     assertSameBytes(bytesOf(await sums.download()), bytesOf(expected));
   }));
 
 Deno.test("gpus.upload() refuses what does not fit before it allocates", () =>
-  withDevices(MOST_RANKS, async (gpus) => {
+  withDevices(MAX_RANKS, async (gpus) => {
     const array = new Float32Array(24);
     const refused: [UploadPartsOptions<"float32">, string][] = [
       [{ shape: [4, 6], split: 2 }, "along axis 2: it has 2 axes"],
@@ -190,13 +190,13 @@ Deno.test("gpus.upload() refuses what does not fit before it allocates", () =>
       [{ split: 1 }, "it has 1 axis"],
       [{ split: 0.5 }, "along axis 0.5"],
       [{ shape: [4, 7] }, "as [4, 7]"],
-      [{ split: 0, offsets: Array(MOST_RANKS).fill(1) }, "where each part but the first begins"],
+      [{ split: 0, offsets: Array(MAX_RANKS).fill(1) }, "where each part but the first begins"],
       [{ split: "replicate", offsets: [] }, "Cannot replicate an array by offsets"],
       [{ split: "columns" as never }, 'option "split"'],
       [{ spilt: 0 } as never, 'did you mean "split"'],
     ];
-    if (MOST_RANKS > 1) {
-      const rest = Array<number>(MOST_RANKS - 2).fill(24);
+    if (MAX_RANKS > 1) {
+      const rest = Array<number>(MAX_RANKS - 2).fill(24);
       refused.push(
         [{ offsets: [25, ...rest] }, "at 25"],
         [{ offsets: [-1, ...rest] }, "at -1"],
@@ -218,10 +218,10 @@ Deno.test("gpus.upload() refuses what does not fit before it allocates", () =>
   }));
 
 Deno.test("parts refuse arrays of another size or type, and say their name", () =>
-  withDevices(MOST_RANKS, async (gpus, stack) => {
+  withDevices(MAX_RANKS, async (gpus, stack) => {
     const parts = stack.use(await gpus.upload(new Float32Array(24), { shape: [4, 6] }));
-    const name = `DeviceParts(float32[4, 6] along axis 0, ${MOST_RANKS} ` +
-      `device${MOST_RANKS === 1 ? "" : "s"})`;
+    const name = `DeviceParts(float32[4, 6] along axis 0, ${MAX_RANKS} ` +
+      `device${MAX_RANKS === 1 ? "" : "s"})`;
     assertEquals(`${parts}`, name);
     for (const source of [new Float32Array(23), new Float64Array(24)]) {
       assertStringIncludes(
@@ -250,7 +250,7 @@ Deno.test("parts refuse arrays of another size or type, and say their name", () 
 
 for (const split of [0, 1, "replicate"] as const) {
   Deno.test(`gpus.upload() by ${split} says that its array was moved away, and frees all parts`, () =>
-    withDevices(MOST_RANKS, async (gpus) => {
+    withDevices(MAX_RANKS, async (gpus) => {
       const array = new Float32Array(64 * MIB / 4);
       const upload = gpus.upload(array, { shape: [64, 2 ** 18], split });
       array.buffer.transfer();
@@ -258,7 +258,7 @@ for (const split of [0, 1, "replicate"] as const) {
     }));
 
   Deno.test(`gpus.upload() by ${split} ends early when its signal is aborted`, () =>
-    withDevices(MOST_RANKS, async (gpus) => {
+    withDevices(MAX_RANKS, async (gpus) => {
       const abort = new AbortController();
       const array = new Float32Array(64 * MIB / 4);
       const seen: number[] = [];
@@ -278,7 +278,7 @@ for (const split of [0, 1, "replicate"] as const) {
     }));
 
   Deno.test(`gpus.upload() by ${split} tells its progress of all devices together`, () =>
-    withDevices(MOST_RANKS, async (gpus, stack) => {
+    withDevices(MAX_RANKS, async (gpus, stack) => {
       const totals = new Set<number>();
       let last = 0;
       const array = new Float32Array(16 * MIB / 4);
@@ -301,7 +301,7 @@ for (const split of [0, 1, "replicate"] as const) {
 for (const direction of ["upload", "download"] as const) {
   Deno.test(`${direction}() of columns rejects when its array is moved away while lanes use it`, () => {
     const limits = { ...SMALL_SLOTS, slotBytes: 2 ** 16 };
-    return withDevices(MOST_RANKS, async (gpus, stack) => {
+    return withDevices(MAX_RANKS, async (gpus, stack) => {
       const shape = [48, MIB / 4];
       const parts = stack.use(await gpus.upload(new Float32Array(12 * MIB), { shape, split: 1 }));
       for (const turns of [0, 1, 2, 5]) {

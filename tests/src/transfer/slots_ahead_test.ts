@@ -7,7 +7,7 @@ import { engineOf } from "../../../src/transfer/context_engine.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { GROUP_SIZES } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
-import { testRandom } from "../../support/random.ts";
+import { shareOf, testRandom } from "../../support/random.ts";
 
 /** Many slots, taken one by one: the ring is as large as there were slots under way at a time. */
 const MANY_SLOTS = { ...SMALL_SLOTS, slotCount: 128, slabSlots: 1 };
@@ -18,7 +18,7 @@ const MOST_SLOTS = MANY_SLOTS.laneCount + 8;
 /** Downloads of which one finds its lanes awake. */
 const MOST_ROUNDS = 50;
 
-for (const count of GROUP_SIZES) {
+for (const count of shareOf(GROUP_SIZES, { least: 2 })) {
   for (const hasLanes of [true, false]) {
     const how = hasLanes ? "lanes" : "lent threads";
     Deno.test(`downloads of ${count} devices by ${how} keep few slots under way`, () =>

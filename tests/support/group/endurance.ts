@@ -11,8 +11,8 @@ import { freeAddress, RankProcess } from "./rank_process.ts";
 const WARM_COUNT = 10;
 
 /** The memory that all groups may keep after that: a leak of a group is at least a page of each of them. */
-const MOST_DEVICE_BYTES = 32 * 2 ** 20;
-const MOST_HOST_BYTES = 64 * 2 ** 20;
+const MAX_DEVICE_BYTES = 32 * 2 ** 20;
+const MAX_HOST_BYTES = 64 * 2 ** 20;
 
 /** The free device memory and the resident host memory after so many groups, by rank. */
 interface Look {
@@ -54,7 +54,7 @@ console.log(
   `${last?.count} groups of ${size} processes in ${seconds.toFixed(1)} s; since the first look ` +
     `at most ${device} bytes of a device and ${host} of a process`,
 );
-if (device > MOST_DEVICE_BYTES || host > MOST_HOST_BYTES) Deno.exit(1);
+if (device > MAX_DEVICE_BYTES || host > MAX_HOST_BYTES) Deno.exit(1);
 
 async function look(made: number): Promise<Look> {
   const free = await Promise.all(ranks.map((process) => process.tell<number>({ do: "free" })));

@@ -29,7 +29,7 @@ export async function wantedOf(name: string): Promise<Wanted> {
 }
 
 const PLACED = "every output is below its cell";
-const MOST_RUNS = 3;
+const MAX_RUNS = 3;
 
 /**
  * Runs and checks a notebook, again where all that failed is the place of an output: the kernel says
@@ -39,7 +39,7 @@ export async function placed(run: () => Promise<Check[]>): Promise<Check[]> {
   for (let count = 1;; count++) {
     const checks = await run();
     const failed = checks.filter(({ passed }) => !passed);
-    if (count === MOST_RUNS || failed.length === 0) return checks;
+    if (count === MAX_RUNS || failed.length === 0) return checks;
     if (failed.some(({ name }) => name !== PLACED)) return checks;
     console.log(`again: an output came late (found ${JSON.stringify(failed[0]?.found)})`);
   }

@@ -61,7 +61,7 @@ export interface Seen {
 }
 
 /** WCAG's contrast for text of usual size. */
-const LEAST_CONTRAST = 4.5;
+const MIN_CONTRAST = 4.5;
 
 /** Builds the expression that counts what a page shows. */
 export function countIn({ notebook, cell, prompt, output, error }: NotebookView): string {
@@ -97,7 +97,7 @@ export function countIn({ notebook, cell, prompt, output, error }: NotebookView)
     outputCounts: cells.map((cell) => all("${output}", cell).filter(showsSomething).length),
     errors: all('${error}').map((output) => output.textContent),
     cardCount: cards.length,
-    paleCards: cards.filter((card) => contrast(card) < ${LEAST_CONTRAST})
+    paleCards: cards.filter((card) => contrast(card) < ${MIN_CONTRAST})
       .map((card) => card.getAttribute("aria-label")),
     bareCards: cards.filter((card) => getComputedStyle(card).borderTopWidth === "0px")
       .map((card) => card.innerText),

@@ -9,7 +9,7 @@ import type { Thing, World } from "./world.ts";
 const KERNELS = ["fill", "move", "nothing"] as const;
 
 /** More contexts than a sequence pushes. */
-const MOST_PUSHED = 1000;
+const MAX_PUSHED = 1000;
 
 /** Things that outlive sequences. */
 export class Base {
@@ -36,7 +36,7 @@ export class Base {
   /** Makes the context of the first device the only current one. */
   reset(): void {
     const popped = new BigUint64Array(1);
-    for (let depth = 0; depth < MOST_PUSHED; depth++) {
+    for (let depth = 0; depth < MAX_PUSHED; depth++) {
       if (this.#api.cuCtxPopCurrent_v2(popped) !== 0) break;
     }
     const [first] = this.#things;

@@ -21,10 +21,10 @@ function spread(moves: WeightedMoves): readonly Move[] {
 }
 
 /** Moves of a sequence, before what it has made is looked at. */
-const FEWEST_MOVES = 6;
-const MOST_MOVES = 24;
+const MIN_MOVES = 6;
+const MAX_MOVES = 24;
 /** Blocks whose bytes are looked at in the end, and how many bytes of each. */
-const MOST_LOOKS = 6;
+const MAX_LOOKS = 6;
 const LOOK_BYTES = 64;
 
 /** One sequence in so many stays that ends where the simulated driver finds a race, or its like. */
@@ -49,7 +49,7 @@ async function write(facts: MachineFacts, random: Random): Promise<Draft> {
   const player = simulate(facts, { isFresh: false });
   const draft = new Draft(player, { random, deviceCount: facts.devices });
   await takeMove(draft, () => `cuStreamCreateWithPriority &${draft.name("s")} 1 0`);
-  const moveCount = FEWEST_MOVES + random.below(MOST_MOVES - FEWEST_MOVES);
+  const moveCount = MIN_MOVES + random.below(MAX_MOVES - MIN_MOVES);
   for (let count = 0; count < moveCount && !draft.isOver; count++) {
     const move = random.pick(facts.devices > 1 ? MOVES_OF_TWO : MOVES);
     if (move !== undefined) await takeMove(draft, move);
@@ -86,7 +86,7 @@ async function lookAtAll(draft: Draft): Promise<void> {
   }
   await draft.add("cuCtxSetCurrent ctx0");
   await draft.add("settle");
-  const blocks = draft.world.alive("device", "pooled", "pinned", "managed").slice(-MOST_LOOKS);
+  const blocks = draft.world.alive("device", "pooled", "pinned", "managed").slice(-MAX_LOOKS);
   for (const block of blocks) {
     const array = draft.name("h");
     const { name, byteLength } = block;

@@ -28,7 +28,7 @@ const USAGE = `Usage: deno task record [options]
 const EXAMPLES_SECONDS = 100;
 
 /** The number of troubles the console shows; the report has all. */
-const MOST_TROUBLES_SHOWN = 20;
+const MAX_TROUBLES_SHOWN = 20;
 
 /** The options of a run of the recorder. */
 interface Wanted extends ProcessOptions {
@@ -92,7 +92,7 @@ function progress(total: number): (result: TaskResult) => void {
   let troubleCount = 0;
   return ({ trouble }) => {
     doneCount++;
-    if (trouble !== undefined && ++troubleCount <= MOST_TROUBLES_SHOWN) console.log(trouble);
+    if (trouble !== undefined && ++troubleCount <= MAX_TROUBLES_SHOWN) console.log(trouble);
     if (doneCount % Math.ceil(total / 8) !== 0) return;
     const seconds = Math.round((performance.now() - start) / 1000);
     console.log(`${doneCount} of ${total} sequences after ${seconds} s`);
@@ -137,7 +137,7 @@ async function tell(
       describeReplay(found, { exampleCount }),
       "",
       `${troubles.length} processes ended by themselves or did not return`,
-      ...(exampleCount > 0 ? troubles : troubles.slice(0, MOST_TROUBLES_SHOWN)),
+      ...(exampleCount > 0 ? troubles : troubles.slice(0, MAX_TROUBLES_SHOWN)),
     ].join("\n");
   console.log(words(report === undefined ? 2 : 0));
   if (report !== undefined) await Deno.writeTextFile(report, `${words(2)}\n`);

@@ -32,7 +32,7 @@ const START_SECONDS = 120;
 const END_SECONDS = 5;
 
 /** The number of sequences before a trouble that are named with it: one of them may have caused it. */
-const MOST_NAMED = 12;
+const MAX_NAMED = 12;
 
 /** A process that plays sequences. */
 export class WorkerProcess {
@@ -126,7 +126,7 @@ export class WorkerProcess {
       : status.signal ?? `exit code ${status.code}`;
     const printed = (await this.#printed()).trim().replaceAll("\n", " | ").slice(0, 300);
     const place = isPlayed ? "cleaning up" : `step ${outcomes.length}`;
-    const before = this.#played.slice(-MOST_NAMED).join(", ");
+    const before = this.#played.slice(-MAX_NAMED).join(", ");
     const trouble = `${end} in ${place} of ${sequence.id} (${ending}) ${printed}, after ${before}`;
     if (!isPlayed && outcomes.length < sequence.lines.length) outcomes.push(end);
     const lines = sequence.lines.slice(0, outcomes.length);

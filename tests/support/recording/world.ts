@@ -39,7 +39,7 @@ export interface CaptureNotes {
 /** Bytes between the starts of parts of an array that differ in value. */
 const SHADE_BYTES = 16;
 /** Bytes that are shaded; those behind are all the same. */
-const MOST_SHADED_BYTES = 64 << 10;
+const MAX_SHADED_BYTES = 64 << 10;
 const PAGE_BYTES = 4096;
 
 /** Holds what a sequence has made. */
@@ -129,7 +129,7 @@ export class World {
 export function shade(bytes: Uint8Array, name: string): void {
   let first = 1;
   for (const letter of name) first = (first * 31 + letter.charCodeAt(0)) & 0xff;
-  const shadedBytes = Math.min(bytes.byteLength, MOST_SHADED_BYTES);
+  const shadedBytes = Math.min(bytes.byteLength, MAX_SHADED_BYTES);
   for (let start = 0; start < shadedBytes; start += SHADE_BYTES) {
     bytes.fill((first + start / SHADE_BYTES) & 0xff, start, start + SHADE_BYTES);
   }

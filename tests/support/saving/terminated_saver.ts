@@ -11,8 +11,8 @@ import { TemporaryFolder } from "../temporary_folder.ts";
 
 const ROUND_COUNT = 4;
 const LATEST_MILLISECONDS = 40;
-const FEWEST_LOOKS = 10;
-const MOST_LOOKS = 100;
+const MIN_LOOKS = 10;
+const MAX_LOOKS = 100;
 
 if (isMainThread) await runProgram();
 else await saveForEver(workerData.path);
@@ -30,8 +30,8 @@ async function runProgram(): Promise<void> {
     await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
   }
   // A worker that was ended can still finish a step on its own thread: the next save takes it over.
-  for (let look = 0; look < MOST_LOOKS; look++) {
-    if (look >= FEWEST_LOOKS && namesIn(folder).length === 1) break;
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    if (look >= MIN_LOOKS && namesIn(folder).length === 1) break;
     await delay(LATEST_MILLISECONDS);
     await saveSafetensors(path, { small }, { signal: AbortSignal.timeout(10_000) });
   }

@@ -22,7 +22,7 @@ const UNBROKEN =
   /^cu(Init|GetError|Driver|Device(?!GraphMem|GetGraphMem|SetGraphMem)|Ctx(Push|Pop|Set|Get)Current)/;
 
 /** No step makes as many calls: one that does so goes round in circles. */
-const MOST_CALLS = 500_000;
+const MAX_CALLS = 500_000;
 
 /** Functions that return a promise. */
 const NONBLOCKING = /Nonblocking$/;
@@ -70,7 +70,7 @@ export class SweepDriver {
   }
 
   #call(name: DriverFunction, call: Call, args: unknown[]): unknown {
-    if (++this.#callCount > MOST_CALLS) throw new Error("Cannot go on: the step makes no end");
+    if (++this.#callCount > MAX_CALLS) throw new Error("Cannot go on: the step makes no end");
     const count = (this.counts.get(name) ?? 0) + 1;
     this.counts.set(name, count);
     const failure = this.#failureOf(name, count);

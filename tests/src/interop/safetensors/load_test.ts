@@ -308,12 +308,12 @@ function shard(values: Record<string, number>): Uint8Array {
   return fileOf({ header, data: Uint8Array.from(Object.values(values)) });
 }
 
-Deno.test("a model of an index without tensors is empty, and not disposed before its dispose()", async () => {
+Deno.test("a model of a file without tensors is empty, and not disposed before its dispose()", async () => {
   using folder = new TemporaryFolder();
-  const index = writeIndex(folder, { weight_map: {} });
+  const path = folder.write("x.safetensors", fileOf({ header: {} }));
   using gpus = CudaDevice.openMany([0], { driver: testDriver() });
   for (const list of [deviceAt(gpus, 0), gpus]) {
-    const model = await list.loadSafetensors(index);
+    const model = await list.loadSafetensors(path);
     assertEquals([model.size, model.disposed], [0, false]);
     assertThrows(() => model.tensor("a"), RangeError, "the model has 0");
     model.dispose();
@@ -325,3 +325,56 @@ function writeIndex(folder: TemporaryFolder, index: unknown): string {
   const bytes = new TextEncoder().encode(JSON.stringify(index));
   return folder.write("model.safetensors.index.json", bytes);
 }
+
+testOnDevice(
+  "gpu.loadSafetensors() reads white space before the header, and writes none",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const header = ` \n\t{"x":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}}`;
+    const path = folder.write("x.safetensors", fileOf({ header, data: Uint8Array.of(3, 4) }));
+    using model = await gpu.loadSafetensors(path);
+    assertEquals(await model.tensor("x", "uint8").download(), Uint8Array.of(3, 4));
+    await saveSafetensors(path, model);
+    assertEquals(Deno.readFileSync(path)[8], "{".charCodeAt(0));
+  },
+);
+
+testOnDevice(
+  "gpu.loadSafetensors() reads headers up to the size that the program allows",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const header = `{"x":{"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`;
+    const path = folder.write("x.safetensors", fileOf({ header }));
+    const maxHeaderSize = header.length - 1;
+    const words = `has ${header.length} bytes, more than the ${maxHeaderSize} allowed`
+      .replace("has", "would have");
+    for (const load of [gpu.loadSafetensors.bind(gpu), readSafetensorsHeader]) {
+      await assertRejects(
+        async () => void await load(path, { maxHeaderSize }),
+        SafetensorsError,
+        words,
+      );
+      await assertRejects(
+        async () => void await load(path, { maxHeaderSize: "1 GiB" }),
+        RangeError,
+        "a text of the runtime has at most 512 MiB",
+      );
+    }
+    using model = await gpu.loadSafetensors(path, { maxHeaderSize: header.length });
+    assertEquals(model.names, ["x"]);
+  },
+);
+
+testOnDevice(
+  "gpu.loadSafetensors() names an index that Git LFS has left behind, and lists of nothing",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    folder.write("model.safetensors.index.json", pointer);
+    const load = () => gpu.loadSafetensors(folder.path);
+    await assertRejects(load, SafetensorsError, "no index of a model but a pointer of Git LFS");
+    writeIndex(folder, { weight_map: {} });
+    await assertRejects(load, SafetensorsError, "its weight_map names no tensors");
+    await assertRejects(() => gpu.loadSafetensors([]), TypeError, "the list of its files is empty");
+  },
+);

@@ -9,6 +9,7 @@ import {
   readHeaderLength,
 } from "../../../../src/interop/safetensors/header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
+import { fuzzCount } from "../../../support/fuzz_count.ts";
 import { runPython, testsWith } from "../../../support/python.ts";
 import { Random } from "../../../support/random.ts";
 import { damage } from "../../../support/safetensors/damage.ts";
@@ -19,20 +20,19 @@ import { withDevice } from "../../../support/with_device.ts";
 
 const testWithPeer = await testsWith(...PEER_MODULES);
 
-const FILE_COUNT = 500;
-const MUTANT_COUNT = 20_000;
+const FILE_COUNT = fuzzCount(500);
+const MUTANT_COUNT = fuzzCount(20_000);
 const SEED = 0x5afe2;
 
 /** Files that Python takes and the kit refuses: something would be lost, or read two ways. */
 const STRICTER = [
-  /does not start with "\{"/, // white space before the object
   / twice$/, // the second one would win
   /is not described by an object$/, // a list of the three fields
   /unknown type \{\}$/, // a type as an object
   /not a list of sizes$|not two sizes$/, // sizes beyond 2^53
 ];
 
-testWithPeer("saveSafetensors() writes what Python reads, of 500 files of Python's", async () => {
+testWithPeer("saveSafetensors() writes what Python reads, of files of Python's", async () => {
   using folder = new TemporaryFolder();
   const [theirs, ours] = [folder.pathOf("theirs"), folder.pathOf("ours")];
   Deno.mkdirSync(theirs);
@@ -41,18 +41,13 @@ testWithPeer("saveSafetensors() writes what Python reads, of 500 files of Python
   await withDevice(async (gpu) => {
     for (const { name } of Deno.readDirSync(theirs)) {
       using model = await gpu.loadSafetensors(`${theirs}/${name}`);
-      const isHeldAsIs = [...model.names].every((tensor) => model.format(tensor) !== "C64");
-      if (!isHeldAsIs) {
-        Deno.removeSync(`${theirs}/${name}`); // complex numbers are saved as the floats they are held as
-        continue;
-      }
-      await saveSafetensors(`${ours}/${name}`, model, { metadata: model.metadata });
+      await saveSafetensors(`${ours}/${name}`, model);
     }
   });
   assertEquals(Number(await runPython([PEER, "compare", theirs, ours])), FILE_COUNT);
 });
 
-testWithPeer("parseHeader() takes none of 20,000 damaged files that Python refuses", async () => {
+testWithPeer("parseHeader() takes none of the damaged files that Python refuses", async () => {
   using folder = new TemporaryFolder();
   const original = Deno.readFileSync(TYPES_FIXTURE);
   const random = new Random(SEED);
@@ -84,6 +79,8 @@ testWithPeer("parseHeader() takes and refuses the same as Python at every limit"
     ),
     `{"a":{"\\u0064type":"\\u0055\\u0038","shape":[2],"data_offsets":[0,2]}}`,
     `{ "a" :\n{\t${tensor}\r} } \n`,
+    ` \t\r\n{"a":{${tensor}}}`,
+    ` `,
     `{"a":{${tensor}}}\f`,
     `{"a":{${tensor},}}`,
     `{"a":{${tensor}},}`,

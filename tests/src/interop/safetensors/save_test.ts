@@ -1,14 +1,16 @@
 // Saved models: the same bytes as the format's own library writes, and nothing half-done.
 
-import { assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { DeviceBuffer } from "../../../../src/buffers/device_buffer.ts";
+import type { TensorEntry } from "../../../../src/interop/safetensors/header.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { assertSameBytes, patternBytes } from "../../../support/contents.ts";
 import { testOnTwoDevices } from "../../../support/driver.ts";
 import { openWithSmallRing } from "../../../support/files.ts";
-import { TYPES_FIXTURE } from "../../../support/safetensors/files.ts";
+import { TYPES_FIXTURE, WIDE_FIXTURE } from "../../../support/safetensors/files.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
+import { CaughtWarnings } from "../../../support/warnings.ts";
 import { checkNothingLeft, testOnDevice, withDevice } from "../../../support/with_device.ts";
 
 Deno.test("saveSafetensors() writes the bytes that the format's own library writes", async () => {
@@ -147,3 +149,95 @@ Deno.test("saveSafetensors() in place has no header before it has its tensors", 
     assertEquals((await readSafetensorsHeader(path)).tensors.length, 1);
   });
 });
+
+testOnDevice("saveSafetensors() saves a loaded model as it is", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("x.safetensors");
+  for (const fixture of [WIDE_FIXTURE, TYPES_FIXTURE]) {
+    using model = await gpu.loadSafetensors(fixture);
+    const before = await readSafetensorsHeader(fixture);
+    for (const tensors of [model, Object.fromEntries(model)]) {
+      await saveSafetensors(path, tensors, { metadata: model.metadata });
+      const { tensors: saved } = await readSafetensorsHeader(path);
+      const byName = (entries: readonly TensorEntry[]) =>
+        entries.map(({ name, format, shape }) => ({ name, format, shape }))
+          .sort((a, b) => a.name < b.name ? -1 : 1);
+      assertEquals(byName(saved), byName(before.tensors));
+    }
+    await saveSafetensors(path, model);
+    assertEquals({ ...(await readSafetensorsHeader(path)).metadata }, { ...before.metadata });
+    using again = await gpu.loadSafetensors(path);
+    for (const [name, x] of model) assert(await x.equals(again.tensor(name)), name);
+    await saveSafetensors(path, model, { metadata: {} });
+    assertEquals((await readSafetensorsHeader(path)).metadata, {});
+  }
+});
+
+testOnDevice(
+  "saveSafetensors() saves elements in the formats that the program names",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("x.safetensors");
+    using w = gpu.zeros("uint8", [2, 6]);
+    using c = gpu.zeros("float32", [3, 2]);
+    const formats = { f4: "F4", f6: "F6_E3M2", f8: "F8_E4M3", c: "C64" } as const;
+    await saveSafetensors(path, { f4: w, f6: w, f8: w, plain: w, c }, { formats, tied: "each" });
+    const { tensors } = await readSafetensorsHeader(path);
+    const found = Object.fromEntries(
+      tensors.map(({ name, format, shape }) => [name, [format, shape]]),
+    );
+    assertEquals(found, {
+      c: ["C64", [3]],
+      f8: ["F8_E4M3", [2, 6]],
+      plain: ["U8", [2, 6]],
+      f6: ["F6_E3M2", [2, 8]],
+      f4: ["F4", [2, 12]],
+    });
+    const before = Deno.readFileSync(path);
+    const wrong: readonly (readonly [Record<string, unknown>, string])[] = [
+      [{ w: "F8" }, '"w" has the format "F8", which is unknown'],
+      [{ w: 8 }, "the number 8, which is unknown"],
+      [{ w: "F32" }, "cannot be F32: it is uint8, F32 is held as float32"],
+      [{ c: "F4" }, "cannot be F4: it is float32"],
+      [{ odd: "F6_E2M3" }, "its last axis of 2 bytes is no whole number of F6_E2M3"],
+      [{ scalar: "F4" }, "its last axis of no bytes"],
+      [{ flat: "C64" }, "its last axis is 3, C64 has two floats there"],
+      [{ v: "F4" }, 'formats name "v", which is no tensor of it'],
+    ];
+    using odd = gpu.zeros("uint8", [3, 2]);
+    using scalar = gpu.zeros("uint8", []);
+    using flat = gpu.zeros("float32", 3);
+    for (const [named, words] of wrong) {
+      const options = { formats: named as never };
+      const save = () => saveSafetensors(path, { w, c, odd, scalar, flat }, options);
+      await assertRejects(save, Error, words);
+    }
+    assertEquals(Deno.readFileSync(path), before);
+  },
+);
+
+testOnDevice(
+  "saveSafetensors() says that tensors are one memory, or saves it once",
+  async (gpu) => {
+    using folder = new TemporaryFolder();
+    const path = folder.pathOf("x.safetensors");
+    using embed = gpu.iota("float32", [2, 3]);
+    using other = embed.view(1);
+    using head = embed.as("float32");
+    const tensors = { embed, head, other };
+    {
+      using warnings = new CaughtWarnings();
+      await saveSafetensors(path, tensors);
+      const [text = "", ...more] = warnings.texts;
+      assertEquals(more, []);
+      assertStringIncludes(text, '24 B twice: tensor "head" is the memory of "embed"');
+      await saveSafetensors(path, tensors, { tied: "each" });
+      assertEquals(warnings.texts.length, 1);
+    }
+    assertEquals((await readSafetensorsHeader(path)).tensors.length, 3);
+    await saveSafetensors(path, tensors, { tied: "once", metadata: { format: "pt" } });
+    const { tensors: saved, metadata } = await readSafetensorsHeader(path);
+    assertEquals(saved.map(({ name }) => name), ["embed", "other"]);
+    assertEquals({ ...metadata }, { head: "embed", format: "pt" });
+  },
+);

@@ -1,0 +1,117 @@
+// Runs the suite: `deno task test [PATHS AND FLAGS OF DENO TEST]`. Without any, it runs all tests and
+// the examples of the documentation in as many processes as the machine has cores, up to four: what
+// tests share in a process, such as its heap and its threads, they share with one folder only.
+
+import { fileURLToPath } from "node:url";
+import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
+
+/** Processes at a time; each takes up to a GiB of memory. */
+const MAX_PROCESSES = 4;
+
+/** Files with examples that one process runs. */
+const EXAMPLE_FILES_EACH = 30;
+
+/** The flags of every run. */
+const FLAGS = ["test", "-A", "--no-check", "--doc"];
+
+/** Files that one process tests. */
+interface Part {
+  readonly name: string;
+  readonly paths: readonly string[];
+  /** Its size, by which large parts come first. */
+  readonly size: number;
+}
+
+/** Lists the files of the documentation and of the sources that have examples. */
+export function filesWithExamples(): string[] {
+  const files = [...projectFiles([".md"]), ...projectFiles(["mod.ts"])];
+  const sources = ["src/", "ffi/"].flatMap((folder) => projectFiles([".ts"], folder));
+  const all = [...files, ...sources].filter(({ text }) => /^[\s>*]*```ts/m.test(text));
+  return [...new Set(all.map(({ path }) => path))];
+}
+
+function partsOfSuite(): Part[] {
+  const tests = projectFiles(["_test.ts"], "tests/");
+  const folders = Map.groupBy(
+    tests,
+    ({ path }) => path.split("/").slice(0, -1).slice(0, 3).join("/"),
+  );
+  const parts: Part[] = [...folders].map(([name, files]) => ({
+    name,
+    paths: files.map(({ path }) => path),
+    size: files.reduce((sum, { text }) => sum + text.length, 0),
+  }));
+  const examples = filesWithExamples();
+  for (let start = 0; start < examples.length; start += EXAMPLE_FILES_EACH) {
+    const paths = examples.slice(start, start + EXAMPLE_FILES_EACH);
+    parts.push({ name: `examples from ${paths[0]} on`, paths, size: Infinity });
+  }
+  return parts.sort((a, b) => b.size - a.size);
+}
+
+/** The sums of a suite. */
+const SUMS = { passed: 0, step: 0, failed: 0, ignored: 0 };
+
+/** What a run printed of tests that failed. */
+interface Failures {
+  /** Their errors, one text for each part. */
+  readonly errors: string[];
+  /** Their names and places. */
+  readonly places: string[];
+}
+
+/** Runs a part, and adds its counts to the sums. */
+async function runPart({ name, paths }: Part, failures: Failures): Promise<void> {
+  const start = performance.now();
+  const { code, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: [...FLAGS, ...paths],
+    cwd: fileURLToPath(PROJECT_ROOT),
+    env: { NO_COLOR: "1", VRAMKIT_TEST_SEED: seed },
+    stdin: "null",
+    stderr: "inherit",
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  const summary = [...text.matchAll(/^(?:ok|FAILED) \| (.*) \(\S+\)$/gm)].at(-1);
+  const words = summary?.[1] ?? "it ended without a summary";
+  for (const [, count, kind = ""] of words.matchAll(/(\d+) (passed|step|failed|ignored)/g)) {
+    SUMS[kind as keyof typeof SUMS] += Number(count);
+  }
+  const seconds = Math.round((performance.now() - start) / 1000);
+  console.log(`${code === 0 ? "    " : "bad "}${name}: ${words}, ${seconds} s`);
+  if (code === 0) return;
+  const [, errors = text, places = name] =
+    /^ ERRORS *$([^]*)^ FAILURES *$([^]*?)^FAILED \|/m.exec(text) ?? [];
+  if (summary === undefined) SUMS.failed++;
+  failures.errors.push(errors.trim());
+  failures.places.push(places.trim());
+}
+
+const seed = Deno.env.get("VRAMKIT_TEST_SEED") ?? String(Date.now() >>> 0);
+
+if (import.meta.main) {
+  if (Deno.args.length > 0) {
+    const command = new Deno.Command(Deno.execPath(), { args: [...FLAGS, ...Deno.args] });
+    Deno.exit((await command.spawn().status).code);
+  }
+  console.log(`seed ${seed}; run it again with VRAMKIT_TEST_SEED=${seed}`);
+  const start = performance.now();
+  const failures: Failures = { errors: [], places: [] };
+  const parts = partsOfSuite();
+  const count = Math.min(MAX_PROCESSES, Math.max(1, navigator.hardwareConcurrency));
+  await Promise.all(Array.from({ length: count }, async () => {
+    for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+      await runPart(part, failures);
+    }
+  }));
+  if (failures.errors.length > 0) {
+    console.log(`\n ERRORS \n\n${failures.errors.join("\n\n")}`);
+    console.log(`\n FAILURES \n\n${failures.places.join("\n")}\n`);
+  }
+  const seconds = ((performance.now() - start) / 1000).toFixed(0);
+  const { passed, step, failed, ignored } = SUMS;
+  console.log(
+    `${failed === 0 ? "ok" : "FAILED"} | ${passed} passed (${step} steps) | ${failed} failed | ` +
+      `${ignored} ignored (${seconds} s)`,
+  );
+  Deno.exit(failed === 0 ? 0 : 1);
+}
