@@ -31,6 +31,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { type HandedOver, handOverMemory } from "../sharing/hand_over.ts";
 import { shareMemory } from "../sharing/share_memory.ts";
+import type { MemoryTicket } from "../ticket.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
 import { writeFileFrom } from "../transfer/file_transfer.ts";
 import {
@@ -52,7 +53,6 @@ import { finished } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
-import type { MemoryTicket } from "../words/ticket.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import type { BufferRequest } from "./buffer_request.ts";

@@ -27,9 +27,4 @@ export type { OpenTicketOptions, TakeOverOptions } from "../interop/open_ticket.
 export { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
 export type { HandedOver } from "../sharing/hand_over.ts";
 export type { OpenEventOptions } from "../sharing/open_event.ts";
-export {
-  type EventTicket,
-  type MemoryTicket,
-  TicketError,
-  type TicketProblem,
-} from "../words/ticket.ts";
+export { type EventTicket, type MemoryTicket, TicketError, type TicketProblem } from "../ticket.ts";

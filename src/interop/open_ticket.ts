@@ -13,9 +13,9 @@ import { streamOn } from "../order/stream_choice.ts";
 import { type HandedOver, takeOverMemory } from "../sharing/hand_over.ts";
 import { openMemory } from "../sharing/open_memory.ts";
 import type { OpenedMemory } from "../sharing/opened_memory.ts";
+import { type MemoryTicket, readMemoryTicket } from "../ticket.ts";
 import { NUMBER, OptionSet, SIGNAL } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { type MemoryTicket, readMemoryTicket } from "../words/ticket.ts";
 
 /** Options for {@link CudaDevice.open}. */
 export interface OpenTicketOptions extends PlaceOptions {

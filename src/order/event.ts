@@ -4,11 +4,11 @@ import { CU_IPC_HANDLE_SIZE, CUevent_flags, CUresult } from "../../ffi/constants
 import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
 import { take64 } from "../driver/driver.ts";
+import { type EventTicket, TICKET_VERSION } from "../ticket.ts";
 import { CudaError, DisposedError, statusName } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
-import { type EventTicket, TICKET_VERSION } from "../words/ticket.ts";
 import { activeCapture, cannotRecord } from "./capture.ts";
 import { EventMark } from "./event_mark.ts";
 import { HandleRecord } from "./handle_record.ts";

@@ -12,10 +12,10 @@ import { CudaMemoryResource } from "../memory/cuda_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { malformed, TicketError } from "../ticket.ts";
 import { DisposedError } from "../words/errors.ts";
 import { classNameOf, describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
-import { malformed, TicketError } from "../words/ticket.ts";
 import { requireDevice } from "./refusals.ts";
 import { type SharedElements, whenDone } from "./share_memory.ts";
 

@@ -3,9 +3,9 @@
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import { CudaEvent } from "../order/event.ts";
+import { type EventTicket, readEventTicket } from "../ticket.ts";
 import { OptionSet, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import { type EventTicket, readEventTicket } from "../words/ticket.ts";
 import { refusedHandle, requireDevice } from "./refusals.ts";
 
 /** Options for {@link CudaDevice.openEvent}. */

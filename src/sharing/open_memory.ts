@@ -8,7 +8,7 @@ import { take64 } from "../driver/driver.ts";
 import { releaseAll, tryRelease } from "../driver/release.ts";
 import { DriverPool } from "../memory/driver_pool.ts";
 import { pointerAttributes } from "../memory/pointer_attributes.ts";
-import { isPoolTicket, type MemoryTicket, type PoolTicket } from "../words/ticket.ts";
+import { isPoolTicket, type MemoryTicket, type PoolTicket } from "../ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { askForPool, type OpenWaiting, type PoolConnection } from "./pool_client.ts";
 import { cannotOpen, refusedHandle, refusedPool, requireDevice } from "./refusals.ts";

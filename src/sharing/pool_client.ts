@@ -2,7 +2,7 @@
 // descriptor.
 
 import type { Context } from "../driver/context.ts";
-import type { PoolTicket, TicketError } from "../words/ticket.ts";
+import type { PoolTicket, TicketError } from "../ticket.ts";
 import { sleep } from "../words/timer.ts";
 import { closeDescriptor, LocalSocket, type Received } from "./local_socket.ts";
 import { isOfferedHere, isOfferedInThread } from "./pool_server.ts";

@@ -1,12 +1,12 @@
 // Reasons to refuse a valid ticket: another device, this very process, or memory that is gone.
 
 import { CUresult } from "../../ffi/constants.ts";
-import type { Context } from "../driver/context.ts";
 import { factsBehind } from "../disk/file_facts.ts";
 import { openSystem } from "../disk/system_error.ts";
+import type { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
+import { TicketError, type TicketProblem } from "../ticket.ts";
 import { CudaError } from "../words/errors.ts";
-import { TicketError, type TicketProblem } from "../words/ticket.ts";
 
 /** Statuses by which the driver says that a handle is not valid any more. */
 const UNKNOWN_HANDLE: ReadonlySet<number> = new Set([

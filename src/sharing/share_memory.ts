@@ -13,8 +13,8 @@ import { pendingBefore } from "../memory/in_order.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
+import { MAX_TICKET_AXES, type MemoryTicket, TICKET_VERSION } from "../ticket.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
-import { MAX_TICKET_AXES, type MemoryTicket, TICKET_VERSION } from "../words/ticket.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { offerBlock } from "./pool_server.ts";
 

@@ -31,7 +31,7 @@ const RAW =
   /Cannot (read propert|destructure|convert|mix|access|set propert)|is not (a function|iterable|defined)|undefined \(reading/;
 
 /** A call that has not ended by then hangs. */
-const PATIENCE_SECONDS = 5;
+const PATIENCE_SECONDS = 60;
 
 /** No door takes these for options. */
 const NO_RECORDS: Readonly<Record<string, (scene: DoorScene) => unknown>> = {

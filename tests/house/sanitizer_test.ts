@@ -1,5 +1,5 @@
 // Reading what compute-sanitizer and the test runner print: a run counts as clean only when both
-// came to their ends. The run itself needs a GPU: `deno task test:sanitizer`.
+// came to their ends. The run itself needs a GPU: `deno run -A tests/support/sanitizer/run.ts`.
 
 import { assertEquals } from "@std/assert";
 import { readMemcheckLog, readTestCounts } from "../support/sanitizer/memcheck_log.ts";

@@ -11,11 +11,14 @@ import {
   readNotebook,
 } from "../../jupyter/notebook_file.ts";
 import { outputShape, outputText } from "../../jupyter/output_shapes.ts";
+import { shareOf } from "../support/random.ts";
 
 /** A cell that shows nothing else as a result: the table of what is left at the end. */
 const CARD = "execute_result text/html, text/plain";
 
-for (const name of notebookNames()) {
+const run = shareOf(notebookNames(), { least: 2 });
+
+for (const name of run) {
   Deno.test(`notebook ${name} runs without Jupyter and leaves nothing live`, async () => {
     const cells = await expectedOutputs(name);
     const errors = cells.flat().filter(({ output_type }) => output_type === "error");
@@ -24,7 +27,9 @@ for (const name of notebookNames()) {
     assertStringIncludes(outputText(cells.at(-1)), "0 live");
     assertSavedShapes(name, cells);
   });
+}
 
+for (const name of notebookNames()) {
   Deno.test(`notebook ${name} imports the kit by its name, so that an editor knows the types`, () => {
     const sources = codeCells(readNotebook(name)).map(({ source }) => joined(source)).join("\n");
     const imports = sources.match(/import\(\s*[^)]*\)|from "[^"]*"/g) ?? [];

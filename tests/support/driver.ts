@@ -11,7 +11,7 @@ import { testUnless } from "./test_unless.ts";
 /** Whether the suite was asked to run on a real GPU. */
 export const ON_GPU = readChoice() === "cuda";
 
-/** Whether compute-sanitizer runs the suite, about ten times slower (`deno task test:sanitizer`). */
+/** Whether compute-sanitizer runs the suite, about ten times slower (`deno run -A tests/support/sanitizer/run.ts`). */
 export const IN_SANITIZER = Deno.env.get("VRAMKIT_TEST_SANITIZER") === "1";
 
 /** The CUDA version of the simulated driver. */

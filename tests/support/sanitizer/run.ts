@@ -1,5 +1,5 @@
 // Runs the GPU suite under compute-sanitizer's memcheck and says whether it is clean:
-// `deno task test:sanitizer [result.json]`. Needs a GPU and the CUDA toolkit.
+// `deno run -A tests/support/sanitizer/run.ts [result.json]`. Needs a GPU and the CUDA toolkit.
 
 import { CudaDevice } from "../../../mod.ts";
 import type { Provenance } from "../../../src/notebook/mod.ts";

@@ -6,9 +6,9 @@ import { driverOf } from "../../../ffi/simulated/driver.ts";
 import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { nextTurn } from "../../../src/order/waiting.ts";
+import { TicketError } from "../../../src/ticket.ts";
 import { engineAtRest } from "../../../src/transfer/context_engine.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
-import { TicketError } from "../../../src/words/ticket.ts";
 import { inTime } from "../in_time.ts";
 import { CaughtWarnings } from "../warnings.ts";
 import { CaughtRejections } from "./caught_rejections.ts";
@@ -39,7 +39,7 @@ export interface Outcome {
 }
 
 /** No step takes as long. */
-const LIMIT_SECONDS = 20;
+const LIMIT_SECONDS = 60;
 
 /** Runs a step with a fault, `next` after it, and looks at what is left. */
 export async function runPoint(

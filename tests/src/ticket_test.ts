@@ -8,8 +8,8 @@ import {
   readEventTicket,
   readMemoryTicket,
   TicketError,
-} from "../../../src/words/ticket.ts";
-import { Random } from "../../support/random.ts";
+} from "../../src/ticket.ts";
+import { Random } from "../support/random.ts";
 
 const MEMORY: MemoryTicket = {
   vramkit: 1,

@@ -1,9 +1,9 @@
 // Tickets: small texts by which one process opens memory or an event of another. They come from
 // outside, so every field is checked before it is used.
 
-import { DTYPE, type DType, elementBytes } from "../dtype.ts";
-import { describeValue } from "./format.ts";
-import { isRecord, requireKind, TEXT } from "./options.ts";
+import { DTYPE, type DType, elementBytes } from "./dtype.ts";
+import { describeValue } from "./words/format.ts";
+import { isRecord, requireKind, TEXT } from "./words/options.ts";
 
 /** Version of the tickets that are made and read here. */
 export const TICKET_VERSION = 1 as const;
