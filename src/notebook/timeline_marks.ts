@@ -64,7 +64,7 @@ interface NameGroup {
 }
 
 /** Letters that fit into a line over the whole plot. */
-const MOST_LETTERS = Math.floor(1 / GLYPH_SHARE);
+const MAX_LETTERS = Math.floor(1 / GLYPH_SHARE);
 
 /** Writes the names of all cells above the plot, which ends at `end`: neighbours share a label. */
 export function cellNames(marks: readonly TimelineMark[], end: number): CellNames {
@@ -113,7 +113,7 @@ function linesOf({ names }: NameGroup): string[] {
   for (const [index, name] of names.entries()) {
     const word = name.replace(/^cell /, "") + (index < names.length - 1 ? "," : "");
     const line = lines.at(-1) ?? "";
-    if (line.length + 1 + word.length > MOST_LETTERS) lines.push(word);
+    if (line.length + 1 + word.length > MAX_LETTERS) lines.push(word);
     else lines[lines.length - 1] = `${line} ${word}`;
   }
   return lines;
