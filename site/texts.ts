@@ -39,7 +39,7 @@ export function writeTexts(folder: string): Text[] {
     Deno.writeTextFileSync(path, front + linked(contentsOf(text.source), text.source, folder));
   }
   const front = contentsOf("README.md").replace(/^# .+\n/, "") // TypeDoc writes the name above it
-    .replace(/<picture>[\s\S]*?<img alt="([^"]*)" src="([^"]*)">\s*<\/picture>/, "![$1]($2)");
+    .replace(/<picture>[\s\S]*?<img alt="([^"]*)" src="([^"]*)"[^>]*>\s*<\/picture>/, "![$1]($2)");
   const readme = linked(front, "README.md", folder);
   Deno.writeTextFileSync(join(folder, "README.md"), readme);
   return texts;
