@@ -37,6 +37,10 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     file: "freed_memory.ts",
     about: "Allocate, use and dispose in loops, in another version of this kit and this one",
   },
+  persisted: {
+    file: "persisted.ts",
+    about: "Open persisted memory beside loading it again, and let memory sleep and wake",
+  },
   launches: {
     file: "launches.ts",
     about: "Launch kernels, beside C++, cuda.core and CuPy",

@@ -418,6 +418,20 @@ const SHARING = {
     result: "i32",
     optional: true,
   },
+  // CUresult cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType handleType, unsigned long long flags)
+  cuMemExportToShareableHandle: {
+    parameters: ["buffer", "u64", "i32", "u64"],
+    result: "i32",
+    optional: true,
+  },
+  // CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle, CUmemAllocationHandleType shHandleType)
+  cuMemImportFromShareableHandle: {
+    parameters: ["buffer", "u64", "i32"],
+    result: "i32",
+    optional: true,
+  },
+  // CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr)
+  cuMemRetainAllocationHandle: { parameters: ["buffer", "u64"], result: "i32", optional: true },
   // CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
   cuIpcGetMemHandle: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
@@ -501,6 +515,9 @@ export const CUDA_SINCE: Partial<Record<DriverFunction, string>> = {
   cuMemUnmap: "10.2",
   cuMemSetAccess: "10.2",
   cuMemGetAllocationGranularity: "10.2",
+  cuMemExportToShareableHandle: "10.2",
+  cuMemImportFromShareableHandle: "10.2",
+  cuMemRetainAllocationHandle: "11.0",
   cuMemcpyBatchAsync: "12.8",
   cuMemDiscardAndPrefetchBatchAsync: "13.0",
   cuStreamWaitValue32_v2: "11.7",

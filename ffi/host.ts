@@ -218,6 +218,52 @@ const SOCKETS = {
   geteuid: { parameters: [], result: "u32" },
   // int memfd_create(const char *name, unsigned int flags)
   memfd_create: { parameters: ["buffer", "u32"], result: "i32" },
+  // int fcntl(int fd, int op, ... /* int arg */)
+  fcntl: { parameters: ["i32", "i32", "i32"], result: "i32" },
+  // int poll(struct pollfd *fds, nfds_t nfds, int timeout)
+  pollNonblocking: {
+    name: "poll",
+    parameters: ["buffer", "u64", "i32"],
+    result: "i32",
+    nonblocking: true,
+  },
+  // int mkdir(const char *path, mode_t mode)
+  mkdir: { parameters: ["buffer", "u32"], result: "i32" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+/** The calls of a process that keeps descriptors for others, and has only the C library. */
+export const KEEPER_CALLS = {
+  addressOf: ARRAYS.addressOf,
+  open: IMMEDIATE.open,
+  close: IMMEDIATE.close,
+  flock: FILES.flock,
+  getrlimit: FILES.getrlimit,
+  readlink: FILES.readlink,
+  statx: FILES.statx,
+  errnoLocation: FILES.errnoLocation,
+  copyOut: FILES.copyOut,
+  socket: SOCKETS.socket,
+  bind: SOCKETS.bind,
+  listen: SOCKETS.listen,
+  accept4: SOCKETS.accept4,
+  sendmsg: SOCKETS.sendmsg,
+  recvmsg: SOCKETS.recvmsg,
+  getsockopt: SOCKETS.getsockopt,
+  geteuid: SOCKETS.geteuid,
+  memfd_create: SOCKETS.memfd_create,
+  fcntl: SOCKETS.fcntl,
+  // ssize_t pread(int fd, void *buf, size_t count, off_t offset)
+  pread: { parameters: ["i32", "buffer", "usize", "i64"], result: "isize" },
+  // ssize_t pwrite(int fd, const void *buf, size_t count, off_t offset)
+  pwrite: { parameters: ["i32", "buffer", "usize", "i64"], result: "isize" },
+  // mode_t umask(mode_t mask)
+  umask: { parameters: ["u32"], result: "u32" },
+  // int unlink(const char *pathname)
+  unlink: { parameters: ["buffer"], result: "i32" },
+  poll: SOCKETS.pollNonblocking,
+  // long syscall(long number, ...), for SYS_pidfd_open:
+  // int pidfd_open(pid_t pid, unsigned int flags)
+  pidfd_open: { name: "syscall", parameters: ["isize", "i32", "u32"], result: "isize" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The function tables: the first is bound when the library is opened. */
@@ -297,6 +343,15 @@ export const STATX = struct({
   rest: bytes(104),
 });
 
+/** A time of `statx`, and all four: `struct statx_timestamp` and its uses in linux/stat.h. */
+export const STATX_TIME = struct({ seconds: u64, nanoseconds: u32, spare: i32 });
+export const STATX_TIMES = struct({
+  accessed: STATX_TIME,
+  born: STATX_TIME,
+  changed: STATX_TIME,
+  modified: STATX_TIME,
+});
+
 /** The kind of a file in its mode: `S_IF*` of sys/stat.h. */
 export const S_IF = {
   MT: 0o170000,
@@ -342,8 +397,21 @@ export const MSGHDR = struct({
 /** The header of a control message: `struct cmsghdr` of sys/socket.h. */
 export const CMSGHDR = struct({ cmsg_len: u64, cmsg_level: i32, cmsg_type: i32 });
 
+/** A descriptor to wait for: `struct pollfd` of poll.h. */
+export const POLLFD = struct({ fd: i32, events: u16, revents: u16 });
+
 /** The process at the other end: `struct ucred` of sys/socket.h. */
 export const UCRED = struct({ pid: i32, uid: u32, gid: u32 });
+
+/** Operations of `fcntl` on the flag that ends a descriptor with exec: `F_*`, `FD_CLOEXEC` of fcntl.h. */
+export const F = { GETFD: 1, SETFD: 2 } as const;
+export const FD_CLOEXEC = 1;
+
+/** Events of `poll`: `POLL*` of poll.h. */
+export const POLLIN = 1;
+
+/** Number of the call that refers to a process: `SYS_pidfd_open` of sys/syscall.h on Linux. */
+export const SYS_PIDFD_OPEN = 434n;
 
 /** Flags of `memfd_create`: `MFD_*` of sys/mman.h. */
 export const MFD_CLOEXEC = 1;
@@ -376,8 +444,9 @@ export const ERRNO = {
   EDQUOT: 122,
 } as const;
 
-/** The limit of the size of files that the process writes: `RLIMIT_FSIZE` of sys/resource.h. */
+/** Limits of a process, of the size of its files and of its descriptors: `RLIMIT_*` of sys/resource.h. */
 export const RLIMIT_FSIZE = 1;
+export const RLIMIT_NOFILE = 7;
 
 /** Bytes of the longest path with its NUL: `PATH_MAX` of linux/limits.h. */
 export const PATH_MAX = 4096;

@@ -6,25 +6,19 @@ import config from "../deno.json" with { type: "json" };
 
 type Entry = keyof typeof config.exports;
 
-/** The files that programs import, and the entries whose names each has. */
-export const RELEASE_FILES: Readonly<Record<string, readonly Entry[]>> = {
-  vramkit: [
-    ".",
-    "./group",
-    "./kernels",
-    "./memory",
-    "./numpy",
-    "./python",
-    "./safetensors",
-    "./sharing",
-    "./simulated",
-    "./testing",
-  ],
+/** The entries that have a file of their own, as they come with more than the kit itself. */
+const OWN_FILES: Readonly<Partial<Record<Entry, string>>> = {
   // Plots come with a copy of plotly.js, which Deno fetches with whatever may load it.
-  vramkit_notebook: ["./notebook"],
-  vramkit_bench: ["./bench"],
-  vramkit_cli: ["./cli"],
+  "./notebook": "vramkit_notebook",
+  "./bench": "vramkit_bench",
+  "./cli": "vramkit_cli",
 };
+
+/** The files that programs import, and the entries whose names each has. */
+export const RELEASE_FILES: Readonly<Record<string, readonly Entry[]>> = Object.groupBy(
+  Object.keys(config.exports) as Entry[],
+  (entry) => OWN_FILES[entry] ?? "vramkit",
+) as Record<string, Entry[]>;
 
 /** For releases alone: constants, as Deno would fetch literals in import() with this module. */
 const TYPESCRIPT: string = "npm:typescript@5.9.3";
@@ -61,7 +55,7 @@ export async function bundlePrograms(): Promise<Texts> {
   const names = [...Deno.readDirSync(built)].map(({ name }) => name).filter((name) =>
     name.endsWith(".js")
   ).sort();
-  const chunks = names.filter((name) => name.startsWith("chunk"));
+  const chunks = names.filter((name) => !/^(vramkit|plotly)/.test(name));
   const newNames = names.map((name) => [name, releaseName(name, chunks)] as const);
   const texts: Texts = new Map();
   for (const [name, newName] of newNames) {

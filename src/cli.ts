@@ -1,4 +1,5 @@
-// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor | kernel`.
+// The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor | kernel |
+// persisted`.
 
 import { type Command, COMMANDS, readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
@@ -6,6 +7,8 @@ import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
 import { runKernel } from "./cli/kernel.ts";
+import { runPersisted } from "./cli/persisted.ts";
+import { PersistError } from "./persist/persist_error.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
 import { messageOf } from "./words/format.ts";
 import "./words/runtime.ts";
@@ -18,6 +21,7 @@ const SUMMARIES = {
   bandwidth: "only measure; print a table, or JSON with --json",
   calibrate: "find the size from which large transfers should use threads",
   kernel: "install a Jupyter kernel whose memory survives Stop",
+  persisted: "list what outlives its program; also: persisted forget NAME, start, stop",
 } as const;
 
 /** The options by name, as they are written and what they do. */
@@ -27,7 +31,7 @@ const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>>
   device: ["--device N", "which device, counted from 0 (default 0)"],
   driver: ["--driver NAME", "auto, cuda or simulated (default auto; doctor: cuda)"],
   out: ["--out FOLDER", "where demo writes bandwidth.json and .html (default .)"],
-  json: ["--json", "print JSON (bandwidth, calibrate, doctor)"],
+  json: ["--json", "print JSON (bandwidth, calibrate, doctor, persisted)"],
   cases: [
     "--cases",
     "measure nvbandwidth's copy-engine cases for one GPU, with\n" +
@@ -69,7 +73,13 @@ function optionText(name: string): string {
 }
 
 /** Errors whose message is enough; all others are mistakes of this program, with a stack. */
-const REPORTED = [CudaUnavailableError, CudaError, OutOfMemoryError, RangeError] as const;
+const REPORTED = [
+  CudaUnavailableError,
+  CudaError,
+  OutOfMemoryError,
+  PersistError,
+  RangeError,
+] as const;
 
 /**
  * Runs one command and returns its exit code: 0 for success, 1 for a failure, including one to
@@ -86,6 +96,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "bandwidth") return await runBandwidth(options);
     if (command === "calibrate") return await runCalibrate(options);
     if (command === "kernel") return await runKernel(options);
+    if (command === "persisted") return await runPersisted(options);
     return await runDoctor(options);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}, see --help`, 2);

@@ -111,7 +111,7 @@ export function simulateNvml(machine: Machine): NvmlApi {
         if (room < 1) return;
         bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
           pid: Deno.pid,
-          usedGpuMemory: usedBytes(device),
+          usedGpuMemory: BigInt(device.usedBytes),
           gpuInstanceId: NO_INSTANCE,
           computeInstanceId: NO_INSTANCE,
         }));

@@ -42,6 +42,11 @@ export interface SimulationOptions {
   concurrentManagedAccess?: boolean;
   /** Whether devices can reach each other's memory; true unless given. */
   peerAccess?: boolean;
+  /**
+   * Name of the machine. Drivers of one name, also in several processes, share the memory of their
+   * devices: memory that is held by file descriptors counts for all. Without one nothing is shared.
+   */
+  machine?: string;
   /** Kernels by name, found in every module. */
   kernels?: Record<string, SimulatedKernel>;
   /** Version of NCCL, as in `ncclGetVersion`; functions that came later are null. 22809 unless given. */
@@ -71,6 +76,7 @@ export function settingsOf(options: SimulationOptions): SimulationSettings {
     poolsSupported: true,
     concurrentManagedAccess: true,
     peerAccess: true,
+    machine: "",
     kernels: {},
     ncclVersion: 22809,
     ranks: () => undefined,

@@ -73,6 +73,8 @@ export interface LedgerEntry {
    * event loop share the time of the first.
    */
   readonly createdAt: number;
+  /** Where its contents are while its memory has left the device: `"asleep, 4 GiB in host memory"`. */
+  readonly asleep?: string | undefined;
   /** Its index in the ledger, -1 outside; only the ledger sets it. */
   slot: number;
   /** Releases the object; a second call does nothing, and it never throws. */
@@ -264,6 +266,9 @@ export class Ledger {
     const late = this.entries().filter((entry) => entry.id > id);
     for (const entry of late.reverse()) entry.release();
   }
+
+  /** Bytes of live blocks whose memory has left the device for a while. */
+  asleepBytes = 0;
 
   /** The `count` largest allocations of a place, largest first. */
   largest(count: number, place: MemoryPlace): LedgerEntry[] {

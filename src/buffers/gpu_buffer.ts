@@ -333,7 +333,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** The address for kernels and other libraries; 0n when it has no bytes. */
   get ptr(): bigint {
-    return this.span.address;
+    const { address } = this.span;
+    this.#allocation.usage.gate?.handOut();
+    return address;
   }
 
   /** The memory, for copies and kernels; checked. */
@@ -1017,7 +1019,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /** Returns the text that the console shows. */
   [Symbol.for("Deno.customInspect")](): string {
     if (this.disposed) return `${this} disposed`;
-    const where = `device ${this.deviceOrdinal}`;
+    const { asleep } = this.#allocation;
+    const where = `device ${this.deviceOrdinal}${asleep === undefined ? "" : ` (${asleep})`}`;
     return `${this} ${formatBytes(this.byteLength)} on ${where}${this.isView ? ", view" : ""}`;
   }
 

@@ -65,8 +65,15 @@ export function bufferCard(buffer: GpuBuffer): Card {
       ["from", classNameOf(buffer.memoryResource)],
     ],
   };
-  const preview = previewPart(previewOf(layoutOf(buffer), block));
-  return { ...card, parts: [...(isView ? [placeBar(place)] : []), facts, preview] };
+  const shown = block.asleep === undefined
+    ? previewPart(previewOf(layoutOf(buffer), block))
+    : asleepNote(block.asleep);
+  return { ...card, parts: [...(isView ? [placeBar(place)] : []), facts, shown] };
+}
+
+/** Says where contents are that are not on the device: to look at them would bring them back. */
+function asleepNote(words: string): CardPart {
+  return { type: "note", text: `${words}; its next use, or gpu.wake(), brings it back` };
 }
 
 /** Makes the card of a strided view. */
@@ -88,7 +95,7 @@ export function stridedCard(view: StridedView): Card {
     facts: [
       ["elements", length.toLocaleString("en-US")],
       ...(isOwner
-        ? [["address", formatAddress(view.ptr)], [
+        ? [["address", formatAddress(blockOf(buffer).address)], [
           "pitch",
           `${view.pitchBytes} bytes a row`,
         ]] as const
@@ -97,8 +104,11 @@ export function stridedCard(view: StridedView): Card {
     ],
   };
   const layout = { dtype, shape, strides, offset: buffer.byteOffset / bytes + view.offset };
-  const preview = previewPart(previewOf(layout, blockOf(buffer)));
-  return { ...card, parts: [...(isOwner ? [] : [placeBar(place)]), facts, preview] };
+  const block = blockOf(buffer);
+  const shown = block.asleep === undefined
+    ? previewPart(previewOf(layout, block))
+    : asleepNote(block.asleep);
+  return { ...card, parts: [...(isOwner ? [] : [placeBar(place)]), facts, shown] };
 }
 
 function layoutOf({ dtype, shape, byteOffset }: GpuBuffer): PreviewLayout {

@@ -72,8 +72,9 @@ function rows(objects: readonly LiveObject[]): CardPart {
     type: "table",
     header: ["name", "kind", "size", "age", "made at", ...(hasScopes ? ["track"] : [])],
     align: ["left", "left", "right", "right"],
-    rows: shown.map(({ name, kind, byteLength, ageSeconds, origin = "", scope = "" }) => {
-      const cells = [name, kind, sizeText(byteLength), formatSeconds(ageSeconds), origin];
+    rows: shown.map(({ name, kind, byteLength, ageSeconds, origin = "", scope = "", asleep }) => {
+      const kindWords = asleep === undefined ? kind : `${kind}, asleep`;
+      const cells = [name, kindWords, sizeText(byteLength), formatSeconds(ageSeconds), origin];
       return { cells: hasScopes ? [...cells, scope] : cells, share: byteLength / largest };
     }),
   };

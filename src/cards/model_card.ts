@@ -1,8 +1,10 @@
 // The card of a loaded model: its tensors, largest first.
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { blockOf } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { SafetensorsModel } from "../interop/safetensors/model.ts";
+import type { Persistence } from "../persist/persistence.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
@@ -20,8 +22,10 @@ export function modelCard(model: SafetensorsModel): Card {
     title: formatCount(tensors.length, "tensor"),
     kind: "SafetensorsModel",
     state: disposed ? "disposed" : undefined,
-    summary: `${formatBytes(byteLength)} of device memory`,
-    parts: disposed ? [] : [...factsOf(metadata), ...tensorParts(tensors, "size")],
+    summary: asleepWords(tensors) ?? `${formatBytes(byteLength)} of device memory`,
+    parts: disposed
+      ? []
+      : [...persistenceParts(model), ...factsOf(metadata), ...tensorParts(tensors, "size")],
   };
 }
 
@@ -39,6 +43,20 @@ export function shardedCard(model: ShardedModel): Card {
       ? []
       : [...factsOf(metadata), ...tensorParts(tensors, "size on all", splitWords)],
   };
+}
+
+/** Says that a model sleeps, and where. */
+function asleepWords(tensors: readonly Named<DeviceBuffer>[]): string | undefined {
+  const [first] = tensors;
+  return first === undefined ? undefined : blockOf(first[1]).asleep;
+}
+
+/** Says what is known about a model that outlives its program. */
+function persistenceParts(model: SafetensorsModel): CardPart[] {
+  const { persistence } = model as { readonly persistence?: Persistence };
+  return persistence === undefined
+    ? []
+    : [{ type: "facts", facts: [["persisted", `${persistence}`]] }];
 }
 
 function factsOf(metadata: SafetensorsModel["metadata"]): CardPart[] {

@@ -39,6 +39,9 @@ import {
   DisposedError,
   OutOfMemoryError,
 } from "../words/errors.ts";
+import { PersistError } from "../persist/persist_error.ts";
+import { PersistedTable } from "../persist/persisted_table.ts";
+import { Persistence } from "../persist/persistence.ts";
 import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
 import { bufferCard, stridedCard } from "./buffer_card.ts";
 import { shownDeviceCard } from "./device_card.ts";
@@ -50,6 +53,7 @@ import { kernelCard, moduleCard, tensorCard } from "./kernel_cards.ts";
 import { groupsCard, liveCard } from "./live_card.ts";
 import { modelCard, shardedCard } from "./model_card.ts";
 import { packedCard } from "./packed_card.ts";
+import { persistedCard, persistenceCard } from "./persisted_cards.ts";
 import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
 import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
 import { resourceCard } from "./resource_card.ts";
@@ -78,6 +82,9 @@ show(ShardedModel, shardedCard);
 show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
 show(LiveGroups, groupsCard);
 show(MemoryReport, reportCard);
+show(PersistedTable, persistedCard);
+show(Persistence, persistenceCard);
+showInCells(PersistError, errorCard);
 show(MemoryTrack, trackCard);
 show(Timeline, timelineCard);
 show(SystemState, systemCard);

@@ -20,12 +20,22 @@ export interface CliOptions {
   readonly cases: boolean;
   /** Bytes of a copy in these cases; nvbandwidth's when left out. */
   readonly caseBytes: number | undefined;
+  /** Words after the command, for `persisted`: `["forget", "llama"]`. */
+  readonly words: readonly string[];
   /** A file with nvbandwidth's output to compare them with. */
   readonly compare: string | undefined;
 }
 
 /** Names of the commands. */
-export type Command = "demo" | "bandwidth" | "calibrate" | "doctor" | "kernel" | "help" | "version";
+export type Command =
+  | "demo"
+  | "bandwidth"
+  | "calibrate"
+  | "doctor"
+  | "kernel"
+  | "persisted"
+  | "help"
+  | "version";
 
 const PLACE = ["device", "driver"];
 const SIZES = ["largest", "full"];
@@ -37,6 +47,7 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   calibrate: [...PLACE, "json"],
   doctor: [...PLACE, "json"],
   kernel: ["remove"],
+  persisted: ["json"],
   help: [],
 };
 
@@ -75,13 +86,34 @@ export function readArguments(args: readonly string[]): CliArguments {
       `Cannot run "${command}": it is not a command${hintAt(command, Object.keys(COMMANDS))}`,
     );
   }
-  if (rest.length > 0) throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
+  if (rest.length > 0 && (command !== "persisted" || isHelp)) {
+    throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
+  }
   if (isHelp) return { command: "help", topic, options: readOptions(values) };
   for (const token of tokens) {
     if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
-  return { command, topic, options: readOptions(values) };
+  return { command, topic, options: { ...readOptions(values), words: wordsAfter(rest) } };
+}
+
+/** The words that may follow `persisted`, and how many follow each of them. */
+const ACTIONS: Readonly<Record<string, number>> = { forget: 1, start: 0, stop: 0 };
+
+/** Checks the words that follow `persisted`. */
+function wordsAfter(words: readonly string[]): readonly string[] {
+  const [action, ...rest] = words;
+  if (action === undefined) return words;
+  const count = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (count === undefined) {
+    const hint = hintAt(action, Object.keys(ACTIONS));
+    throw new UsageError(`Cannot run persisted ${action}: expected forget, start or stop${hint}`);
+  }
+  if (rest.length < count) {
+    throw new UsageError(`Cannot run persisted ${action}: a name is missing`);
+  }
+  if (rest.length === count) return words;
+  throw new UsageError(`Cannot run persisted ${action}: unexpected "${rest[count]}"`);
 }
 
 function isCommand(text: string): text is keyof typeof COMMANDS {
@@ -146,6 +178,7 @@ function readOptions(values: Values): CliOptions {
     cases: cases || compare !== undefined,
     caseBytes: values.largest === undefined ? undefined : largestBytes,
     compare,
+    words: [],
   };
 }
 

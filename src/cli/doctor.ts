@@ -8,8 +8,10 @@ import {
 import { LibraryError } from "../../ffi/library.ts";
 import { formatLoad, formatProcesses, systemFacts } from "../cards/system_card.ts";
 import { CudaDevice } from "../device/device.ts";
+import { KeeperConnection } from "../persist/keeper_connection.ts";
+import { listPersisted } from "../persist/persist.ts";
 import { CudaError, CudaUnavailableError, type UnavailableReason } from "../words/errors.ts";
-import { formatBytes, formatCount } from "../words/format.ts";
+import { formatBytes, formatCount, messageOf } from "../words/format.ts";
 import { VERSION } from "../words/version.ts";
 import { wrapped } from "../words/wrapping.ts";
 import type { CliOptions } from "./arguments.ts";
@@ -57,8 +59,8 @@ interface Finding {
 }
 
 /** Runs the command; the exit code is 0 when the GPU can be used. */
-export function runDoctor(options: CliOptions): number {
-  const findings = examine(options);
+export async function runDoctor(options: CliOptions): Promise<number> {
+  const findings = await examine(options);
   const usable = findings.every(({ status }) => status !== "fail");
   const { os, arch } = Deno.build;
   if (options.json) {
@@ -85,13 +87,13 @@ function print({ status, text, details = [], fixes = [] }: Finding): void {
 const MARGIN = " ".repeat(6);
 
 /** Finds out what there is, until something fails that the rest needs. */
-function examine(options: CliOptions): Finding[] {
+async function examine(options: CliOptions): Promise<Finding[]> {
   const driver = options.driver === "auto" ? "cuda" : options.driver;
   const findings: Finding[] = [];
   try {
     using gpu = CudaDevice.open(options.ordinal, { driver });
     findings.push(...factsOf(gpu), tryMemory(gpu), systemFinding(gpu));
-    findings.push(...libraryFindings(), ...kernelFindings());
+    findings.push(...await persistedFindings(), ...libraryFindings(), ...kernelFindings());
     const what = driver === "simulated" ? "the simulated device, no GPU," : "a GPU";
     findings.push({ status: "ok", text: `${what} can be used` });
   } catch (error) {
@@ -150,6 +152,22 @@ function systemFinding(gpu: CudaDevice): Finding {
     text: `${source}, driver ${driverVersion}: ${formatLoad(state)}`,
     details: [...facts, ...formatProcesses(state)],
   };
+}
+
+/** Tells what outlives its program: nvidia-smi shows that memory without a process. */
+async function persistedFindings(): Promise<Finding[]> {
+  try {
+    using keeper = await KeeperConnection.findAny();
+    if (keeper === undefined) return [];
+    const rows = await listPersisted();
+    const bytes = rows.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const text = `persisted memory: process ${keeper.pid} keeps ` +
+      `${formatCount(rows.length, "name")}, ${formatBytes(bytes)}; the command "persisted" lists ` +
+      `them, "persisted forget NAME" frees one`;
+    return [{ status: "note", text }];
+  } catch (error) {
+    return [{ status: "note", text: `persisted memory: ${messageOf(error)}` }];
+  }
 }
 
 /** Tells where the libraries are that only some calls need; a missing one is no failure. */

@@ -68,6 +68,7 @@ import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
 import { Driver } from "../driver/driver.ts";
+import { deviceUuid } from "../driver/device_uuid.ts";
 import { releaseAll } from "../driver/release.ts";
 import { type ArrayOf, DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
@@ -161,6 +162,10 @@ import {
   streamOn,
 } from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
+import type { Persistable } from "../persist/contents.ts";
+import type { Persisted, PersistOptions, PersistRequest } from "../persist/persist.ts";
+import type { PersistedTable } from "../persist/persisted_table.ts";
+import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
 import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
 import type { EventTicket, MemoryTicket } from "../ticket.ts";
@@ -1334,6 +1339,106 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): PitchedBuffer<D> {
     const place = this.#place(PLACE_OPTIONS.read(options, "pitched"));
     return allocatePitchedBuffer({ dtype, shape, ...place });
+  }
+
+  /**
+   * Opens what is persisted under a name, or makes it: memory that stays on the GPU when this program ends,
+   * in whatever way, until `forget()` gives it up. A second call returns what the first one made, also after
+   * a restart of a notebook's kernel. Starts the keeper, a small process that holds the memory by file
+   * descriptors and needs `--allow-run`; works on Linux.
+   *
+   * The function returns a device buffer, an object of named device buffers, or a model of {@link
+   * CudaDevice.loadSafetensors}. Inside it this device's memory comes from chunks that other processes can
+   * open. `dispose()` lets go of the memory here and leaves it on the GPU.
+   *
+   * @throws PersistError when the name was made with another key, or of files that have changed since; when
+   *   the function returned something else; when another process keeps it asleep.
+   *
+   * @example
+   * ```ts ignore
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * using model = await gpu.persist("llama", () => gpu.loadSafetensors("model.safetensors"));
+   * console.log(model.persistence.state, model.persistence.wasThere);
+   * ```
+   */
+  async persist<T extends Persistable>(
+    name: string,
+    make: () => T | Promise<T>,
+    options: PersistOptions = {},
+  ): Promise<Persisted<T>> {
+    const { persistMemory } = await import("../persist/persist.ts");
+    const withResource: PersistRequest["withResource"] = (resource, body) => {
+      return this.withResource(resource, body);
+    };
+    const value = await persistMemory(this.context, { name, make, withResource }, options);
+    return value as unknown as Persisted<T>;
+  }
+
+  /**
+   * Lists what is persisted on this device, by whatever program: names, sizes, when it was made and of what,
+   * who has it open, and whether it is whole.
+   */
+  async persisted(): Promise<PersistedTable> {
+    const device = deviceUuid(this.context);
+    const { persistedTable } = await import("../persist/persist.ts");
+    return await persistedTable(device);
+  }
+
+  /**
+   * Gives up what is persisted under a name: its memory is freed when the last program lets go. Returns
+   * whether there was such a name.
+   */
+  async forget(name: string): Promise<boolean> {
+    requireKind(name, TEXT, "forget");
+    const device = deviceUuid(this.context);
+    const { forgetPersisted } = await import("../persist/persist.ts");
+    return await forgetPersisted({ name, device });
+  }
+
+  /**
+   * Puts memory to sleep, behind all that was queued: its contents go to host memory or a file, its device
+   * memory is free, and its addresses stay. Resolves when it is away. It comes back by {@link
+   * CudaDevice.wake}, or by its next use; views and recorded graphs stay valid.
+   *
+   * Takes a buffer, a model, an object of named buffers, or all memory of a tag: `{ tag: "weights" }`. The
+   * memory must come from a {@link VirtualMemoryResource}, `growable()` or `persist()`. Addresses that the
+   * program has read (`ptr`) must not be used meanwhile: the kit cannot know.
+   *
+   * @throws PersistError for other memory, by its name; for persisted memory that other programs have open,
+   *   with their processes.
+   * @throws TypeError while another library or process uses it.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   * import { VirtualMemoryResource } from "vramkit/memory";
+   *
+   * using gpu = CudaDevice.open(0, {
+   *   driver: "auto",
+   *   resource: (gpu) => new VirtualMemoryResource(gpu),
+   * });
+   * using x = gpu.iota("int32", 4);
+   * await gpu.sleep(x); // its memory is free
+   * await gpu.wake(x);
+   * console.log(await x.download()); // Int32Array(4) [0, 1, 2, 3]
+   * ```
+   */
+  async sleep(target: Sleepable, options: SleepOptions = {}): Promise<void> {
+    const { sleepMemory } = await import("../persist/sleep.ts");
+    await sleepMemory(this.context, target, options);
+  }
+
+  /**
+   * Brings memory that sleeps back to its addresses. Resolves when its contents are there. What is awake
+   * stays as it is.
+   *
+   * @throws OutOfMemoryError when the device has too little memory: it is asleep and whole then.
+   */
+  async wake(target: Sleepable): Promise<void> {
+    const { wakeMemory } = await import("../persist/sleep.ts");
+    await wakeMemory(this.context, target);
   }
 
   /** The device's memory by use, in bytes, at this moment (cuMemGetInfo). */

@@ -203,7 +203,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
    * using norm = await gpus.at(0)!.upload(new Float32Array([1, 2]));
    * await gpus.at(0)!.saveSafetensors(path, { up, norm });
    * using model = await gpus.loadSafetensors(path, {
-   *   place: [[/up|q_proj/, { split: 0 }], [/down|o_proj/, { split: 1 }], [/norm/, "replicate"]],
+   *   place: [[/up|q_proj/, { split: 0 }], [/norm/, "replicate"]],
    * });
    * console.log(model.tensor("up").buffers.map(({ shape }) => shape)); // [ [ 2, 2 ], [ 2, 2 ] ]
    * console.log(await model.tensor("norm").download()); // Float32Array(2) [1, 2]

@@ -42,7 +42,8 @@ comesFrom(DeviceMemory, "gpu.memory");
 /** Reads the current amounts (cuMemGetInfo). */
 export function readDeviceMemory(context: Context): DeviceMemory {
   const { ledger, totalBytes } = context;
-  const { currentBytes: liveBytes, peakBytes } = ledger.device;
+  const { currentBytes, peakBytes } = ledger.device;
+  const liveBytes = currentBytes - ledger.asleepBytes;
   const { limitBytes } = ledger;
   const freeBytes = context.freeBytes();
   const cachedBytes = ledger.cachedBytes("device");

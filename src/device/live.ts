@@ -133,7 +133,7 @@ export class LiveTable implements Iterable<LiveObject> {
   toString(): string {
     const rows = this.objects.slice(0, PRINTED_ROWS).map((object) => [
       object.name,
-      object.kind,
+      object.asleep === undefined ? object.kind : `${object.kind}, asleep`,
       formatBytes(object.byteLength),
       formatSeconds(object.ageSeconds),
       object.scope ?? "",
@@ -191,5 +191,6 @@ function describe(entry: LedgerEntry, now: number): LiveObject {
     origin: entry.origin,
     scope: entry.scope,
     stack: entry.stack,
+    ...(entry.asleep === undefined ? {} : { asleep: entry.asleep }),
   };
 }

@@ -9,6 +9,8 @@ import {
   STATX,
   STATX_ATTR_MOUNT_ROOT,
   STATX_BASIC_STATS,
+  type STATX_TIME,
+  STATX_TIMES,
 } from "../../ffi/host.ts";
 import { lastErrno, openSystem, systemError, uninterrupted } from "./system_error.ts";
 import { visibleText } from "../words/format.ts";
@@ -20,6 +22,8 @@ export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device"
 export interface FileFacts {
   readonly kind: FileKind;
   readonly byteLength: number;
+  /** When its contents last changed, in milliseconds since 1970. */
+  readonly modifiedAt: number;
   /** Identity of the file, the same under all of its names as long as it exists. */
   readonly identity: string;
   /** Its permissions, with the bits for set-user-ID and the like. */
@@ -69,6 +73,10 @@ export function checkRegular(path: string, { kind }: FileFacts): void {
   throw new TypeError(`Cannot use ${visibleText(path)}: it is a ${kind}, expected a regular file`);
 }
 
+function millisecondsOf({ seconds, nanoseconds }: ReturnType<typeof STATX_TIME.decode>): number {
+  return Number(seconds) * 1000 + nanoseconds / 1e6;
+}
+
 function look(
   { directory, path, flags, shownAs = path }: {
     readonly directory: number;
@@ -85,10 +93,12 @@ function look(
     if (errno === ERRNO.ENOENT) return undefined;
     throw systemError(`look at ${shownAs}`, errno);
   }
-  const { mode, size, uid, gid, inode, deviceMajor, deviceMinor, attributes } = STATX.decode(bytes);
+  const { mode, size, uid, gid, inode, deviceMajor, deviceMinor, attributes, times } = STATX
+    .decode(bytes);
   return {
     kind: KINDS[mode & S_IF.MT] ?? "device",
     byteLength: Number(size),
+    modifiedAt: millisecondsOf(STATX_TIMES.decode(times).modified),
     identity: `${deviceMajor}:${deviceMinor}:${inode}`,
     mode: mode & ~S_IF.MT,
     uid,

@@ -6,6 +6,7 @@ import { DiskFile } from "./disk_file.ts";
 import { checkRegular, factsAt, factsBehind, factsOf } from "./file_facts.ts";
 import { type FilePath, pathOf, readLink, realPathOf, requireAccess } from "./file_path.ts";
 import { FileTurn } from "./file_turns.ts";
+import { type LoadedFile, loadListener } from "./loaded_files.ts";
 import { openByDeno } from "./system_error.ts";
 import { visibleText } from "../words/format.ts";
 
@@ -21,6 +22,8 @@ export interface OpenedFile {
 export class FileReading implements Disposable {
   readonly path: string;
   readonly #turn: FileTurn;
+  /** Tells whoever asks which files are loaded; nobody, mostly. */
+  #note: ((facts: Omit<LoadedFile, "path">) => void) | undefined;
   /** The file, or the error of opening it, once it is due. */
   #outcome: OpenedFile | { readonly error: unknown } | undefined;
 
@@ -34,7 +37,10 @@ export class FileReading implements Disposable {
   constructor(path: FilePath) {
     this.path = pathOf(path);
     requireAccess(this.path, "read");
-    this.#turn = new FileTurn(realPathOf(this.path), "read");
+    const realPath = realPathOf(this.path);
+    const listener = loadListener();
+    if (listener !== undefined) this.#note = (facts) => listener({ path: realPath, ...facts });
+    this.#turn = new FileTurn(realPath, "read");
     this.#turn.whenDue(() => this.#open());
   }
 
@@ -74,7 +80,7 @@ export class FileReading implements Disposable {
 
   #open(): void {
     try {
-      this.#outcome = withCallers(() => openFile(this.path));
+      this.#outcome = withCallers(() => openFile(this.path, this.#note));
     } catch (error) {
       this.#outcome = { error };
     }
@@ -82,7 +88,10 @@ export class FileReading implements Disposable {
   }
 }
 
-function openFile(path: string): OpenedFile {
+function openFile(
+  path: string,
+  note: ((facts: Omit<LoadedFile, "path">) => void) | undefined,
+): OpenedFile {
   const facts = factsBehind(path);
   if (facts === undefined) throw notThere(path);
   checkRegular(path, facts); // opening a pipe would wait
@@ -91,6 +100,8 @@ function openFile(path: string): OpenedFile {
   try {
     const opened = factsOf(file.descriptor, path);
     checkRegular(path, opened);
+    const { byteLength, modifiedAt } = opened;
+    note?.({ byteLength, modifiedAt });
     return { file, byteLength: opened.byteLength };
   } catch (error) {
     file[Symbol.dispose]();

@@ -178,6 +178,7 @@ export function makeTensor(
       `Cannot hand over ${name} without a version: it may only be read, which such a struct cannot say`,
     );
   }
+  allocation.usage.gate?.handOut();
   const isEmpty = source.byteLength === 0;
   const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
   using undo = new DisposableStack();

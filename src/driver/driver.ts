@@ -43,6 +43,9 @@ const STICKY: ReadonlySet<number> = new Set([
 const DRIVER_OPTIONS = new OptionSet<DriverLocation>({ libraryPath: TEXT });
 
 const drivers = new WeakMap<DriverApi, Driver>();
+/** The machine of the simulated driver, whose devices all processes of this user share. */
+const SIMULATED_MACHINE = "shared";
+
 let simulated: DriverApi | undefined;
 
 /** A driver whose calls are checked. */
@@ -88,7 +91,7 @@ export class Driver {
     if (isDriverApi(choice)) return Driver.#of(choice);
     if (choice === "simulated") {
       requirePointers();
-      return Driver.#of(simulated ??= simulateDriver());
+      return Driver.#of(simulated ??= simulateDriver({ machine: SIMULATED_MACHINE }));
     }
     if (choice !== "cuda" && choice !== "auto") {
       throw new TypeError(

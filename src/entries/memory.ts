@@ -95,7 +95,10 @@ export {
 } from "../memory/mapped_host_memory_resource.ts";
 export { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
 export type { RegistrationOptions } from "../memory/host_registration.ts";
-export { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+export {
+  type VirtualMemoryOptions,
+  VirtualMemoryResource,
+} from "../memory/virtual_memory_resource.ts";
 export { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 export type { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 export type { HostMemory } from "../memory/host_memory.ts";

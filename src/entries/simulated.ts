@@ -42,6 +42,7 @@ import {
   TEXT,
 } from "../words/options.ts";
 
+import { Parts } from "../words/parts.ts";
 import { type SimulatedKernel, SimulatedLaunch } from "./simulated_launch.ts";
 
 export type { DriverApi, DriverFunction } from "../../ffi/cuda.ts";
@@ -171,7 +172,7 @@ function guardedKernel([name, kernel]: [string, SimulatedKernel]): [string, Driv
     "over when it returns";
   return [name, {
     parameterBytes,
-    run: (launch) => refusePromise(kernel.run(new SimulatedLaunch(launch)), words),
+    run: (launch) => refusePromise(kernel.run(new SimulatedLaunch(new Parts(launch))), words),
   }];
 }
 

@@ -3,6 +3,7 @@
 
 import { type BitsOf, DTYPE, type DType, elementBytes, type ScalarOf, viewBits } from "../dtype.ts";
 import { requireKind } from "../words/options.ts";
+import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
 /** Bytes of an address. */
 const ADDRESS_BYTES = 8;
@@ -27,11 +28,9 @@ export class SimulatedLaunch {
 
   /** @ignore Keeps what the simulated driver hands out. */
   constructor(
-    { grid, block, sharedBytes, parameters, read, write }: Omit<
-      SimulatedLaunch,
-      "value" | "pointer" | "elements" | "setElements"
-    >,
+    parts: Parts<Omit<SimulatedLaunch, "value" | "pointer" | "elements" | "setElements">>,
   ) {
+    const { grid, block, sharedBytes, parameters, read, write } = partsOf(parts, new.target);
     this.grid = grid;
     this.block = block;
     this.sharedBytes = sharedBytes;
@@ -108,3 +107,5 @@ export interface SimulatedKernel {
   /** Does the work of all threads of a launch. */
   run(launch: SimulatedLaunch): void;
 }
+
+comesFrom(SimulatedLaunch, "the run() of a simulated kernel");

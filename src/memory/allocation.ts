@@ -111,6 +111,8 @@ export class Allocation implements LedgerEntry, Owner {
   #holders = 0;
   /** Number of its holders that also keep the lender's memory. */
   #lentHolders = 0;
+  /** Number of its holders that are graphs. */
+  #graphHolders = 0;
   #freeWith: CudaStream | undefined;
   /** Number of streams that read the block, and keep it once it is released. */
   #readerCount = 0;
@@ -192,6 +194,11 @@ export class Allocation implements LedgerEntry, Owner {
     if (!this.#released) this.context.ledger.recount(this, formerBytes);
   }
 
+  /** Where its contents are while its memory has left the device; undefined while it is there. */
+  get asleep(): string | undefined {
+    return this.usage.gate?.words;
+  }
+
   /** Whether it was given back. */
   get released(): boolean {
     return this.#released;
@@ -249,6 +256,15 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
+   * Checks that the block was not given back.
+   *
+   * @throws DisposedError when it was.
+   */
+  checkThere(): void {
+    if (this.#released) throw new DisposedError(nameOf(this));
+  }
+
+  /**
    * Returns whether a use by a stream needs neither {@link Allocation.order} nor a check, as in nearly
    * all launches; asking here costs less than calling it.
    */
@@ -266,6 +282,7 @@ export class Allocation implements LedgerEntry, Owner {
   order(stream: CudaStream, access: Access): void {
     this.#checkMemory(access);
     const usage = capturedMemory()?.use(this, stream, access) ?? this.usage;
+    if (usage !== this.usage) this.usage.gate?.pass(stream, access);
     usage.order(stream, access);
   }
 
@@ -304,6 +321,18 @@ export class Allocation implements LedgerEntry, Owner {
     return { [Symbol.dispose]: () => this.letGo() };
   }
 
+  /** Keeps the memory for a graph, which asks again before each launch. */
+  holdForGraph(): Disposable {
+    this.keep();
+    this.#graphHolders++;
+    return {
+      [Symbol.dispose]: () => {
+        this.#graphHolders--;
+        this.letGo();
+      },
+    };
+  }
+
   /**
    * Registers a reader that reads repeatedly until the returned function is called. It blocks
    * nobody while the block lives, and keeps the memory when the block is released meanwhile.
@@ -334,7 +363,20 @@ export class Allocation implements LedgerEntry, Owner {
    * @throws TypeError while a transfer in pieces, a graph or another library does.
    */
   requireUnheld(action: string): void {
-    if (this.#holders === 0) return;
+    this.#requireHolders(0, action);
+  }
+
+  /**
+   * Checks that nothing but graphs keeps the memory.
+   *
+   * @throws TypeError while a transfer in pieces, another library or another process does.
+   */
+  requireNotLent(action: string): void {
+    this.#requireHolders(this.#graphHolders, action);
+  }
+
+  #requireHolders(allowed: number, action: string): void {
+    if (this.#holders === allowed) return;
     throw new TypeError(
       `Cannot ${action} ${nameOf(this)}: a transfer, a graph, another library or another ` +
         `process uses it; await the transfer, dispose the graph, or have the other one let go ` +
@@ -393,6 +435,7 @@ export class Allocation implements LedgerEntry, Owner {
   /** Cuts the block off from what could reach it: its buffers, the ledger and typed arrays. */
   #leave(): void {
     this.#released = true;
+    if (this.#lender === undefined) this.usage.gate?.leave?.(this.#byteLength);
     unwatch(this);
     this.context.ledger.remove(this);
     this.#isMovedAway = this.#hostMemory?.detached === true;

@@ -18,6 +18,8 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
   readonly released: boolean;
   /** Keeps its memory until the result is disposed. */
   hold(): Disposable;
+  /** Keeps it for a graph until the result is disposed. */
+  holdForGraph?(): Disposable;
 }
 
 /** A block whose memory each launch of a graph allocates. */
@@ -155,7 +157,7 @@ export class CapturedMemory extends Capture implements Disposable {
   #keep(block: CapturedBlock): void {
     const { address, byteLength } = block;
     const known = this.#used.get(block);
-    if (known === undefined) this.#holds.use(block.hold());
+    if (known === undefined) this.#holds.use(block.holdForGraph?.() ?? block.hold());
     else if (known.byteLength >= byteLength) return;
     this.#used.set(block, { block, address, byteLength });
   }

@@ -16,6 +16,7 @@ import type { StreamQueue } from "../order/stream_queue.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
+import { closeOnExec } from "./close_on_exec.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,
@@ -261,7 +262,8 @@ export class DriverPool implements MemoryCache {
   /** Returns the pool's descriptor, for the caller to close (cuMemPoolExportToShareableHandle). */
   exportDescriptor(): number {
     const type = HANDLE_TYPES.fileDescriptor;
-    return take32(this.#context, "cuMemPoolExportToShareableHandle", this.handle, type, 0n);
+    const call = "cuMemPoolExportToShareableHandle";
+    return closeOnExec(take32(this.#context, call, this.handle, type, 0n));
   }
 
   /**

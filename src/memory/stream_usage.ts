@@ -15,6 +15,20 @@ export interface PartUse extends AddressRange {
   readonly access: Access;
 }
 
+/** Looks at uses of memory before they are queued, where not every use is as good as the next. */
+export interface UseGate {
+  /** Returns whether a use need not be looked at. */
+  isOpen(access: Access): boolean;
+  /** Does what must come before a use that is queued next, or throws. */
+  pass(stream: CudaStream, access: Access): void;
+  /** Notes that an address leaves the kit, by which the memory can be used unseen; or throws. */
+  handOut(): void;
+  /** Notes that a block was given back. */
+  leave?(byteLength: number): void;
+  /** Words for cards and tables where the memory is not on the device: `"asleep, 4 GiB in host memory"`. */
+  readonly words?: string | undefined;
+}
+
 /** A use by a pending call. */
 interface PendingUse extends PartUse {
   /** The address behind its last byte. */
@@ -39,6 +53,8 @@ export class StreamUsage {
   #pending: PendingUse[] | undefined;
   /** The failure of a postponed call that was to write the block. */
   #failure: CallFailure | undefined;
+  /** @ignore Looks at uses of the block; most blocks have none. */
+  gate: UseGate | undefined;
 
   /**
    * @ignore Starts with the stream that the block was allocated on, which may write first; undefined for
@@ -57,6 +73,7 @@ export class StreamUsage {
    * them. A failure that the program was not told of passes from what was to be written to the stream.
    */
   order(stream: CudaStream, access: Access): void {
+    if (this.gate?.isOpen(access) === false) this.gate.pass(stream, access);
     if (this.#failure !== undefined) queueOf(stream).inherit(this.untoldFailure());
     // The usual case: a stream that waits for this one later waits for all that it has queued by
     // then.
@@ -76,6 +93,7 @@ export class StreamUsage {
   /** Returns whether a use by a stream already comes after all others, so that nothing need be noted. */
   isInOrder(stream: CudaStream, access: Access): boolean {
     if (this.#pending !== undefined || this.#failure !== undefined) return false;
+    if (this.gate?.isOpen(access) === false) return false;
     if (this.#readers.length === 0) return this.#writer === stream;
     return access === "read" && this.#readers.includes(stream);
   }

@@ -1,19 +1,33 @@
 // The driver's calls for memory behind reserved addresses: create and map it, give devices access, and
 // unmap it (cuMemCreate, cuMemMap, cuMemSetAccess, cuMemUnmap).
 
-import { CUmemAllocationGranularity_flags, CUmemAllocationType } from "../../ffi/constants.ts";
+import {
+  CUmemAllocationGranularity_flags,
+  CUmemAllocationHandleType,
+  CUmemAllocationType,
+} from "../../ffi/constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { AddressRange } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
-import { take64 } from "../driver/driver.ts";
+import { take32, take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
+import { closeOnExec } from "./close_on_exec.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
+
+const POSIX = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 /** Returns whether a device and its driver have virtual memory. */
 export function hasVirtualMemory(context: Context): boolean {
   const attribute = "CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED";
   return context.driver.has("cuMemCreate") && context.attribute(attribute) === 1;
+}
+
+/** Returns whether a device's virtual memory can go to other processes, by file descriptors. */
+export function canBeShared(context: Context): boolean {
+  const attribute = "CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED";
+  return hasVirtualMemory(context) && context.driver.has("cuMemRetainAllocationHandle") &&
+    context.attribute(attribute) === 1;
 }
 
 /** Returns the size in whose multiples a device maps (cuMemGetAllocationGranularity). */
@@ -33,16 +47,53 @@ export interface NamedRange extends AddressRange {
   readonly what: string;
 }
 
-/** Maps memory at reserved addresses (cuMemCreate, cuMemMap), which keep it from then on. */
-export function mapMemory(device: Context, { address, byteLength, what }: NamedRange): void {
-  const size = BigInt(byteLength);
-  const handle = take64(device, "cuMemCreate", size, memoryOn(device), 0n);
+/**
+ * Maps memory at reserved addresses (cuMemCreate, cuMemMap), which keep it from then on. Memory that
+ * is shareable can go to other processes; see {@link exportMemory}.
+ */
+export function mapMemory(device: Context, range: NamedRange, isShareable = false): void {
+  const properties = memoryOn(device, isShareable ? POSIX : 0);
+  mapHandle(device, range, take64(device, "cuMemCreate", BigInt(range.byteLength), properties, 0n));
+}
+
+/** Maps memory of another process at reserved addresses (cuMemImportFromShareableHandle, cuMemMap). */
+export function importMemory(device: Context, range: NamedRange, descriptor: number): void {
+  const call = "cuMemImportFromShareableHandle";
+  mapHandle(device, range, take64(device, call, BigInt(descriptor), POSIX));
+}
+
+/**
+ * Returns a descriptor that keeps the memory mapped at an address, for the caller to close
+ * (cuMemRetainAllocationHandle, cuMemExportToShareableHandle).
+ */
+export function exportMemory(device: Context, { address, byteLength, what }: NamedRange): number {
+  const handle = take64(device, "cuMemRetainAllocationHandle", address);
   try {
-    device.call("cuMemMap", address, size, 0n, handle, 0n);
+    return closeOnExec(take32(device, "cuMemExportToShareableHandle", handle, POSIX, 0n));
   } finally {
-    const release = () => device.giveBack("cuMemRelease", handle);
-    tryRelease(device.driver, `${formatBytes(byteLength)} of ${what}`, release);
+    releaseHandle(device, handle, { byteLength, what });
   }
+}
+
+function mapHandle(
+  device: Context,
+  { address, byteLength, what }: NamedRange,
+  handle: bigint,
+): void {
+  try {
+    device.call("cuMemMap", address, BigInt(byteLength), 0n, handle, 0n);
+  } finally {
+    releaseHandle(device, handle, { byteLength, what });
+  }
+}
+
+function releaseHandle(
+  device: Context,
+  handle: bigint,
+  { byteLength, what }: Pick<NamedRange, "byteLength" | "what">,
+): void {
+  const release = () => device.giveBack("cuMemRelease", handle);
+  tryRelease(device.driver, `${formatBytes(byteLength)} of ${what}`, release);
 }
 
 /** Gives devices access to mapped memory (cuMemSetAccess). */
@@ -85,8 +136,9 @@ export function takeRange<R>(ranges: Map<bigint, R>, address: bigint): R {
   return range;
 }
 
-function memoryOn(device: Context): Uint8Array<ArrayBuffer> {
+function memoryOn(device: Context, requestedHandleTypes = 0): Uint8Array<ArrayBuffer> {
   return CUmemAllocationProp.encode({
+    requestedHandleTypes,
     type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
     location: deviceLocation(device),
   });

@@ -6,6 +6,7 @@ import type { Context } from "../driver/context.ts";
 import { formatBytes } from "../words/format.ts";
 import { describeAccess, type DeviceAccess } from "./device_access.ts";
 import {
+  canBeShared,
   freeAddresses,
   giveAccess,
   granularityOf,
@@ -38,6 +39,7 @@ export class VirtualRange {
   #mappedBytes = 0;
   /** Bytes that the devices may use: fewer than are mapped if an unmapping failed. */
   #openBytes = 0;
+  #isSuspended = false;
 
   /** @ignore Reserves addresses without memory behind them (cuMemAddressReserve). */
   constructor(context: Context, request: VirtualRangeRequest) {
@@ -72,6 +74,9 @@ export class VirtualRange {
           `addresses were reserved; reserve more when making the buffer`,
       );
     }
+    if (this.#isSuspended) {
+      throw new TypeError("Cannot grow a buffer that is asleep: await gpu.wake() it first");
+    }
     const formerBytes = this.#openBytes;
     const target = this.stepsFor(byteLength);
     if (target <= formerBytes) return;
@@ -92,16 +97,46 @@ export class VirtualRange {
   unmapTo(byteLength: number): void {
     const target = this.stepsFor(byteLength);
     while (this.#mappedBytes > target) {
-      if (!this.#unmapStep(this.#mappedBytes - this.stepBytes)) return;
+      if (!this.#isSuspended && !this.#unmapStep(this.#mappedBytes - this.stepBytes)) return;
       this.#mappedBytes -= this.stepBytes;
       this.#openBytes = Math.min(this.#openBytes, this.#mappedBytes);
+    }
+  }
+
+  /** Whether its memory was given back for a while. */
+  get isSuspended(): boolean {
+    return this.#isSuspended;
+  }
+
+  /** Gives the memory back and keeps addresses and sizes; reports a failure and returns whether it did. */
+  suspend(): boolean {
+    if (this.#isSuspended || this.#mappedBytes === 0) return true;
+    const { context, mappedBytes } = this;
+    this.#isSuspended = unmapMemory(context, this.#rangeAt(0, mappedBytes));
+    return this.#isSuspended;
+  }
+
+  /** Maps new memory where there was some before. A failure changes nothing. */
+  resume(): void {
+    if (!this.#isSuspended) return;
+    const mappedBytes = this.#mappedBytes;
+    this.#isSuspended = false;
+    this.#mappedBytes = 0;
+    this.#openBytes = 0;
+    try {
+      if (mappedBytes > 0) this.mapTo(mappedBytes);
+    } catch (error) {
+      this.#isSuspended = true;
+      this.#mappedBytes = mappedBytes;
+      this.#openBytes = mappedBytes;
+      throw error;
     }
   }
 
   /** Gives a device access, also to memory that is mapped later, or ends it (cuMemSetAccess). */
   setAccess(device: Context, access: DeviceAccess): void {
     const entry = describeAccess(device, access);
-    if (this.#mappedBytes > 0) {
+    if (this.#mappedBytes > 0 && !this.#isSuspended) {
       this.context.call("cuMemSetAccess", this.address, BigInt(this.#mappedBytes), entry, 1n);
     }
     if (access === "none") this.#access.delete(device);
@@ -115,7 +150,8 @@ export class VirtualRange {
   free(): void {
     const { address, reservedBytes, context, stepBytes } = this;
     let isEmpty = true;
-    for (let start = 0; start < this.#mappedBytes; start += stepBytes) {
+    const mappedBytes = this.#isSuspended ? 0 : this.#mappedBytes;
+    for (let start = 0; start < mappedBytes; start += stepBytes) {
       isEmpty = this.#unmapStep(start) && isEmpty;
     }
     if (!isEmpty) return;
@@ -129,7 +165,8 @@ export class VirtualRange {
   }
 
   #mapStep(): void {
-    mapMemory(this.context, this.#rangeAt(this.#mappedBytes, this.stepBytes));
+    const range = this.#rangeAt(this.#mappedBytes, this.stepBytes);
+    mapMemory(this.context, range, canBeShared(this.context));
     this.#mappedBytes += this.stepBytes;
   }
 

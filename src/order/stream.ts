@@ -549,11 +549,20 @@ interface ForeignStreamFields {
   readonly letGo: () => void;
 }
 
+const foreignStreams = new WeakSet<CudaStream>();
+
+/** Returns whether a stream was made by another library, which may queue work on it as well. */
+export function isForeignStream(stream: CudaStream): boolean {
+  return foreignStreams.has(stream);
+}
+
 /** Wraps a stream that another library keeps until `letGo` is called. */
 export function foreignStream(context: Context, fields: ForeignStreamFields): CudaStream {
   const { handle, label, letGo } = fields;
   if (handle !== context.defaultStreamHandle) {
-    return new CudaStream(new Parts({ context, handle, label, destroy: letGo }));
+    const stream = new CudaStream(new Parts({ context, handle, label, destroy: letGo }));
+    foreignStreams.add(stream);
+    return stream;
   }
   letGo();
   return defaultStreamOf(context);

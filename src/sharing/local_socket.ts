@@ -1,5 +1,5 @@
-// Sockets between processes of one machine, which can carry file descriptors. Their names are not
-// files: they vanish with their process, so nothing has to be cleaned up.
+// Sockets between processes of one machine, which can carry file descriptors. A name that is no path is
+// not a file: it vanishes with its process, so nothing has to be cleaned up.
 
 import { roundUp } from "../../ffi/alignment.ts";
 import {
@@ -20,18 +20,25 @@ import { lastErrno, openSystem, systemError, uninterrupted } from "../disk/syste
 import { endWithWorker } from "../disk/worker_descriptor.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
-/** The longest message; longer ones come from something else. */
-const MESSAGE_BYTES = 128;
+/** What a message can hold, where its words are few; longer ones come from something else. */
+const SMALL_ROOM: MessageRoom = { byteLength: 128, descriptorCount: 28 };
 
-/** Room for the descriptors that come with a message; the system closes those that do not fit. */
-const CONTROL_BYTES = 128;
 /** Each control message begins at a multiple of this (CMSG_ALIGN). */
 const CONTROL_ALIGNMENT = 8;
+
+/** The longest path of a socket: `sun_path` of sys/un.h has one byte more. */
+export const LONGEST_PATH_BYTES = 107;
 
 /** Connections that wait to be accepted. */
 const BACKLOG = 64;
 
 const KIND = SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK;
+
+/** The most that a message can hold; the system closes descriptors that do not fit. */
+export interface MessageRoom {
+  readonly byteLength: number;
+  readonly descriptorCount: number;
+}
 
 /** A received message, or the end of the connection. */
 export interface Received {
@@ -140,17 +147,9 @@ export class LocalSocket implements Disposable {
     return this.peer?.uid === openSystem().geteuid();
   }
 
-  /** Sends a message, with or without a descriptor; returns whether the system accepted it. */
-  send(bytes: Uint8Array<ArrayBuffer>, descriptor?: number): boolean {
-    const head = CMSGHDR.byteLength;
-    const control = new Uint8Array(
-      descriptor === undefined ? 0 : roundUp(head + 4, CONTROL_ALIGNMENT),
-    );
-    if (descriptor !== undefined) {
-      const fields = { cmsg_len: BigInt(head + 4), cmsg_level: SOL_SOCKET, cmsg_type: SCM_RIGHTS };
-      control.set(CMSGHDR.encode(fields));
-      new DataView(control.buffer).setInt32(head, descriptor, true);
-    }
+  /** Sends a message, with descriptors if there are any; returns whether the system accepted it. */
+  send(bytes: Uint8Array<ArrayBuffer>, descriptors: readonly number[] = []): boolean {
+    const control = controlOf(descriptors);
     const message = new Message(bytes, control);
     const { sendmsg } = openSystem();
     const flags = MSG.NOSIGNAL | MSG.DONTWAIT;
@@ -158,9 +157,9 @@ export class LocalSocket implements Disposable {
   }
 
   /** Receives the next message; undefined when none has arrived yet. */
-  receive(): Received | undefined {
-    const bytes = new Uint8Array(MESSAGE_BYTES);
-    const message = new Message(bytes, new Uint8Array(CONTROL_BYTES));
+  receive(room: MessageRoom = SMALL_ROOM): Received | undefined {
+    const bytes = new Uint8Array(room.byteLength);
+    const message = new Message(bytes, new Uint8Array(controlBytesOf(room.descriptorCount)));
     const flags = MSG.DONTWAIT | MSG.CMSG_CLOEXEC;
     const { recvmsg } = openSystem();
     const count = Number(uninterrupted(() => recvmsg(this.descriptor, message.head, flags)));
@@ -181,6 +180,22 @@ export class LocalSocket implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+/** Returns the bytes of a control message with descriptors. */
+function controlBytesOf(descriptorCount: number): number {
+  return roundUp(CMSGHDR.byteLength + 4 * descriptorCount, CONTROL_ALIGNMENT);
+}
+
+function controlOf(descriptors: readonly number[]): Uint8Array<ArrayBuffer> {
+  const count = descriptors.length;
+  if (count === 0) return new Uint8Array(0);
+  const head = CMSGHDR.byteLength;
+  const cmsg_len = BigInt(head + 4 * count);
+  const control = new Uint8Array(controlBytesOf(count));
+  control.set(CMSGHDR.encode({ cmsg_len, cmsg_level: SOL_SOCKET, cmsg_type: SCM_RIGHTS }));
+  control.set(new Uint8Array(Int32Array.from(descriptors).buffer), head);
+  return control;
 }
 
 /** Closes a descriptor that came with a message. */
@@ -234,10 +249,11 @@ class Message {
   }
 }
 
-/** A name that is not a file starts with a zero byte, and consists of all given bytes. */
+/** A name that is not a file starts with a zero byte, and consists of all given bytes; a path ends with one. */
 function addressOf(name: string): [address: Uint8Array<ArrayBuffer>, byteLength: number] {
-  const path = new Uint8Array(108);
-  const { written } = new TextEncoder().encodeInto(name, path.subarray(1));
+  const path = new Uint8Array(LONGEST_PATH_BYTES + 1);
+  const start = name.startsWith("/") ? 0 : 1;
+  const { written } = new TextEncoder().encodeInto(name, path.subarray(start));
   const address = SOCKADDR_UN.encode({ sun_family: AF_UNIX, sun_path: path });
   return [address, SOCKADDR_UN.offsets.sun_path + 1 + written];
 }

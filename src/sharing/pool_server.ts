@@ -148,7 +148,7 @@ class PoolServer {
     }
     const { number, descriptor } = offer.pool;
     offer.allocation.keep();
-    if (socket.send(encodeAnswer({ isThere: true, pool: number }), descriptor)) {
+    if (socket.send(encodeAnswer({ isThere: true, pool: number }), [descriptor])) {
       this.#leases.set(socket, offer);
       return;
     }

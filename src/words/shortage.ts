@@ -88,7 +88,10 @@ export function hintFor(amounts: MemoryAmounts): string {
   }
   const otherBytes = otherBytesOf(amounts);
   if (otherBytes >= missingBytes && otherBytes > liveBytes) {
-    return `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi`;
+    return `other programs hold ${
+      formatBytes(otherBytes)
+    }, see nvidia-smi, or it is persisted, see ` +
+      "gpu.persisted()";
   }
   return liveCount === 0 ? "ask for less, or split it" : dispose;
 }

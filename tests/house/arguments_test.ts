@@ -9,6 +9,7 @@ import * as group from "../../src/entries/group.ts";
 import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
 import * as numpy from "../../src/entries/numpy.ts";
+import * as persist from "../../src/entries/persist.ts";
 import * as safetensors from "../../src/entries/safetensors.ts";
 import * as sharing from "../../src/entries/sharing.ts";
 import * as simulated from "../../src/entries/simulated.ts";
@@ -29,6 +30,7 @@ const EXPORTED = {
   ...kernels,
   ...memory,
   ...numpy,
+  ...persist,
   ...safetensors,
   ...sharing,
   ...simulated,

@@ -45,7 +45,7 @@ Deno.test("bundlePrograms() gives files that run by URL with --allow-ffi alone",
   const flags = ["--no-check", "--allow-ffi", `--allow-import=${host}`];
   assertPrinted(await runElsewhere(program, flags), "program.ts:4:15");
   assertEquals(served.filter((name) => /cli|notebook|bench|plotly|map/.test(name)), []);
-  assertLess(served.length, 8);
+  assertLess(served.length, 12);
 });
 
 Deno.test("the files of a release have every name of their entries, and one CudaDevice", async () => {
@@ -94,6 +94,21 @@ Deno.test("a notebook with the files of a release is told of a call that was not
   );
   const { stderr } = await runDeno(["run", "-A", "--no-config", "--no-check", program]);
   assertStringIncludes(stderr, "vramkit: a call that was not awaited failed: Cannot upload to");
+});
+
+Deno.test("what a release loads when it is first called is the code of that call", async () => {
+  const loads = [...texts].flatMap(([name, text]) =>
+    [...text.matchAll(/const \{ (\w+) \} = await import\("\.\/(\w+\.js)"\)/g)]
+      .map(([, called = "", file = ""]) => ({ name, called, file }))
+  );
+  assertGreater(loads.length, 3);
+  using folder = new TemporaryFolder();
+  for (const [name, text] of texts) folder.write(name, text);
+  const missing = await Promise.all(loads.map(async ({ called, file }) => {
+    const module = await import(`file://${folder.path}/${file}`) as Record<string, unknown>;
+    return called in module ? [] : [`${called} of ${file}`];
+  }));
+  assertEquals(missing.flat(), []);
 });
 
 Deno.test("the source maps of a release name the sources and their lines", () => {

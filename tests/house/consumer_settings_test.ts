@@ -17,6 +17,7 @@ const ENTRIES = {
   "src/entries/kernels.ts": "readOnly",
   "src/entries/memory.ts": "CachingResourceAdaptor",
   "src/entries/numpy.ts": "loadNpz",
+  "src/entries/persist.ts": "PersistError",
   "src/entries/python.ts": "PythonError",
   "src/entries/safetensors.ts": "readSafetensorsHeader",
   "src/entries/sharing.ts": "TicketError",

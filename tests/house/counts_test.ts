@@ -15,13 +15,13 @@ const COUNTS: Readonly<
   Record<string, { readonly most: number; count(): number | Promise<number> }>
 > = {
   "lines of src and ffi": {
-    most: 75_000,
+    most: 79_000,
     count: () => sources.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
   },
-  "files of src and ffi": { most: 540, count: () => sources.length },
-  "modules that an import of mod.ts runs": { most: 440, count: () => modulesRun("mod.ts") },
+  "files of src and ffi": { most: 580, count: () => sources.length },
+  "modules that an import of mod.ts runs": { most: 460, count: () => modulesRun("mod.ts") },
   "members of CudaDevice": { most: 75, count: memberCount },
-  "public names of all entries": { most: 370, count: publicNameCount },
+  "public names of all entries": { most: 400, count: publicNameCount },
   "words of ARCHITECTURE.md": {
     most: 2200,
     count: () =>

@@ -30,6 +30,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/sharing/"],
   ["src/buffers/"],
   ["src/interop/"],
+  ["src/persist/"],
   ["src/kernels/"],
   ["src/python/"],
   ["src/measure/"],

@@ -94,7 +94,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     RegistrationOptions ReplayResult ResourceAdaptor
     SizeClass StagedRange StatisticsLevel StatisticsResourceAdaptor StridedLayout
     TimelineAction TimelineFacts TrackedAllocation TrackingOptions TrackingResourceAdaptor
-    VirtualMemoryResource
+    VirtualMemoryOptions VirtualMemoryResource
     parseAllocationLog
     replayAllocations
   `),
@@ -104,6 +104,13 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     SaveNpyOptions SaveNpzOptions
     loadNpy loadNpz
     saveNpz
+  `),
+  "./persist": wordsOf(`
+    LoadedFile
+    PersistError PersistOptions PersistProblem Persistable PersistableBuffers Persisted
+    PersistedTable Persistence
+    SleepOptions SleepTag Sleepable
+    Wholeness
   `),
   "./python": wordsOf(`
     Python PythonBufferOptions PythonError PythonInput PythonOptions PythonStreamOptions

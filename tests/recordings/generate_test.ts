@@ -44,6 +44,7 @@ Deno.test("generate() calls every function, with success and with refusals, and 
     "cuIpcOpenMemHandle_v2",
     "cuIpcCloseMemHandle",
     "cuIpcOpenEventHandle",
+    "cuMemImportFromShareableHandle",
     "cuMemPoolImportFromShareableHandle",
     "cuMemPoolImportPointer",
   ];

@@ -28,6 +28,7 @@ import {
   MappedHostMemoryResource,
   PooledPinnedHostMemoryResource,
   TrackingResourceAdaptor,
+  VirtualMemoryResource,
 } from "../../src/entries/memory.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
@@ -172,6 +173,15 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "CudaDevice#iota": door({ ...DEVICE, start: "anything", step: "anything" }, ({ gpu }, o) => {
     return gpu.iota("float32", 4, o);
   }),
+  // A name that is none: a keeper would outlive the test.
+  "CudaDevice#persist": door(
+    { key: "text", replace: "flag", move: "flag", signal: "signal" },
+    ({ gpu }, o) => gpu.persist(5 as never, () => gpu.zeros("uint8", 4), o),
+  ),
+  "CudaDevice#sleep": door(
+    { to: "word", path: "anything", onUse: "word" },
+    ({ gpu, buffer }, o) => gpu.sleep(buffer, o),
+  ),
   "CudaDevice#pinned": door(ALLOCATE, ({ gpu }, o) => gpu.pinned("float32", 4, o)),
   "CudaDevice#upload": door(
     { ...DEVICE, ...TRANSFER, ...ELEMENTS },
@@ -560,6 +570,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     reuse: "record",
     handleType: "word",
   }, ({ gpu }, o) => new CudaAsyncMemoryResource(gpu, o)),
+  "new VirtualMemoryResource": door(
+    { tag: "text" },
+    ({ gpu }, o) => new VirtualMemoryResource(gpu, o),
+  ),
   "new PooledPinnedHostMemoryResource": door(
     { keepSize: "size" },
     ({ gpu }, o) => new PooledPinnedHostMemoryResource(gpu, o),

@@ -9,16 +9,21 @@ import {
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
+import { describeMemory } from "../model/described_memory.ts";
 import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
+import { DeviceStorage } from "../model/device_storage.ts";
 import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
+import { SharedBytes } from "../model/shared_bytes.ts";
 import type { Rule } from "../stricter.ts";
 import type { CallGroup } from "./calls.ts";
-import { bytesOf, put64, requireCell } from "./cells.ts";
+import { bytesOf, type Cell, put32, put64, requireCell } from "./cells.ts";
 import { isHostPlace } from "./pool_calls.ts";
 
 /** Properties of new physical memory. */
 type Properties = ReturnType<typeof CUmemAllocationProp.decode>;
+
+const POSIX = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
 /** The highest kind of compression that physical memory can have. */
 const COMPRESSED = 1;
@@ -38,6 +43,9 @@ type VirtualMemoryCalls = CallGroup<
   | "cuMemMap"
   | "cuMemUnmap"
   | "cuMemSetAccess"
+  | "cuMemExportToShareableHandle"
+  | "cuMemImportFromShareableHandle"
+  | "cuMemRetainAllocationHandle"
 >;
 
 /** Makes the calls for a machine. */
@@ -87,7 +95,67 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     return mappings;
   }
 
+  function letGo(physical: PhysicalMemory): void {
+    if (physical.release() && physical.shared !== undefined) {
+      machine.described.delete(physical.shared.facts.id);
+    }
+  }
+
+  /** Gives a handle to physical memory, which keeps it. */
+  function giveHandle(cell: Cell, physical: PhysicalMemory): void {
+    machine.register((handle) => {
+      put64(cell, handle);
+      return physical;
+    });
+  }
+
+  /** Moves the bytes of physical memory into a file that lives by its descriptors. */
+  function share(physical: PhysicalMemory): SharedBytes {
+    if (physical.shared !== undefined) return physical.shared;
+    const { storage, byteLength, device: { ordinal } } = physical;
+    requireValue(storage instanceof DeviceStorage);
+    const describe = (id: string) => {
+      return describeMemory(machine.settings.machine, { ordinal, byteLength, id });
+    };
+    const facts = { machine: machine.id, byteLength, ordinal, describe };
+    const shared = SharedBytes.create("physical", facts);
+    storage.shareOver(shared.bytes);
+    machine.described.set(shared.facts.id, physical);
+    return physical.shared = shared;
+  }
+
   return {
+    cuMemExportToShareableHandle(descriptor, handle, type, flags) {
+      const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
+      requireCell(descriptor);
+      requireValue(type === POSIX && flags === 0n && physical.isExportable);
+      const duplicate = share(physical).duplicate();
+      if (duplicate < 0) refuse("CUDA_ERROR_OPERATING_SYSTEM");
+      put32(descriptor, duplicate);
+    },
+    cuMemImportFromShareableHandle(handle, descriptor, type) {
+      requireCell(handle);
+      requireValue(type === POSIX && descriptor !== 0n);
+      const facts = SharedBytes.handleIn(Number(descriptor));
+      if (facts?.kind !== "physical") return refuse("CUDA_ERROR_UNKNOWN");
+      const known = machine.described.get(facts.id);
+      known?.retain();
+      if (known !== undefined) return giveHandle(handle, known);
+      const shared = SharedBytes.adopt(Number(descriptor));
+      if (shared === undefined) return refuse("CUDA_ERROR_OPERATING_SYSTEM");
+      const physical = new PhysicalMemory(machine.device(shared.facts.ordinal), shared);
+      machine.described.set(facts.id, physical);
+      giveHandle(handle, physical);
+    },
+    cuMemRetainAllocationHandle(handle, address) {
+      requireCell(handle);
+      const entry = memory.at(Number(address));
+      requireValue(entry instanceof Reservation);
+      const mapping = entry.mappings.at(Number(address));
+      requireValue(mapping !== undefined);
+      mapping.physical.retain();
+      giveHandle(handle, mapping.physical);
+    },
     cuMemGetAllocationGranularity(granularity, properties, option) {
       // The driver looks at no member of the properties.
       requireCell(properties);
@@ -117,16 +185,14 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       const wanted = CUmemAllocationProp.decode(bytesOf(properties));
       requireValue(PHYSICAL_PLACES.has(wanted.location.type));
       requireValue(byteLength > 0n && isGranular(byteLength) && flags === 0n);
-      const physical = new PhysicalMemory(homeOf(wanted), Number(byteLength));
-      machine.register((registered) => {
-        put64(handle, registered);
-        return physical;
-      });
+      const isExportable = wanted.requestedHandleTypes === POSIX;
+      const physical = new PhysicalMemory(homeOf(wanted), Number(byteLength), { isExportable });
+      giveHandle(handle, physical);
     },
     cuMemRelease(handle) {
       const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
       machine.forget(handle);
-      physical.release();
+      letGo(physical);
     },
     cuMemMap(address, byteLength, offset, handle, flags) {
       const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
@@ -136,15 +202,19 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       const isWhole = offset === 0n && place.byteLength === physical.byteLength;
       if (!isWhole) refuse("CUDA_ERROR_NOT_SUPPORTED");
       requireValue(isGranular(address));
-      const { mappings } = reservationOf(address, byteLength, "beyond");
+      const reservation = reservationOf(address, byteLength, "beyond");
+      const { mappings } = reservation;
       requireValue(!mappings.overlaps(place.address, place.byteLength));
+      reservation.version++;
       mappings.add(new Mapping(place, { physical, id: machine.nextId() }));
     },
     cuMemUnmap(address, byteLength) {
       for (const mapping of mappingsWithin(address, byteLength)) {
         requireUnused(machine, mapping);
-        reservationOf(address, byteLength).mappings.delete(mapping);
-        mapping.physical.release();
+        const reservation = reservationOf(address, byteLength);
+        reservation.mappings.delete(mapping);
+        reservation.version++;
+        letGo(mapping.physical);
       }
     },
     cuMemSetAccess(address, byteLength, descriptors, count) {
@@ -191,6 +261,6 @@ function requireHandleType(type: number): void {
   if (type === HandleType.CU_MEM_HANDLE_TYPE_FABRIC) refuse("CUDA_ERROR_NOT_PERMITTED");
   requireValue(
     type === HandleType.CU_MEM_HANDLE_TYPE_NONE ||
-      type === HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+      type === POSIX,
   );
 }

@@ -8,7 +8,7 @@ import { Allocation, type Asker } from "./allocation.ts";
 import type { Device } from "./device.ts";
 import { HostStorage } from "./host_storage.ts";
 import { Region, type Segment } from "./region.ts";
-import { Reservation } from "./reservation.ts";
+import { type Mapping, Reservation } from "./reservation.ts";
 
 /** Each device owns this many addresses, the first ones belong to the host. */
 const ARENA_BYTES = 2 ** 48;
@@ -131,7 +131,6 @@ export class AddressSpace {
 
   #resolveMapped(reservation: Reservation, address: number, byteLength: number): Region {
     const mappings = reservation.mappingsOf(address, byteLength);
-    const end = address + byteLength;
     if (mappings === undefined) {
       this.#site.fail(
         "unmapped",
@@ -139,16 +138,16 @@ export class AddressSpace {
           `cuMemMap first`,
       );
     }
-    const segments = mappings.map((mapping): Segment => {
-      const start = Math.max(address, mapping.address);
-      return {
-        storage: mapping.physical.storage,
-        offset: start - mapping.address,
-        byteLength: Math.min(end, mapping.address + mapping.byteLength) - start,
-        owner: mapping,
-      };
-    });
-    return new Region(address, { kind: "device", device: mappings[0]?.physical.device, segments });
+    let [version, segments] = [reservation.version, segmentsOf(mappings, address, byteLength)];
+    const find = () => {
+      if (version === reservation.version) return segments;
+      const now = reservation.mappingsOf(address, byteLength);
+      if (now === undefined) return undefined;
+      [version, segments] = [reservation.version, segmentsOf(now, address, byteLength)];
+      return segments;
+    };
+    const device = mappings[0]?.physical.device;
+    return new Region(address, { kind: "device", device, segments, find });
   }
 
   #resolveUnknown(address: number, byteLength: number): Region {
@@ -164,6 +163,20 @@ export class AddressSpace {
   #arenaOf(address: number) {
     return this.#arenas[Math.floor(address / ARENA_BYTES) - 1];
   }
+}
+
+/** Returns the parts of a range of virtual memory. */
+function segmentsOf(mappings: readonly Mapping[], address: number, byteLength: number): Segment[] {
+  const end = address + byteLength;
+  return mappings.map((mapping): Segment => {
+    const start = Math.max(address, mapping.address);
+    return {
+      storage: mapping.physical.storage,
+      offset: start - mapping.address,
+      byteLength: Math.min(end, mapping.address + mapping.byteLength) - start,
+      owner: mapping,
+    };
+  });
 }
 
 /** Makes a region of ordinary host bytes. */

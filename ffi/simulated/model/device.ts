@@ -21,6 +21,16 @@ export const LAUNCH_LIMITS = {
   mostSharedBytes: 200 << 10,
 } as const;
 
+/** The bytes of a device that others hold, and this machine does not. */
+export interface OutsideBytes {
+  /** Asks the system for them. */
+  now(): number;
+  /** Returns the last answer unless it is old: an allocation need not know what just happened elsewhere. */
+  lately(): number;
+}
+
+const NOTHING_OUTSIDE: OutsideBytes = { now: () => 0, lately: () => 0 };
+
 /** Holds the state of one device that no context owns. */
 export class Device {
   readonly ordinal: number;
@@ -31,11 +41,13 @@ export class Device {
   readonly downloads: Engine = new Engine();
   /** Engine that runs kernels, fills and copies inside the device. */
   readonly compute: Engine = new Engine();
+  readonly #outside: OutsideBytes;
   #usedBytes = 0;
 
-  constructor(ordinal: number, memoryBytes: number) {
+  constructor(ordinal: number, memoryBytes: number, outside: OutsideBytes = NOTHING_OUTSIDE) {
     this.ordinal = ordinal;
     this.memoryBytes = memoryBytes;
+    this.#outside = outside;
   }
 
   /** Returns whether it stands for the host's memory instead of a GPU. */
@@ -44,12 +56,23 @@ export class Device {
   }
 
   get freeBytes(): number {
-    return this.memoryBytes - this.#usedBytes;
+    return Math.max(0, this.memoryBytes - this.#usedBytes - this.#outside.now());
+  }
+
+  /** Returns the bytes that this machine itself uses. */
+  get usedBytes(): number {
+    return this.#usedBytes;
   }
 
   /** Takes physical memory; throws when there is too little. */
   charge(byteLength: number): void {
-    if (byteLength > this.freeBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    const usedBytes = this.#usedBytes + byteLength;
+    if (usedBytes + this.#outside.lately() > this.memoryBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    this.#usedBytes = usedBytes;
+  }
+
+  /** Counts memory that exists already, and that another holder has handed over. */
+  adopt(byteLength: number): void {
     this.#usedBytes += byteLength;
   }
 
@@ -108,6 +131,7 @@ export function attributesOf(ordinal: number, settings: SimulationSettings): Map
     [A.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, mostSharedBytes],
     [A.CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 1],
     [A.CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 1],
+    [A.CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED, 1],
     [A.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, 0],
     [A.CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED, 0],
     [A.CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, Number(settings.poolsSupported)],

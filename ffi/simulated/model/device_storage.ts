@@ -14,14 +14,17 @@ export class DeviceStorage implements Storage {
   readonly byteLength: number;
   readonly onHost = false;
   readonly isNeeded = false;
+  /** Whether others may write it unseen, so that all of it counts as written. */
+  readonly #isOpenToOthers: boolean;
   #history: AccessHistory | undefined;
   #written: ByteRanges | undefined;
   #chunks: (Uint8Array | undefined)[] | undefined;
   /** The bytes, once another process can reach them. */
   #shared: Uint8Array | undefined;
 
-  constructor(byteLength: number) {
+  constructor(byteLength: number, { isOpenToOthers = false } = {}) {
     this.byteLength = byteLength;
+    this.#isOpenToOthers = isOpenToOthers;
   }
 
   // Everything is made on first use: a million small allocations must stay cheap.
@@ -59,13 +62,13 @@ export class DeviceStorage implements Storage {
   }
 
   firstUnwritten(start: number, end: number): number | undefined {
-    if (this.#shared !== undefined) return undefined;
+    if (this.#isOpenToOthers || this.#shared !== undefined) return undefined;
     if (this.#written === undefined) return start < end ? start : undefined;
     return this.#written.firstGap(start, end);
   }
 
   markWritten(ranges: readonly ByteRange[]): void {
-    if (this.#shared !== undefined) return;
+    if (this.#isOpenToOthers || this.#shared !== undefined) return;
     this.#written ??= new ByteRanges();
     const [first] = ranges;
     if (ranges.length > 1) this.#written.addAll(ranges);

@@ -7,17 +7,22 @@ import type { SimulationSettings } from "../options.ts";
 import { AddressSpace } from "./address_space.ts";
 import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
-import { Device } from "./device.ts";
+import { Device, type OutsideBytes } from "./device.ts";
 import { GraphMemory } from "./graph_memory.ts";
+import { describedMemory } from "./described_memory.ts";
 import { HostWaits, type Moment, precedes } from "./happens_before.ts";
 import { MemoryPool } from "./memory_pool.ts";
 import { OpenCaptures } from "./open_captures.ts";
+import type { PhysicalMemory } from "./reservation.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Stream, StreamGroup } from "./stream.ts";
 
 /** Handles start here: far from addresses, and from the small numbers that name default streams. */
 const FIRST_HANDLE = 0x5000_0000n;
 const HANDLE_STEP = 0x10n;
+
+/** To ask the system what others hold takes some milliseconds, so its answer serves for a while. */
+const OUTSIDE_MILLISECONDS = 100;
 
 /** Classes whose objects callers hold by handle. */
 type HandleClass<T> = abstract new (...values: never[]) => T;
@@ -31,6 +36,8 @@ export class Machine {
   readonly site: CallSite = new CallSite();
   /** Whether `cuInit` was called. */
   isInitialized = false;
+  /** Physical memory that goes by descriptors, by its number; a handle or a mapping keeps it. */
+  readonly described: Map<string, PhysicalMemory> = new Map();
   readonly devices: readonly Device[];
   /** The host's memory, as the home of a pool. */
   readonly host: Device = new Device(CU_DEVICE_CPU, 2 ** 40);
@@ -56,7 +63,7 @@ export class Machine {
     this.settings = settings;
     this.devices = Array.from(
       { length: settings.devices },
-      (_, ordinal) => new Device(ordinal, settings.memoryBytes),
+      (_, ordinal) => new Device(ordinal, settings.memoryBytes, this.#outside(ordinal)),
     );
     this.memory = new AddressSpace(this.site, this.devices);
     this.scheduler = new Scheduler(this.site, this.captures);
@@ -229,6 +236,21 @@ export class Machine {
     // The next launch of its graph allocates graph memory again, at the same address.
     if (allocation.kind !== "graph") this.memory.remove(allocation);
     allocation.giveBack();
+  }
+
+  /** Counts the bytes of a device that others hold by descriptors, if the machine has a name. */
+  #outside(ordinal: number): OutsideBytes | undefined {
+    const { machine } = this.settings;
+    if (machine === "") return undefined;
+    let last = { byteLength: 0, time: -Infinity };
+    const now = () => {
+      const byteLength = describedMemory(machine, ordinal)
+        .reduce((sum, { id, byteLength }) => this.described.has(id) ? sum : sum + byteLength, 0);
+      last = { byteLength, time: performance.now() };
+      return byteLength;
+    };
+    const isOld = () => performance.now() - last.time > OUTSIDE_MILLISECONDS;
+    return { now, lately: () => isOld() ? now() : last.byteLength };
   }
 
   #destroy(context: Context): void {

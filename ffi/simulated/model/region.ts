@@ -33,19 +33,27 @@ export class Region {
   readonly kind: RegionKind;
   /** Device that holds the bytes. */
   readonly device: Device | undefined;
-  /** Parts in order. */
-  readonly segments: readonly Segment[];
+  readonly #find: (() => readonly Segment[] | undefined) | undefined;
+  #segments: readonly Segment[];
 
   constructor(address: number, options: {
     kind: RegionKind;
     device: Device | undefined;
     segments: readonly Segment[];
+    /** Finds what is behind the addresses now, where that can change; undefined when nothing is. */
+    find?: () => readonly Segment[] | undefined;
   }) {
     this.address = address;
     this.kind = options.kind;
     this.device = options.device;
-    this.segments = options.segments;
+    this.#segments = options.segments;
+    this.#find = options.find;
     this.byteLength = options.segments.reduce((sum, segment) => sum + segment.byteLength, 0);
+  }
+
+  /** Parts in order. A graph goes by addresses: it uses what is mapped there when it is launched. */
+  get segments(): readonly Segment[] {
+    return this.#segments = this.#find?.() ?? this.#segments;
   }
 
   /** Returns bytes at an offset: at most `maxBytes`, and at least one. */

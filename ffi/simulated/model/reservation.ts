@@ -7,20 +7,34 @@ import type { Context } from "./context.ts";
 import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
 import type { Owner } from "./region.ts";
+import type { SharedBytes } from "./shared_bytes.ts";
+import { SharedStorage } from "./shared_storage.ts";
 
 /** Physical memory without an address; it lives until released and unmapped. */
 export class PhysicalMemory {
   readonly device: Device;
   readonly byteLength: number;
-  readonly storage: DeviceStorage;
+  readonly storage: DeviceStorage | SharedStorage;
+  /** Whether it can go to other processes by a descriptor. */
+  readonly isExportable: boolean;
+  /** The bytes behind its descriptors; undefined until it is exported. */
+  shared: SharedBytes | undefined;
   #holderCount = 1;
 
-  /** Takes memory from a device. */
-  constructor(device: Device, byteLength: number) {
-    device.charge(byteLength);
+  /** Takes memory from a device, or adopts what a descriptor stands for. */
+  constructor(device: Device, size: number | SharedBytes, { isExportable = true } = {}) {
     this.device = device;
-    this.byteLength = byteLength;
-    this.storage = new DeviceStorage(byteLength);
+    this.isExportable = isExportable;
+    if (typeof size === "number") {
+      device.charge(size);
+      this.byteLength = size;
+      this.storage = new DeviceStorage(size, { isOpenToOthers: isExportable });
+      return;
+    }
+    this.shared = size;
+    this.byteLength = size.facts.byteLength;
+    this.storage = new SharedStorage(size);
+    device.adopt(this.byteLength);
   }
 
   /** Adds a holder: a mapping. */
@@ -28,10 +42,13 @@ export class PhysicalMemory {
     this.#holderCount++;
   }
 
-  /** Removes a holder: a mapping or the handle. */
-  release(): void {
+  /** Removes a holder, a mapping or a handle; returns whether it was the last. */
+  release(): boolean {
     this.#holderCount--;
-    if (this.#holderCount === 0) this.device.discharge(this.byteLength);
+    if (this.#holderCount > 0) return false;
+    this.device.discharge(this.byteLength);
+    this.shared?.close();
+    return true;
   }
 }
 
@@ -69,6 +86,8 @@ export class Reservation implements Ranged {
   readonly address: number;
   readonly byteLength: number;
   readonly mappings: AddressMap<Mapping> = new AddressMap();
+  /** Changes whenever memory is mapped or unmapped. */
+  version = 0;
 
   constructor(place: Ranged) {
     this.address = place.address;

@@ -16,15 +16,15 @@ import { bytes, i32, struct, u64 } from "../../struct.ts";
 import { refuse } from "../errors.ts";
 
 /** Kind of thing that other processes open. */
-export type SharedKind = "memory" | "event" | "pool" | "pooled";
+export type SharedKind = "memory" | "event" | "pool" | "pooled" | "physical";
 
-const KINDS: readonly SharedKind[] = ["memory", "event", "pool", "pooled"];
+const KINDS: readonly SharedKind[] = ["memory", "event", "pool", "pooled", "physical"];
 
 /** First bytes of every handle and of every file behind one. */
 const MAGIC = new TextEncoder().encode("simulate");
 
-/** Name of the files, as the system shows it. */
-const FILE_NAME = "vramkit-simulated";
+/** Name of the files, as the system shows it; that of physical memory goes on with its facts. */
+export const FILE_NAME = "vramkit-simulated";
 
 /** The file's first bytes: the handle, then words for both sides. */
 const HEAD_BYTES = 4096;
@@ -36,7 +36,7 @@ const HANDLE = struct({
   kind: i32,
   pid: i32,
   descriptor: i32,
-  spare: i32,
+  ordinal: i32,
   byteLength: u64,
   id: bytes(8),
   pool: bytes(8),
@@ -56,6 +56,8 @@ export interface SharedHandle {
   /** Number of the pool that memory comes from; zeros for all else. */
   readonly pool: string;
   readonly byteLength: number;
+  /** Device of physical memory; 0 for all else. */
+  readonly ordinal: number;
   /** Process that handed it out. */
   readonly pid: number;
 }
@@ -95,11 +97,20 @@ export class SharedBytes {
   /** Makes bytes that other processes can open. */
   static create(
     kind: SharedKind,
-    options: { machine: string; byteLength?: number; pool?: string | undefined },
+    options: {
+      machine: string;
+      byteLength?: number;
+      pool?: string | undefined;
+      ordinal?: number;
+      /** Words about it in the name of its file, made from its number. */
+      describe?: ((id: string) => string) | undefined;
+    },
   ): SharedBytes {
-    const { machine, byteLength = 0, pool = "" } = options;
+    const { machine, byteLength = 0, pool = "", ordinal = 0, describe = () => "" } = options;
     const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
-    const descriptor = host.memfd_create(cString(FILE_NAME), MFD_CLOEXEC);
+    const id = crypto.getRandomValues(new Uint8Array(8));
+    const name = cString(`${FILE_NAME}${describe(id.toHex())}`);
+    const descriptor = host.memfd_create(name, MFD_CLOEXEC);
     if (descriptor < 0) refuse("CUDA_ERROR_OPERATING_SYSTEM");
     host.ftruncate(descriptor, BigInt(HEAD_BYTES + byteLength));
     const handle = HANDLE.encode({
@@ -107,8 +118,9 @@ export class SharedBytes {
       kind: KINDS.indexOf(kind),
       pid: Deno.pid,
       descriptor,
+      ordinal,
       byteLength: BigInt(byteLength),
-      id: crypto.getRandomValues(new Uint8Array(8)),
+      id,
       pool: Uint8Array.fromHex(pool),
       machine: Uint8Array.fromHex(machine),
     });
@@ -135,6 +147,21 @@ export class SharedBytes {
     if (shared.isThere) return shared;
     shared.close();
     return;
+  }
+
+  /** Opens the file behind a descriptor that was passed on, which then stays the caller's. */
+  static adopt(descriptor: number): SharedBytes | undefined {
+    const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
+    const path = cString(`/proc/self/fd/${descriptor}`);
+    if (!isOurs(host, path)) return undefined;
+    const own = host.open(path, O.RDWR | O.CLOEXEC, 0);
+    if (own < 0) return undefined;
+    const handle = new Uint8Array(HANDLE.byteLength);
+    if (readAt(host, own, handle) && read(handle) !== undefined) {
+      return new SharedBytes(host, handle, own);
+    }
+    host.close(own);
+    return undefined;
   }
 
   /** Reads the handle in a file that was passed on; undefined when it is none of these files. */
@@ -186,12 +213,15 @@ export class SharedBytes {
 
 /** Reads what a handle tells; undefined for anything else. */
 export function read(handle: Uint8Array): SharedHandle | undefined {
-  const { magic, kind: number, pid, byteLength, id, pool, machine } = HANDLE.decode(handle);
+  const { magic, kind: number, pid, ordinal, byteLength, id, pool, machine } = HANDLE.decode(
+    handle,
+  );
   const kind = KINDS[number];
   if (magic.toHex() !== MAGIC.toHex() || kind === undefined) return undefined;
   return {
     kind,
     pid,
+    ordinal,
     id: id.toHex(),
     pool: pool.toHex(),
     machine: machine.toHex(),

@@ -144,7 +144,7 @@ testOnLinux(
         assert(stranger instanceof LocalSocket);
         strangers.push(stranger);
         const bytes = Uint8Array.from({ length: random.below(40) }, () => random.below(256));
-        if (random.below(3) > 0) stranger.send(bytes, random.below(2) === 0 ? 1 : undefined);
+        if (random.below(3) > 0) stranger.send(bytes, random.below(2) === 0 ? [1] : undefined);
         if (random.below(4) === 0) stranger.dispose();
       }
       await peer.tell({ do: "open", ticket });

@@ -46,7 +46,7 @@ Deno.test("hintFor() names caches that keep enough", () => {
 Deno.test("hintFor() names other programs when they hold most", () => {
   assertEquals(
     hintFor({ ...FULL, liveBytes: GIB, liveCount: 1 }),
-    "other programs hold 78 GiB, see nvidia-smi",
+    "other programs hold 78 GiB, see nvidia-smi, or it is persisted, see gpu.persisted()",
   );
 });
 

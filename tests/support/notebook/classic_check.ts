@@ -19,7 +19,7 @@ interface Driving {
   readonly runAll: string;
 }
 
-const DRIVING: Readonly<Record<Exclude<FrontEnd, "jupyterlab">, Driving>> = {
+const DRIVING: Readonly<Record<Exclude<FrontEnd, "jupyterlab" | "jupyter_server">, Driving>> = {
   notebook: {
     view: LAB_VIEW,
     path: "notebooks",

@@ -29,6 +29,7 @@ const SWITCHES_OF = {
   ],
   notebook: ["--expose-app-in-browser"],
   nbclassic: [],
+  jupyter_server: ["--ServerApp.disable_check_xsrf=True"],
 } as const;
 
 /** A Python module that serves notebooks. */

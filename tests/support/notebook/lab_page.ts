@@ -71,6 +71,40 @@ export class LabPage {
     await this.#settled(plotCount);
   }
 
+  /** Runs the cells above the one with this text, and waits until they have run. */
+  async runAbove(text: string): Promise<void> {
+    const content = "jupyterapp.shell.currentWidget.content";
+    const index = await this.#page.evaluate(
+      `${content}.activeCellIndex = ${content}.widgets.findIndex((cell) =>
+         cell.model.sharedModel.getSource() === ${JSON.stringify(text)})`,
+    ) as number;
+    await this.#command("notebook:clear-all-cell-outputs");
+    await this.#command("notebook:run-all-above");
+    await this.#until(
+      `${content}.widgets.slice(0, ${index}).every((cell) => cell.model.type !== "code" ||
+         cell.model.executionState !== "running" && cell.model.executionCount > 0)`,
+      RUN_MILLISECONDS,
+    );
+    await this.#page.waitForTimeout(500);
+  }
+
+  /** Restarts the kernel by the button of the toolbar, and says yes to the question that follows. */
+  async restart(): Promise<void> {
+    const kernel = "jupyterapp.shell.currentWidget.sessionContext.session.kernel";
+    await this.#page.locator(`${PANEL} [data-command="notebook:restart-kernel"]`).first().click();
+    await this.#page.locator(".jp-Dialog .jp-mod-accept").first().click();
+    await this.#page.waitForTimeout(1000);
+    await this.#until(`${kernel}?.status === "idle"`, OPEN_MILLISECONDS);
+  }
+
+  /** Returns the text of all outputs. */
+  outputText(): Promise<string> {
+    return this.#page.evaluate(
+      `[...document.querySelectorAll("${PANEL} .jp-OutputArea-output")]
+         .map((output) => output.innerText).join(" ")`,
+    ) as Promise<string>;
+  }
+
   /** Counts what is there. */
   look(): Promise<Seen> {
     return this.#page.evaluate(countIn(LAB_VIEW)) as Promise<Seen>;

@@ -38,22 +38,22 @@ function answer(connection: LocalSocket): void {
       connection.dispose();
       break;
     case "garbage":
-      connection.send(crypto.getRandomValues(new Uint8Array(8)), file);
+      connection.send(crypto.getRandomValues(new Uint8Array(8)), [file]);
       break;
     case "a long message":
-      connection.send(new Uint8Array(4000), file);
+      connection.send(new Uint8Array(4000), [file]);
       break;
     case "no pool":
       connection.send(there);
       break;
     case "a file":
-      connection.send(there, file);
+      connection.send(there, [file]);
       break;
     case "three files":
-      for (let i = 0; i < 3; i++) connection.send(there, file);
+      for (let i = 0; i < 3; i++) connection.send(there, [file]);
       break;
     case "a lie about the memory":
-      connection.send(encodeAnswer({ isThere: false, pool: 7 }), file);
+      connection.send(encodeAnswer({ isThere: false, pool: 7 }), [file]);
       break;
   }
   openHost().close(file);

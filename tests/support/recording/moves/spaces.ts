@@ -108,6 +108,19 @@ const mappedRange: Move = (draft) => {
   ];
 };
 
+/** Physical memory that goes to other processes, or does not. */
+const describe: Move = (draft) => {
+  const [range, handle] = [draft.name("r"), draft.name("y")];
+  const type = draft.oneOf(1, 1, 0);
+  return [
+    `cuMemAddressReserve &${range} ${STEP} 0 0 0`,
+    `cuMemCreate &${handle} ${STEP} {type:1,location.type:1,requestedHandleTypes:${type}} 0`,
+    `cuMemExportToShareableHandle & ${handle} 1 ${draft.chance(0.1) ? 1 : 0}`,
+    `cuMemMap ${range} ${STEP} 0 ${handle} 0`,
+    `cuMemRetainAllocationHandle &${draft.name("y")} ${draft.chance(0.1) ? 0 : range}`,
+  ];
+};
+
 const unmap: Move = (draft) => {
   const stepCount = draft.chance(0.1) ? 2 : 1;
   const place = slot(draft, stepCount);
@@ -253,6 +266,7 @@ export const SPACE_MOVES: WeightedMoves = [
   [1, release],
   [3, mappedRange],
   [3, map],
+  [1, describe],
   [2, unmap],
   [2, setAccess],
   [3, advise],

@@ -74,6 +74,29 @@ export const VIRTUAL_MEMORY_SCRIPTS: readonly Script[] = readScripts(`
   cuMemRelease p
   cuMemAddressFree r 8388608
 
+# physical memory that goes by a descriptor
+  cuMemCreate &a 2097152 {type:1,location.type:1,requestedHandleTypes:1} 0
+  cuMemCreate &b 2097152 {type:1,location.type:1} 0
+  cuMemExportToShareableHandle & a 1 0
+  cuMemExportToShareableHandle & b 1 0 = 1
+  cuMemExportToShareableHandle & a 1 1 = 1
+  cuMemExportToShareableHandle & 0 1 0 = 1
+  cuMemImportFromShareableHandle & 1000 1 = 999
+  cuMemImportFromShareableHandle & 0 1 = 1
+  cuMemAddressReserve &r 4194304 0 0 0
+  cuMemMap r 2097152 0 a 0
+  cuMemRetainAllocationHandle &c r
+  cuMemRetainAllocationHandle &d r+4096
+  cuMemRetainAllocationHandle & r+2097152 = 1
+  cuMemRetainAllocationHandle & 0 = 1
+  cuMemRelease c
+  cuMemRelease d
+  settle
+  cuMemUnmap r 2097152
+  cuMemAddressFree r 4194304
+  cuMemRelease a
+  cuMemRelease b
+
 # mapping memory beyond a reservation
   cuMemAddressReserve &r 8388608 0 0 0
   cuMemCreate &p 4194304 {type:1,location.type:1} 0

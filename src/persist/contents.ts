@@ -1,0 +1,225 @@
+// The contents of persisted memory: named buffers in blocks of chunks, described in JSON, so that another
+// process can make the same objects over the same memory.
+
+import { blockOf, type GpuBuffer, ownerOf } from "../buffers/gpu_buffer.ts";
+import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { formatShape } from "../buffers/shape.ts";
+import { nameView } from "../buffers/view_names.ts";
+import { type DType, elementBytes } from "../dtype.ts";
+import { hasFields } from "../interop/named_buffers.ts";
+import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
+import { type LoadedTensor, SafetensorsModel } from "../interop/safetensors/model.ts";
+import { Allocation } from "../memory/allocation.ts";
+import type { CudaStream } from "../order/stream.ts";
+import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { describeValue, formatCount, visibleText } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
+import { PersistError } from "./persist_error.ts";
+
+/** A value that memory can be persisted as: a buffer, a record of named buffers, or a model. */
+// deno-lint-ignore no-explicit-any -- every element type
+export type Persistable = DeviceBuffer<any> | SafetensorsModel | PersistableBuffers;
+
+/** A record of named buffers. */
+export interface PersistableBuffers {
+  // deno-lint-ignore no-explicit-any -- every element type
+  readonly [name: string]: DeviceBuffer<any>;
+}
+
+/** A block, as JSON. */
+export interface BlockFacts {
+  /** Number of its chunk. */
+  readonly chunk: number;
+  readonly offset: number;
+  readonly byteLength: number;
+  readonly label?: string | undefined;
+}
+
+/** A buffer in a block, as JSON. */
+export interface ContentFacts {
+  readonly name: string;
+  /** Number of its block. */
+  readonly block: number;
+  readonly offset: number;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Element type by the name of the format, for a tensor of a model. */
+  readonly format?: SafetensorsFormat | undefined;
+}
+
+/** The description of persisted memory. */
+export interface Description {
+  readonly kind: "buffer" | "buffers" | "model";
+  /** Sizes of the chunks in bytes. */
+  readonly chunks: readonly number[];
+  readonly blocks: readonly BlockFacts[];
+  readonly contents: readonly ContentFacts[];
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** One buffer of what is to be persisted. */
+export interface NamedContent {
+  readonly name: string;
+  readonly buffer: DeviceBuffer;
+  readonly format?: SafetensorsFormat | undefined;
+}
+
+/** What is to be persisted, taken apart. */
+export interface TakenApart {
+  readonly kind: Description["kind"];
+  readonly contents: readonly NamedContent[];
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Names that a record cannot have, because the kit adds them. */
+const ADDED_NAMES: ReadonlySet<string> = new Set(["persistence", "dispose", "disposed"]);
+
+/**
+ * Takes a value apart into named buffers.
+ *
+ * @throws PersistError for anything that cannot be made again in another process, with what can.
+ */
+export function takeApart(value: unknown, name: string): TakenApart {
+  const refused = (what: string) =>
+    new PersistError(
+      "kind",
+      `Cannot persist "${visibleText(name)}": ${what}; its function returns a device buffer, an ` +
+        "object of named device buffers, or what gpu.loadSafetensors() gave",
+    );
+  if (value instanceof SafetensorsModel) {
+    const contents = [...value].map(([name, buffer]): NamedContent => {
+      return { name, buffer, format: value.format(name) };
+    });
+    return { kind: "model", contents, metadata: value.metadata };
+  }
+  if (value instanceof DeviceBuffer) {
+    return { kind: "buffer", contents: [{ name: value.label ?? "", buffer: value }], metadata: {} };
+  }
+  if (!hasFields(value) || Object.getPrototypeOf(value) !== Object.prototype) {
+    throw refused(`its function returned ${describeValue(value)}`);
+  }
+  const contents = Object.entries(value).map(([name, buffer]: [string, unknown]): NamedContent => {
+    if (ADDED_NAMES.has(name)) {
+      throw refused(`it names a buffer "${name}", which the kit adds itself`);
+    }
+    if (buffer instanceof DeviceBuffer) return { name, buffer };
+    throw refused(`"${visibleText(name)}" in it is ${describeValue(buffer)}`);
+  });
+  if (contents.length === 0) throw refused("its function returned an object without buffers");
+  return { kind: "buffers", contents, metadata: {} };
+}
+
+/** Puts buffers together as a value of the kind that was persisted. */
+export function putTogether(
+  { kind, metadata, contents }: TakenApart,
+  blocks: readonly DeviceBuffer[],
+): Persistable {
+  if (kind === "buffer") return contents[0]?.buffer as DeviceBuffer;
+  if (kind === "buffers") {
+    return Object.fromEntries(contents.map(({ name, buffer }) => [name, buffer]));
+  }
+  const tensors = new Map(contents.map(({ name, buffer, format }): [string, LoadedTensor] => {
+    return [name, { buffer, format: format ?? "U8" }];
+  }));
+  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
+}
+
+/** Describes contents over the chunks of a resource; chunks without any are left out. */
+export function describeContents(
+  { kind, contents, metadata }: TakenApart,
+  { arena }: VirtualMemoryResource,
+): { readonly description: Description; readonly allocations: readonly Allocation[] } {
+  const allocations = [...new Set(contents.map(({ buffer }) => blockOf(buffer)))];
+  const filled = allocations.filter(({ byteLength }) => byteLength > 0);
+  const places = filled.map((allocation) => arena.placeOf(allocation.address));
+  const chunks = [...new Set(places.map((place) => place?.chunk))];
+  const description: Description = {
+    kind,
+    metadata,
+    chunks: chunks.map((chunk) => chunk?.byteLength ?? 0),
+    blocks: filled.map(({ byteLength, label }, i) => {
+      const place = places[i];
+      return { chunk: chunks.indexOf(place?.chunk), offset: place?.offset ?? 0, byteLength, label };
+    }),
+    contents: contents.map(({ name, buffer, format }) => {
+      const { dtype, shape, byteOffset } = buffer;
+      const block = filled.indexOf(blockOf(buffer));
+      return { name, block, offset: byteOffset, dtype, shape: [...shape], format };
+    }),
+  };
+  return { description, allocations };
+}
+
+/** Makes buffers over blocks of memory that another process has filled. */
+export function makeContents(
+  { kind, blocks: facts, contents, metadata }: Description,
+  { addresses, resource, stream }: {
+    /** The address of each block. */
+    readonly addresses: readonly bigint[];
+    readonly resource: VirtualMemoryResource;
+    readonly stream: CudaStream;
+  },
+): { readonly value: Persistable; readonly allocations: readonly Allocation[] } {
+  const allocations = facts.map(({ byteLength, label }, i) => {
+    const request = { kind: "device", byteLength, resource, stream, label } as const;
+    return new Allocation(request, addresses[i] ?? 0n);
+  });
+  const owners = allocations.map((allocation, i) => {
+    const whole = contents.filter(({ block }) => block === i);
+    const [only] = whole;
+    // A buffer that is all of its block owns it, as the one that was persisted did.
+    const isWhole = kind !== "model" && whole.length === 1 && only?.offset === 0 &&
+      byteLengthOf(only) === allocation.byteLength;
+    const { dtype, shape } = isWhole
+      ? only
+      : { dtype: "uint8" as const, shape: [allocation.byteLength] };
+    return new DeviceBuffer<DType>(new Parts({ allocation, dtype, shape }));
+  });
+  const buffers = contents.map((content): NamedContent => {
+    const { name, block, format } = content;
+    const owner = owners[block] ?? emptyBuffer(content, { resource, stream });
+    return { name, buffer: viewIn(owner, content), format };
+  });
+  const value = putTogether({ kind, contents: buffers, metadata }, owners);
+  return { value, allocations };
+}
+
+/** The words about contents for a list: `"float32[2, 3]"`, `"model of 300 tensors"`. */
+export function contentWords({ kind, contents }: TakenApart): string {
+  const [first] = contents;
+  if (kind === "buffer" && first !== undefined) {
+    return formatShape(first.buffer.dtype, first.buffer.shape);
+  }
+  if (kind === "buffers") return formatCount(contents.length, "buffer");
+  return `model of ${formatCount(contents.length, "tensor")}`;
+}
+
+/** Returns the buffers whose disposal frees the blocks of a value. */
+export function ownersOf(contents: readonly NamedContent[]): readonly GpuBuffer[] {
+  return [...new Set(contents.map(({ buffer }) => ownerOf(buffer)))];
+}
+
+/** Returns a buffer of a block: its owner if that is the same, or else a view with a name. */
+export function viewIn(
+  owner: DeviceBuffer,
+  content: Pick<ContentFacts, "name" | "dtype" | "shape" | "offset">,
+): DeviceBuffer {
+  const { name, dtype, shape, offset } = content;
+  const isAll = owner.dtype === dtype && offset === 0 && owner.byteLength === byteLengthOf(content);
+  if (isAll && owner.shape.join() === shape.join()) return owner;
+  const all = owner.dtype === "uint8" ? owner : owner.as("uint8").reshape([owner.byteLength]);
+  const bytes = all.subarray(offset, offset + byteLengthOf(content));
+  return nameView(bytes.as(dtype).reshape(shape), name);
+}
+
+function byteLengthOf({ dtype, shape }: Pick<ContentFacts, "dtype" | "shape">): number {
+  return shape.reduce((product, size) => product * size, 1) * elementBytes(dtype);
+}
+
+function emptyBuffer(
+  { dtype, shape }: ContentFacts,
+  { resource, stream }: { readonly resource: VirtualMemoryResource; readonly stream: CudaStream },
+): DeviceBuffer {
+  const allocation = new Allocation({ kind: "device", byteLength: 0, resource, stream }, 0n);
+  return new DeviceBuffer<DType>(new Parts({ allocation, dtype, shape }));
+}

@@ -1,0 +1,250 @@
+// One connection to the keeper: a request, its answer, and the descriptors beside either. It lasts as long
+// as this program has what it asked for, so that the keeper learns of the program's end, too.
+
+import { cString } from "../../ffi/c_strings.ts";
+import { MFD_CLOEXEC, POLLFD, POLLIN } from "../../ffi/host.ts";
+import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
+import { closeDescriptor, LocalSocket, type MessageRoom } from "../sharing/local_socket.ts";
+import { sleep } from "../words/timer.ts";
+import { VERSION } from "../words/version.ts";
+import { keeperFolder, socketIn } from "./keeper_folder.ts";
+import { startKeeper } from "./keeper_start.ts";
+import {
+  KEEPER_PROTOCOL,
+  type KeeperAnswer,
+  type KeeperRequest,
+  MOST_DESCRIPTORS,
+  MOST_MESSAGE_BYTES,
+} from "./keeper_words.ts";
+import { PersistError } from "./persist_error.ts";
+
+const ROOM: MessageRoom = { byteLength: MOST_MESSAGE_BYTES, descriptorCount: MOST_DESCRIPTORS };
+
+/** The longest wait for a keeper that was just started, and for an answer that takes no time. */
+const PATIENCE_MILLISECONDS = 15_000;
+
+/** Time between two looks for a keeper that starts. */
+const LOOK_MILLISECONDS = 5;
+
+/** A wait of the system's own, on a thread of the runtime: the event loop goes on, and it ends at once. */
+const POLL_MILLISECONDS = 100;
+
+/** How often a long wait looks: each look holds no thread. */
+const PATIENT_MILLISECONDS = 20;
+
+/** An answer, and the descriptors that came with it, for the caller to close. */
+export interface Answered extends KeeperAnswer {
+  readonly descriptors: readonly number[];
+}
+
+/** Options for a wait. */
+export interface KeeperWaiting {
+  readonly signal?: AbortSignal | undefined;
+  /** The longest wait in milliseconds. */
+  readonly patience?: number;
+  /** The error for a wait that was too long. */
+  readonly late?: Error | undefined;
+}
+
+/** A connection to the keeper of this user. */
+export class KeeperConnection implements Disposable {
+  readonly #socket: LocalSocket;
+  /** The keeper's process. */
+  readonly pid: number;
+  /** The kit's version there. */
+  readonly kit: string;
+  /** The version of its protocol. */
+  readonly protocol: number;
+
+  private constructor(socket: LocalSocket, hello: KeeperAnswer) {
+    this.#socket = socket;
+    this.pid = hello.pid ?? 0;
+    this.kit = hello.kit ?? "unknown";
+    this.protocol = hello.vramkit ?? 0;
+  }
+
+  /**
+   * Connects to the keeper, and starts one unless there is one.
+   *
+   * @throws PersistError when none can be started, or it belongs to another user or version.
+   */
+  static async open(signal?: AbortSignal): Promise<KeeperConnection> {
+    const connection = await KeeperConnection.#connect({ starts: true, signal });
+    if (connection === undefined) throw silent();
+    return connection.#checked();
+  }
+
+  /** Connects to the keeper if there is one; undefined when there is none. */
+  static async find(): Promise<KeeperConnection | undefined> {
+    const connection = await KeeperConnection.findAny();
+    return connection === undefined ? undefined : connection.#checked();
+  }
+
+  /** Connects to the keeper if there is one, of whatever version; undefined when there is none. */
+  static async findAny(): Promise<KeeperConnection | undefined> {
+    return await KeeperConnection.#connect({ starts: false });
+  }
+
+  static async #connect(
+    { starts, signal }: { readonly starts: boolean; readonly signal?: AbortSignal | undefined },
+  ): Promise<KeeperConnection | undefined> {
+    const folder = keeperFolder();
+    let isStarted = false;
+    for (const end = performance.now() + PATIENCE_MILLISECONDS; performance.now() < end;) {
+      signal?.throwIfAborted();
+      const socket = LocalSocket.connect(socketIn(folder));
+      if (socket instanceof LocalSocket) {
+        const greeted = await greet(socket);
+        if (greeted !== undefined) return new KeeperConnection(socket, greeted);
+        socket.dispose(); // it has just ended
+      } else if (socket === undefined) {
+        if (!starts) return undefined;
+        if (!isStarted) await startKeeper(folder);
+        isStarted = true;
+      }
+      await sleep(LOOK_MILLISECONDS);
+    }
+    return undefined;
+  }
+
+  /** Sends a request and waits for its answer. */
+  async ask(
+    request: KeeperRequest,
+    descriptors: readonly number[] = [],
+    waiting: KeeperWaiting = {},
+  ): Promise<Answered> {
+    this.tell(request, descriptors);
+    return await this.hear(waiting);
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @throws PersistError when the keeper is gone.
+   */
+  tell(request: KeeperRequest, descriptors: readonly number[] = []): void {
+    const bytes = new TextEncoder().encode(JSON.stringify(request));
+    if (bytes.byteLength > MOST_MESSAGE_BYTES) {
+      throw new RangeError("Cannot tell the keeper so much");
+    }
+    if (!this.#socket.send(bytes, descriptors)) throw gone();
+  }
+
+  /** Waits for the next answer. */
+  async hear(waiting: KeeperWaiting = {}): Promise<Answered> {
+    const received = await hear(this.#socket, waiting);
+    if (received === undefined) throw gone();
+    return received;
+  }
+
+  /** Says that this program is done with what it has open, and closes the connection. */
+  [Symbol.dispose](): void {
+    try {
+      this.tell({ op: "close" });
+    } catch {
+      // it is gone, which is what was to be said
+    }
+    this.#socket.dispose();
+  }
+
+  #checked(): this {
+    if (this.protocol === KEEPER_PROTOCOL) return this;
+    this.#socket.dispose();
+    throw new PersistError(
+      "version",
+      `Cannot speak to the keeper of persisted memory, process ${this.pid}: it is of version ` +
+        `${this.kit}, this kit is ${VERSION}; forget what it holds by that version, or stop it by ` +
+        "`persisted stop` of the kit's command line",
+    );
+  }
+}
+
+/** Returns a descriptor of a file without a name that holds a text, for the caller to close. */
+export function textFile(text: string): number {
+  return newFile(new TextEncoder().encode(text));
+}
+
+/** Returns a descriptor of a file without a name that holds bytes, for the caller to close. */
+export function newFile(bytes: Uint8Array<ArrayBuffer>): number {
+  const { memfd_create, pwrite, addressOf } = openSystem();
+  const descriptor = memfd_create(cString("vramkit-persisted"), MFD_CLOEXEC);
+  if (descriptor < 0) throw systemError("make a file in memory", lastErrno());
+  const address = addressOf(bytes, bytes, 0n);
+  const size = BigInt(bytes.byteLength);
+  if (pwrite(descriptor, address, size, 0n) === size) return descriptor;
+  const errno = lastErrno();
+  closeDescriptor(descriptor);
+  throw systemError("write a file in memory", errno);
+}
+
+/** Reads the text of a file without a name. */
+export function readText(descriptor: number): string {
+  const { pread, addressOf } = openSystem();
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let at = 0;;) {
+    const part = new Uint8Array(1 << 16);
+    const count = Number(
+      pread(descriptor, addressOf(part, part, 0n), BigInt(part.length), BigInt(at)),
+    );
+    if (count <= 0) return text + decoder.decode();
+    text += decoder.decode(part.subarray(0, count), { stream: true });
+    at += count;
+  }
+}
+
+/** Exchanges versions; undefined when the keeper ends just now. */
+async function greet(socket: LocalSocket): Promise<KeeperAnswer | undefined> {
+  if (!socket.isOfSameUser) {
+    socket.dispose();
+    throw new PersistError(
+      "no-keeper",
+      "Cannot speak to the keeper of persisted memory: its process belongs to another user",
+    );
+  }
+  const hello = { op: "hello", vramkit: KEEPER_PROTOCOL, kit: VERSION };
+  if (!socket.send(new TextEncoder().encode(JSON.stringify(hello)))) return undefined;
+  return await hear(socket, {});
+}
+
+/** Waits for a message; undefined at the end of the connection. */
+async function hear(
+  socket: LocalSocket,
+  { signal, patience = PATIENCE_MILLISECONDS, late }: KeeperWaiting,
+): Promise<Answered | undefined> {
+  const start = performance.now();
+  for (;;) {
+    const received = socket.receive(ROOM);
+    if (received !== undefined) {
+      if (received.isEnd) return undefined;
+      const answer: KeeperAnswer = JSON.parse(new TextDecoder().decode(received.bytes));
+      return { ...answer, descriptors: received.descriptors };
+    }
+    signal?.throwIfAborted();
+    const waited = performance.now() - start;
+    if (waited > patience) throw late ?? silent();
+    if (waited > POLL_MILLISECONDS) await sleep(PATIENT_MILLISECONDS);
+    else await untilReadable(socket.descriptor);
+  }
+}
+
+async function untilReadable(descriptor: number): Promise<void> {
+  const waited = POLLFD.encode({ fd: descriptor, events: POLLIN });
+  await openSystem().pollNonblocking(waited, 1n, POLL_MILLISECONDS);
+}
+
+function gone(): PersistError {
+  return new PersistError(
+    "gone",
+    "Cannot speak to the keeper of persisted memory: it has ended, and what it held is freed when the " +
+      "last program lets go",
+  );
+}
+
+function silent(): PersistError {
+  return new PersistError(
+    "no-keeper",
+    `Cannot speak to the keeper of persisted memory: it has not answered in ` +
+      `${PATIENCE_MILLISECONDS / 1000} s`,
+  );
+}

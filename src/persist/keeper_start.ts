@@ -1,0 +1,99 @@
+// Starts a keeper: a detached Deno that reads its program from standard input, so that it needs no
+// network, no cache and no file, and outlives the program that needed it first.
+
+import { hostLibrary } from "../../ffi/host.ts";
+import { messageOf } from "../words/format.ts";
+import { sleep } from "../words/timer.ts";
+import { keeperProgram } from "./keeper_program.ts";
+import { KEEPER_PROTOCOL } from "./keeper_words.ts";
+import { PersistError } from "./persist_error.ts";
+
+/** The time after which a keeper ends that holds nothing, and that nobody speaks to. */
+export const IDLE_SECONDS = 300;
+
+/** The command that starts a keeper by hand. */
+const BY_HAND = "run `deno run -A " +
+  "URL/src/cli.ts persisted start`";
+
+const LOOK_MILLISECONDS = 5;
+
+const FLAGS = [
+  "run",
+  "--quiet",
+  "--no-config",
+  "--no-lock",
+  "--no-prompt",
+  "--no-remote",
+  "--no-npm",
+  "--no-code-cache",
+  "--ext=js",
+  "--allow-ffi",
+  "-",
+];
+
+/** The ends of keepers that this program has started. */
+const ends = new Set<Promise<unknown>>();
+
+/**
+ * For tests: resolves when the keepers that this program has started are over.
+ *
+ * @throws Error when that takes too long.
+ */
+export async function untilKeepersEnd(): Promise<void> {
+  const end = performance.now() + 5000;
+  while (ends.size > 0) {
+    if (performance.now() > end) throw new Error("A keeper goes on");
+    await sleep(LOOK_MILLISECONDS); // a timer, because they keep no program running
+  }
+}
+
+/**
+ * Starts a keeper in a folder, where there may be one by the time it runs: then it ends at once.
+ *
+ * @throws PersistError where this program cannot start another, with the way to do it by hand.
+ */
+export async function startKeeper(
+  folder: string,
+  { idleSeconds = IDLE_SECONDS, protocol = KEEPER_PROTOCOL }: {
+    readonly idleSeconds?: number;
+    /** Another version than this kit's, for tests. */
+    readonly protocol?: number;
+  } = {},
+): Promise<void> {
+  if (Deno.build.standalone) {
+    throw cannotStart("a compiled program contains no Deno that could run it");
+  }
+  const command = Deno.execPath();
+  if (Deno.permissions.requestSync({ name: "run", command }).state !== "granted") {
+    throw cannotStart("that needs --allow-run");
+  }
+  const program = keeperProgram({ library: hostLibrary(), folder, idleSeconds, protocol });
+  try {
+    const child = new Deno.Command(command, {
+      args: FLAGS,
+      stdin: "piped",
+      stdout: "null",
+      stderr: "null",
+      detached: true,
+      cwd: "/",
+      clearEnv: true, // it keeps nothing of the program's secrets
+      env: { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: "/dev/null/none", PATH: "/usr/bin:/bin" },
+    }).spawn();
+    child.unref();
+    const end: Promise<unknown> = child.status.finally(() => ends.delete(end));
+    ends.add(end);
+    const writer = child.stdin.getWriter();
+    await writer.write(new TextEncoder().encode(program));
+    await writer.close();
+  } catch (cause) {
+    throw cannotStart(messageOf(cause), { cause });
+  }
+}
+
+function cannotStart(reason: string, options?: ErrorOptions): PersistError {
+  return new PersistError(
+    "no-keeper",
+    `Cannot start the keeper of persisted memory: ${reason}; ${BY_HAND}`,
+    options,
+  );
+}

@@ -1,0 +1,267 @@
+// Puts memory to sleep and wakes it: finds the blocks of what a program names, and what sleeps with them.
+
+import { blockOf, GpuBuffer } from "../buffers/gpu_buffer.ts";
+import { pathOf } from "../disk/file_path.ts";
+import type { FilePath } from "../disk/file_path.ts";
+import { nameOf } from "../accounting/ledger.ts";
+import type { Context } from "../driver/context.ts";
+import { hasFields } from "../interop/named_buffers.ts";
+import { SafetensorsModel } from "../interop/safetensors/model.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { sourceOf } from "../memory/resource_kind.ts";
+import type { VirtualChunk } from "../memory/virtual_chunk.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { pendingBefore } from "../memory/in_order.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { classNameOf, describeValue, formatCount, visibleText } from "../words/format.ts";
+import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
+import { warn } from "../words/warning.ts";
+import { openedBehind, type OpenPersisted, sendChunks } from "./persist.ts";
+import { MOST_DESCRIPTORS } from "./keeper_words.ts";
+import { PersistError } from "./persist_error.ts";
+import { Sleeper, sleeperOf, type SleepPart } from "./sleeper.ts";
+
+/** Options for {@link CudaDevice.sleep}. */
+export interface SleepOptions {
+  /**
+   * Where the contents go: `"host"` memory, which is the default; a `"file"`; or `"nothing"`, for what can
+   * be made again.
+   */
+  readonly to?: "host" | "file" | "nothing" | undefined;
+  /** The file, for `{ to: "file" }`. */
+  readonly path?: FilePath | undefined;
+  /**
+   * What a use of the memory does: `"wake"` it first, which is the default, or `"throw"`. With contents in a
+   * file every use throws, until `wake()` has read them.
+   */
+  readonly onUse?: "wake" | "throw" | undefined;
+}
+
+const SLEEP_OPTIONS = new OptionSet<SleepOptions>({
+  to: oneOf("host", "file", "nothing"),
+  path: ANYTHING, // checked as a path
+  onUse: oneOf("wake", "throw"),
+});
+
+/** All memory of the resources with a tag. */
+export interface SleepTag {
+  readonly tag: string;
+}
+
+/** What can be put to sleep: a buffer, a model, an object of named buffers, or all memory of a tag. */
+export type Sleepable = GpuBuffer | SafetensorsModel | Readonly<Record<string, unknown>> | SleepTag;
+
+/**
+ * Puts memory to sleep behind what was queued. Resolves when it is away, or when a use has woken it.
+ *
+ * @throws PersistError for memory that cannot leave its addresses, with its name.
+ */
+export async function sleepMemory(
+  context: Context,
+  target: Sleepable,
+  options: SleepOptions,
+): Promise<void> {
+  options = SLEEP_OPTIONS.read(options, "sleep");
+  requireNoCapture("put memory to sleep");
+  const { to = "host", onUse = "wake" } = options;
+  const path = to === "file" ? filePath(options.path) : "";
+  const { name, allocations } = blocksOf(context, target, "sleep");
+  const opened = openedBehind(target);
+  await untilNothingIsPending(context, allocations);
+  const awake = allocations.filter((allocation) => sleeperOf(allocation) === undefined);
+  if (awake.length === 0) return;
+  if (awake.length < allocations.length) {
+    throw new PersistError(
+      "asleep",
+      `Cannot put ${name} to sleep: a part of it is; wake() it first`,
+    );
+  }
+  for (const allocation of allocations) allocation.requireNotLent("put to sleep");
+  const parts = partsOf(context, name, allocations);
+  const whenAwake = opened === undefined ? undefined : () => handBack(opened);
+  const sleeper = new Sleeper({ context, name, parts, allocations, onUse, whenAwake });
+  try {
+    if (opened !== undefined) await takeBack(opened, to === "file" ? path : placeWords(to));
+    const isAsleep = await sleeper.fallAsleep({ to, path });
+    if (!isAsleep && opened !== undefined) await handBack(opened);
+  } catch (error) {
+    await sleeper.wake(); // it has not slept
+    if (opened !== undefined) await handBack(opened);
+    throw error;
+  }
+}
+
+/** Waits for transfers under way, which keep memory, and for those that are called meanwhile. */
+async function untilNothingIsPending(
+  context: Context,
+  allocations: readonly Allocation[],
+): Promise<void> {
+  const stream = defaultStreamOf(context);
+  for (;;) {
+    const earlier = allocations.flatMap((allocation) => {
+      const { address, byteLength } = allocation;
+      return pendingBefore(stream, [{ allocation, address, byteLength, access: "write" }]);
+    });
+    if (earlier.length === 0) return;
+    await Promise.all(earlier.map((work) => work.over()));
+  }
+}
+
+/** Wakes memory, and resolves when its contents are there. What is awake stays as it is. */
+export async function wakeMemory(context: Context, target: Sleepable): Promise<void> {
+  requireNoCapture("wake memory");
+  const { allocations } = blocksOf(context, target, "wake");
+  const sleepers = new Set(allocations.map(sleeperOf).filter((sleeper) => sleeper !== undefined));
+  for (const sleeper of sleepers) await sleeper.wake();
+}
+
+/** Finds the blocks of what a program names. */
+function blocksOf(
+  context: Context,
+  target: Sleepable,
+  action: string,
+): { readonly name: string; readonly allocations: readonly Allocation[] } {
+  if (isTag(target)) {
+    const allocations = context.ledger.entries().filter((entry) => {
+      return entry instanceof Allocation && hasTag(entry, target.tag);
+    }) as Allocation[];
+    return { name: `tag "${visibleText(target.tag)}"`, allocations };
+  }
+  const buffers = buffersOf(target);
+  if (buffers.length === 0) {
+    throw new TypeError(
+      `Cannot ${action} ${describeValue(target)}: expected a buffer, a model, an object of named ` +
+        `buffers, or { tag: "weights" }`,
+    );
+  }
+  const allocations = new Set<Allocation>();
+  for (const buffer of buffers) {
+    const block = blockOf(buffer);
+    block.checkThere();
+    if (block.context !== context) {
+      throw new TypeError(
+        `Cannot ${action} ${buffer}: it belongs to device ${block.context.ordinal}; ask that device`,
+      );
+    }
+    if (block.byteLength > 0) allocations.add(block);
+  }
+  const [first] = buffers;
+  const name = target instanceof GpuBuffer || target instanceof SafetensorsModel
+    ? `${target}`
+    : `${formatCount(buffers.length, "buffer")} (${first})`;
+  return { name, allocations: [...allocations] };
+}
+
+function buffersOf(target: unknown): readonly GpuBuffer[] {
+  if (target instanceof GpuBuffer) return [target];
+  if (target instanceof SafetensorsModel) return [...target].map(([, buffer]) => buffer);
+  if (!hasFields(target)) return [];
+  const values: unknown[] = Object.values(target);
+  return values.every((value) => value instanceof GpuBuffer) ? values : [];
+}
+
+function isTag(target: Sleepable): target is SleepTag {
+  return hasFields(target) && typeof (target as Partial<SleepTag>).tag === "string";
+}
+
+function hasTag({ resource }: Allocation, tag: string): boolean {
+  const source = sourceOf(resource);
+  return source instanceof VirtualMemoryResource && source.tag === tag;
+}
+
+/** Finds the memory behind blocks, all of which sleeps or none. */
+function partsOf(
+  context: Context,
+  name: string,
+  allocations: readonly Allocation[],
+): readonly SleepPart[] {
+  const chunks = new Map<VirtualChunk, { readonly resource: VirtualMemoryResource; end: number }>();
+  const parts: SleepPart[] = [];
+  for (const allocation of allocations) {
+    const { address, byteLength } = allocation;
+    const resource = sourceOf(allocation.resource);
+    const place = resource instanceof VirtualMemoryResource
+      ? resource.arena.placeOf(address)
+      : undefined;
+    const range = resource instanceof VirtualMemoryResource ? resource.rangeAt(address) : undefined;
+    if (range !== undefined) {
+      parts.push({
+        address,
+        byteLength,
+        unmap: () => range.suspend(),
+        map: () => range.resume(),
+      });
+    } else if (place !== undefined && resource instanceof VirtualMemoryResource) {
+      const { chunk, offset } = place;
+      const end = Math.max(offset + byteLength, chunks.get(chunk)?.end ?? 0);
+      chunks.set(chunk, { resource, end });
+    } else {
+      throw new PersistError(
+        "elsewhere",
+        `Cannot put ${nameOf(allocation)} to sleep: its memory comes from a ` +
+          `${
+            classNameOf(allocation.resource)
+          }, and cannot leave its addresses; allocate it from new ` +
+          "VirtualMemoryResource(gpu)",
+      );
+    }
+  }
+  const own = new Set(allocations.map(({ address }) => address));
+  for (const [chunk, { resource, end }] of chunks) {
+    const other = resource.arena.addressesIn(chunk).find((address) => !own.has(address));
+    if (other !== undefined) throw sharing(context, name, other);
+    const { address } = chunk;
+    parts.push({ address, byteLength: end, unmap: () => chunk.unmap(), map: () => chunk.map() });
+  }
+  return parts;
+}
+
+function sharing({ ledger }: Context, name: string, address: bigint): PersistError {
+  const other = ledger.entries().find((entry) => entry.address === address);
+  const words = other === undefined ? "a block whose free is still queued" : nameOf(other);
+  return new PersistError(
+    "elsewhere",
+    `Cannot put ${name} to sleep: it shares a chunk of memory with ${words}; allocate it from a ` +
+      "VirtualMemoryResource of its own, or put the tag to sleep",
+  );
+}
+
+/** Has the keeper close its descriptors, without which no memory would be given back. */
+async function takeBack({ connection, name }: OpenPersisted, where: string): Promise<void> {
+  const { refused, pids = [] } = await connection.ask({ op: "sleep", where });
+  if (refused === undefined) return;
+  if (refused === "open") {
+    throw new PersistError(
+      "open",
+      `Cannot put "${visibleText(name)}" to sleep: process ${pids.join(", ")} has it open, too`,
+    );
+  }
+  throw new PersistError(
+    "gone",
+    `Cannot put "${visibleText(name)}" to sleep: the keeper no longer has it; persist it again`,
+  );
+}
+
+/** Hands new descriptors to the keeper, after which the memory outlives this program again. */
+async function handBack({ connection, chunks, name }: OpenPersisted): Promise<void> {
+  try {
+    const { refused } = await connection.ask({ op: "wake", descriptorCount: chunks.length });
+    if (refused === "asleep") return; // it was never taken back, or was forgotten
+    for (let at = 0; refused === undefined && at < chunks.length; at += MOST_DESCRIPTORS) {
+      await sendChunks(connection, { op: "part" }, chunks.slice(at, at + MOST_DESCRIPTORS));
+    }
+    if (refused !== undefined) throw new Error(`the keeper refused it (${refused})`);
+  } catch (error) {
+    warn(`"${visibleText(name)}" no longer outlives this program: ${(error as Error).message}`);
+  }
+}
+
+function placeWords(to: "host" | "nothing"): string {
+  return to === "host" ? "host memory" : "nothing";
+}
+
+function filePath(path: FilePath | undefined): string {
+  if (path !== undefined) return pathOf(path);
+  throw new TypeError('Cannot call sleep() with { to: "file" }: option "path" is missing');
+}

@@ -1,0 +1,398 @@
+// Memory that leaves the device and comes back to the same addresses: its contents are in host memory or a
+// file meanwhile, and whoever uses it wakes it first, or is told.
+
+import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import type { Context } from "../driver/context.ts";
+import { tryRelease } from "../driver/release.ts";
+import { MAX_HEADER_BYTES } from "../interop/safetensors/header.ts";
+import { readHeader } from "../interop/safetensors/read_header.ts";
+import { FileReading } from "../disk/file_reading.ts";
+import { saveSafetensors } from "../interop/safetensors/save.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import { takeWithinLimits } from "../memory/out_of_memory.ts";
+import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
+import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
+import { activeCapture } from "../order/capture.ts";
+import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
+import { uploadFrom } from "../transfer/file_transfer.ts";
+import { formatBytes } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
+import { PersistError } from "./persist_error.ts";
+
+/** Addresses whose memory can leave them. */
+export interface SleepPart {
+  readonly address: bigint;
+  /** Bytes from there that hold something. */
+  readonly byteLength: number;
+  /** Gives the memory back; reports a failure and returns whether it did. */
+  unmap(): boolean;
+  /** Takes new memory. A failure changes nothing. */
+  map(): void;
+}
+
+/** Where contents are while their memory is away. */
+export type SleepContents =
+  | { readonly to: "host"; readonly buffers: readonly PinnedBuffer<"uint8">[] }
+  | { readonly to: "file"; readonly path: string }
+  | { readonly to: "nothing" };
+
+/** What sleeps, and what its uses do. */
+export interface SleeperFields {
+  readonly context: Context;
+  /** Its name in messages. */
+  readonly name: string;
+  readonly parts: readonly SleepPart[];
+  readonly allocations: readonly Allocation[];
+  readonly onUse: "wake" | "throw";
+  /** Called when the memory is back. */
+  readonly whenAwake?: (() => Promise<void>) | undefined;
+}
+
+const hostPools = new WeakMap<Context, PinnedPool>();
+
+/**
+ * The host memory of a context's sleepers: kept after a wake for the next sleep, because pinning it anew
+ * takes ten times as long as the copies. `gpu.trim()` gives it back.
+ */
+function hostPoolOf(context: Context): PinnedPool {
+  return hostPools.getOrInsertComputed(context, () => {
+    const upstream = new PinnedHostMemoryResource({ context });
+    const pool = new PinnedPool(upstream, { keepBytes: Infinity, isContextOwned: true });
+    context.atRelease(() => pool.release());
+    return pool;
+  });
+}
+
+const sleepers = new WeakMap<StreamUsage, Sleeper>();
+
+/** Returns what a block sleeps with; undefined while it is awake. */
+export function sleeperOf({ usage }: Allocation): Sleeper | undefined {
+  return sleepers.get(usage);
+}
+
+/** Memory that sleeps together. */
+export class Sleeper {
+  readonly #fields: SleeperFields;
+  readonly #gates: SleepGate[] = [];
+  #state: "going" | "asleep" | "waking" | "awake" = "going";
+  #contents: SleepContents = { to: "nothing" };
+  #leftCount: number;
+  /** A wake that is under way. */
+  #waking: Promise<void> | undefined;
+  /** What comes after a wake, which a use does not wait for. */
+  #after: Promise<void> | undefined;
+
+  /** Begins: from here on every use is looked at. */
+  constructor(fields: SleeperFields) {
+    this.#fields = fields;
+    this.#leftCount = fields.allocations.length;
+    for (const { usage } of fields.allocations) {
+      this.#gates.push(new SleepGate(this, usage));
+      sleepers.set(usage, this);
+    }
+  }
+
+  /** Whether its memory is away. */
+  get isAsleep(): boolean {
+    return this.#state === "asleep";
+  }
+
+  /** Bytes of the memory that is away. */
+  get byteLength(): number {
+    return this.#fields.parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  }
+
+  /** Where its contents are, in words; undefined while they are on the device. */
+  get words(): string | undefined {
+    if (!this.isAsleep) return undefined;
+    return `asleep, ${formatBytes(this.byteLength)} in ${placeWords(this.#contents)}`;
+  }
+
+  /**
+   * Saves the contents behind all that was queued, and gives the memory back. Returns false when a use
+   * came first, which leaves everything as it was.
+   */
+  async fallAsleep(
+    choice: { readonly to: SleepContents["to"]; readonly path: string },
+  ): Promise<boolean> {
+    const { context, allocations, parts } = this.#fields;
+    const stream = defaultStreamOf(context);
+    using undo = new DisposableStack();
+    undo.defer(() => this.#open("awake"));
+    for (const { usage } of allocations) usage.finishOn(stream);
+    const contents = await this.#save(stream, choice);
+    undo.defer(() => dispose(contents));
+    using mark = stream.record();
+    await mark.synchronize();
+    if (this.#state !== "going") return false;
+    undo.move();
+    this.#contents = contents;
+    this.#state = "asleep";
+    context.ledger.asleepBytes += this.#liveBytes;
+    for (const part of parts) part.unmap(); // a failure is reported: that part takes its room, no more
+    return true;
+  }
+
+  /** Brings the memory back, and queues what brings the contents back, before the use that needs it. */
+  wakeNow(): void {
+    const contents = this.#contents;
+    if (contents.to === "file") {
+      throw this.#refusal("its contents are in a file; await gpu.wake() it first");
+    }
+    if (this.#state === "waking") throw this.#refusal("it is waking up; await gpu.wake() it first");
+    this.#map();
+    const { context, parts } = this.#fields;
+    const stream = defaultStreamOf(context);
+    try {
+      if (contents.to === "host") {
+        for (const [i, part] of parts.entries()) {
+          using there = alias(context, part, stream);
+          const buffer = contents.buffers[i];
+          if (buffer !== undefined) there.copyFrom(buffer, { stream });
+        }
+      }
+    } catch (error) {
+      for (const part of parts) part.unmap();
+      throw error;
+    }
+    this.#wakeBehind(stream);
+    dispose(contents); // once the copies are done
+  }
+
+  /** Brings memory and contents back, and resolves when they are there. */
+  async wake(): Promise<void> {
+    if (this.#state === "going") return this.#open("awake");
+    this.#waking ??= this.#wakeLate().finally(() => {
+      this.#waking = undefined;
+    });
+    await this.#waking;
+    await this.#after;
+  }
+
+  /** Lets a use pass, or refuses it. */
+  use(): void {
+    if (this.#state === "awake") return;
+    const { onUse } = this.#fields;
+    if (onUse === "throw") {
+      throw this.#refusal(
+        `${
+          this.#state === "going" ? "it goes to sleep" : "it is asleep"
+        }; await gpu.wake() it first`,
+      );
+    }
+    if (this.#state === "going") return this.#open("awake"); // as if it had slept and been woken
+    if (activeCapture() !== undefined) {
+      throw this.#refusal("it is asleep during a capture; await gpu.wake() it first");
+    }
+    this.wakeNow();
+  }
+
+  /** Refuses to give an address away whose memory is not there. */
+  refuseHandOut(): void {
+    if (this.#state === "going") return this.#open("awake");
+    if (this.#state !== "awake") throw this.#refusal("it is asleep; await gpu.wake() it first");
+  }
+
+  /** Notes that a block was given back: with the last, the contents go as well. */
+  leave(byteLength: number): void {
+    if (this.#state === "asleep") this.#fields.context.ledger.asleepBytes -= byteLength;
+    this.#leftCount--;
+    if (this.#leftCount > 0) return;
+    const { driver } = this.#fields.context;
+    if (this.#state === "asleep") {
+      tryRelease(driver, "what slept", () => dispose(this.#contents));
+    }
+    this.#state = "awake";
+  }
+
+  async #wakeLate(): Promise<void> {
+    const contents = this.#contents;
+    if (this.#state !== "asleep") return;
+    if (contents.to !== "file") {
+      this.wakeNow();
+    } else {
+      this.#map();
+      this.#state = "waking";
+      const { context, parts } = this.#fields;
+      const stream = defaultStreamOf(context);
+      try {
+        await readParts(context, parts, { path: contents.path, stream });
+      } catch (error) {
+        for (const part of parts) part.unmap();
+        this.#state = "asleep";
+        throw error;
+      }
+      this.#state = "asleep"; // as it is counted
+      this.#wakeBehind(stream);
+    }
+    await defaultStreamOf(this.#fields.context).synchronize();
+  }
+
+  async #save(
+    stream: CudaStream,
+    { to, path }: { readonly to: SleepContents["to"]; readonly path: string },
+  ): Promise<SleepContents> {
+    const { context, parts, name } = this.#fields;
+    if (to === "nothing") return { to };
+    if (to === "file") {
+      using aliases = new DisposableStack();
+      const tensors = parts.map((part, i): [string, DeviceBuffer] => {
+        return [`part ${i}`, aliases.use(alias(context, part, stream))];
+      });
+      await saveSafetensors(path, new Map(tensors), { metadata: { asleep: name } });
+      return { to, path };
+    }
+    const buffers: PinnedBuffer<"uint8">[] = [];
+    try {
+      for (const part of parts) {
+        using here = alias(context, part, stream);
+        const { byteLength } = part;
+        const resource = hostPoolOf(context);
+        const label = `${name}, asleep`;
+        const request = { dtype: "uint8", shape: byteLength, resource, stream, label } as const;
+        const buffer = allocatePinnedBuffer(request);
+        buffers.push(buffer);
+        buffer.copyFrom(here, { stream });
+      }
+      return { to, buffers };
+    } catch (error) {
+      dispose({ to, buffers });
+      throw error;
+    }
+  }
+
+  /** Takes memory for all parts, or for none. */
+  #map(): void {
+    const { context, parts } = this.#fields;
+    const { byteLength } = this;
+    takeWithinLimits({ context, kind: "device", byteLength }, () => {
+      const mapped: SleepPart[] = [];
+      try {
+        for (const part of parts) {
+          part.map();
+          mapped.push(part);
+        }
+      } catch (error) {
+        for (const part of mapped) part.unmap();
+        throw error;
+      }
+    });
+  }
+
+  /** Opens the gates, and makes later uses come after what a stream does now. */
+  #wakeBehind(stream: CudaStream): void {
+    const { context, allocations, whenAwake } = this.#fields;
+    context.ledger.asleepBytes -= this.#liveBytes;
+    this.#open("awake");
+    for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
+    this.#after = whenAwake?.();
+  }
+
+  #open(state: "awake"): void {
+    this.#state = state;
+    for (const gate of this.#gates) gate.remove();
+    for (const { usage } of this.#fields.allocations) {
+      if (sleepers.get(usage) === this) sleepers.delete(usage);
+    }
+  }
+
+  get #liveBytes(): number {
+    return this.#fields.allocations.reduce((sum, { released, byteLength }) => {
+      return released ? sum : sum + byteLength;
+    }, 0);
+  }
+
+  #refusal(state: string): PersistError {
+    return new PersistError("asleep", `Cannot use ${this.#fields.name}: ${state}`);
+  }
+}
+
+/** The gate of one block: what looked at its uses before still does, behind this one. */
+class SleepGate implements UseGate {
+  readonly #sleeper: Sleeper;
+  readonly #usage: StreamUsage;
+  readonly #former: UseGate | undefined;
+
+  constructor(sleeper: Sleeper, usage: StreamUsage) {
+    this.#sleeper = sleeper;
+    this.#usage = usage;
+    this.#former = usage.gate;
+    usage.gate = this;
+  }
+
+  get words(): string | undefined {
+    return this.#sleeper.words;
+  }
+
+  isOpen(): boolean {
+    return false;
+  }
+
+  pass(stream: CudaStream, access: Access): void {
+    this.#sleeper.use();
+    if (this.#former?.isOpen(access) === false) this.#former.pass(stream, access);
+  }
+
+  handOut(): void {
+    this.#sleeper.refuseHandOut();
+    this.#former?.handOut();
+  }
+
+  leave(byteLength: number): void {
+    this.#sleeper.leave(byteLength);
+    this.#former?.leave?.(byteLength);
+  }
+
+  remove(): void {
+    if (this.#usage.gate === this) this.#usage.gate = this.#former;
+  }
+}
+
+/** Shows memory whose uses are in no block's order: the caller has put them there. */
+function alias(
+  context: Context,
+  { address, byteLength }: SleepPart,
+  stream: CudaStream,
+): DeviceBuffer<"uint8"> {
+  const attributes = { isDeviceAccessible: true, isHostAccessible: false };
+  const resource = new ForeignMemoryResource(context, { attributes });
+  const allocation = new Allocation({ kind: "imported", byteLength, resource, stream }, address);
+  return new DeviceBuffer(new Parts({ allocation, dtype: "uint8", shape: [byteLength] }));
+}
+
+/** Reads a file that {@link Sleeper.fallAsleep} has written, into the same parts. */
+async function readParts(
+  context: Context,
+  parts: readonly SleepPart[],
+  { path, stream }: { readonly path: string; readonly stream: CudaStream },
+): Promise<void> {
+  using reading = new FileReading(path);
+  const opened = await reading.opened();
+  const { tensors, dataOffset } = await readHeader(opened, MAX_HEADER_BYTES);
+  const places = new Map(tensors.map((tensor) => [tensor.name, tensor]));
+  for (const [i, part] of parts.entries()) {
+    const place = places.get(`part ${i}`);
+    if (place === undefined || place.byteLength < part.byteLength) {
+      throw new PersistError(
+        "gone",
+        `Cannot wake from ${path}: it is another file than was written`,
+      );
+    }
+    using there = alias(context, part, stream);
+    const fileOffset = dataOffset + place.byteOffset;
+    await uploadFrom({ span: there.span, file: opened.file, fileOffset, stream });
+  }
+}
+
+function placeWords(contents: SleepContents): string {
+  if (contents.to === "host") return "host memory";
+  return contents.to === "file" ? contents.path : "nothing";
+}
+
+function dispose(contents: SleepContents): void {
+  if (contents.to !== "host") return;
+  for (const buffer of contents.buffers) buffer.dispose();
+}

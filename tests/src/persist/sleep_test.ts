@@ -1,0 +1,366 @@
+// Memory that sleeps: it leaves the device and comes back, to the same addresses and with the same bytes,
+// and every use of it wakes it first or is told.
+
+import {
+  assert,
+  assertEquals,
+  assertRejects,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
+import "../../../src/cards/shown.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
+import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
+import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
+import { PersistError } from "../../../src/persist/persist_error.ts";
+import { OutOfMemoryError } from "../../../src/words/errors.ts";
+import { ON_GPU, testDriver } from "../../support/driver.ts";
+import { heldCount, KeeperScene, until } from "../../support/persist/keeper_scene.ts";
+import { cardOf } from "../../support/display.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
+
+const MIB = 2 ** 20;
+
+/** Runs a test on a device whose memory can sleep, and checks that nothing is left. */
+function testAsleep(name: string, body: (gpu: CudaDevice) => unknown): void {
+  Deno.test(name, async () => {
+    const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
+      return new VirtualMemoryResource(gpu);
+    };
+    using gpu = CudaDevice.open(0, { driver: testDriver(), resource });
+    await checkNothingLeft(gpu, () => body(gpu));
+    gpu.trim();
+  });
+}
+
+const COUNT = 10 * MIB;
+
+testAsleep(
+  "sleep() frees the device, and wake() brings bytes back to their addresses",
+  async (gpu) => {
+    const before = freeBytes(gpu);
+    using x = gpu.iota("int32", COUNT, { stream: gpu.stream });
+    using view = x.subarray(5, 8);
+    const address = x.ptr;
+    const checksum = await x.checksum();
+    await gpu.sleep(x);
+    assertEquals(freeBytes(gpu), before);
+    assertEquals([x.byteLength, x.shape, x.disposed], [4 * COUNT, [COUNT], false]);
+    assertEquals(gpu.memory.liveBytes, 0);
+    const words = "asleep, 40 MiB in host memory";
+    assertEquals(gpu.live({ kind: "device" }).objects[0]?.asleep, words);
+    assertStringIncludes(`${gpu.live()}`, "device, asleep");
+    assertStringIncludes(Deno.inspect(x), words);
+    assertStringIncludes((await cardOf(x)).html, words);
+    assertStringIncludes((await cardOf(view)).html, words);
+    assertEquals(freeBytes(gpu), before); // looking at it has not woken it
+    await gpu.wake(x);
+    assertEquals(gpu.memory.liveBytes, 4 * COUNT);
+    assertEquals(x.ptr, address);
+    assertEquals(await x.checksum(), checksum);
+    assertEquals(await view.download(), new Int32Array([5, 6, 7]));
+    await gpu.wake(x); // is awake already
+  },
+);
+
+testAsleep(
+  "sleep() comes after what was queued, and a use after it wakes the memory",
+  async (gpu) => {
+    using x = gpu.zeros("uint8", 33 * MIB);
+    using stream = gpu.createStream();
+    const upload = x.upload(new Uint8Array(33 * MIB).fill(1));
+    const asleep = gpu.sleep(x);
+    await upload;
+    await asleep;
+    assertEquals(await x.at(-1), 1); // woken by its use
+    x.fill(2, { stream });
+    await gpu.sleep(x);
+    x.fill(3, { stream }); // before the wake has ended
+    assertEquals(await x.at(0), 3);
+    const under = gpu.sleep(x);
+    x.fill(4); // while it goes to sleep
+    await under;
+    assertEquals(await x.at(0), 4);
+  },
+);
+
+const USES: Readonly<
+  Record<string, (x: ReturnType<typeof byteBuffer>, gpu: CudaDevice) => unknown>
+> = {
+  "fill()": (x) => x.fill(1),
+  "download()": (x) => x.download(),
+  "downloadSync()": (x) => x.downloadSync(),
+  "upload()": (x) => x.upload(new Uint8Array(x.length)),
+  "uploadSync()": (x) => x.uploadSync(new Uint8Array(x.length)),
+  "copyFrom()": (x, gpu) => x.copyFrom(gpu.zeros("uint8", x.length)),
+  "copyTo()": (x, gpu) => x.copyTo(gpu.alloc("uint8", x.length)),
+  "at()": (x) => x.at(0),
+  "setAt()": (x) => x.setAt(0, 1),
+  "checksum()": (x) => x.checksum(),
+  "slice()": (x) => x.slice(0, 2),
+  "astype()": (x) => x.astype("float32"),
+  "transpose()": (x) => x.reshape([2, x.length / 2]).transpose().contiguous(),
+  "downloadAll()": (x, gpu) => gpu.downloadAll([x]),
+  "uploadAll()": (x, gpu) => gpu.uploadAll([new Uint8Array(x.length)], { into: [x] }),
+  "downloadPinned()": (x, gpu) => gpu.downloadPinned(x),
+  "readable": async (x) => await new Response(x.readable).bytes(),
+  "writable": async (x) => await new Blob([new Uint8Array(x.length)]).stream().pipeTo(x.writable),
+  "toDLPack()": (x) => x.toDLPack().dispose(),
+};
+
+function byteBuffer(gpu: CudaDevice, length: number) {
+  return gpu.alloc("uint8", length).fill(9);
+}
+
+for (const [name, use] of Object.entries(USES)) {
+  testAsleep(`${name} of memory that sleeps wakes it, or throws`, async (gpu) => {
+    using _x = gpu.zeros("uint8", 1); // an awake one
+    using x = byteBuffer(gpu, 34 * MIB);
+    await gpu.sleep(x, { onUse: "throw" });
+    const free = gpu.memory.freeBytes;
+    const error = await assertRejects(async () => await use(x, gpu), PersistError, "asleep");
+    assertEquals(error.reason, "asleep");
+    assert(gpu.memory.freeBytes <= free); // what the use made for itself
+    gpu.disposeSince({ id: Number.MAX_SAFE_INTEGER });
+    await gpu.wake(x);
+    assertEquals(await x.at(-1), 9);
+    await gpu.sleep(x);
+    if (name === "toDLPack()") await gpu.wake(x); // which no queued copy can precede for another library
+    await use(x, gpu);
+    await gpu.synchronize();
+    gpu.disposeAll();
+  });
+}
+
+testAsleep("ptr of memory that sleeps throws", async (gpu) => {
+  using x = byteBuffer(gpu, 100);
+  await gpu.sleep(x);
+  assertThrows(() => x.ptr, PersistError, "it is asleep; await gpu.wake() it first");
+  await gpu.wake(x);
+  assert(x.ptr !== 0n);
+});
+
+testAsleep("launch() of a graph wakes its memory, or throws", async (gpu) => {
+  using x = byteBuffer(gpu, 40 * MIB);
+  using y = gpu.zeros("uint8", 40 * MIB);
+  using graph = gpu.capture(() => {
+    y.copyFrom(x);
+    x.subarray(0, 10).fill(7);
+  });
+  graph.launch();
+  await gpu.sleep({ x, y });
+  graph.launch();
+  assertEquals([await y.at(0), await y.at(-1), await x.at(9)], [7, 9, 7]);
+  await gpu.sleep(x, { onUse: "throw" });
+  assertThrows(() => graph.launch(), PersistError, "asleep");
+  await gpu.wake(x);
+  graph.launch();
+  assertEquals(await x.at(10), 9);
+  await gpu.sleep(x);
+  assertThrows(() => gpu.capture(() => x.fill(1)), PersistError, "during a capture");
+  await gpu.wake(x);
+});
+
+testAsleep("sleep() puts contents into a file, whole, and wake() reads them", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.pathOf("asleep.safetensors");
+  const before = freeBytes(gpu);
+  using x = gpu.iota("int32", COUNT);
+  const checksum = await x.checksum();
+  await gpu.sleep(x, { to: "file", path });
+  assertEquals(freeBytes(gpu), before);
+  assert(Deno.statSync(path).size >= 4 * COUNT);
+  assertThrows(() => x.fill(1), PersistError, "its contents are in a file");
+  const hidden = folder.pathOf("hidden");
+  Deno.renameSync(path, hidden);
+  await assertRejects(() => gpu.wake(x), Deno.errors.NotFound);
+  assertEquals(freeBytes(gpu), before); // asleep and whole
+  Deno.renameSync(hidden, path);
+  await gpu.wake(x);
+  assertEquals(await x.checksum(), checksum);
+  await assertRejects(() => gpu.sleep(x, { to: "file", path: folder.pathOf("none/x") }), Error);
+  assertEquals(await x.checksum(), checksum);
+  await assertRejects(() => gpu.sleep(x, { to: "file" }), TypeError, '"path"');
+});
+
+testAsleep("sleep() to nothing keeps addresses only", async (gpu) => {
+  const before = freeBytes(gpu);
+  using x = byteBuffer(gpu, 64 * MIB);
+  const address = x.ptr;
+  await gpu.sleep(x, { to: "nothing" });
+  assertEquals(freeBytes(gpu), before);
+  x.fill(5);
+  assertEquals([await x.at(-1), x.ptr], [5, address]);
+});
+
+testAsleep("dispose() of memory that sleeps frees its addresses and contents", async (gpu) => {
+  const hostBefore = gpu.memory.hostBytes;
+  const x = byteBuffer(gpu, 40 * MIB);
+  await gpu.sleep(x);
+  assert(gpu.memory.hostBytes >= 40 * MIB);
+  x.dispose();
+  await gpu.synchronize();
+  gpu.trim();
+  assertEquals([gpu.memory.hostBytes, gpu.live().count], [hostBefore, 0]);
+  assertEquals(gpu.memory.liveBytes, 0);
+  await assertRejects(() => gpu.wake(x), Error, "disposed");
+});
+
+testAsleep("sleep() takes all memory of a tag, and refuses what shares a chunk", async (gpu) => {
+  const resource = new VirtualMemoryResource(gpu, { tag: "weights" });
+  const before = freeBytes(gpu);
+  using one = gpu.alloc("uint8", 100, { resource }).fill(1);
+  using two = gpu.alloc("uint8", 40 * MIB, { resource, label: "two" }).fill(2);
+  using three = gpu.alloc("uint8", 100, { resource, label: "three" }).fill(3);
+  const error = await assertRejects(
+    () => gpu.sleep(one),
+    PersistError,
+    "chunk of memory with three",
+  );
+  assertEquals(error.reason, "elsewhere");
+  assertEquals(await one.at(0), 1);
+  await gpu.sleep({ tag: "weights" });
+  assertEquals(freeBytes(gpu), before);
+  await gpu.sleep({ tag: "weights" }); // is asleep
+  await gpu.wake(one); // and all that sleeps with it
+  assertEquals([await one.at(99), await two.at(-1), await three.at(0)], [1, 2, 3]);
+  await gpu.sleep({ one, three });
+  using four = gpu.alloc("uint8", 100, { resource }).fill(4); // in another chunk, for one is away
+  assertEquals([await four.at(0), await three.at(1)], [4, 3]);
+  await gpu.sleep({ tag: "no such" });
+});
+
+testAsleep("A growable buffer sleeps while a graph knows it, and shrinks", async (gpu) => {
+  using cache = gpu.growable("uint8", { reserveSize: "64 MiB" });
+  cache.grow("8 MiB").fill(6);
+  using graph = gpu.capture(() => cache.subarray(0, MIB).fill(7));
+  const before = freeBytes(gpu);
+  await gpu.sleep(cache);
+  assertEquals(freeBytes(gpu), before + 8 * MIB);
+  graph.launch();
+  assertEquals([await cache.at(0), await cache.at(MIB), await cache.at(-1)], [7, 6, 6]);
+  await gpu.sleep(cache);
+  assertThrows(() => cache.grow("8 MiB"), TypeError, "asleep");
+  await gpu.wake(cache);
+  cache.grow("8 MiB");
+  assertEquals(await cache.at(8 * MIB - 1), 6);
+});
+
+testAsleep("sleep() refuses memory that others use, or that cannot leave", async (gpu) => {
+  using x = byteBuffer(gpu, 100);
+  {
+    using _struct = x.toDLPack();
+    await assertRejects(() => gpu.sleep(x), TypeError, "another library");
+    assertEquals(await x.at(0), 9);
+  }
+  await gpu.synchronize();
+  using pinned = gpu.pinned("uint8", 4);
+  await assertRejects(() => gpu.sleep(pinned), PersistError, "cannot leave its addresses");
+  await assertRejects(() => gpu.sleep(5 as never), TypeError, "Cannot sleep the number 5");
+  await assertRejects(() => gpu.sleep({ a: 5 }), TypeError, "expected a buffer");
+  await assertRejects(() => gpu.sleep(x, { to: "disk" as never }), TypeError, '"to"');
+  const gone = byteBuffer(gpu, 4);
+  gone.dispose();
+  await assertRejects(() => gpu.sleep(gone), Error, "disposed");
+});
+
+Deno.test("wake() without memory leaves it asleep and whole", async () => {
+  const driver = simulateDriver({ memoryBytes: 200 * MIB });
+  const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
+    return new VirtualMemoryResource(gpu);
+  };
+  using gpu = CudaDevice.open(0, { driver, resource });
+  using a = byteBuffer(gpu, 64 * MIB);
+  using b = gpu.alloc("uint8", 64 * MIB).fill(8);
+  await gpu.sleep({ a, b });
+  const full = gpu.alloc("uint8", 130 * MIB);
+  const free = gpu.memory.freeBytes;
+  await assertRejects(() => gpu.wake({ a, b }), OutOfMemoryError);
+  assertThrows(() => a.fill(1), OutOfMemoryError);
+  assertEquals(gpu.memory.freeBytes, free);
+  full.dispose();
+  await gpu.wake(a);
+  assertEquals([await a.at(-1), await b.at(-1)], [9, 8]);
+});
+
+Deno.test("Every driver call that fails while memory sleeps or wakes leaves it whole", async () => {
+  const calls = [
+    "cuMemHostAlloc",
+    "cuMemcpyAsync",
+    "cuMemCreate",
+    "cuMemMap",
+    "cuMemSetAccess",
+  ] as const;
+  for (const call of calls) {
+    for (let failing = 0; failing < 4; failing++) {
+      const real = simulateDriver();
+      let [count, isOn] = [0, false];
+      const driver = {
+        ...real,
+        [call]: (...args: never[]) => {
+          if (isOn && count++ === failing) return 304;
+          return (real[call] as (...args: never[]) => number)(...args);
+        },
+      };
+      const resource = (gpu: ConstructorParameters<typeof VirtualMemoryResource>[0]) => {
+        return new VirtualMemoryResource(gpu);
+      };
+      using gpu = CudaDevice.open(0, { driver, resource });
+      using a = byteBuffer(gpu, 40 * MIB);
+      using b = gpu.alloc("uint8", 40 * MIB).fill(8);
+      await gpu.synchronize();
+      isOn = true;
+      await gpu.sleep({ a, b }).catch(() => {});
+      await gpu.wake({ a, b }).catch(() => {});
+      isOn = false;
+      await gpu.wake({ a, b });
+      assertEquals([await a.at(-1), await b.at(0)], [9, 8], `${call} ${failing}`);
+    }
+  }
+});
+
+Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", async () => {
+  if (Deno.build.os !== "linux") return;
+  await using scene = new KeeperScene();
+  using gpu = CudaDevice.open(0, { driver: ON_GPU ? "cuda" : "simulated" });
+  const path = scene.pathOf("model.safetensors");
+  {
+    using w = gpu.zeros("float32", 10 * MIB).fill(2);
+    await saveSafetensors(path, { w });
+  }
+  using model = await gpu.persist("m", () => gpu.loadSafetensors(path));
+  const free = gpu.memory.freeBytes;
+  await gpu.sleep(model);
+  const pid = await scene.pid();
+  assertEquals(heldCount(pid), 0);
+  assert(gpu.memory.freeBytes >= free + 40 * MIB);
+  const [row] = await gpu.persisted();
+  assertEquals([row?.asleepIn, row?.byteLength], ["host memory", 0]);
+  {
+    await using peer = scene.peer();
+    const error = await assertRejects(
+      () => peer.tell({ do: "persist", name: "m" }),
+      Error,
+      "asleep",
+    );
+    assert(error.message.includes(`process ${Deno.pid}`));
+  }
+  await gpu.wake(model);
+  assertEquals(await model.tensor("w").at(-1), 2);
+  assertEquals(heldCount(pid), 1);
+  {
+    await using peer = scene.peer();
+    const shape = { do: "persist", name: "m" } as const;
+    await assertRejects(() => peer.tell(shape)); // it expects other contents, and has it open
+    const error = await assertRejects(() => gpu.sleep(model), PersistError, `process ${peer.pid}`);
+    assertEquals(error.reason, "open");
+    assertEquals(await model.tensor("w").at(0), 2);
+  }
+  await until(() => model.persistence.openedBy.length === 1, "the other has let go");
+  await gpu.sleep(model);
+  model.dispose();
+  await gpu.synchronize();
+  assertEquals((await gpu.persisted()).count, 0); // asleep it ends with who has its contents
+});

@@ -1,0 +1,103 @@
+// A keeper of a test's own: in a folder that ends with the test, and so does the keeper.
+
+import { assert } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
+import { KeeperConnection } from "../../../src/persist/keeper_connection.ts";
+import { untilKeepersEnd } from "../../../src/persist/keeper_start.ts";
+import { TemporaryFolder } from "../temporary_folder.ts";
+import { PersistPeer } from "./peer.ts";
+
+const VARIABLE = "XDG_RUNTIME_DIR";
+
+/** Sets the folder of the keeper, for this process and those that the test starts. */
+export class KeeperScene implements AsyncDisposable {
+  readonly #folder = new TemporaryFolder();
+  readonly #former = Deno.env.get(VARIABLE);
+
+  constructor() {
+    Deno.env.set(VARIABLE, this.#folder.path);
+  }
+
+  get folder(): string {
+    return `${this.#folder.path}/vramkit`;
+  }
+
+  pathOf(name: string): string {
+    return this.#folder.pathOf(name);
+  }
+
+  /** Starts a process that obeys. */
+  peer(env: Readonly<Record<string, string>> = {}): PersistPeer {
+    return new PersistPeer({ [VARIABLE]: this.#folder.path, ...env });
+  }
+
+  /** The keeper's process. */
+  async pid(): Promise<number> {
+    using connection = await KeeperConnection.find();
+    assert(connection !== undefined, "there is no keeper");
+    return connection.pid;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const connection = await KeeperConnection.findAny();
+    const pid = connection?.pid;
+    await connection?.ask({ op: "stop" }).catch(() => {});
+    connection?.[Symbol.dispose]();
+    if (pid !== undefined) await untilOver(pid);
+    await untilKeepersEnd();
+    if (this.#former === undefined) Deno.env.delete(VARIABLE);
+    else Deno.env.set(VARIABLE, this.#former);
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+/** Waits until a process is over. */
+export async function untilOver(pid: number): Promise<void> {
+  await until(() => !isThere(pid), `process ${pid} ends`);
+}
+
+/** Waits until something holds. */
+export async function until(holds: () => unknown, what: string): Promise<void> {
+  for (const end = performance.now() + 20_000; performance.now() < end;) {
+    if (await holds()) return;
+    await delay(5);
+  }
+  throw new Error(`It does not come about that ${what}`);
+}
+
+/** Returns whether there is a process of a number; one that has ended and was not asked for counts as over. */
+export function isThere(pid: number): boolean {
+  try {
+    return !/^State:\s+Z/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+/** Lists what the descriptors of a process stand for. */
+export function openFilesOf(
+  pid: number,
+): { readonly target: string; readonly endsWithExec: boolean }[] {
+  const found: { target: string; endsWithExec: boolean }[] = [];
+  for (const { name } of Deno.readDirSync(`/proc/${pid}/fd`)) {
+    try {
+      const target = Deno.readLinkSync(`/proc/${pid}/fd/${name}`);
+      const [, flags = "0"] = /^flags:\s+(\d+)/m
+        .exec(Deno.readTextFileSync(`/proc/${pid}/fdinfo/${name}`)) ?? [];
+      found.push({ target, endsWithExec: (parseInt(flags, 8) & 0o2000000) !== 0 });
+    } catch {
+      // closed meanwhile
+    }
+  }
+  return found;
+}
+
+/** Counts the descriptors of memory that a process holds, simulated or on a GPU. */
+export function heldCount(pid: number): number {
+  return openFilesOf(pid).filter(({ target }) => isMemory(target)).length;
+}
+
+/** Returns whether a descriptor stands for memory of a device. */
+export function isMemory(target: string): boolean {
+  return /^\/memfd:vramkit-simulated |nvidia|dmabuf/.test(target);
+}
