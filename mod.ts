@@ -63,7 +63,7 @@ export { CudaEvent, type EventOptions } from "./src/order/event.ts";
 export { type CaptureOptions, CudaGraph } from "./src/graph/graph.ts";
 export type { MemoryResource } from "./src/memory/memory_resource.ts";
 export type { HostMemory } from "./src/memory/host_memory.ts";
-export type { TransferTuning } from "./src/transfer/tuning.ts";
+export type { TransferTuning } from "./src/transfer/ways.ts";
 export type { TransferOptions } from "./src/transfer/pending_transfer.ts";
 export type { TransferChoice } from "./src/transfer/transfer_choice.ts";
 export type { FilePath } from "./src/disk/file_path.ts";

@@ -55,7 +55,19 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   },
   versions: {
     file: "versions.ts",
-    about: "Time another version of this kit and this one in turn, in one process",
+    about: "Time another version of this kit and this one, in processes that take turns",
+  },
+  ablation: {
+    file: "ablation.ts",
+    about: "Time this kit with each mechanism of transfers switched off, in turn",
+  },
+  programs: {
+    file: "programs.ts",
+    about: "Time whole programs, from start to end, beside cuda.core, CuPy, JAX and PyTorch",
+  },
+  few: {
+    file: "transfer/few_cores.ts",
+    about: "Move ordinary arrays on few cores, beside the driver's own call",
   },
   views: {
     file: "views.ts",

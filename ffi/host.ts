@@ -29,18 +29,14 @@ const LANES = {
   },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
-  // void *malloc(size_t size)
-  malloc: { parameters: ["usize"], result: "u64" },
-  // void free(void *ptr)
-  free: { parameters: ["u64"], result: "void" },
   // int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask): 0 is the calling thread
   sched_setaffinity: { parameters: ["i32", "usize", "buffer"], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The other calls that return at once. */
 const IMMEDIATE = {
-  // void *memset(void *s, int c, size_t n)
-  memset: { parameters: ["u64", "i32", "usize"], result: "u64" },
+  // long sysconf(int name)
+  sysconf: { parameters: ["i32"], result: "isize" },
   // int mallopt(int param, int value)
   mallopt: { parameters: ["i32", "i32"], result: "i32" },
   // void *mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
@@ -63,14 +59,6 @@ const IMMEDIATE = {
   fallocate: { parameters: ["i32", "i32", "i64", "i64"], result: "i32" },
   // int close(int fd)
   close: { parameters: ["i32"], result: "i32" },
-  // long syscall(long number, ...), for SYS_process_vm_readv:
-  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
-  readMemory: {
-    name: "syscall",
-    parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64"],
-    result: "isize",
-  },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** Number of arrays that one call can keep. */
@@ -121,15 +109,6 @@ const ELSEWHERE = {
   futexKeepingManyNonblocking: {
     name: "syscall",
     parameters: ["isize", "u64", "i32", "u32", "buffer", "usize", "usize", ...KEPT_BUFFERS],
-    result: "isize",
-    nonblocking: true,
-  },
-  // long syscall(long number, ...), for SYS_process_vm_readv, and an argument whose memory Deno keeps:
-  // ssize_t process_vm_readv(pid_t pid, const struct iovec *local_iov, unsigned long liovcnt,
-  //     const struct iovec *remote_iov, unsigned long riovcnt, unsigned long flags)
-  readMemoryKeepingNonblocking: {
-    name: "syscall",
-    parameters: ["isize", "i32", "u64", "u64", "u64", "u64", "u64", "buffer"],
     result: "isize",
     nonblocking: true,
   },
@@ -277,6 +256,9 @@ export const IOVEC = struct({ iov_base: u64, iov_len: u64 });
 
 /** Advice of `madvise` for pages: `MADV_*` of sys/mman.h on Linux. */
 export const MADV = { DONTNEED: 4, HUGEPAGE: 14, POPULATE_WRITE: 23 } as const;
+
+/** The size of a page among the values of `sysconf`: `_SC_PAGESIZE` of bits/confname.h on Linux. */
+export const SC_PAGESIZE = 30;
 
 /** Parameters of the heap: `M_*` of malloc.h. */
 export const MALLOPT = { TRIM_THRESHOLD: -1, MMAP_THRESHOLD: -3 } as const;
@@ -466,9 +448,6 @@ export const MPOL_PREFERRED = 1;
 /** Bytes of a set of processors, of which there are at most 1,024: `cpu_set_t` of sched.h. */
 export const CPU_SET_BYTES = 128;
 
-/** Number of the call that copies memory of a process: `SYS_process_vm_readv` of sys/syscall.h on Linux. */
-export const SYS_PROCESS_VM_READV = Deno.build.arch === "aarch64" ? 270n : 310n;
-
 /** Operations of a futex call, among the threads of one process: `FUTEX_*` of linux/futex.h. */
 export const FUTEX = { WAIT_PRIVATE: 128, WAKE_PRIVATE: 129 } as const;
 
@@ -483,6 +462,7 @@ export const HOST_NAMES: readonly string[] = Deno.build.os !== "linux" ? [] : [
 ];
 
 let host: OpenLibrary<HostApi> | undefined;
+let page: number | undefined;
 
 /**
  * Opens the C library, once for a process.
@@ -510,6 +490,11 @@ export function findHost(): HostApi | undefined {
     if (error instanceof LibraryError) return undefined;
     throw error;
   }
+}
+
+/** Returns the size of a page, as the system says: ARM64 kernels have pages of 4, 16 or 64 KiB. */
+export function pageBytes(): number {
+  return page ??= Number(findHost()?.sysconf(SC_PAGESIZE) ?? 4096);
 }
 
 function bindHost({ prompts }: { readonly prompts: boolean }): OpenLibrary<HostApi> {

@@ -41,12 +41,6 @@ export class MemoryCounters implements MemoryUsage {
     this.currentCount--;
   }
 
-  /** Forgets what has come and gone. */
-  forget(): void {
-    this.peakBytes = this.totalBytes = this.currentBytes;
-    this.peakCount = this.totalCount = this.currentCount;
-  }
-
   snapshot(): MemoryUsage {
     return { ...this };
   }

@@ -11,13 +11,3 @@ export function nextId(): number {
 export function lastId(): number {
   return last;
 }
-
-/** Calls a function that uses up no numbers: none of what it makes may be left. */
-export function withoutNumbers(body: (before: number) => void): void {
-  const before = last;
-  try {
-    body(before);
-  } finally {
-    last = before;
-  }
-}

@@ -88,7 +88,8 @@ export type MemoryPlace = "device" | "host" | "elsewhere";
 export interface MemoryCache {
   /** Name for reports. */
   readonly name: string;
-  readonly kind: LiveKind;
+  /** Kind of the memory; `"array"` is ordinary memory of the host. */
+  readonly kind: LiveKind | "array";
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
   readonly largestBytes?: number;
@@ -117,9 +118,9 @@ export function nameOf(entry: Pick<LedgerEntry, "label" | "kind" | "id">): strin
 }
 
 /** Returns the place of a kind of memory; managed memory counts as the device's. */
-export function placeOf(kind: LiveKind): MemoryPlace {
+export function placeOf(kind: LiveKind | "array"): MemoryPlace {
   if (kind === "device" || kind === "managed" || kind === "virtual") return "device";
-  return kind === "imported" ? "elsewhere" : "host";
+  return kind === "imported" || kind === "array" ? "elsewhere" : "host";
 }
 
 /** The two ends of a copy and its stream; an end that is left out is ordinary host memory. */
@@ -189,12 +190,6 @@ export class Ledger {
     }
     entry.slot = -1;
     if (entry.byteLength > 0) this.#uncount(entry, entry.byteLength);
-  }
-
-  /** Starts the counters anew from what is live. */
-  forgetCounts(): void {
-    this.device.forget();
-    this.host.forget();
   }
 
   /** Updates the number of bytes of a live object. */

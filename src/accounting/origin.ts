@@ -91,11 +91,6 @@ export class OriginFinder {
     return detail === "stack" ? callerPlaces(WHOLE_FRAME_COUNT) : callerPlaces(FRAME_COUNT, 1);
   }
 
-  /** Looks for the places on the stack once, so that the program's first large block takes less time. */
-  rehearse(): void {
-    if (this.#detail === "sampled") callerPlaces(FRAME_COUNT, 1);
-  }
-
   /** Takes one stack of the burst, which time fills up again. */
   #takeSample(now: number): boolean {
     const earned = Math.floor((now - this.#filledAt) / MILLISECONDS_EACH);

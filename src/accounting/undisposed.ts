@@ -35,11 +35,11 @@ export class Undisposed {
   }
 
   /**
-   * Counts a block, and warns when it is the first one of its place, or of its kind when the place
+   * Counts a block of a context, `owner`, and warns when it is the first one of its place, or of its kind when the place
    * is unknown. One without bytes, such as a lazy buffer that was never used, has lost nothing: it must
    * not take another's warning.
    */
-  note(block: LostBlock): void {
+  note(block: LostBlock, owner?: object): void {
     const { name, kind, byteLength, origin } = block;
     for (const listener of this.listeners) listener(block);
     this.#count++;
@@ -54,6 +54,7 @@ export class Undisposed {
     warn(
       `${name} (${formatBytes(byteLength)} of ${kind} memory)${made} was ` +
         `garbage-collected, not disposed; use "using", dispose() or gpu.scope()${hint}`,
+      { owner, about: block },
     );
   }
 }

@@ -553,7 +553,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Shows rows `start` to `end` along the outermost axis, without a copy, by TypedArray.subarray's
-   * rules: `x.rows(32, 64)` is Python's `x[32:64]`. Parts of other axes are `strided().range()`.
+   * rules: `x.rows(32, 64)` is Python's `x[32:64]`, and what lies outside of the buffer is left out.
+   * `strided({ shape, offset })` is the strict way, which refuses it. Parts of other axes are
+   * `strided().range()`.
    *
    * @throws RangeError when the buffer has no axis.
    *
@@ -571,14 +573,18 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this.#show(rowsOf(this, { start, end }));
   }
 
-  /** Shows elements `start` to `end` of the flat buffer, by TypedArray.subarray's rules; no copy. */
+  /**
+   * Shows elements `start` to `end` of the flat buffer, by TypedArray.subarray's rules: what lies outside
+   * is left out, without an error. `strided({ shape: [length], offset })` refuses it. No copy.
+   */
   subarray(start?: number, end?: number): this {
     return this.#show(rangeOf(this, { start, end }));
   }
 
   /**
    * Copies elements `start` to `end` of the flat buffer into a new buffer of the same kind, by
-   * TypedArray.slice's rules; without a range, all elements in the buffer's shape. The copy is
+   * TypedArray.slice's rules, which leave out what lies outside; without a range, all elements in the
+   * buffer's shape. The copy is
    * queued; the buffer is the caller's to dispose.
    */
   slice(start?: number, end?: number, options: LikeOptions = {}): this {

@@ -6,7 +6,7 @@ import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
-import { alignPacked } from "../transfer/pack.ts";
+import { alignPacked } from "../transfer/pieces.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { describeValue, formatCount } from "../words/format.ts";

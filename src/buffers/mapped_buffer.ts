@@ -101,6 +101,7 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     warn(
       `${this} is write-combined memory: reading its array on the CPU is many times slower ` +
         `than writing it; write with set(), read with download()`,
+      { owner: this.context, about: this },
     );
   }
 }

@@ -4,28 +4,24 @@
 import { findHost } from "../../ffi/host.ts";
 import { areApart } from "../copies/address_ranges.ts";
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import { MOST_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
+import { MAX_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { isMixed, type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
-import type { Fence } from "../order/fence.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { ArrayMover } from "../transfer/array_mover.ts";
 import { type ArrayUse, usesOfArray } from "../transfer/array_uses.ts";
-import { engineOf } from "../transfer/context_engine.ts";
+import { noteDemand } from "../transfer/context_engine.ts";
 import {
   besideArray,
   type HostSide,
   isReadByHost,
   noteTransfer,
 } from "../transfer/host_transfer.ts";
-import { LateMover } from "../transfer/late_mover.ts";
-import { type PackedArray, paddingBetween } from "../transfer/pack.ts";
-import { cutPacked } from "../transfer/packed_pieces.ts";
+import type { MoveStep } from "../transfer/mover.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
-import { RingMover } from "../transfer/ring_mover.ts";
-import { SequenceMover, type SequencePart } from "../transfer/sequence_mover.ts";
+import { cutSections, oneRow, paddingBetween, type Section } from "../transfer/pieces.ts";
+import type { RingRequest } from "../transfer/ring_transfer.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 
 /** Size from which a call for each array costs little beside the copy itself. */
@@ -90,49 +86,52 @@ export async function transferPacked(
     onProgress,
     signal,
     isPlaced,
-    start: (entry) => {
+    steps: () => {
       for (const { span } of placed) noteTransfer({ direction, span, stream });
-      return new SequenceMover(partsOf(placed, options, entry));
+      return stepsOf(placed, options);
     },
   }).promise;
 }
 
-/** Returns the parts: small arrays, packed; then the others, each in the way for its size. */
-function* partsOf(
+/** Returns the steps: small arrays, packed; then the others, each in the way for its size. */
+function* stepsOf(
   items: readonly PlacedItem[],
   options: PackedTransfer,
-  entry: Fence | undefined,
-): Generator<SequencePart, void> {
-  const packed = findHost() === undefined ? [] : items.map(packedOf);
-  const canPack = areApartIn(options.direction, packed);
-  const small: PackedArray[] = [];
+): Generator<MoveStep, void> {
+  const sections = findHost() === undefined ? [] : items.map(sectionOf);
+  const canPack = areApartIn(options.direction, sections);
+  const small: Section[] = [];
   const arrays: HostBytes[] = [];
   const others: PlacedItem[] = [];
   for (const [index, item] of items.entries()) {
-    const array = packed[index];
-    if (array === undefined || !canPack || !isPacked(item)) {
+    const section = sections[index];
+    if (section === undefined || !canPack || !isPacked(item)) {
       others.push(item);
       continue;
     }
-    small.push(array);
+    small.push(section);
     arrays.push(item.host.memory);
   }
-  for (let from = 0; from < small.length; from += MOST_KEPT_ARRAYS) {
-    const end = from + MOST_KEPT_ARRAYS;
-    const part = { packed: small.slice(from, end), arrays: arrays.slice(from, end) };
-    yield { start: () => pack(part, options, entry) };
+  for (let from = 0; from < small.length; from += MAX_KEPT_ARRAYS) {
+    const end = from + MAX_KEPT_ARRAYS;
+    const part = { sections: small.slice(from, end), arrays: arrays.slice(from, end) };
+    yield { begin: () => pack(part, options) };
   }
-  for (const item of others) yield moveOne(item, options, entry);
+  for (const item of others) yield moveOne(item, options);
 }
 
-function packedOf({ span, host }: PlacedItem): PackedArray {
-  return { span, hostAddress: addressOf(host.memory) };
+function sectionOf({ span, host: { memory } }: PlacedItem) {
+  const host = { address: addressOf(memory), bytes: memory };
+  return { span, host, rows: oneRow(span.byteLength) };
 }
 
-function areApartIn(direction: "upload" | "download", packed: readonly PackedArray[]): boolean {
-  if (direction === "upload") return areApart(packed.map(({ span }) => span));
-  return areApart(packed.map(({ span, hostAddress }) => {
-    return { address: hostAddress, byteLength: span.byteLength };
+function areApartIn(
+  direction: "upload" | "download",
+  sections: readonly ReturnType<typeof sectionOf>[],
+): boolean {
+  if (direction === "upload") return areApart(sections.map(({ span }) => span));
+  return areApart(sections.map(({ span: { byteLength }, host: { address } }) => {
+    return { address, byteLength };
   }));
 }
 
@@ -144,17 +143,15 @@ function isPacked({ span, host, owned }: PlacedItem): boolean {
 function moveOne(
   { span, host, owned }: PlacedItem,
   { direction }: PackedTransfer,
-  entry: Fence | undefined,
-): SequencePart {
+): MoveStep {
   let bytes = host.memory;
-  const start = () => {
-    bytes = host.convert?.() ?? host.memory;
-    const isPageLocked = host.convert === undefined && owned !== undefined;
-    return new ArrayMover({ direction, span, bytes, isPageLocked }, entry);
-  };
-  const isLate = entry !== undefined && isReadByHost({ direction, host }, owned);
   return {
-    start: isLate ? () => new LateMover(entry, start) : start,
+    isLate: isReadByHost({ direction, host }, owned),
+    begin: () => {
+      bytes = host.convert?.() ?? host.memory;
+      const isPageLocked = host.convert === undefined && owned !== undefined;
+      return { direction, span, bytes, isPageLocked };
+    },
     complete: () => host.complete?.(bytes),
   };
 }
@@ -164,18 +161,15 @@ const padded = new WeakSet<Allocation>();
 
 /** Moves small arrays packed together. */
 function pack(
-  { packed, arrays }: { readonly packed: readonly PackedArray[]; readonly arrays: HostBytes[] },
+  { sections, arrays }: { readonly sections: readonly Section[]; readonly arrays: HostBytes[] },
   { direction, stream, ownsPadding = false }: PackedTransfer,
-  entry: Fence | undefined,
-): RingMover {
-  const byteLength = packed.reduce((sum, { span }) => sum + span.byteLength, 0);
-  const largestBytes = packed.reduce((most, { span }) => Math.max(most, span.byteLength), 0);
-  if (ownsPadding) { for (const { span: { allocation } } of packed) padded.add(allocation); }
-  const takesPadding = packed.every(({ span: { allocation } }) => padded.has(allocation));
-  const cut = cutPacked(packed, { direction, largestBytes, takesPadding });
-  const engine = engineOf(stream.context);
-  engine.anticipate(byteLength, { canLend: false }); // lists of copies are not lent
-  return new RingMover(engine, { direction, byteLength, arrays, cut }, entry);
+): RingRequest {
+  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
+  if (ownsPadding) { for (const { span: { allocation } } of sections) padded.add(allocation); }
+  const takesPadding = sections.every(({ span: { allocation } }) => padded.has(allocation));
+  noteDemand(stream.context, byteLength, { canLend: false }); // lists of copies are not lent
+  const cut = cutSections(sections, { direction, takesPadding });
+  return { direction, byteLength, arrays, cut, canLend: false };
 }
 
 /** Returns the memory of the items; neighbours in one block count as one, with their padding. */

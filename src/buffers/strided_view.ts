@@ -191,7 +191,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
 
   /**
    * Returns a view of a part of one axis, by the rules of Array.slice, with every `step`-th
-   * position.
+   * position: what lies outside is left out, where `view()` and `strided()` refuse it.
    */
   range(axis: number, range: AxisRange): StridedView<D, B> {
     range = AXIS_RANGE.read(range, "range");

@@ -188,6 +188,7 @@ import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { reportProgress } from "../words/progress.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { VERSION } from "../words/version.ts";
+import { listenerOf, listenToWarnings, type WarningListener } from "../words/warning.ts";
 import { DeviceInfo } from "./device_info.ts";
 import { type DeviceList, openDevices } from "./device_list.ts";
 import { type DeviceMemory, readDeviceMemory } from "./device_memory.ts";
@@ -200,7 +201,6 @@ import {
 } from "./device_options.ts";
 import { listLive, type LiveTable } from "./live.ts";
 import type { LiveQuery } from "./live_query.ts";
-import { rehearse } from "./rehearsal.ts";
 import { MemoryReport } from "./report.ts";
 import { runScope, type Scope, SCOPE_OPTIONS, type ScopeOptions } from "./scope.ts";
 import { fillSlot, type Held } from "./slot.ts";
@@ -239,7 +239,6 @@ const MARK: OptionKind = {
 export class CudaDevice implements DeviceAllocator, Disposable {
   /** The device's primary context, which every CudaDevice of the same device shares. */
   readonly #context: Context;
-  readonly #whySimulated: string | undefined;
   /** Properties of the device: name, memory, bus. */
   readonly info: DeviceInfo;
   readonly #deviceResources: ResourceChoice;
@@ -257,9 +256,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     }>,
   ) {
     const { context, options, whySimulated } = partsOf(parts, new.target);
-    this.#whySimulated = whySimulated;
     this.#context = context;
-    this.info = new DeviceInfo(new Parts(context));
+    this.info = new DeviceInfo(new Parts({ context, whySimulated }));
     const { resource = defaultDeviceResource, pinnedResource = defaultPinnedResource } = options;
     this.#deviceResources = new ResourceChoice(context, resource);
     this.#pinnedResources = new ResourceChoice(context, pinnedResource, { needsHost: true });
@@ -298,10 +296,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     try {
       if (origins !== undefined) context.ledger.origins.choose(origins);
       if (transfers !== undefined) tuneEngine(context, transfers);
-      const gpu = new CudaDevice(new Parts({ context, options, whySimulated }));
-      const isOwn = typeof driver !== "object" && !opened.isSimulated;
-      if (isOwn && options.resource === undefined) rehearse(gpu);
-      return gpu;
+      return new CudaDevice(new Parts({ context, options, whySimulated }));
     } catch (error) {
       context.release();
       throw error;
@@ -381,11 +376,34 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   }
 
   /**
-   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
-   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   * Hears warnings in place of the console: failures that cannot be thrown, such as those of a release,
+   * and blocks that were not disposed. It gets the text, and the object that it is about or the
+   * name of one that is gone. It belongs to the device as long as that is open anywhere, and also
+   * hears warnings that belong to no device.
+   *
+   * @throws TypeError for what is not a function.
+   *
+   * @example
+   * ```ts
+   * import { CudaDevice } from "vramkit";
+   *
+   * using gpu = CudaDevice.open(0, { driver: "auto" });
+   * gpu.onWarning = (text) => console.error(new Date().toISOString(), text);
+   * ```
    */
-  get whySimulated(): string | undefined {
-    return this.#whySimulated;
+  get onWarning(): WarningListener | undefined {
+    return listenerOf(this.#context);
+  }
+
+  set onWarning(listener: WarningListener | undefined) {
+    const context = this.#context;
+    if (listener !== undefined) {
+      requireKind(listener, CALLBACK, "set onWarning");
+      if (listenerOf(context) === undefined) {
+        context.atRelease(() => listenToWarnings([context], undefined));
+      }
+    }
+    listenToWarnings([context, context.driver], listener);
   }
 
   /** Whether the device was disposed. */

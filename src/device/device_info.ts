@@ -24,11 +24,15 @@ export class DeviceInfo {
   /** Number of copy engines: with two or more, copies in both directions overlap. */
   readonly copyEngineCount: number;
   readonly #driver: DriverApi;
+  readonly #whySimulated: string | undefined;
   #bus: Bus | undefined;
 
   /** @ignore Reads the properties from the driver. */
-  constructor(parts: Parts<Context>) {
-    const context = partsOf(parts, new.target);
+  constructor(
+    parts: Parts<{ readonly context: Context; readonly whySimulated?: string | undefined }>,
+  ) {
+    const { context, whySimulated } = partsOf(parts, new.target);
+    this.#whySimulated = whySimulated;
     const { driver, deviceHandle } = context;
     const text = new Uint8Array(256);
     driver.call("cuDeviceGetName", text, text.length, deviceHandle);
@@ -45,6 +49,14 @@ export class DeviceInfo {
     this.#driver = driver.api;
   }
 
+  /**
+   * Why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the program asked
+   * for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   */
+  get whySimulated(): string | undefined {
+    return this.#whySimulated;
+  }
+
   /** Link to the host; read from NVIDIA's management library (NVML) on first use. */
   get bus(): Bus {
     return this.#bus ??= readBus(this.#driver, this);
@@ -52,7 +64,7 @@ export class DeviceInfo {
 
   /** Returns the properties as plain data, with the bus. */
   toJSON(): Omit<DeviceInfo, "toJSON"> {
-    return { ...this, bus: this.bus };
+    return { ...this, bus: this.bus, whySimulated: this.whySimulated };
   }
 }
 

@@ -8,7 +8,7 @@ import { DTYPE, type DType } from "../dtype.ts";
 import type { MakeResource } from "../memory/resource_choice.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
-import { TRANSFER_TUNING, type TransferTuning } from "../transfer/tuning.ts";
+import { TRANSFER_TUNING, type TransferTuning } from "../transfer/ways.ts";
 import { ANYTHING, CALLBACK, oneOf, OptionSet, SHAPE, TEXT } from "../words/options.ts";
 
 /** Options for {@link CudaDevice.open}. */

@@ -35,8 +35,8 @@ export interface SizeClass {
 export interface CacheUsage {
   /** Name of the cache or pool. */
   readonly name: string;
-  /** Kind of memory that it keeps. */
-  readonly kind: LiveKind;
+  /** Kind of memory that it keeps; `"array"` is ordinary memory of the host. */
+  readonly kind: LiveKind | "array";
   /** Bytes that it keeps. */
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them. */

@@ -298,12 +298,6 @@ export class Context {
     this.ledger.noteCopy(byteLength, ends);
   }
 
-  /** @ignore Starts all counters anew, when nothing is live yet. */
-  forgetCounts(): void {
-    this.copiedBytes = 0;
-    this.ledger.forgetCounts();
-  }
-
   /**
    * @ignore Registers a function that runs when the last user releases the context, while it can
    * still be used.

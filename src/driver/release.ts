@@ -45,5 +45,8 @@ export function reportLost(driver: Driver, what: string, error: unknown): void {
   const isBroken = driver.firstSticky !== undefined;
   if (isBroken) told.add(driver);
   const rest = isBroken ? "; nor can what is disposed from here on" : "";
-  warn(`${what} could not be given back: ${messageOf(error)}${rest}`);
+  warn(`${what} could not be given back: ${messageOf(error)}${rest}`, {
+    owner: driver,
+    about: what,
+  });
 }

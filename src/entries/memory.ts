@@ -68,6 +68,7 @@ export {
   type TrackingOptions,
   TrackingResourceAdaptor,
 } from "../resources/tracking_resource_adaptor.ts";
+export type { WarningListener } from "../words/warning.ts";
 export {
   type LoggingOptions,
   LoggingResourceAdaptor,

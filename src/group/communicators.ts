@@ -43,6 +43,10 @@ export interface RankCommunicators extends Ranks {
    * caller that waits for work, a rank that has left and will not do its part is a failure too.
    */
   findFailure(asker: { readonly isWaiting: boolean }): NcclFailure | undefined;
+  /** Tells the other processes that this one has come to a barrier. */
+  arrive(): void;
+  /** Ranks of other processes that have not come to the barrier that this one waits at. */
+  readonly absent: readonly number[];
   /** Describes the ranks that may be why work of this process is late; empty when unknown. */
   describeLate(): string;
   /** Whether unread messages of other processes may say that the group has failed. */
@@ -171,6 +175,14 @@ export class Communicators implements RankCommunicators {
   /** Resolves at once: there are no other processes. */
   confirm(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** Does nothing: there are no other processes to tell. */
+  arrive(): void {}
+
+  /** Empty: all ranks belong to this process. */
+  get absent(): readonly number[] {
+    return [];
   }
 
   /** Returns nothing: all ranks belong to this process. */

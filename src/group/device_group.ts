@@ -392,7 +392,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /**
    * Makes later work on every rank's stream wait for all earlier work on the streams of all ranks;
-   * `await` waits for that work, too.
+   * `await` waits for that work, too. Where a rank is a process, an error after `timeoutSeconds` names
+   * the ranks that have not come.
    */
   barrier(options: CollectiveOptions = {}): GroupWork {
     options = COLLECTIVE_OPTIONS.read(options, "barrier");
@@ -526,6 +527,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     const label = "barrier";
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
+    this.#communicators.arrive();
     return this.#queue("barrier", options, (ranks) => allReduce(ranks, word, {}));
   }
 

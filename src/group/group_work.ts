@@ -146,7 +146,7 @@ export class GroupWork implements PromiseLike<void> {
       `Cannot complete ${call} on ${group}: it is not done after ` +
         `${formatCount(timeoutSeconds, "second")} on rank ` +
         `${late.join(" and rank ")}${communicators.describeLate()}; the group was ended`,
-      { reason: "timeout", call },
+      { reason: "timeout", call, rank: communicators.absent[0] },
     );
   }
 

@@ -44,6 +44,10 @@ const SHORT_CONFIG_BYTES = 24;
 
 /** The other ranks of a group, as known from their connections. */
 export interface Peers {
+  /** Tells the others that this rank has come to a barrier. */
+  tellArrival(): void;
+  /** Ranks that have come to fewer barriers than this one. */
+  readonly absent: readonly number[];
   /** Describes the silent ones, for errors; empty when there are none. */
   describeSilent(): string;
   nameOf(rank: number): string;
@@ -249,11 +253,20 @@ export class JoinedCommunicator implements RankCommunicators {
     return undefined;
   }
 
+  arrive(): void {
+    this.#peers.tellArrival();
+  }
+
+  get absent(): readonly number[] {
+    return this.#peers.absent.filter((rank) => !this.#leftAt.has(rank));
+  }
+
   describeLate(): string {
+    const absent = this.absent.map((rank) => `; ${this.#peers.nameOf(rank)} has not come`);
     const left = [...this.#leftAt.keys()].map((rank) =>
       `; ${this.#peers.nameOf(rank)} has left the group`
     );
-    return `${left.join("")}${this.#peers.describeSilent()}`;
+    return `${[...left, ...absent].join("")}${this.#peers.describeSilent()}`;
   }
 
   /** Notes that a rank has left in peace. */

@@ -54,6 +54,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
   /** The messages of the others, by subject and rank. */
   readonly #said = new Map<string, Map<number, unknown>>();
   readonly #waiting = new Set<() => void>();
+  /** Number of barriers that each rank has come to, this one among them. */
+  readonly #arrivals = new Map<number, number>();
   /** Ranks that have left in peace. */
   readonly #left = new Set<number>();
   /** The failure that was reported before there was a communicator. */
@@ -126,6 +128,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
       this.#left.add(rank);
       this.#communicator?.noteLeft(rank);
       this.#wake();
+    } else if (kind === "arrived") {
+      this.#arrivals.set(rank, (this.#arrivals.get(rank) ?? 0) + 1);
     } else if (kind === "failed") {
       const told = visibleText(String(words).slice(0, MAX_WORDS));
       this.#fail(`${this.nameOf(rank)} has ended the group: ${told}`, { reason: "ended", rank });
@@ -174,6 +178,18 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
         : [`${this.nameOf(own)} has been silent for ${Math.round(seconds)} seconds`];
     });
     return silent.length === 0 ? "" : `; ${silent.join(", ")}`;
+  }
+
+  tellArrival(): void {
+    const { rank } = this.#fields;
+    this.#arrivals.set(rank, (this.#arrivals.get(rank) ?? 0) + 1);
+    this.#send({ kind: "arrived" });
+  }
+
+  get absent(): readonly number[] {
+    const { rank: own, ranks } = this.#fields;
+    const count = this.#arrivals.get(own) ?? 0;
+    return ranks.flatMap((_, rank) => (this.#arrivals.get(rank) ?? 0) < count ? [rank] : []);
   }
 
   tellFailure({ message }: GroupError): void {

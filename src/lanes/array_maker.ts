@@ -1,31 +1,20 @@
-// New arrays for downloads of middle size, which lanes make ahead while there is nothing to copy: V8
+// New arrays for downloads, which lanes make ahead while there is nothing to copy: V8
 // clears an array on the thread that makes it, which takes longer than the transfer. A finished one comes
 // over in a message, in some microseconds, and is an ordinary array that V8 frees like any other.
 
 import type { MessagePort } from "node:worker_threads";
-import { findHost } from "../../ffi/host.ts";
+import {
+  ARRAY_LANES,
+  isMade,
+  MAX_AHEAD_BYTES,
+  MAX_ARRAY_SIZES,
+  MAX_ARRAYS_AHEAD,
+  MAX_ARRAYS_ASKED,
+  MIN_AWAITED_BYTES,
+  waitForArray,
+} from "../transfer/ways.ts";
 import { builtin } from "../words/builtin.ts";
-import { widenHeap } from "./heap_pages.ts";
-import { ARRAY_LANES, CONTROL, MOST_ARRAYS_ASKED } from "./lane_program.ts";
-
-/** Smaller arrays are made as copies of page-locked memory, into memory that is warm by then. */
-const FEWEST_BYTES = 2 ** 19;
-
-/** Smaller arrays are not waited for: the program makes them nearly as fast. */
-const FEWEST_AWAITED_BYTES = 2 ** 21;
-
-/** The largest array that is made ahead. */
-export const MOST_MADE_BYTES: number = 8 * 2 ** 20;
-
-/** Sizes that arrays are made ahead of: those that the program asked for last. */
-const MOST_SIZES = 2;
-
-/** Most arrays of one size that are ahead of the program, ready or asked for; and most bytes of them. */
-const MOST_AHEAD = MOST_ARRAYS_ASKED / MOST_SIZES;
-const MOST_AHEAD_BYTES = 24 * 2 ** 20;
-
-/** Bytes that a thread clears in a millisecond. */
-const CLEARED_BYTES = 8 * 2 ** 20;
+import { CONTROL } from "./lane_program.ts";
 
 /** Arrays of one size. */
 interface Stock {
@@ -64,12 +53,10 @@ export class ArrayMaker {
    * Returns whether {@link ArrayMaker.take} can give one soon.
    */
   expect(byteLength: number): boolean {
-    if (byteLength < FEWEST_BYTES || byteLength > MOST_MADE_BYTES) return false;
+    if (!isMade(byteLength)) return false;
     const known = this.#find(byteLength);
     if (known === undefined) {
-      const host = findHost();
-      if (host !== undefined) widenHeap(host); // else each array of the lanes is mapped anew
-      this.#keep([{ byteLength, ready: [] }, ...this.#stocks].slice(0, MOST_SIZES));
+      this.#keep([{ byteLength, ready: [] }, ...this.#stocks].slice(0, MAX_ARRAY_SIZES));
       return false;
     }
     if (this.#stocks[0] !== known) this.#stocks.reverse();
@@ -77,7 +64,7 @@ export class ArrayMaker {
     this.#receive();
     this.#ask(known);
     if (known.ready.length > 0) return true;
-    return byteLength >= FEWEST_AWAITED_BYTES && this.#isOnTime &&
+    return byteLength >= MIN_AWAITED_BYTES && this.#isOnTime &&
       this.#comingCount(byteLength) > 0;
   }
 
@@ -124,7 +111,7 @@ export class ArrayMaker {
   /** Forgets all other sizes: a lane that has not begun an array of such a size makes an empty one. */
   #keep(stocks: Stock[]): void {
     this.#stocks = stocks;
-    for (let at = 0; at < MOST_ARRAYS_ASKED; at++) {
+    for (let at = 0; at < MAX_ARRAYS_ASKED; at++) {
       const place = CONTROL.arraySizes + at;
       const byteLength = Atomics.load(this.#words, place);
       if (this.#find(byteLength) === undefined) Atomics.store(this.#words, place, 0);
@@ -142,7 +129,7 @@ export class ArrayMaker {
 
   /** Waits for an array that is on its way, about as long as this thread would need to make one. */
   #waitFor(stock: Stock): void {
-    const end = performance.now() + stock.byteLength / CLEARED_BYTES;
+    const end = performance.now() + waitForArray(stock.byteLength);
     while (
       stock.ready.length === 0 && this.#comingCount(stock.byteLength) > 0 &&
       performance.now() < end
@@ -153,9 +140,9 @@ export class ArrayMaker {
   #ask(stock: Stock): void {
     if (this.#ports.length === 0) return;
     const { byteLength, ready } = stock;
-    const most = Math.min(MOST_AHEAD, Math.floor(MOST_AHEAD_BYTES / byteLength));
-    const wanted = most - ready.length - this.#comingCount(byteLength);
-    const room = MOST_ARRAYS_ASKED - (this.#askedCount - this.#receivedCount);
+    const most = Math.min(MAX_ARRAYS_AHEAD, MAX_AHEAD_BYTES / MAX_ARRAY_SIZES / byteLength);
+    const wanted = Math.floor(most) - ready.length - this.#comingCount(byteLength);
+    const room = MAX_ARRAYS_ASKED - (this.#askedCount - this.#receivedCount);
     for (let left = Math.min(wanted, room); left > 0; left--) {
       Atomics.store(this.#words, placeOf(this.#askedCount), byteLength);
       Atomics.add(this.#words, CONTROL.arraysAsked, 1);
@@ -187,5 +174,5 @@ export class ArrayMaker {
 
 /** Returns the word with the size of an array, by its number among those that were asked for. */
 function placeOf(number: number): number {
-  return CONTROL.arraySizes + (number & (MOST_ARRAYS_ASKED - 1));
+  return CONTROL.arraySizes + (number & (MAX_ARRAYS_ASKED - 1));
 }

@@ -3,8 +3,16 @@
 
 import type { MessagePort } from "node:worker_threads";
 import { FUTEX, HOST_GROUPS, type HostApi, MADV, SYS_FUTEX } from "../../ffi/host.ts";
+import {
+  HUGE_PAGE_BYTES,
+  LANE_NAP_SECONDS,
+  MAX_ARRAYS_ASKED,
+  MAX_IDLE_LOOKS,
+  MAX_RETRIES,
+  MAX_RUNS,
+  PATIENCE_MILLISECONDS,
+} from "../transfer/ways.ts";
 import { builtin } from "../words/builtin.ts";
-import { PAGE_BYTES } from "./fresh_pages.ts";
 
 /** Words of the control block that all lanes and the JavaScript thread share (Int32). */
 export const CONTROL = {
@@ -33,79 +41,54 @@ export const CONTROL = {
   /** First word of the sizes that arrays were asked for of, in turn. */
   arraySizes: 16,
   /** First word of the queue of slots. */
-  queue: 48,
+  queue: 16 + MAX_ARRAYS_ASKED,
 } as const;
 
-/** Operations of a lane on a slot of page-locked memory. */
+/** What a lane does between a slot and the host's side of each run of a task. */
 export const OPERATION = {
-  /** memcpy(destination, source, byteLength). */
-  copy: 0n,
-  /** Fills `destination` from file descriptor `source` at `fileOffset`. */
-  read: 1n,
-  /** Writes `source` to file descriptor `destination` at `fileOffset`. */
-  write: 2n,
-  /** As many copies as `byteLength` says, from the slot's list. */
-  copyEach: 3n,
-  /** memcpy() of each row, between places whose rows lie as far apart as the pitches say. */
-  copyRows: 4n,
-  /** Fills `destination`, packed, with rows of file descriptor `source` from `fileOffset` on. */
-  readRows: 5n,
-  /** madvise(destination, byteLength, source): makes the pages of memory, whoever uses it. */
-  makePages: 6n,
+  /** Copies an array's bytes into the slot. */
+  load: 0n,
+  /** Copies the slot's bytes into an array. */
+  store: 1n,
+  /** Reads a file into the slot. */
+  read: 2n,
+  /** Writes the slot into a file. */
+  write: 3n,
 } as const;
 
-/** Status of a task; a lent thread that reports says that it has begun. */
-export const STATUS = { pending: 0, done: 1, failed: 2, begun: 3 } as const;
+/** Status of a task. */
+export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 
 /**
- * 64-bit fields of a task: operation, destination, source, byteLength, fileOffset; and for rows the
- * bytes of one, and the bytes from the start of one to the next in the source and the destination.
+ * The 64-bit fields of a task: operation, descriptor of a file, number of runs; and of a run: its address
+ * or offset in the file, its place in the slot, bytes of a row, number of rows, and the distance of rows.
  */
-export const TASK_FIELDS = 8;
-
-/** Copies that a slot's list has room for. */
-export const MOST_COPIES = 128;
-
-/** 64-bit fields of a copy in a list: destination, source, byteLength. */
-export const COPY_FIELDS = 3;
-
-/** Lanes that make new arrays while there is nothing to move, at most half: one clears 4 to 8 GB/s. */
-export const ARRAY_LANES = 5;
-
-/** Arrays that are asked for and were not sent, at most. */
-export const MOST_ARRAYS_ASKED = 32;
+export const LAYOUT = { taskFields: 3, runFields: 5, maxRuns: MAX_RUNS } as const;
 
 /** The constants that the functions below have as a parameter. */
 export const LANE_CODES = {
   CONTROL,
   OPERATION,
   STATUS,
-  TASK_FIELDS,
-  MOST_COPIES,
-  COPY_FIELDS,
+  LAYOUT,
   SYS_FUTEX,
   FUTEX_WAIT: FUTEX.WAIT_PRIVATE,
-  /** Looks between two glances at the clock. */
-  LOOKS: 64,
-  MOST_ARRAYS_ASKED,
-  /**
-   * Bytes of a lane's heap whose pages are made at a time: one page after the other takes longer than to
-   * clear them, and twice as long as the program needs for a transfer.
-   */
-  HEAP_BYTES: 8n * 2n ** 20n,
-  PAGE_BYTES: BigInt(PAGE_BYTES),
+  MAX_IDLE_LOOKS,
+  MAX_ARRAYS_ASKED,
+  MAX_RETRIES,
+  LANE_NAP_SECONDS,
+  PATIENCE_MILLISECONDS,
+  HUGE_PAGE_BYTES,
   HUGEPAGE: MADV.HUGEPAGE,
   POPULATE_WRITE: MADV.POPULATE_WRITE,
-  /** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
-  NAP_SECONDS: 2n,
 } as const;
 
 /** Tasks of all slots, in memory that all threads share. */
 export interface TaskMemory {
-  /** {@link TASK_FIELDS} for each slot. */
+  /** The fields of each slot's task. */
   readonly fields: BigInt64Array<SharedArrayBuffer>;
-  /** The copies of each slot's list. */
-  readonly lists: BigInt64Array<SharedArrayBuffer>;
+  /** The runs of each slot's task. */
+  readonly runs: BigInt64Array<SharedArrayBuffer>;
 }
 
 /** The tools with which a task is done. */
@@ -113,9 +96,7 @@ export interface TaskTools {
   /** The constants. */
   readonly codes: typeof LANE_CODES;
   /** The C library. */
-  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite" | "madvise">;
-  /** {@link fileSteps}. */
-  readonly fileSteps: typeof fileSteps;
+  readonly host: Pick<HostApi, "memcpy" | "pread" | "pwrite">;
 }
 
 /** The job of one lane. */
@@ -129,8 +110,8 @@ export interface LaneJob extends TaskMemory {
   /** The C library's path and functions. */
   readonly library: string;
   readonly symbols: typeof LANE_SYMBOLS;
-  /** Milliseconds for which it looks for the next task before it sleeps. */
-  readonly patience: number;
+  /** Bytes of a page. */
+  readonly pageBytes: number;
   /** Processors that it keeps to; all that the program may use when left out. */
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
   /** Its number. */
@@ -144,7 +125,7 @@ export interface LaneJob extends TaskMemory {
 export interface LaneSystem extends TaskTools {
   readonly host:
     & TaskTools["host"]
-    & Pick<HostApi, "futex" | "sched_setaffinity" | "malloc" | "free" | "mincore">;
+    & Pick<HostApi, "futex" | "madvise" | "sched_setaffinity" | "addressOf">;
   /** Takes new arrays; undefined for lanes that make none. */
   readonly port?: Pick<MessagePort, "postMessage"> | undefined;
   /** {@link doTask}. */
@@ -156,80 +137,50 @@ export interface LaneSystem extends TaskTools {
 }
 
 /** The functions of the C library that lanes bind. */
-export const LANE_SYMBOLS = { ...HOST_GROUPS[1], mincore: HOST_GROUPS[0].mincore };
+export const LANE_SYMBOLS = { ...HOST_GROUPS[1], addressOf: HOST_GROUPS[0].addressOf };
 
-/**
- * The steps of moving bytes between memory and a file. Each yields the number moved so far and
- * takes the number that one more call has moved; the end tells whether all are there.
- */
-export function* fileSteps(byteLength: bigint): Generator<bigint, boolean, bigint> {
-  let failedCount = 0;
-  for (let moved = 0n; moved < byteLength;) {
-    const count = yield moved;
-    // Other threads hear no reason: what a signal has interrupted succeeds when it is tried again.
-    if (count === 0n || (count < 0n && ++failedCount > 3)) return false;
-    if (count < 0n) continue;
-    moved += count;
-    failedCount = 0;
-  }
-  return true;
-}
+/** Does the task of a slot; false when it failed, as only files do. */
+export function doTask(slot: number, { fields, runs }: TaskMemory, tools: TaskTools): boolean {
+  const { codes, host } = tools;
+  const { OPERATION, LAYOUT } = codes;
+  const task = slot * LAYOUT.taskFields;
+  const operation = fields[task];
+  const file = Number(fields[task + 1]);
 
-/** Does the task of a slot; false when it failed. */
-export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskTools): boolean {
-  const { codes: { OPERATION, TASK_FIELDS, MOST_COPIES, COPY_FIELDS }, host } = tools;
-  const field = (index: number) => fields[slot * TASK_FIELDS + index] ?? 0n;
-  const [operation, destination, source, byteLength] = [field(0), field(1), field(2), field(3)];
-  if (operation === OPERATION.copy) {
-    host.memcpy(destination, source, byteLength);
-    return true;
-  }
-  if (operation === OPERATION.makePages) {
-    return host.madvise(destination, byteLength, Number(source)) === 0;
-  }
-  if (operation === OPERATION.copyEach) {
-    const start = slot * MOST_COPIES * COPY_FIELDS;
-    const end = start + Number(byteLength) * COPY_FIELDS;
-    for (let at = start; at < end; at += COPY_FIELDS) {
-      host.memcpy(lists[at] ?? 0n, lists[at + 1] ?? 0n, lists[at + 2] ?? 0n);
+  /**
+   * Moves bytes between the slot and the file; one call may move fewer than it was asked for, and threads
+   * hear no reason: what a signal has interrupted succeeds when it is tried again.
+   */
+  function moveInFile(place: bigint, offset: bigint, byteLength: bigint): boolean {
+    let failedCount = 0;
+    for (let moved = 0n; moved < byteLength;) {
+      const [address, left, at] = [place + moved, byteLength - moved, offset + moved];
+      const count = operation === OPERATION.read
+        ? host.pread(file, address, left, at)
+        : host.pwrite(file, address, left, at);
+      if (count === 0n || (count < 0n && ++failedCount > codes.MAX_RETRIES)) return false;
+      if (count < 0n) continue;
+      moved += count;
+      failedCount = 0;
     }
     return true;
   }
-  const offset = field(4);
-  const [rowBytes, sourcePitch, destinationPitch] = [field(5), field(6), field(7)];
-  if (operation === OPERATION.copyRows) {
-    let [from, to] = [source, destination];
-    for (let done = 0n; done < byteLength; done += rowBytes) {
-      host.memcpy(to, from, rowBytes);
-      from += sourcePitch;
-      to += destinationPitch;
+
+  let at = slot * LAYOUT.maxRuns * LAYOUT.runFields;
+  for (const end = at + Number(fields[task + 2]) * LAYOUT.runFields; at < end;) {
+    let outside = runs[at] ?? 0n;
+    let inside = runs[at + 1] ?? 0n;
+    const rowBytes = runs[at + 2] ?? 0n;
+    const rowCount = Number(runs[at + 3]);
+    const pitch = runs[at + 4] ?? 0n;
+    for (let row = 0; row < rowCount; row++) {
+      if (operation === OPERATION.load) host.memcpy(inside, outside, rowBytes);
+      else if (operation === OPERATION.store) host.memcpy(outside, inside, rowBytes);
+      else if (!moveInFile(inside, outside, rowBytes)) return false;
+      outside += pitch;
+      inside += rowBytes;
     }
-    return true;
-  }
-  function moveRun(address: bigint, byteLength: bigint, offset: bigint): boolean {
-    const steps = tools.fileSteps(byteLength);
-    let step = steps.next();
-    while (step.done !== true) {
-      const moved = step.value;
-      const left = byteLength - moved;
-      step = steps.next(
-        operation === OPERATION.write
-          ? host.pwrite(Number(destination), address + moved, left, offset + moved)
-          : host.pread(Number(source), address + moved, left, offset + moved),
-      );
-    }
-    return step.value;
-  }
-  if (operation !== OPERATION.readRows) {
-    return moveRun(operation === OPERATION.write ? source : destination, byteLength, offset);
-  }
-  const file = Number(source);
-  let at = offset;
-  for (let done = 0n; done < byteLength; done += rowBytes) {
-    // Nearly always one call reads a row; steps cost more than the row does.
-    const count = host.pread(file, destination + done, rowBytes, at);
-    if (count !== rowBytes && !moveRun(destination + done, rowBytes, at)) return false;
-    at += sourcePitch;
+    at += LAYOUT.runFields;
   }
   return true;
 }
@@ -240,11 +191,12 @@ export function doTask(slot: number, { fields, lists }: TaskMemory, tools: TaskT
  * them all.
  */
 export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
-  const { words, address, slotCount, patience, cores, lane, laneCount, totalCount } = job;
+  const { words, address, slotCount, pageBytes, cores, lane, laneCount, totalCount } = job;
   const { host, codes, doTask, startLane, turn, port } = system;
-  const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT, LOOKS, NAP_SECONDS } = codes;
-  const nap = BigInt64Array.of(NAP_SECONDS, 0n); // a timespec
-  const pageState = new Uint8Array(1);
+  const { CONTROL, STATUS, SYS_FUTEX, FUTEX_WAIT } = codes;
+  // In between it ends if its program has ended.
+  const nap = BigInt64Array.of(BigInt(codes.LANE_NAP_SECONDS), 0n); // a timespec
+  const nothing = new Uint8Array(1);
 
   /** Sleeps for a while if the word is unchanged; returns whether the lane was woken. */
   function sleep(word: number, seen: number): boolean {
@@ -260,33 +212,28 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
     }
   }
 
-  /** Makes pages in the heap of this thread, where the next array would have none. */
-  function prepareHeap(byteLength: number): void {
-    const { HEAP_BYTES, PAGE_BYTES, HUGEPAGE, POPULATE_WRITE } = codes;
-    const size = BigInt(byteLength);
-    const place = host.malloc(size);
-    const lastPage = (place + size - 1n) / PAGE_BYTES * PAGE_BYTES;
-    const isKnown = host.mincore(lastPage, PAGE_BYTES, pageState) === 0;
-    host.free(place);
-    if (!isKnown || (pageState[0] ?? 0) % 2 === 1) return;
-    const block = host.malloc(HEAP_BYTES);
-    const start = (block + PAGE_BYTES - 1n) / PAGE_BYTES * PAGE_BYTES;
-    host.madvise(start, HEAP_BYTES - PAGE_BYTES, HUGEPAGE);
-    host.madvise(start, HEAP_BYTES - PAGE_BYTES, POPULATE_WRITE);
-    host.free(block);
+  /** Makes an array with its pages: one after the other, by whoever fills it, they take longer. */
+  function arrayWithPages(byteLength: number): ArrayBuffer {
+    const array = new ArrayBuffer(byteLength);
+    const start = host.addressOf(new Uint8Array(array), nothing, 0n);
+    const firstPage = start - start % BigInt(pageBytes);
+    const size = start + BigInt(byteLength) - firstPage;
+    // Smaller arrays share large pages, which one of them would have to clear.
+    if (byteLength >= 2 * codes.HUGE_PAGE_BYTES) host.madvise(firstPage, size, codes.HUGEPAGE);
+    host.madvise(firstPage, size, codes.POPULATE_WRITE);
+    return array;
   }
 
   /** Makes an array that was asked for and sends it, or its size; returns false when there is none to make. */
   function makeArray(): boolean {
     const begun = Atomics.load(words, CONTROL.arraysBegun);
     if (port === undefined || begun === Atomics.load(words, CONTROL.arraysAsked)) return false;
-    const at = CONTROL.arraySizes + (begun & (codes.MOST_ARRAYS_ASKED - 1));
+    const at = CONTROL.arraySizes + (begun & (codes.MAX_ARRAYS_ASKED - 1));
     const byteLength = Atomics.load(words, at);
     const { arraysBegun } = CONTROL;
     if (Atomics.compareExchange(words, arraysBegun, begun, begun + 1) !== begun) return true;
-    prepareHeap(byteLength);
     try {
-      const array = new ArrayBuffer(byteLength);
+      const array = arrayWithPages(byteLength);
       port.postMessage(array, [array]);
     } catch {
       port.postMessage(byteLength);
@@ -318,9 +265,9 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
         looks = 0;
         continue;
       }
-      if (looks++ % LOOKS !== 0) continue;
+      if (looks++ % codes.MAX_IDLE_LOOKS !== 0) continue;
       const now = performance.now();
-      if (looks === 1) patientUntil = now + patience;
+      if (looks === 1) patientUntil = now + codes.PATIENCE_MILLISECONDS;
       if (now < patientUntil) continue;
       looks = 0;
       Atomics.add(words, CONTROL.sleepers, 1);
@@ -347,7 +294,6 @@ const PROGRAM = `
 import { setImmediate } from "node:timers";
 import { Worker, workerData } from "node:worker_threads";
 const doTask = ${doTask};
-const fileSteps = ${fileSteps};
 const runLane = ${runLane};
 const { codes, library, symbols, url, ports: [port, ...others] } = workerData;
 function startLane(lane) {
@@ -358,7 +304,7 @@ function startLane(lane) {
 }
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const host = Deno.dlopen(library, symbols).symbols;
-runLane(workerData, { codes, host, doTask, fileSteps, startLane, turn, port });
+runLane(workerData, { codes, host, doTask, startLane, turn, port });
 `;
 
 /**

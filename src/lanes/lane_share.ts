@@ -3,7 +3,8 @@
 // Where the host has several NUMA nodes each of them counts as a host: its lanes serve its devices.
 
 import type { Driver } from "../driver/driver.ts";
-import { CopyLanes, type LaneCounts } from "./copy_lanes.ts";
+import type { LaneCounts } from "../transfer/ways.ts";
+import { CopyLanes } from "./copy_lanes.ts";
 import type { NearCores } from "./near_cores.ts";
 
 /** The needs of an engine for its lanes. */
@@ -70,17 +71,6 @@ export class LaneShare<U extends object> {
     return this.#all.active;
   }
 
-  /** Number of lent threads that have not come back to this engine's slots. */
-  get lentCount(): number {
-    const end = this.firstSlot + this.#set.needs.slotCount;
-    return this.#set.lanes.lentCountIn(this.firstSlot, end);
-  }
-
-  /** Number of tasks of this engine that threads can work on at a time. */
-  get handCount(): number {
-    return this.partOf(this.#set.lanes.handCount);
-  }
-
   /** This engine's part of what the engines that use these lanes have together. */
   partOf(count: number): number {
     return Math.ceil(count / Math.max(1, this.#set.activeCount));
@@ -130,7 +120,6 @@ function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
       laneCount,
       freshLaneCount: placeCount > 1 ? sharedLaneCount : freshLaneCount,
       cores: nearCores?.set,
-      slotsEach: slotCount,
     }),
     places: Array.from({ length: placeCount }, () => undefined),
     activeCount: 0,

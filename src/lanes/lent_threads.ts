@@ -1,24 +1,19 @@
 // The runtime's threads that the kit uses: it has 32 for all calls that run off the JavaScript thread,
-// including the program's files and timers, and ends those that have nothing to do for some seconds.
+// including the program's files and timers. Until lanes run they do the same work for transfers that are
+// awaited: each call has its part of the array as an argument, which keeps the memory, and ends in a turn
+// of the event loop. A thread may begin at any time until then, also after a call that blocked has done
+// its work once more, so it is never given memory that the program can reach to write into.
 
-import { FUTEX, openHost, SYS_FUTEX } from "../../ffi/host.ts";
-import { addressOf } from "../memory/host_memory.ts";
-import { CAN_BE_TERMINATED } from "../order/waiting.ts";
-
-/** The others stay for the program. */
-const MOST_THREADS = 26;
-
-/** Time for which threads stay in any case. */
-const STAY_MILLISECONDS = 5000;
+import { openHost } from "../../ffi/host.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
+import { MAX_LENT_THREADS, MAX_RETRIES } from "../transfer/ways.ts";
+import type { Executor, LaneTask, LaneTasks, TaskStatus } from "./lane_tasks.ts";
 
 let takenCount = 0;
-/** Number and time of the last threads that were started at once. */
-let startedCount = 0;
-let startedAt = 0;
 
-/** Takes a thread; false when enough are taken. */
+/** Takes a thread; false when enough are taken: the others stay for the program. */
 export function takeThread(): boolean {
-  if (takenCount >= MOST_THREADS) return false;
+  if (takenCount >= MAX_LENT_THREADS) return false;
   takenCount++;
   return true;
 }
@@ -28,28 +23,104 @@ export function giveThreadBack(): void {
   takenCount--;
 }
 
-/**
- * Starts as many threads as are wanted at once for work that keeps the system from mapping memory, such
- * as making pages: a thread that starts meanwhile waits for those before it, a millisecond each. They
- * sleep until the last one is started. Returns a promise that resolves in a turn of the event loop;
- * undefined when they are there.
- */
-export function startThreads(count: number): Promise<void> | undefined {
-  const now = performance.now();
-  const isFresh = now < startedAt + STAY_MILLISECONDS;
-  if (count < 2 || CAN_BE_TERMINATED || isFresh && count <= startedCount) return undefined;
-  [startedCount, startedAt] = [count, now];
-  const { futex, futexKeepingNonblocking } = openHost();
-  const word = new Int32Array(new SharedArrayBuffer(4));
-  const address = addressOf(word);
-  const sleeping: Promise<unknown>[] = [];
-  for (let thread = 0; thread < count; thread++) {
-    sleeping.push(
-      futexKeepingNonblocking(SYS_FUTEX, address, FUTEX.WAIT_PRIVATE, 0, null, 0n, 0n, null),
-    );
+/** A task on a lent thread. */
+interface Loan {
+  status: TaskStatus;
+  isBack: boolean;
+  /** Called when the thread is back. */
+  onReturn?: () => void;
+}
+
+/** The lent threads of one engine. */
+export class LentThreads implements Executor {
+  readonly #tasks: LaneTasks;
+  readonly #mostCount: number;
+  /** The tasks of slots, until they are forgotten. */
+  readonly #loans = new Map<number, Loan>();
+  #awayCount = 0;
+
+  /** Takes so many threads at most, for tasks of these slots. */
+  constructor(tasks: LaneTasks, mostCount: number) {
+    this.#tasks = tasks;
+    this.#mostCount = mostCount;
   }
-  Atomics.store(word, 0, 1);
-  futex(SYS_FUTEX, address, FUTEX.WAKE_PRIVATE, count, null);
-  // The threads read the word until then; this function keeps its memory.
-  return Promise.allSettled(sleeping).then(() => void word);
+
+  /** Returns whether a task can be given to a thread: one copy, or files, whose parts are few. */
+  static takes({ operation, runs, bytes }: LaneTask): boolean {
+    const isFile = operation === "read" || operation === "write";
+    return runs.length === 1 && runs[0]?.rowCount === 1 && (isFile || bytes !== undefined);
+  }
+
+  /** Number of further tasks that it takes now. */
+  get freeCount(): number {
+    return Math.min(this.#mostCount - this.#awayCount, MAX_LENT_THREADS - takenCount);
+  }
+
+  /** Number of threads that have not come back. */
+  get awayCount(): number {
+    return this.#awayCount;
+  }
+
+  /** Gives the task of a free slot to a thread, while there is a free one. */
+  submit(slot: number, task: LaneTask): void {
+    this.#tasks.write(slot, task);
+    const loan: Loan = { status: "pending", isBack: false };
+    this.#loans.set(slot, loan);
+    this.#awayCount++;
+    takeThread();
+    const ended = (isDone: boolean) => {
+      giveThreadBack();
+      this.#awayCount--;
+      loan.isBack = true;
+      if (loan.status === "pending") loan.status = isDone ? "done" : "failed";
+      loan.onReturn?.();
+    };
+    runElsewhere(task).then(ended, () => ended(false));
+  }
+
+  /** Returns the state of a slot's task; only a turn of the event loop or {@link LentThreads.rest} changes it. */
+  poll(slot: number): TaskStatus {
+    return this.#loans.get(slot)?.status ?? "done";
+  }
+
+  /** Does a slot's task once more, on the calling thread: both write the same bytes. */
+  rest(slot: number): void {
+    const loan = this.#loans.get(slot);
+    if (loan?.status !== "pending") return;
+    loan.status = this.#tasks.run(slot) ? "done" : "failed";
+  }
+
+  /** Forgets a slot's task, which is over; calls `onReturn` when its thread is back, at once when it is. */
+  forget(slot: number, onReturn: () => void): void {
+    const loan = this.#loans.get(slot);
+    this.#loans.delete(slot);
+    if (loan === undefined || loan.isBack) onReturn();
+    else loan.onReturn = onReturn;
+  }
+}
+
+/** Does a task on another thread; resolves to false when it failed. */
+async function runElsewhere({ operation, runs, file = 0, bytes }: LaneTask): Promise<boolean> {
+  const [run] = runs;
+  if (run === undefined) return true;
+  const { outside, inside, rowBytes } = run;
+  const size = BigInt(rowBytes);
+  const host = openHost();
+  if (operation === "load" || operation === "store") {
+    const array = bytes as BufferSource & HostBytes;
+    if (array.byteLength !== rowBytes) return true; // moved away, which ends the transfer
+    if (operation === "load") await host.copyFromNonblocking(inside, array, size);
+    else await host.copyIntoNonblocking(array, inside, size);
+    return true;
+  }
+  const move = operation === "read" ? host.preadNonblocking : host.pwriteNonblocking;
+  let failedCount = 0;
+  for (let moved = 0n; moved < size;) {
+    const count = await move(file, inside + moved, size - moved, outside + moved);
+    if (count === 0n || (count < 0n && ++failedCount > MAX_RETRIES)) return false;
+    if (count < 0n) continue;
+    moved += BigInt(count);
+    failedCount = 0;
+  }
+  return true;
 }

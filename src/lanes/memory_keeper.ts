@@ -3,13 +3,11 @@
 
 import { findHost, FUTEX, KEPT_ARRAYS, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf, type HostBytes, isShared } from "../memory/host_memory.ts";
+import { MAX_KEEPER_THREADS } from "../transfer/ways.ts";
 import { giveThreadBack, takeThread } from "./lent_threads.ts";
 
-/** Most threads that one keeper takes. */
-const MOST_THREADS = 4;
-
 /** Most arrays that one keeper keeps. */
-export const MOST_KEPT_ARRAYS: number = MOST_THREADS * KEPT_ARRAYS;
+export const MAX_KEPT_ARRAYS: number = MAX_KEEPER_THREADS * KEPT_ARRAYS;
 
 /** Keeps the memory of arrays, for one user or several. */
 export interface MemoryKeeper {
@@ -32,7 +30,7 @@ export function keepMemory(
   const movable = [...byBuffer.values()].filter(({ buffer }) => !isShared(buffer));
   const threadCount = Math.ceil(movable.length / KEPT_ARRAYS);
   if (threadCount === 0) return { letGo: () => undefined };
-  if (threadCount > MOST_THREADS || findHost() === undefined) return undefined;
+  if (threadCount > MAX_KEEPER_THREADS || findHost() === undefined) return undefined;
   if (!takeThreads(threadCount)) return undefined;
   const word = new Int32Array(new SharedArrayBuffer(4));
   const returned = Array.from({ length: threadCount }, (_, thread) => {

@@ -7,7 +7,7 @@ import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { engineOf } from "../transfer/context_engine.ts";
-import { SMALLEST_RING_BYTES } from "../transfer/ways.ts";
+import { MIN_RING_BYTES } from "../transfer/ways.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { CALLBACK, listOf, NUMBER, oneOf, OptionSet, SIGNAL, SIZE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
@@ -196,7 +196,7 @@ class Sweep {
 
   /** Starts the threads for large pageable memory: a sweep measures a running program. */
   async runThreads(): Promise<void> {
-    if (this.#pageable.byteLength < SMALLEST_RING_BYTES) return;
+    if (this.#pageable.byteLength < MIN_RING_BYTES) return;
     await engineOf(this.#stream.context).runLanes();
   }
 

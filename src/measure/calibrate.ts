@@ -4,10 +4,8 @@ import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { engineOf } from "../transfer/context_engine.ts";
-import type { TransferEngine } from "../transfer/engine.ts";
-import { finishMover } from "../transfer/pending_transfer.ts";
-import { RingMover } from "../transfer/ring_mover.ts";
-import { cutRun } from "../transfer/run_pieces.ts";
+import { finishMover, Mover } from "../transfer/mover.ts";
+import { cutSections, oneRow } from "../transfer/pieces.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { spreadOf } from "./samples.ts";
 
@@ -57,7 +55,7 @@ export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibrat
     return {
       byteLength,
       driverSeconds: medianSeconds(() => moveByDriver(part, bytes)),
-      ringSeconds: medianSeconds(() => moveByRing(engine, part, bytes)),
+      ringSeconds: medianSeconds(() => moveByRing(part, bytes)),
     };
   });
   const lastLoss = points.findLastIndex((point) => point.ringSeconds > point.driverSeconds);
@@ -73,20 +71,14 @@ function moveByDriver(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuff
   driver.call("cuStreamSynchronize", stream);
 }
 
-function moveByRing(
-  engine: TransferEngine,
-  buffer: DeviceBuffer<"uint8">,
-  bytes: Uint8Array<ArrayBuffer>,
-): void {
+function moveByRing(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer>): void {
   const { byteLength } = bytes;
-  const sides = {
-    deviceAddress: buffer.ptr,
-    host: { address: addressOf(bytes), bytes },
-    byteLength,
-  };
+  const host = { address: addressOf(bytes), bytes };
+  const section = { span: buffer.span, host, rows: oneRow(byteLength) };
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutRun({ ...sides, direction });
-    finishMover(new RingMover(engine, { direction, byteLength, cut }));
+    const cut = cutSections([section], { direction });
+    const request = { direction, byteLength, cut, canLend: false };
+    finishMover(new Mover(buffer.context, [{ begin: () => request }]));
   }
 }
 

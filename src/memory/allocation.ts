@@ -235,13 +235,9 @@ export class Allocation implements LedgerEntry, Owner {
   /** Releases the block because nothing can reach it any more, with a warning. */
   lose(): void {
     const { kind, byteLength, origin } = this;
-    this.context.ledger.undisposed.note({
-      id: this.id,
-      name: nameOf(this),
-      kind,
-      byteLength,
-      origin,
-    });
+    const { context } = this;
+    const block = { id: this.id, name: nameOf(this), kind, byteLength, origin };
+    context.ledger.undisposed.note(block, context);
     this.release();
   }
 
@@ -499,6 +495,7 @@ export class Allocation implements LedgerEntry, Owner {
       `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory) is ` +
         `lost: its array was moved away (transferred, or posted to a worker) and may still be ` +
         `used there; copy it with slice() instead`,
+      { owner: this.context, about: nameOf(this) },
     );
   }
 

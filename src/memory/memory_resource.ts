@@ -135,7 +135,10 @@ function refusal(
   try {
     deallocateTo(resource, { address, byteLength, stream });
   } catch (error) {
-    warn(`${formatAddress(address)} of ${name} could not be given back: ${messageOf(error)}`);
+    warn(`${formatAddress(address)} of ${name} could not be given back: ${messageOf(error)}`, {
+      owner: resource.context,
+      about: resource,
+    });
   }
   return new TypeError(
     `Cannot allocate from ${name}: its allocate() returned ${formatAddress(address)}, expected a ` +

@@ -5,7 +5,8 @@ import { lastId } from "../accounting/ids.ts";
 import { KeptMemory } from "../accounting/kept_memory.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
-import { tryRelease } from "../driver/release.ts";
+import { take64 } from "../driver/driver.ts";
+import { succeeds, tryRelease } from "../driver/release.ts";
 import { collectLost, hurryCollector } from "../order/safety_net.ts";
 import { withCallers } from "../words/callers.ts";
 import {
@@ -289,6 +290,16 @@ function keptBytesOf({ ledger }: Context, kind: LiveKind): number {
   return keptBytes;
 }
 
+/** Tries whether the device has a block of half the size: then what is free lies in pieces. */
+function isHalfThere(context: Context, requestedBytes: number): boolean {
+  const byteLength = Math.floor(requestedBytes / 2);
+  if (byteLength === 0 || context.isCapturing) return false;
+  return succeeds(() => {
+    const address = take64(context, "cuMemAlloc_v2", BigInt(byteLength));
+    context.giveBack("cuMemFree_v2", address);
+  });
+}
+
 function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
   const { context, kind, byteLength: requestedBytes } = need;
   const { ledger, ordinal, totalBytes } = context;
@@ -296,11 +307,14 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
   const refusal = cause instanceof MemoryLimitError ? cause : undefined;
   const deviceLimitBytes = place === "device" ? ledger.limitBytes : undefined;
   const { currentBytes: liveBytes, currentCount: liveCount } = ledger[place];
+  const freeBytes = context.freeBytes();
+  const isOdd = place === "device" && refusal === undefined && freeBytes >= requestedBytes;
   const amounts: MemoryAmounts = {
     ordinal,
     place,
     requestedBytes,
-    freeBytes: context.freeBytes(),
+    freeBytes,
+    isHalfThere: isOdd && isHalfThere(context, requestedBytes),
     totalBytes,
     limitBytes: refusal?.limitBytes ?? deviceLimitBytes,
     remedy: refusal?.remedy,

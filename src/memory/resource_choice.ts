@@ -91,6 +91,7 @@ export function defaultDeviceResource({ context }: ContextOwner): MemoryResource
     warn(
       `device ${context.ordinal} has no stream-ordered memory pools, so each allocation ` +
         `is a cuMemAlloc, which is slower; new CachingResourceAdaptor() over it makes up for that`,
+      { owner: context },
     );
   }
   return new CudaMemoryResource({ context });

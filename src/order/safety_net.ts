@@ -72,7 +72,7 @@ export async function collectLost(): Promise<void> {
 }
 
 /** Registers the objects that wait for the end of the turn. */
-export function registerWaiting(): void {
+function registerWaiting(): void {
   endTurn();
   for (const [index, owner] of owners.entries()) {
     const target = targets[index];

@@ -72,7 +72,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     try {
       this.#writeLine(formatAllocationRow(row));
     } catch (error) {
-      warn(`${UNLOGGED}: ${messageOf(error)}`);
+      warn(`${UNLOGGED}: ${messageOf(error)}`, { owner: this.context, about: this });
     }
   }
 

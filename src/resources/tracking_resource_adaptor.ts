@@ -70,7 +70,10 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
     const known = this.#live.get(address);
     if (known?.byteLength !== byteLength) {
       const size = known === undefined ? "was not allocated here" : `has ${known.byteLength} bytes`;
-      warn(`${formatAddress(address)} was given back with ${byteLength} bytes, but it ${size}`);
+      warn(`${formatAddress(address)} was given back with ${byteLength} bytes, but it ${size}`, {
+        owner: this.context,
+        about: this,
+      });
     }
     this.#live.delete(address);
     this.#allocatedBytes -= known?.byteLength ?? 0;

@@ -9,8 +9,8 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
 import { CommonEnd } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { ProgressTotal } from "../transfer/progress_total.ts";
-import { bytesOfRows, isOneRun, type Rows } from "../transfer/row_pieces.ts";
+import { ProgressTotal } from "../transfer/in_parallel.ts";
+import { bytesOfRows, isOneRun, type Rows } from "../transfer/pieces.ts";
 import { packRows, transferRows, unpackRows } from "../transfer/row_transfer.ts";
 import type { ElementRows } from "./split.ts";
 

@@ -1,31 +1,48 @@
 // The engine of each context, which a program's first transfers do without: it takes ten milliseconds and
-// more to make.
+// more to make, and its threads more than that.
 
 import type { Context } from "../driver/context.ts";
-import type { ArrayMaker } from "../lanes/array_maker.ts";
-import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
-import { canReport } from "../lanes/reporting_copies.ts";
-import { Demand } from "./demand.ts";
 import { TransferEngine } from "./engine.ts";
-import { DEFAULT_LIMITS, type EngineLimits, limitsOf, type TransferTuning } from "./tuning.ts";
-import { FEWEST_REPORTING, MANY_LANES, SHARED_BYTES } from "./ways.ts";
+import {
+  DEFAULT_LIMITS,
+  type EngineLimits,
+  LANE_DEMAND_BYTES,
+  LENT_DEMAND_BYTES,
+  limitsOf,
+  MANY_LANES,
+  MIN_PIECE_BYTES,
+  RING_DEMAND_BYTES,
+  type TransferTuning,
+} from "./ways.ts";
 
-const engines = new WeakMap<Context, TransferEngine>();
+/** What a context's transfers have moved, and its engine. */
+interface Usage {
+  engine: TransferEngine | undefined;
+  /** Bytes that an engine would have moved. */
+  movedBytes: number;
+  /** Bytes that the driver has moved in the time that lanes would have saved. */
+  lostBytes: number;
+}
 
-/** Demand of contexts that have no engine yet. */
-const earlyDemands = new WeakMap<Context, Demand>();
+const NO_ENGINE = { limits: DEFAULT_LIMITS };
 
-/** Returns the engine of a context; it ends with the context. */
+const usages = new WeakMap<Context, Usage>();
+
+/** Returns the engine of a context, and makes it; it ends with the context. */
 export function engineOf(context: Context): TransferEngine {
-  const known = engines.get(context);
-  if (known !== undefined) return known;
-  const demand = earlyDemandOf(context);
-  return adoptEngine(context, new TransferEngine(context, DEFAULT_LIMITS, { demand }));
+  return usageOf(context).engine ?? adoptEngine(context, new TransferEngine(context));
+}
+
+/** Returns the engine of a context, if it has one or it pays once so many bytes more are moved. */
+export function engineFor(context: Context, moreBytes = 0): TransferEngine | undefined {
+  const { engine, movedBytes } = usageOf(context);
+  if (engine !== undefined || moreBytes === 0) return engine;
+  return movedBytes + moreBytes >= RING_DEMAND_BYTES ? engineOf(context) : undefined;
 }
 
 /** Gives a context its engine, which ends with it. */
 export function adoptEngine(context: Context, engine: TransferEngine): TransferEngine {
-  engines.set(context, engine);
+  usageOf(context).engine = engine;
   context.atRelease(() => engine.dispose());
   return engine;
 }
@@ -37,7 +54,7 @@ export function adoptEngine(context: Context, engine: TransferEngine): TransferE
  */
 export function tuneEngine(context: Context, tuning: TransferTuning): void {
   const limits = limitsOf(tuning);
-  if (engines.has(context)) {
+  if (engineFor(context) !== undefined) {
     throw new TypeError(
       `Cannot tune transfers of device ${context.ordinal}: they have begun; pass ` +
         `{ transfers } where the device is first opened`,
@@ -48,73 +65,44 @@ export function tuneEngine(context: Context, tuning: TransferTuning): void {
 
 /** Returns the limits of a context's engine, also before it exists. */
 export function engineLimits(context: Context): EngineLimits {
-  return engines.get(context)?.limits ?? DEFAULT_LIMITS;
+  return engineFor(context)?.limits ?? DEFAULT_LIMITS;
 }
 
-/** Whether an engine would lend threads to callers that block, on this machine and by default. */
-export function canReportByDefault(): boolean {
-  return DEFAULT_LIMITS.laneCount >= FEWEST_REPORTING && canReport();
-}
-
-/** Returns whether a transfer is among a program's first ones, for which no engine is made. */
-export function isEarly(context: Context, byteLength: number): boolean {
-  return !engines.has(context) && !earlyDemandOf(context).wouldPayForRing(byteLength);
+/** Returns whether a transfer is always one driver call, whatever threads there are. */
+export function isSmall(context: Context, byteLength: number): boolean {
+  const { limits } = usages.get(context)?.engine ?? NO_ENGINE;
+  return byteLength < Math.min(MIN_PIECE_BYTES, limits.minRingBytes);
 }
 
 /**
- * Returns whether a transfer is one driver call: every small one, and those that take about a
- * millisecond as long as they do not go through the ring.
+ * Notes that bytes are about to move, and starts the lanes once these would have saved as much time as
+ * their start takes: a program that moves little never pays for threads.
  */
-export function isDriverCall(context: Context, byteLength: number): boolean {
-  const { briefBytes, atOnceBytes } = engineLimits(context);
-  if (byteLength < briefBytes) return true;
-  if (byteLength > atOnceBytes) return false;
-  if (isEarly(context, byteLength)) return true;
-  return engineOf(context).wayFor(byteLength, { canLend: false }) === "driver";
-}
-
-/** Notes that bytes are about to move, among a program's first ones or by the engine's choice. */
-export function noteDemand(context: Context, byteLength: number, { canLend }: Lending): void {
-  const { briefBytes, laneCount } = engineLimits(context);
-  if (byteLength < briefBytes) {
-    if (byteLength < SHARED_BYTES.fresh.smallest || laneCount < MANY_LANES) return;
-    if (earlyDemandOf(context).addBrief(byteLength)) engineOf(context).startLanes();
-    return;
-  }
-  if (isEarly(context, byteLength)) return earlyDemandOf(context).add(byteLength);
-  const engine = engineOf(context);
-  engine.anticipate(byteLength, { canLend: canLend || engine.canReport });
-}
-
-/** Returns a new array that has its pages; undefined where there is none. */
-export function takeArray(context: Context, byteLength: number): ArrayBuffer | undefined {
-  return engines.get(context)?.takeArray(byteLength);
-}
-
-/** Returns what makes new arrays of middle size ahead; undefined where nothing does. */
-export function arrayMaker(context: Context): ArrayMaker | undefined {
-  return engines.get(context)?.arrayMaker;
-}
-
-/** Returns lanes that copy together with the caller; undefined while too few are awake. */
-export function awakeLanes(context: Context): CopyLanes | undefined {
-  return engines.get(context)?.awakeLanes;
-}
-
-/** Returns lanes whose copies lent threads take; undefined where none do, and once lanes run. */
-export function lentLanes(context: Context): CopyLanes | undefined {
-  return engines.get(context)?.lentLanes;
+export function noteDemand(
+  context: Context,
+  byteLength: number,
+  { canLend }: { readonly canLend: boolean },
+): void {
+  const { minRingBytes, laneCount } = engineLimits(context);
+  const isBrief = byteLength < minRingBytes;
+  if (isBrief && laneCount < MANY_LANES) return;
+  const usage = usageOf(context);
+  const engine = engineFor(context, isBrief ? 0 : byteLength);
+  if (!isBrief) usage.movedBytes += byteLength;
+  const isLent = canLend && engine !== undefined && engine.canLend && !engine.isShared;
+  if (usage.lostBytes >= LANE_DEMAND_BYTES) engineOf(context).startLanes();
+  usage.lostBytes += isLent ? LENT_DEMAND_BYTES : byteLength;
 }
 
 /** Resolves when no thread works for the transfers of a context that are over. */
 export async function engineAtRest(context: Context): Promise<void> {
-  await engines.get(context)?.atRest();
+  await engineFor(context)?.atRest();
 }
 
-function earlyDemandOf(context: Context): Demand {
-  return earlyDemands.getOrInsertComputed(context, makeDemand);
+function usageOf(context: Context): Usage {
+  return usages.getOrInsertComputed(context, unused);
 }
 
-function makeDemand(): Demand {
-  return new Demand(DEFAULT_LIMITS.demandBytes);
+function unused(): Usage {
+  return { engine: undefined, movedBytes: 0, lostBytes: 0 };
 }

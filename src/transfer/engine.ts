@@ -5,49 +5,36 @@ import type { MemoryCache } from "../accounting/ledger.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
-import { type ArrayMaker, MOST_MADE_BYTES } from "../lanes/array_maker.ts";
-import type { CopyLanes, Lending } from "../lanes/copy_lanes.ts";
+import type { ArrayMaker } from "../lanes/array_maker.ts";
+import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
-import { beforeLastTurn } from "../lanes/last_turn.ts";
+import type { Executor } from "../lanes/lane_tasks.ts";
+import { LentThreads } from "../lanes/lent_threads.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
-import { SpareArray } from "../lanes/spare_array.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
-import { Demand } from "./demand.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
-import { type RingRequest, RingTransfer } from "./ring_transfer.ts";
-import { DEFAULT_LIMITS, type EngineLimits, limitsOnCores } from "./tuning.ts";
+import { movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import {
-  FEWEST_LANES,
-  FEWEST_REPORTING,
-  LENT_RING_FROM_BYTES,
+  DEFAULT_LIMITS,
+  type EngineLimits,
+  goesThroughRing,
+  limitsOnCores,
   MANY_LANES,
+  MAX_AT_ONCE,
+  MAX_START_MILLISECONDS,
+  MIN_LANES,
+  MIN_WAKING_BYTES,
+  NAP_MILLISECONDS,
+  PATIENCE_MILLISECONDS,
   pieceBytesFor,
-  WAKING_RING_BYTES,
-  type Way,
-  wayFor,
+  SLOTS_AHEAD,
 } from "./ways.ts";
 
-/** On few cores a blocked thread sleeps between looks; with many it looks all the time. */
-const NAP_MILLISECONDS = navigator.hardwareConcurrency >= 8 ? 0 : 0.05;
-
-/** Whether threads that the runtime lends may work for an awaited transfer between two turns. */
-const CAN_LEND = !CAN_BE_TERMINATED;
-
-/** Time after which lanes that do not run never will. */
-const LANE_START_MILLISECONDS = 3000;
-
-/** Lanes are awakened for transfers that follow each other within so much time. */
-const WAKING_MILLISECONDS = 2;
-
-/** Number of transfers that share the ring; more would only evict each other from the caches. */
-const MOST_AT_ONCE = 4;
-
-/** Slots that the copy engines of all devices fill before lanes need them, and the fewest of a device. */
-const SLOTS_AHEAD = 8;
-const FEWEST_AHEAD = 3;
+/** The events before a program's last turn: an uncaught error frees its arrays before it is printed. */
+const LAST_EVENTS = ["error", "unhandledrejection", "unload"] as const;
 
 /** The engine's record of a running transfer. */
 interface RunningTransfer {
@@ -59,9 +46,29 @@ interface RunningTransfer {
   readonly extra: Disposable | undefined;
 }
 
-/** Ways to hand out tasks: with and without threads that the runtime lends. */
-const LENDING: Lending = { canLend: true };
-const ALONE: Lending = { canLend: false };
+/** A slot that a thread works on. */
+interface HeldSlot extends LoadedSlot {
+  readonly executor: Executor;
+}
+
+/** New arrays that lanes have made ahead, which all devices of a driver share. */
+class ArrayCache implements MemoryCache {
+  readonly name = "new arrays";
+  readonly kind = "array";
+  readonly #arrays: () => ArrayMaker;
+
+  constructor(arrays: () => ArrayMaker) {
+    this.#arrays = arrays;
+  }
+
+  get byteLength(): number {
+    return this.#arrays().aheadBytes;
+  }
+
+  trim(): void {
+    this.#arrays().drop();
+  }
+}
 
 /** The ring of one context, a cache that can be trimmed, and its part in the lanes of the host. */
 export class TransferEngine implements MemoryCache {
@@ -72,12 +79,11 @@ export class TransferEngine implements MemoryCache {
   readonly limits: EngineLimits;
   readonly #ring: PinnedRing;
   readonly #share: LaneShare<TransferEngine>;
-  readonly #demand: Demand;
-  readonly #spare: SpareArray;
-  /** Time at which lanes were last looked for that were asleep. */
-  #lastLook = -Infinity;
-  /** Slots that a lane works on. */
-  readonly #withLane: LoadedSlot[] = [];
+  readonly #lent: LentThreads;
+  /** Slots whose bytes wait for a thread. */
+  readonly #due: LoadedSlot[] = [];
+  /** Slots that a thread works on. */
+  #held: HeldSlot[] = [];
   /** Transfers whose turn it is. */
   readonly #running = new Map<RingTransfer, RunningTransfer>();
   /**
@@ -93,29 +99,30 @@ export class TransferEngine implements MemoryCache {
   readonly #keepers = new Map<RingTransfer, MemoryKeeper>();
   /** Threads that kept an array and are on their way back. */
   readonly #returning = new Set<Promise<void>>();
-  /** Set while there are transfers. */
-  #lastTurn: Disposable | undefined;
+  /** Time at which lanes were last looked for that were asleep. */
+  #lastLook = -Infinity;
+  /** The arrays that lanes have made, as a cache of ordinary memory. */
+  readonly #arrayCache: MemoryCache = new ArrayCache(() => this.lanes.arrays);
+  readonly #restAll = () => this.#rest(this.#running.keys());
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
   constructor(
     context: Context,
     limits: EngineLimits = DEFAULT_LIMITS,
-    { system = OWN_SYSTEM, demand = new Demand(limits.demandBytes) }: {
-      readonly system?: CoreSystem;
-      readonly demand?: Demand;
-    } = {},
+    { system = OWN_SYSTEM }: { readonly system?: CoreSystem } = {},
   ) {
     const { driver, deviceHandle } = context;
     const fewest = Math.min(MANY_LANES, limits.laneCount);
     const nearCores = findNearCores(() => busIdOf(driver, deviceHandle), { fewest, system });
     this.#context = context;
     this.limits = nearCores === undefined ? limits : limitsOnCores(limits, nearCores.count);
-    this.#demand = demand;
+    const { slotCount, freshLaneCount } = this.limits;
     this.#share = new LaneShare(driver, this, { ...this.limits, nearCores });
-    this.#spare = new SpareArray(this.#lanes);
+    // Half of the slots stay for callers that block: they give no turn, in which threads come back.
+    this.#lent = new LentThreads(this.lanes.tasks, Math.min(freshLaneCount, slotCount >> 1));
     const { firstSlot: firstIndex } = this.#share;
     this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
-    context.ledger.caches.add(this);
+    context.ledger.caches.add(this).add(this.#arrayCache);
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -123,45 +130,19 @@ export class TransferEngine implements MemoryCache {
     return this.#ring.byteLength;
   }
 
-  /** Frees the ring when no transfer is under way, and forgets new arrays that were made ahead. */
+  /** Frees the ring when no transfer is under way. */
   trim(): void {
     this.#ring.trim();
-    this.#spare.drop();
-    this.#lanes.arrays.drop();
   }
 
-  /** Returns a new array that has its pages; undefined where there is none. */
-  takeArray(byteLength: number): ArrayBuffer | undefined {
-    if (byteLength <= MOST_MADE_BYTES && this.arrayMaker !== undefined) return undefined;
-    return this.#spare.take(byteLength);
-  }
-
-  /** New arrays of middle size that lanes make; undefined while few lanes run, which have enough to do. */
-  get arrayMaker(): ArrayMaker | undefined {
-    return this.#lanes.runningCount < MANY_LANES ? undefined : this.#lanes.arrays;
-  }
-
-  get #lanes(): CopyLanes {
+  /** The lanes, which other devices use as well. */
+  get lanes(): CopyLanes {
     return this.#share.lanes;
   }
 
-  /**
-   * Chooses the way for the rest of a transfer. The ring needs page-locked memory and several lanes that
-   * run; for few bytes they have to be awake. Wakes lanes that sleep, for this transfer or the next.
-   */
-  wayFor(byteLength: number, { canLend }: Lending): Way {
-    const { runningCount } = this.#lanes;
-    const { laneCount, ringFromBytes } = this.limits;
-    const hasThreads = canLend ? CAN_LEND && this.#lanes.hasLibrary : this.canReport;
-    const isLent = hasThreads && (this.#ring.byteLength > 0 || this.#demand.paysForRing);
-    const lentCount = isLent ? Math.min(FEWEST_LANES, laneCount) : 0;
-    const hasOnlyLent = runningCount === 0 && laneCount >= FEWEST_REPORTING;
-    const fromBytes = ringFromBytes ?? (hasOnlyLent ? LENT_RING_FROM_BYTES : undefined);
-    const way = wayFor(byteLength, Math.max(runningCount, lentCount), fromBytes);
-    if (way === "driver" || !this.#ring.prepare()) return "driver";
-    if (!this.#lanes.areAsleep) return way;
-    this.#lanes.rouse();
-    return byteLength < WAKING_RING_BYTES ? "driver" : "ring";
+  /** New arrays that lanes make; undefined while few lanes run, which have enough to do. */
+  get arrays(): ArrayMaker | undefined {
+    return this.lanes.runningCount < MANY_LANES ? undefined : this.lanes.arrays;
   }
 
   /**
@@ -169,59 +150,53 @@ export class TransferEngine implements MemoryCache {
    * one such transfer after the other finds them awake.
    */
   get awakeLanes(): CopyLanes | undefined {
-    const lanes = this.#lanes;
-    if (lanes.runningCount < FEWEST_LANES) return undefined;
-    if (lanes.awakeCount >= FEWEST_LANES) return lanes;
+    const { lanes } = this;
+    if (lanes.runningCount < MANY_LANES) return undefined;
+    if (lanes.awakeCount >= MIN_LANES) return lanes;
     const now = performance.now();
-    if (now - this.#lastLook < WAKING_MILLISECONDS) lanes.rouse();
+    if (now - this.#lastLook < PATIENCE_MILLISECONDS) lanes.rouse();
     this.#lastLook = now;
     return undefined;
   }
 
-  /** Lanes that do not run yet and have no task: lent threads do the tasks of a caller that blocks. */
-  get lentLanes(): CopyLanes | undefined {
-    const lanes = this.#lanes;
-    if (lanes.runningCount > 0 || !this.canReport || lanes.hasWaiting) return undefined;
-    return lanes;
+  /** Whether threads are lent until lanes run, for transfers that are awaited. */
+  get canLend(): boolean {
+    return !CAN_BE_TERMINATED && this.limits.laneCount >= MANY_LANES && this.lanes.hasLibrary;
   }
 
-  /**
-   * Notes that bytes are about to move, and starts the lanes once that pays. A program that moves
-   * little never pays for threads; one that awaits a model or two uses lent ones.
-   */
-  anticipate(byteLength: number, { canLend }: Lending): void {
-    this.#demand.add(byteLength);
-    if (this.limits.laneCount < FEWEST_LANES) return;
+  /** Whether other devices have transfers under way. */
+  get isShared(): boolean {
     const { active } = this.#share;
-    const isShared = active.size > (active.has(this) ? 1 : 0);
-    if (this.#demand.paysForLanes({ canLend: canLend && CAN_LEND, isShared })) this.startLanes();
-  }
-
-  /** Whether copies of a caller that blocks go to lent threads until lanes run. */
-  get canReport(): boolean {
-    return this.limits.laneCount >= FEWEST_REPORTING && this.#lanes.canReport;
+    return active.size > (active.has(this) ? 1 : 0);
   }
 
   /**
-   * Allocates the ring before it is needed, up to its default size. The first large transfer would take
-   * some 6 ms longer for that.
+   * Returns whether there is a ring for the rest of a transfer, that pays: it needs page-locked memory and
+   * threads. Wakes lanes that sleep, for this transfer or the next.
    */
-  fillRing(): void {
-    this.#ring.fill(DEFAULT_LIMITS.slotCount);
+  hasRingFor(byteLength: number, { canLend }: { readonly canLend: boolean }): boolean {
+    const laneCount = this.lanes.runningCount;
+    const lentCount = canLend && this.canLend ? this.limits.laneCount : 0;
+    if (!goesThroughRing(byteLength, { laneCount, lentCount }, this.limits)) return false;
+    if (laneCount > 0 && this.lanes.areAsleep) {
+      this.lanes.rouse();
+      if (byteLength < MIN_WAKING_BYTES) return false;
+    }
+    return this.#ring.prepare();
   }
 
-  /** Starts the lanes; until they run lent threads or the calling thread do their work. */
+  /** Starts the lanes if so many could pay; until they run others do their work. */
   startLanes(): void {
-    this.#lanes.start();
+    if (this.limits.laneCount >= MIN_LANES) this.lanes.start();
   }
 
   /** Starts the lanes if they would pay, and waits about a second until they run. */
   async runLanes(): Promise<void> {
-    if (this.limits.laneCount < FEWEST_LANES) return;
     this.startLanes();
-    const end = performance.now() + LANE_START_MILLISECONDS;
-    while (this.#lanes.hasLibrary && this.#lanes.runningCount < this.limits.laneCount) {
-      if (performance.now() > end) return;
+    const end = performance.now() + MAX_START_MILLISECONDS;
+    const { laneCount } = this.limits;
+    while (laneCount >= MIN_LANES && this.lanes.hasLibrary && performance.now() < end) {
+      if (this.lanes.runningCount >= laneCount) return;
       await sleep(5);
     }
   }
@@ -231,8 +206,10 @@ export class TransferEngine implements MemoryCache {
     const { slotBytes } = this.limits;
     const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
     const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
-    this.#lastTurn ??= beforeLastTurn(() => this.#rest(this.#running.keys()));
-    this.#share.begin();
+    if (this.#running.size + this.#waiting.size === 0) {
+      for (const event of LAST_EVENTS) globalThis.addEventListener(event, this.#restAll);
+      this.#share.begin();
+    }
     this.#waiting.add(transfer);
     if (request.arrays !== undefined) this.#unkept.add(transfer);
     this.#admit();
@@ -244,22 +221,21 @@ export class TransferEngine implements MemoryCache {
    * to the event loop advances other devices' transfers as well: they have one thread, and each of
    * them would wait while another has its time of a turn.
    */
-  advance({ canLend }: Lending): boolean {
-    const how = canLend && CAN_LEND ? LENDING : ALONE;
-    const seen = this.#lanes.doneCount;
-    const moved = this.#pump(how);
+  advance({ canLend }: { readonly canLend: boolean }): boolean {
+    const seen = this.lanes.doneCount;
+    const moved = this.#pump(canLend);
     if (canLend && this.#share.active.size > 1) {
-      for (const other of this.#share.active) if (other !== this) other.#pump(how);
+      for (const other of this.#share.active) if (other !== this) other.#pump(canLend);
     }
     if (moved) return true;
-    if (NAP_MILLISECONDS > 0) this.#lanes.waitSync(NAP_MILLISECONDS);
-    else this.#lanes.lookForDone(seen);
+    if (NAP_MILLISECONDS > 0) this.lanes.waitSync(NAP_MILLISECONDS);
+    else this.lanes.lookForDone(seen);
     return false;
   }
 
   /** Number of lent threads that have not come back. */
   get lentCount(): number {
-    return this.#share.lentCount;
+    return this.#lent.awayCount;
   }
 
   /**
@@ -273,7 +249,7 @@ export class TransferEngine implements MemoryCache {
 
   #leaveToProgram(): void {
     for (const transfer of this.#running.keys()) transfer.noteProgram();
-    if (this.#unkept.size === 0) return;
+    if (this.#unkept.size === 0 || this.lanes.runningCount === 0) return;
     if (this.#keep([...this.#unkept])) return;
     // There may be too few threads for all; lanes use only the arrays of transfers that have their turn.
     const unkept = [...this.#running.keys()].filter((transfer) => this.#unkept.has(transfer));
@@ -301,10 +277,7 @@ export class TransferEngine implements MemoryCache {
   /** Ends a transfer early; pieces in flight are still completed. */
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
-    if (this.#waiting.delete(transfer)) {
-      this.#letGo(transfer);
-      this.#noteRest();
-    }
+    if (this.#waiting.delete(transfer)) this.#letGo(transfer);
     const running = this.#running.get(transfer);
     if (running !== undefined && transfer.isOver) this.#end(transfer, running);
   }
@@ -314,28 +287,23 @@ export class TransferEngine implements MemoryCache {
     this.#running.delete(transfer);
     this.#turns = [...this.#running.values()];
     extra?.[Symbol.dispose]();
-    this.#letGo(transfer);
     TransferStreams.of(this.#context).put(stream);
     this.#admit();
-    this.#noteRest();
+    this.#letGo(transfer);
   }
 
-  /** Notes that nothing uses the arrays of a transfer any more. */
+  /** Notes that nothing uses the arrays of a transfer any more, and when there are no transfers any more. */
   #letGo(transfer: RingTransfer): void {
     this.#unkept.delete(transfer);
     const returned = this.#keepers.get(transfer)?.letGo();
     this.#keepers.delete(transfer);
-    if (returned === undefined) return;
-    this.#returning.add(returned);
-    returned.then(() => this.#returning.delete(returned));
-  }
-
-  /** Notes when there are no transfers any more. */
-  #noteRest(): void {
+    if (returned !== undefined) {
+      this.#returning.add(returned);
+      returned.then(() => this.#returning.delete(returned));
+    }
     if (this.#running.size + this.#waiting.size > 0) return;
     this.#share.end();
-    this.#lastTurn?.[Symbol.dispose]();
-    this.#lastTurn = undefined;
+    for (const event of LAST_EVENTS) globalThis.removeEventListener(event, this.#restAll);
   }
 
   /**
@@ -353,13 +321,14 @@ export class TransferEngine implements MemoryCache {
       () => this.#share.release(),
       () => this.trim(),
       () => this.#context.ledger.caches.delete(this),
+      () => this.#context.ledger.caches.delete(this.#arrayCache),
     ]);
   }
 
   /** Gives waiting transfers their turn, as many as may run at a time. */
   #admit(): void {
     for (const transfer of this.#waiting) {
-      if (this.#running.size >= MOST_AT_ONCE) return;
+      if (this.#running.size >= MAX_AT_ONCE) return;
       this.#waiting.delete(transfer);
       try {
         const stream = TransferStreams.of(this.#context).take();
@@ -368,32 +337,28 @@ export class TransferEngine implements MemoryCache {
           transfer,
           queue: new CopyQueue(transfer, this.limits.slotCount),
           stream,
-          extra: transfer.request.isFresh === true ? this.#lanes.callExtra() : undefined,
+          extra: transfer.request.isFresh === true ? this.lanes.callExtra() : undefined,
         });
         this.#turns = [...this.#running.values()];
         transfer.request.follow?.(stream);
       } catch (error) {
         transfer.fail(error);
         this.#letGo(transfer);
-        this.#noteRest();
       }
     }
   }
 
-  /** Waits until no thread uses the arrays of some transfers. */
+  /** Waits until no lane uses the arrays of some transfers; lent threads keep theirs. */
   #rest(transfers: Iterable<RingTransfer>): void {
     const resting = new Set(transfers);
-    const isAtWork = ({ slot, transfer }: LoadedSlot) =>
-      resting.has(transfer) && !this.#lanes.needsTurn(slot.index);
-    while (this.#withLane.some(isAtWork)) {
-      this.#lanes.help(ALONE);
-      this.#afterLanes();
+    for (const { slot, transfer, executor } of this.#held) {
+      if (resting.has(transfer) && executor !== this.#lent) executor.rest(slot.index);
     }
   }
 
   /** Advances every slot that can move; returns false when none could. */
-  #pump(how: Lending): boolean {
-    let moved = this.#afterLanes();
+  #pump(canLend: boolean): boolean {
+    let moved = this.#afterThreads();
     moved = this.#load() || moved;
     const turns = this.#turns;
     for (let turn = 0; turn < turns.length; turn++) {
@@ -407,45 +372,54 @@ export class TransferEngine implements MemoryCache {
       this.#end(running.transfer, running);
       moved = true;
     }
-    if (how.canLend) moved = this.#lanes.lend() || moved;
-    else moved = this.#takeBack() || this.canReport && this.#lanes.lendReporting() || moved;
-    return moved || this.#lanes.help(how);
+    moved = this.#handOut(canLend) || moved;
+    if (!canLend) moved = this.#takeBack() || moved;
+    return moved || this.lanes.help();
   }
 
   /**
-   * Repeats the work of lent threads that report only in a turn of the event loop, which a blocking
-   * caller does not give. Both write the same bytes, and the slots stay reserved until the threads
-   * are back.
+   * Gives slots that are due to threads: to lanes, to lent threads until these run, and where neither may
+   * be had, this one does the work. Returns false when none could be given.
    */
-  #takeBack(): boolean {
-    let moved = false;
-    const stuck = this.#withLane.filter(({ slot }) => this.#lanes.needsTurn(slot.index));
-    for (const loaded of stuck) {
+  #handOut(canLend: boolean): boolean {
+    if (this.#due.length === 0) return false;
+    const { lanes } = this;
+    const mayLend = canLend && this.canLend;
+    let keptCount = 0;
+    let isBusy = false;
+    for (let at = 0; at < this.#due.length; at++) {
+      const loaded = this.#due[at] as LoadedSlot;
       const { slot, transfer, piece } = loaded;
-      if (transfer.request.direction === "download") {
-        this.#leaveWithThread(loaded);
-        if (this.#lanes.repeat(slot.index)) transfer.finish(piece);
-        else transfer.drop(piece.laneError());
-      } else {
-        const other = this.#takeSlot(transfer);
-        if (other === undefined) continue;
-        this.#leaveWithThread(loaded);
-        this.#giveToLane({ ...loaded, slot: other });
+      if (!transfer.hasArrays) {
+        this.#drop(loaded, movedAway(transfer.request.arrays));
+        continue;
       }
-      moved = true;
+      const task = piece.laneTask(slot.address);
+      const isLent = mayLend && transfer.request.canLend && LentThreads.takes(task);
+      const executor = lanes.freeCount > 0 ? lanes : isLent ? this.#lent : undefined;
+      if (executor !== undefined && executor.freeCount > 0) {
+        executor.submit(slot.index, task);
+        this.#held.push({ slot, transfer, piece, executor });
+      } else if (executor === undefined && !isBusy) {
+        isBusy = true; // one at a time: the copy engine and the event loop go on in between
+        lanes.tasks.write(slot.index, task);
+        this.#afterThread(loaded, lanes.tasks.run(slot.index));
+      } else this.#due[keptCount++] = loaded;
     }
+    const moved = keptCount < this.#due.length;
+    this.#due.length = keptCount;
     return moved;
   }
 
-  #leaveWithThread(loaded: LoadedSlot): void {
-    const { slot, transfer } = loaded;
-    this.#withLane.splice(this.#withLane.indexOf(loaded), 1);
-    const letGo = transfer.request.keepOpen?.();
-    this.#lanes.leave(slot.index, () => {
-      this.#lanes.forget(slot.index);
-      this.#ring.put(slot);
-      letGo?.();
-    });
+  /** Does the work of lent threads once more, which report only in a turn that a blocking caller never gives. */
+  #takeBack(): boolean {
+    let moved = false;
+    for (const { slot, executor } of this.#held) {
+      if (executor !== this.#lent || executor.poll(slot.index) !== "pending") continue;
+      executor.rest(slot.index);
+      moved = true;
+    }
+    return moved;
   }
 
   /** Hands free slots to the transfers that wait, in turn. */
@@ -456,10 +430,8 @@ export class TransferEngine implements MemoryCache {
       for (let turn = 0; turn < this.#turns.length; turn++) {
         const { transfer, queue } = this.#turns[turn] as RunningTransfer;
         if (!transfer.isWaiting) continue;
-        const isEnough = transfer.request.direction === "upload"
-          ? this.#hasEnoughForLanes
-          : this.#hasEnoughOnTheWay;
-        if (isEnough) continue;
+        const isUpload = transfer.request.direction === "upload";
+        if (isUpload ? this.#hasEnoughForThreads : this.#hasEnoughOnTheWay) continue;
         const slot = this.#takeSlot(transfer);
         if (slot === undefined) return moved;
         const piece = transfer.next();
@@ -468,7 +440,7 @@ export class TransferEngine implements MemoryCache {
           continue;
         }
         const loaded = { slot, transfer, piece };
-        if (transfer.request.direction === "upload") this.#giveToLane(loaded);
+        if (isUpload) this.#due.push(loaded);
         else queue.push(loaded);
         waiting = true;
         moved = true;
@@ -477,9 +449,15 @@ export class TransferEngine implements MemoryCache {
     return moved;
   }
 
-  /** More slots than lanes can take soon would only evict each other from the caches. */
-  get #hasEnoughForLanes(): boolean {
-    return this.#withLane.length >= 2 * Math.max(1, this.#share.handCount);
+  /** Number of tasks of this engine that threads can work on at a time. */
+  get #handCount(): number {
+    const { lanes } = this;
+    return this.#share.partOf(lanes.freeCount > 0 ? lanes.handCount : this.limits.laneCount);
+  }
+
+  /** More slots than threads can take soon would only evict each other from the caches. */
+  get #hasEnoughForThreads(): boolean {
+    return this.#held.length + this.#due.length >= 2 * Math.max(1, this.#handCount);
   }
 
   /**
@@ -487,17 +465,20 @@ export class TransferEngine implements MemoryCache {
    * few: two devices brought 68 GB/s with rings of 16 slots, 63 with 32 and 48 with 64.
    */
   get #hasEnoughOnTheWay(): boolean {
-    let withLaneCount = 0;
-    for (let at = 0; at < this.#withLane.length; at++) {
-      const { transfer } = this.#withLane[at] as LoadedSlot;
-      if (transfer.request.direction === "download") withLaneCount++;
+    let heldCount = 0;
+    for (let at = 0; at < this.#held.length; at++) {
+      const { transfer } = this.#held[at] as HeldSlot;
+      if (transfer.request.direction === "download") heldCount++;
     }
-    let count = Math.max(0, withLaneCount - this.#share.handCount);
+    let count = Math.max(0, heldCount - this.#handCount);
+    for (let at = 0; at < this.#due.length; at++) {
+      if ((this.#due[at] as LoadedSlot).transfer.request.direction === "download") count++;
+    }
     for (let turn = 0; turn < this.#turns.length; turn++) {
       const { transfer, queue } = this.#turns[turn] as RunningTransfer;
       if (transfer.request.direction === "download") count += queue.slotCount;
     }
-    return count >= Math.max(FEWEST_AHEAD, this.#share.partOf(SLOTS_AHEAD));
+    return count >= Math.max(MIN_LANES, this.#share.partOf(SLOTS_AHEAD));
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
@@ -509,39 +490,38 @@ export class TransferEngine implements MemoryCache {
     }
   }
 
-  #giveToLane(loaded: LoadedSlot): void {
-    const { slot, piece } = loaded;
-    this.#lanes.submit(slot.index, piece.laneTask(slot.address));
-    this.#withLane.push(loaded);
-  }
-
-  /** Passes on the slots that lanes are done with; returns false when there are none. */
-  #afterLanes(): boolean {
-    const slots = this.#withLane;
+  /** Passes on the slots that threads are done with; returns false when there are none. */
+  #afterThreads(): boolean {
+    const slots = this.#held;
     let keptCount = 0;
     for (let at = 0; at < slots.length; at++) {
-      const loaded = slots[at] as LoadedSlot;
-      const status = this.#lanes.status(loaded.slot.index);
-      if (status === "pending") slots[keptCount++] = loaded;
-      else this.#afterLane(loaded, status);
+      const held = slots[at] as HeldSlot;
+      const status = held.executor.poll(held.slot.index);
+      if (status === "pending") slots[keptCount++] = held;
+      else this.#afterThread(held, status === "done");
     }
     const moved = keptCount < slots.length;
     slots.length = keptCount;
     return moved;
   }
 
-  #afterLane(loaded: LoadedSlot, status: "done" | "failed"): void {
+  #afterThread(loaded: LoadedSlot, isDone: boolean): void {
     const { transfer } = loaded;
     const queue = this.#running.get(transfer)?.queue;
     const isUpload = transfer.request.direction === "upload";
-    if (status === "failed") {
-      if (isUpload) transfer.noteQueued();
-      this.#retire(loaded, { error: loaded.piece.laneError() });
+    if (!isDone) {
+      this.#drop(loaded, loaded.piece.laneError());
     } else if (isUpload && queue !== undefined) {
       queue.push(loaded);
     } else {
       this.#retire(loaded);
     }
+  }
+
+  /** Frees a slot whose piece no thread has moved. */
+  #drop(loaded: LoadedSlot, error: unknown): void {
+    if (loaded.transfer.request.direction === "upload") loaded.transfer.noteQueued();
+    this.#retire(loaded, { error });
   }
 
   /**
@@ -554,15 +534,18 @@ export class TransferEngine implements MemoryCache {
     for (const loaded of done) {
       if (error !== undefined) this.#retire(loaded, { error });
       else if (loaded.transfer.request.direction === "upload") this.#retire(loaded);
-      else this.#giveToLane(loaded);
+      else this.#due.push(loaded);
     }
     return true;
   }
 
-  /** Frees a slot, and tells its transfer how the piece ended. */
+  /** Frees a slot when its thread is back, and tells its transfer how the piece ended. */
   #retire({ slot, transfer, piece }: LoadedSlot, failure?: { error: unknown }): void {
-    this.#lanes.forget(slot.index);
-    this.#ring.put(slot);
+    const letGo = transfer.request.keepOpen?.();
+    this.#lent.forget(slot.index, () => {
+      this.#ring.put(slot);
+      letGo?.();
+    });
     if (failure === undefined) transfer.finish(piece);
     else transfer.drop(failure.error);
   }

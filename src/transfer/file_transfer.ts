@@ -8,16 +8,13 @@ import type { FilePath } from "../disk/file_path.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize, visibleText } from "../words/format.ts";
-import { engineOf } from "./context_engine.ts";
+import { noteDemand } from "./context_engine.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
+import { cutSections, isOneRun, oneRow, type Rows } from "./pieces.ts";
 import { produceFile, type WritingOptions } from "./produce_file.ts";
-import { RingMover } from "./ring_mover.ts";
-import type { Piece, RingRequest } from "./ring_transfer.ts";
-import { cutRows, isOneRun, type Rows } from "./row_pieces.ts";
-import { cutRun } from "./run_pieces.ts";
-import { wayForFile } from "./ways.ts";
+import { MIN_FILE_RING_BYTES } from "./ways.ts";
 
 /** Device memory, and the bytes of an open file that fill it. */
 export interface FileSection {
@@ -93,7 +90,7 @@ export function checkDownload({ allocation, byteLength }: MemorySpan, stream: Cu
 export async function uploadFrom(task: FileTransfer): Promise<void> {
   const { span, file, fileOffset, stream, onProgress, signal } = task;
   const { byteLength } = span;
-  const rows = { offset: fileOffset, rowBytes: byteLength, pitch: byteLength, rowCount: 1 };
+  const rows = oneRow(byteLength, fileOffset);
   await uploadSections({ sections: [{ span, file, rows }], stream, onProgress, signal });
 }
 
@@ -108,7 +105,7 @@ export async function uploadSections(task: SectionsTransfer): Promise<void> {
   const [first, ...others] = sections;
   if (first === undefined) return;
   const isSmall = others.length === 0 && isOneRun(first.rows) &&
-    wayForFile(first.span.byteLength) !== "ring";
+    first.span.byteLength < MIN_FILE_RING_BYTES;
   try {
     await (isSmall ? uploadSmall(first, task) : uploadThroughRing({ ...task, sections }));
   } catch (error) {
@@ -155,7 +152,12 @@ async function uploadThroughRing(
     const held = [...files].map((file) => file.hold());
     return () => held.forEach((letGo) => letGo());
   };
-  const ring = { direction, byteLength, cut: cutSections(sections), keepOpen } as const;
+  const canLend = sections.every(({ rows }) => isOneRun(rows)); // other rows are not lent
+  const cut = cutSections(
+    sections.map(({ file, ...section }) => ({ ...section, host: { file } })),
+    { direction },
+  );
+  const ring = { direction, byteLength, cut, canLend, keepOpen } as const;
   await new PendingTransfer({
     stream,
     uses: sections.map(({ span }) => ({ ...span, access: "write" })),
@@ -165,28 +167,10 @@ async function uploadThroughRing(
     isPlaced: true,
     onProgress,
     signal,
-    start: (entry) => {
-      const engine = engineOf(stream.context);
-      const canLend = sections.every(({ rows }) => isOneRun(rows)); // other rows are not lent
-      engine.anticipate(byteLength, { canLend });
+    steps: () => {
+      noteDemand(stream.context, byteLength, { canLend });
       for (const { span } of sections) noteTransfer({ direction, span, stream });
-      return new RingMover(engine, ring, entry);
+      return [{ begin: () => ring }];
     },
   }).promise;
-}
-
-/** Tells how to cut sections, one after the other. */
-function cutSections(sections: readonly FileSection[]): RingRequest["cut"] {
-  return (pieceBytes) => piecesOf(sections, pieceBytes);
-}
-
-function* piecesOf(sections: readonly FileSection[], pieceBytes: number): Generator<Piece, void> {
-  for (const section of sections) yield* cutOf(section)(pieceBytes);
-}
-
-function cutOf({ span, file, rows }: FileSection): RingRequest["cut"] {
-  const { address: deviceAddress, byteLength } = span;
-  const sides = { direction: "upload", deviceAddress, host: { file } } as const;
-  if (!isOneRun(rows)) return cutRows({ ...sides, rows });
-  return cutRun({ ...sides, hostOffset: rows.offset, byteLength });
 }

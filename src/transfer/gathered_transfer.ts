@@ -5,18 +5,20 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
-import { ArrayMover } from "./array_mover.ts";
-import { engineOf } from "./context_engine.ts";
-import { cutGathered, type FilePart } from "./gathered_pieces.ts";
+import { noteDemand } from "./context_engine.ts";
 import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
-import { RingMover } from "./ring_mover.ts";
-import { SequenceMover } from "./sequence_mover.ts";
+import { cutSections, oneRow } from "./pieces.ts";
 import type { Step } from "./stepped_work.ts";
-import { wayForFile } from "./ways.ts";
+import { FEW_PARTS, MIN_FILE_RING_BYTES } from "./ways.ts";
 
-/** More parts go through the ring however small they are: it moves many of them with one call. */
-const FEW_PARTS = 32;
+/** Device memory and its place in a file. */
+export interface FilePart {
+  /** The device's side. */
+  readonly span: MemorySpan;
+  /** Offset in the file. */
+  readonly fileOffset: number;
+}
 
 /** The parts to write, their file, and the work they come after. */
 export interface GatherRequest extends TransferOptions {
@@ -49,26 +51,28 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
     signal,
   };
   for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
-  if (wayForFile(byteLength) !== "ring" && parts.length <= FEW_PARTS) {
+  if (byteLength < MIN_FILE_RING_BYTES && parts.length <= FEW_PARTS) {
     yield* gatherFew(plan, { file, parts });
     reportProgress(onProgress, byteLength, byteLength);
     return;
   }
-  const engine = engineOf(stream.context);
-  engine.anticipate(byteLength, { canLend: true });
+  noteDemand(stream.context, byteLength, { canLend: true });
+  const sections = parts.map(({ span, fileOffset }) => {
+    return { span, host: { file }, rows: oneRow(span.byteLength, fileOffset) };
+  });
   const ring = {
     direction: "download",
     byteLength,
-    cut: cutGathered(parts, file),
+    cut: cutSections(sections, { direction: "download" }),
+    canLend: true,
     keepOpen: () => file.hold(),
   } as const;
-  const start: TransferPlan["start"] = (entry) => new RingMover(engine, ring, entry);
-  yield new PendingTransfer({ ...plan, onProgress, start }).asStep();
+  yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] }).asStep();
 }
 
 /** Too little for the ring to pay: one array takes it all. */
 function* gatherFew(
-  plan: Omit<TransferPlan, "start">,
+  plan: Omit<TransferPlan, "steps">,
   { file, parts }: Pick<GatherRequest, "file" | "parts">,
 ): Generator<Step, void> {
   const bytes = new Uint8Array(plan.byteLength);
@@ -77,9 +81,8 @@ function* gatherFew(
     const part = bytes.subarray(end, end += span.byteLength);
     return { direction: "download", span, bytes: part } as const;
   });
-  const start: TransferPlan["start"] = (entry) =>
-    new SequenceMover(moves.map((move) => ({ start: () => new ArrayMover(move, entry) })));
-  yield new PendingTransfer({ ...plan, start }).asStep();
+  const steps = () => moves.map((move) => ({ begin: () => move }));
+  yield new PendingTransfer({ ...plan, steps }).asStep();
   let from = 0;
   end = 0;
   for (const [index, { span, fileOffset }] of parts.entries()) {
@@ -101,8 +104,7 @@ export function* readInto(
   },
 ): Generator<Step, void> {
   const stream = usableStream(chosen);
-  const start: TransferPlan["start"] = (entry) =>
-    new ArrayMover({ direction: "download", span, bytes }, entry);
+  const move = { direction: "download", span, bytes } as const;
   yield new PendingTransfer({
     stream,
     uses: [{ ...span, access: "read" }],
@@ -111,7 +113,7 @@ export function* readInto(
     action: "write a file",
     isPlaced: true,
     signal,
-    start,
+    steps: () => [{ begin: () => move }],
   }).asStep();
 }
 
@@ -124,7 +126,7 @@ export function* writeInto(
   bytes: Uint8Array<ArrayBuffer>,
   fileOffset: number,
 ): Generator<Step, void> {
-  if (wayForFile(bytes.byteLength) !== "ring") return file.writeSync(bytes, fileOffset);
+  if (bytes.byteLength < MIN_FILE_RING_BYTES) return file.writeSync(bytes, fileOffset);
   const letGo = file.hold();
   yield {
     promise: file.write(bytes, fileOffset).finally(letGo),

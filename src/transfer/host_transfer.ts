@@ -2,16 +2,7 @@
 // Small transfers on idle streams are one driver call, and over when it returns.
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
-import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import {
-  askForHugePages,
-  isUntouched,
-  makePagesSync,
-  type PageHelp,
-  threadsAway,
-  threadsBack,
-} from "../lanes/fresh_pages.ts";
-import { noteDestination, prepareHeap, warmNextBlock } from "../lanes/heap_pages.ts";
+import { isUntouched, keepFreedMemory, makePages } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
@@ -24,40 +15,17 @@ import {
 import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
-import { TurnEnd } from "../order/turn_end.ts";
-import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
-import { ArrayMover, queueByDriver } from "./array_mover.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
-import {
-  arrayMaker,
-  awakeLanes,
-  engineLimits,
-  isDriverCall,
-  lentLanes,
-  noteDemand,
-  takeArray,
-} from "./context_engine.ts";
-import { LateMover } from "./late_mover.ts";
-import {
-  finishMover,
-  PendingTransfer,
-  type TransferOptions,
-  type TransferPlan,
-} from "./pending_transfer.ts";
+import { engineFor, engineLimits, isSmall, noteDemand } from "./context_engine.ts";
+import { finishMover, Mover, queueByDriver } from "./mover.ts";
+import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
+import type { Direction } from "./pieces.ts";
 import { movedAway, presenceOf } from "./ring_transfer.ts";
-import { findHelpers, type Helpers, moveShared } from "./shared_transfer.ts";
+import { moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
-import { isLent, isShared, SHARED_BYTES, type SharedKind } from "./ways.ts";
-
-/** Cost of a call by itself, as bytes that would move meanwhile. */
-const CALL_BYTES = 64 * 2 ** 10;
-
-/** Brief transfers that may follow each other before the event loop has a turn: some 4 ms. */
-const TURN_BYTES = 64 * 2 ** 20;
-
-/** Looks at a stream that is busy before a transfer waits for it between turns of the event loop. */
-const LOOKS = 32;
+import { TurnBudget } from "./turn_budget.ts";
+import { isMade, isShared, MAX_IDLE_LOOKS, MIN_COPY_BYTES, STAGING_BYTES } from "./ways.ts";
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -93,7 +61,7 @@ export interface FollowingWork {
 /** One transfer between host bytes and device memory. */
 export interface HostTransfer extends TransferOptions {
   /** Direction of the transfer. */
-  readonly direction: "upload" | "download";
+  readonly direction: Direction;
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
   /** The device's side. */
@@ -129,20 +97,18 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  placeNew(given);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
   const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
     (task.isPlaced === true ||
       noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
-  const isAtOnce = (isSmall(task) || isAlone() && (isLanding(task) || isQuick(task, owned))) &&
-    comesFirst && task.andThen === undefined && (becomesIdle(task, owned) || isRehearsal);
+  const isAtOnce = comesFirst && isBrief(task, owned) && task.andThen === undefined &&
+    becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
-  const awayCount = threadsAway();
-  move(task, owned, { hasHelp: true });
-  const turn = turnWhenDue(byteLength);
-  const back = threadsAway() > awayCount ? threadsBack() : stream.context.returning;
-  return back === undefined ? turn : back.then(() => turn);
+  move(task, owned);
+  const turn = budget.spend(byteLength);
+  const { returning } = stream.context;
+  return returning === undefined ? turn : returning.then(() => turn);
 }
 
 /** Moves the bytes as {@link transfer} does, and blocks until they have arrived. */
@@ -150,7 +116,6 @@ export function transferSync(given: HostTransfer): void {
   const { direction, stream, span: { byteLength, allocation } } = given;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  placeNew(given);
   const owned = ownedApartFrom(given);
   const task = owned === undefined ? beside(given) : given;
   using _kept = owned?.allocation.isLeaving === true ? owned.allocation.hold() : undefined;
@@ -183,157 +148,94 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 }
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
-function move(
-  task: HostTransfer,
-  owned: OwnedHostSpan | undefined,
-  help: PageHelp = {},
-): void {
-  const { stream, host, span: { byteLength } } = task;
-  const isNew = host.unmade !== undefined;
-  const lanes = isNew ? lanesFor(task, "download") : undefined;
-  if (isNew && hasMovedNew(task, lanes, help)) return;
-  const bytes = host.convert?.() ?? host.memory;
-  const isFresh = task.direction === "download" && owned === undefined && isUntouched(bytes);
-  const kind = isFresh ? "fresh" : task.direction;
-  const helpers = owned === undefined
-    ? helpersFor(task, kind, isNew ? lanes : lanesFor(task, kind))
-    : undefined;
-  if (helpers !== undefined || isDriverCall(stream.context, byteLength)) {
-    const isFilled = task.direction === "download" && owned === undefined && !isNew;
-    if (isFresh && helpers === undefined) makePagesSync(bytes, help);
-    if (isFresh && helpers?.areLent === true) askForHugePages(bytes);
-    moveBriefly(task, bytes, { isFilled, helpers });
-    // Only now: lanes make the pages of later arrays, with slots that the transfer has used.
-    if (isFilled) {
-      noteDestination(bytes, {
-        isFresh,
-        ...help,
-        lanes: helpers?.areLent === false ? helpers.lanes : undefined,
-      });
-    }
-    host.complete?.(bytes);
-    return reportProgress(task.onProgress, byteLength, byteLength);
+function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
+  const { stream: { context }, host, span: { byteLength }, onProgress } = task;
+  const bytes = host.unmade === undefined ? host.convert?.() ?? host.memory : undefined;
+  if (bytes !== undefined && bytes.byteLength !== byteLength) throw movedAway([bytes]);
+  const isLarge = owned === undefined && !isSmall(context, byteLength);
+  if (!isLarge || !hasMovedByThreads(task, bytes)) moveByOneCall(task, owned, bytes);
+  if (bytes !== undefined) host.complete?.(bytes);
+  if (onProgress !== undefined) reportProgress(onProgress, byteLength, byteLength);
+}
+
+/**
+ * Moves the bytes together with lanes that are awake, or through the ring by lanes that run; returns false
+ * where neither pays. A new array is one that lanes have made, or is made while the copy engine works.
+ */
+function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): boolean {
+  const { direction, stream, host, span } = task;
+  const { byteLength } = span;
+  const { context } = stream;
+  noteDemand(context, byteLength, { canLend: false });
+  if (given === undefined) {
+    const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+    const isComing = arrays?.expect(byteLength) === true;
+    if (!isComing && byteLength <= STAGING_BYTES) return false; // it becomes a copy of that memory
+    const place = () => {
+      const buffer = isComing ? arrays.take(byteLength) : undefined;
+      if (buffer !== undefined) host.unmade?.place(buffer);
+      return host.memory;
+    };
+    if (hasShared(task, place)) return true;
+    place();
   }
+  const bytes = given ?? host.memory;
+  const isFresh = direction === "download" && isUntouched(bytes);
+  if (hasShared(task, () => bytes, { isFresh })) return true;
+  const isOfRing = byteLength >= engineLimits(context).minRingBytes;
+  const engine = isOfRing ? engineFor(context) : undefined;
+  if (engine?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
   if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
-  finishMover(new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }));
-  host.complete?.(bytes);
-}
-
-/** Moves the bytes by one driver call or together with lanes, and blocks until they have arrived. */
-function moveBriefly(
-  task: HostTransfer,
-  bytes: HostBytes,
-  { isFilled, helpers }: {
-    /** Whether the bytes go into an array of the program's, of ordinary memory. */
-    readonly isFilled: boolean;
-    readonly helpers: Helpers | undefined;
-  },
-): void {
-  const { stream, span: { byteLength } } = task;
-  if (bytes.byteLength !== byteLength) throw movedAway([bytes]);
-  noteDemand(stream.context, byteLength, { canLend: false });
-  if (helpers !== undefined) return share(task, () => bytes, helpers);
-  const isStaged = isFilled && byteLength < SHARED_BYTES.download.smallest;
-  const staged = isStaged ? StagingMemory.of(stream.context).land(byteLength) : undefined;
-  moveByDriver(task, staged ?? bytes);
-  if (staged !== undefined) bytes.set(staged);
-}
-
-/** Moves bytes together with lanes. */
-function share(task: HostTransfer, bytes: () => HostBytes, helpers: Helpers): void {
-  const { direction, stream, span: { address: device, byteLength } } = task;
-  noteTransfer(task);
-  moveShared({ direction, stream: queueOf(stream), device, byteLength, bytes, ...helpers });
-}
-
-/** Moves bytes by one driver call, and does the accounting while they are on their way. */
-function moveByDriver(task: HostTransfer, bytes: HostBytes, meanwhile?: () => void): void {
-  const { direction, stream, span: { address: device } } = task;
-  queueByDriver(queueOf(stream), { direction, device, bytes });
-  noteTransfer(task);
-  meanwhile?.();
-  queueOf(stream).synchronizeSync();
-}
-
-/**
- * Returns the lanes for a transfer of middle size, where they are awake. It is asked once for each: two
- * questions that follow each other wake them.
- */
-function lanesFor(
-  { span: { byteLength }, stream: { context } }: HostTransfer,
-  kind: SharedKind,
-): CopyLanes | undefined {
-  return isShared(byteLength, kind) ? awakeLanes(context) : undefined;
-}
-
-/**
- * Returns what copies a transfer of middle size together with this thread: lanes that are awake, or lent
- * threads until lanes run; undefined for others.
- */
-function helpersFor(
-  { direction, span: { byteLength }, stream: { context } }: HostTransfer,
-  kind: SharedKind,
-  lanes: CopyLanes | undefined,
-): Helpers | undefined {
-  const areAwake = lanes !== undefined && isShared(byteLength, kind);
-  const areLent = !areAwake && kind !== "made" && isLent(byteLength, kind);
-  const used = areAwake ? lanes : areLent ? lentLanes(context) : undefined;
-  return used && findHelpers(context, { lanes: used, areLent, direction, byteLength });
-}
-
-/** Gives a download memory for its new array that has its pages, where there is some. */
-function placeNew({ host, span: { byteLength }, stream: { context } }: HostTransfer): void {
-  if (host.unmade === undefined) return;
-  const buffer = takeArray(context, byteLength);
-  if (buffer !== undefined) host.unmade.place(buffer);
-}
-
-/** Returns whether the bytes land in page-locked memory before a new array is made of them. */
-function isLanding({ host, span, stream: { context } }: HostTransfer): boolean {
-  return host.unmade !== undefined && StagingMemory.of(context).isOpenFor(span.byteLength);
-}
-
-/**
- * Downloads into a new array by way of page-locked memory, and blocks; returns false for what goes another
- * way. Lanes copy into an array that is made while the copy engine works; without them the array is made
- * as a copy.
- */
-function hasMovedNew(
-  task: HostTransfer,
-  lanes: CopyLanes | undefined,
-  help: PageHelp,
-): boolean {
-  const { stream: { context }, span: { byteLength }, host, onProgress } = task;
-  const arrays = lanes && arrayMaker(context);
-  const maker = arrays?.expect(byteLength) === true ? arrays : undefined;
-  // First: the transfer takes slots that this leaves.
-  if (maker === undefined) prepareHeap(byteLength, { lanes, ...help });
-  const helpers = helpersFor(task, maker === undefined ? "cleared" : "made", lanes);
-  if (helpers !== undefined) {
-    noteDemand(context, byteLength, { canLend: false });
-    share(task, () => newBytes(host, maker?.take(byteLength), helpers), helpers);
-  } else {
-    const bytes = StagingMemory.of(context).land(byteLength);
-    if (bytes === undefined) return false;
-    noteDemand(context, byteLength, { canLend: false });
-    moveByDriver(task, bytes, () => warmNextBlock(byteLength));
-    host.unmade?.land(bytes);
-  }
-  reportProgress(onProgress, byteLength, byteLength);
+  finishMover(new Mover(context, [{ begin: () => ({ direction, span, bytes }) }]));
   return true;
 }
 
-/** Returns the bytes of a new array, which is made of `buffer` if there is one. */
-function newBytes(
-  host: HostSide,
-  buffer: ArrayBuffer | undefined,
-  { areLent }: Helpers,
-): HostBytes {
-  if (buffer !== undefined) host.unmade?.place(buffer);
-  const { memory } = host;
-  if (areLent && isUntouched(memory)) askForHugePages(memory);
-  return memory;
+/**
+ * Moves the bytes by one driver call; a small download by way of page-locked memory, of which a new array
+ * is made as a copy, because V8 clears others first.
+ */
+function moveByOneCall(
+  task: HostTransfer,
+  owned: OwnedHostSpan | undefined,
+  given: HostBytes | undefined,
+): void {
+  const { direction, host, stream: { context }, span: { byteLength } } = task;
+  const { unmade } = host;
+  if (unmade !== undefined) keepFreedMemory(byteLength);
+  const isLanding = direction === "download" && owned === undefined;
+  // Into an array that is there, the driver's own way takes less from this size on.
+  const isBetter = isLanding && (given === undefined || byteLength < MIN_COPY_BYTES);
+  const landed = isBetter ? StagingMemory.of(context).land(byteLength) : undefined;
+  if (landed !== undefined) {
+    moveByDriver(task, landed);
+    if (unmade !== undefined) unmade.land(landed);
+    else (given ?? host.memory).set(landed);
+    return;
+  }
+  const bytes = given ?? host.memory;
+  if (isLanding && isUntouched(bytes)) makePages(bytes);
+  moveByDriver(task, bytes);
+}
+
+/** Moves bytes by one driver call, and does the accounting while they are on their way. */
+function moveByDriver(task: HostTransfer, bytes: HostBytes): void {
+  const { direction, stream, span: { address: device } } = task;
+  queueByDriver(queueOf(stream), { direction, device, bytes });
+  noteTransfer(task);
+  queueOf(stream).synchronizeSync();
+}
+
+/** Moves bytes together with lanes that are awake; returns false where none are, and for other sizes. */
+function hasShared(task: HostTransfer, bytes: () => HostBytes, { isFresh = false } = {}): boolean {
+  const { direction, stream, span: { address: device, byteLength } } = task;
+  if (!isShared(byteLength, { isFresh })) return false;
+  const lanes = engineFor(stream.context)?.awakeLanes;
+  const staged = lanes && StagingMemory.of(stream.context).take(direction, byteLength);
+  if (lanes === undefined || staged === undefined) return false;
+  noteTransfer(task);
+  moveShared({ direction, stream: queueOf(stream), device, byteLength, bytes, lanes, staged });
+  return true;
 }
 
 /**
@@ -350,36 +252,26 @@ function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan 
   return owned;
 }
 
-/** Returns whether one driver call moves it in a quarter of a millisecond. */
-function isSmall({ stream: { context }, span: { byteLength } }: HostTransfer): boolean {
-  return byteLength < engineLimits(context).briefBytes;
-}
-
 /**
- * Returns whether lanes or the driver move it in a millisecond or two, which is faster in the call than
- * between turns.
+ * Returns whether a transfer is over in a millisecond or two, and so moves in the call: the event loop has
+ * its turn before the next ones when calls have kept it for that long.
  */
-function isQuick(
-  { span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
+function isBrief(
+  { direction, host, span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): boolean {
-  return byteLength <= engineLimits(context).atOnceBytes && owned === undefined &&
-    onProgress === undefined && signal === undefined;
+  if (isSmall(context, byteLength)) return true;
+  const { minRingBytes, atOnceBytes, maxFreshCallBytes } = engineLimits(context);
+  if (byteLength > atOnceBytes && byteLength >= minRingBytes || !budget.isLeft) return false;
+  if (byteLength < minRingBytes) return true;
+  if (owned !== undefined || onProgress !== undefined || signal !== undefined) return false;
+  if (direction === "upload" || byteLength <= maxFreshCallBytes) return true;
+  return engineFor(context)?.arrays !== undefined ||
+    host.unmade === undefined && !isUntouched(host.memory);
 }
 
-/** Number of transfers of some size that were called in this turn, and in the one before. */
-let calledCount = 0;
-let calledBefore = 1;
-const turnEnd = new TurnEnd(() => [calledBefore, calledCount] = [calledCount, 0]);
-
-/**
- * Returns whether the program probably awaits this transfer before it calls another, as it did the
- * last time. Transfers called in one turn run side by side.
- */
-function isAlone(): boolean {
-  if (turnEnd.ask(performance.now())) calledCount = 0;
-  return ++calledCount === 1 && calledBefore === 1;
-}
+/** The time for which calls may keep the event loop. */
+const budget = new TurnBudget();
 
 /** Blocks until all earlier calls that use the same bytes are over. */
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
@@ -425,7 +317,7 @@ function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): bool
   const { stream } = task;
   order(task, owned);
   if (queueOf(stream).isKnownIdle) return true;
-  for (let look = 0; look < LOOKS; look++) if (queueOf(stream).isIdle) return true;
+  for (let look = 0; look < MAX_IDLE_LOOKS; look++) if (queueOf(stream).isIdle) return true;
   return false;
 }
 
@@ -459,38 +351,22 @@ export function usesOf(
   return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
 }
 
-let unbrokenBytes = 0;
-
-/** Set while nobody awaits the transfers. */
-let isRehearsal = false;
-
-/**
- * Makes transfers that nobody awaits: each is over in its call, also where the GPU is still at work, and
- * leaves no turn of the event loop under way.
- */
-export function rehearseTransfers(calls: () => void): void {
-  isRehearsal = true;
-  try {
-    calls();
-  } finally {
-    isRehearsal = false;
-  }
-}
-
-/**
- * Gives the event loop a turn after some milliseconds, because awaiting finished transfers gives it
- * none.
- */
-function turnWhenDue(byteLength: number): Promise<void> | undefined {
-  if (isRehearsal) return undefined;
-  unbrokenBytes += byteLength + CALL_BYTES;
-  if (unbrokenBytes < TURN_BYTES) return undefined;
-  unbrokenBytes = 0;
-  return nextTurn();
+/** Gives a download that is not over in the call the memory for its new array, where lanes have made some. */
+function placeNew(
+  { host: { unmade }, span: { byteLength }, stream: { context } }: HostTransfer,
+): void {
+  if (unmade === undefined) return;
+  keepFreedMemory(byteLength);
+  const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+  if (arrays?.expect(byteLength) !== true) return;
+  const buffer = arrays.take(byteLength);
+  if (buffer !== undefined) unmade.place(buffer);
 }
 
 function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferPlan {
   const { direction, stream, span, host, onProgress, signal } = task;
+  const isOwn = host.unmade !== undefined || host.convert !== undefined;
+  placeNew(task);
   const { memory } = host;
   const requireThere = presenceOf(memory);
   let bytes = memory;
@@ -503,16 +379,15 @@ function planOf(task: HostTransfer, owned: OwnedHostSpan | undefined): TransferP
     besides: task.besides,
     onProgress,
     signal,
-    start: (entry) => {
-      const start = () => {
+    steps: () => [{
+      isLate: isReadByHost(task, owned),
+      begin: () => {
         requireThere();
         bytes = host.convert?.() ?? memory;
         noteTransfer(task);
-        return new ArrayMover({ ...task, bytes, isPageLocked: isCopied(task, owned) }, entry);
-      };
-      const isLate = entry !== undefined && isReadByHost(task, owned);
-      return isLate ? new LateMover(entry, start) : start();
-    },
+        return { direction, span, bytes, isOwn, isPageLocked: isCopied(task, owned) };
+      },
+    }],
     complete: () => {
       requireThere();
       host.complete?.(bytes);

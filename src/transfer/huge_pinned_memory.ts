@@ -12,10 +12,11 @@ import {
   PROT,
   SYS_MBIND,
 } from "../../ffi/host.ts";
-import { HUGE_PAGE_BYTES, makePagesNow } from "../lanes/fresh_pages.ts";
+import { makePagesAt } from "../lanes/fresh_pages.ts";
 import { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 import type { ContextOwner } from "../memory/memory_resource.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
+import { HUGE_PAGE_BYTES } from "./ways.ts";
 
 const PAGE = BigInt(HUGE_PAGE_BYTES);
 
@@ -71,7 +72,7 @@ export class HugePinnedMemory extends BaseMemoryResource {
     const address = (start + PAGE - 1n) / PAGE * PAGE;
     host.madvise(address, size, MADV.HUGEPAGE);
     if (this.#node !== undefined) preferNode(host, { address, size, node: this.#node });
-    makePagesNow(host, address, byteLength); // the driver would make one after the other
+    makePagesAt(host, address, byteLength); // the driver takes longer for that
     const { PORTABLE, DEVICEMAP } = CU_MEMHOSTREGISTER;
     const status = this.context.status(
       "cuMemHostRegister_v2",

@@ -1,7 +1,8 @@
 // Several transfers at once, ended together: nothing of them is still running afterwards.
 
+import { reportProgress } from "../words/progress.ts";
 import type { TransferOptions } from "./pending_transfer.ts";
-import { ProgressTotal } from "./progress_total.ts";
+import { MAX_AT_ONCE } from "./ways.ts";
 
 /** A transfer that moves a part of something larger. */
 export interface PartialTransfer {
@@ -10,9 +11,6 @@ export interface PartialTransfer {
   /** Moves them. */
   run(options: TransferOptions): Promise<void>;
 }
-
-/** Transfers of one list at a time: one large one fills the bus, small ones wait for disk and GPU. */
-const MOST_AT_ONCE = 4;
 
 /**
  * Does the transfers of several lists, of all lists at the same time and of each list in its order.
@@ -39,7 +37,7 @@ export async function transferTogether(
 
   await Promise.all(lists.flatMap((list) => {
     const queue = list.values();
-    return Array.from({ length: MOST_AT_ONCE }, () => takeTurns(queue));
+    return Array.from({ length: MAX_AT_ONCE }, () => takeTurns(queue));
   }));
   end.check();
 }
@@ -75,5 +73,28 @@ export class CommonEnd {
   /** Throws the first failure. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
+  }
+}
+
+/** Adds up the progress of transfers that together make one. */
+export class ProgressTotal {
+  readonly #totalBytes: number;
+  readonly #listener: TransferOptions["onProgress"];
+  #doneBytes = 0;
+
+  /** Reports to `listener`, of `totalBytes` in all. */
+  constructor(totalBytes: number, listener: TransferOptions["onProgress"]) {
+    this.#totalBytes = totalBytes;
+    this.#listener = listener;
+  }
+
+  /** Makes the listener of one transfer. */
+  part(): (doneBytes: number) => void {
+    let before = 0;
+    return (doneBytes) => {
+      this.#doneBytes += doneBytes - before;
+      before = doneBytes;
+      reportProgress(this.#listener, this.#doneBytes, this.#totalBytes);
+    };
   }
 }

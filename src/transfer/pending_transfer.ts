@@ -3,8 +3,6 @@
 
 import { type HostCheck, watchHost } from "../../ffi/host_watch.ts";
 import type { Context } from "../driver/context.ts";
-import type { Lending } from "../lanes/copy_lanes.ts";
-import { threadsBack } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { ownedParts } from "../memory/host_bytes.ts";
 import { holdFor, keepFor, type MemoryUse, pendingBefore } from "../memory/in_order.ts";
@@ -15,16 +13,9 @@ import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
 import { engineLimits } from "./context_engine.ts";
+import { type Lending, Mover, type MoveStep } from "./mover.ts";
 import type { Step } from "./stepped_work.ts";
-
-/**
- * Time for which a transfer keeps the thread: a turn by itself costs 6 microseconds. In a worker
- * the lanes come to rest before each turn, which costs a few percent.
- */
-const TURN_MILLISECONDS = CAN_BE_TERMINATED ? 10 : 0.1;
-
-/** Time for which brief transfers in a row may keep the event loop from its next turn. */
-const MOST_TURN_MILLISECONDS = 4;
+import { TURN_MILLISECONDS, WORKER_TURN_MILLISECONDS } from "./ways.ts";
 
 /** A step that leaves turns to the event loop. */
 const BETWEEN_TURNS: Lending = { canLend: true };
@@ -40,49 +31,11 @@ export interface TransferOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Moves the bytes of a transfer, a little at each step. */
-export interface Mover {
-  /** Bytes that have arrived. */
-  readonly doneBytes: number;
-  /** Whether all pieces were moved and none is in flight. */
-  readonly isOver: boolean;
-  /** The work of the GPU that must be done before the next step; undefined when there is none. */
-  readonly waitsFor: Fence | undefined;
-  /** Whether the transfer needs a turn of the event loop to go on, when nothing can move. */
-  readonly needsTurn: boolean;
-  /** Joins the transfers that share threads, so that those of one turn start together; moves nothing. */
-  join(how: Lending): void;
-  /** Moves some bytes; returns false when nothing can move right now. */
-  step(how: Lending): boolean;
-  /** Prepares for the program to run, which can transfer arrays away. */
-  beforeProgram(): void;
-  /** Ends it early; further steps complete the pieces in flight. */
-  fail(error: unknown): void;
-  /** Releases everything when it is over; throws its error if it failed. */
-  end(): void;
-  /** Resolves when the threads that it used are back; they are done before. */
-  atRest(): Promise<void>;
-}
-
-/** Moves all remaining bytes, blocking; throws the transfer's error. */
-export function finishMover(mover: Mover): void {
-  try {
-    while (!mover.isOver) mover.step({ canLend: false });
-  } finally {
-    mover.beforeProgram(); // others may be under way
-  }
-  mover.end();
-}
-
 /** One turn of the event loop, which all transfers share. */
 class Turn {
   static #current: Turn | undefined;
   /** Time at which the first transfer moved in this turn. */
   readonly startedAt: number = performance.now();
-  /**
-   * Time at which the event loop must have the next turn, however fast transfers follow each other.
-   */
-  readonly mustEndAt: number = this.startedAt + MOST_TURN_MILLISECONDS;
   /** Resolves in the next turn. */
   readonly over: Promise<void> = nextTurn().then(() => Turn.#current = undefined);
 
@@ -111,8 +64,8 @@ export interface TransferPlan extends TransferOptions {
    * nor before them, and joins them.
    */
   readonly besides?: Set<PendingWork> | undefined;
-  /** Starts to move the bytes when its turn has come, after the GPU's work before `entry`. */
-  start(entry: Fence | undefined): Mover;
+  /** What it moves, one after another, when its turn has come. */
+  steps(): Iterable<MoveStep>;
   /** Finishes the transfer when the bytes have arrived, before any later work. */
   complete?(): void;
 }
@@ -215,7 +168,7 @@ export class PendingTransfer extends PendingWork {
         this.#entry = new Fence(stream.context);
         this.#entry.set(queueOf(stream).handle);
       }
-      this.#mover = this.#plan.start(this.#entry);
+      this.#mover = new Mover(stream.context, this.#plan.steps(), this.#entry);
     } catch (error) {
       this.#entry?.dispose();
       this.#settle.reject(error);
@@ -245,7 +198,7 @@ export class PendingTransfer extends PendingWork {
     if (!this.isOver) this.#ask(mover, () => mover.join(BETWEEN_TURNS));
     await undefined; // the program may run: no thread uses its arrays yet
     let turn = Turn.current();
-    this.#stepUntil(mover, Math.min(performance.now() + firstTurnMilliseconds, turn.mustEndAt));
+    this.#stepUntil(mover, turn.startedAt + firstTurnMilliseconds);
     while (!this.isOver) {
       mover.beforeProgram();
       const fence = this.#ask(mover, () => mover.waitsFor);
@@ -253,13 +206,13 @@ export class PendingTransfer extends PendingWork {
       else await this.#waitFor(fence, mover);
       if (this.isOver) break; // a call that blocks moved the rest, or it was aborted
       turn = Turn.current();
-      this.#stepUntil(mover, turn.startedAt + TURN_MILLISECONDS);
+      const turnMilliseconds = CAN_BE_TERMINATED ? WORKER_TURN_MILLISECONDS : TURN_MILLISECONDS;
+      this.#stepUntil(mover, turn.startedAt + turnMilliseconds);
     }
     mover.beforeProgram();
     await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
     await mover.atRest();
-    await threadsBack(); // of those that made the ring's pages
     context.endWait();
     await context.returning;
     context.release();

@@ -5,7 +5,9 @@ import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
-import type { Piece, RingTransfer } from "./ring_transfer.ts";
+import type { Piece } from "./pieces.ts";
+import type { RingTransfer } from "./ring_transfer.ts";
+import { FIRST_SLOTS, GROWTH, type RingLimits } from "./ways.ts";
 
 /** One page-locked slot. */
 export interface Slot {
@@ -27,16 +29,6 @@ export interface LoadedSlot {
   readonly piece: Piece;
 }
 
-/** Limits of a ring's size. */
-export interface RingLimits {
-  /** Bytes of one slot. */
-  readonly slotBytes: number;
-  /** Most slots. */
-  readonly slotCount: number;
-  /** Most slots allocated at a time: a slab that is much larger would keep the thread too long. */
-  readonly slabSlots: number;
-}
-
 /** Where a ring belongs. */
 export interface RingPlace {
   /** Number of its first slot, by which its lanes know it; 0 when left out. */
@@ -44,12 +36,6 @@ export interface RingPlace {
   /** The NUMA node whose memory it takes; any when left out. */
   readonly node?: number | undefined;
 }
-
-/** Slots that a few small arrays need. */
-const FIRST_SLOTS = 2;
-
-/** Slots beside these for larger ones; the rest comes at once, because each slab takes a millisecond. */
-const NEXT_SLOTS = 8;
 
 /** The slots of one engine. */
 export class PinnedRing {
@@ -79,27 +65,18 @@ export class PinnedRing {
    * @throws CudaError when not even the first slots can be allocated.
    */
   take(direction: "upload" | "download"): Slot | undefined {
-    if (this.#free.length === 0 && !this.#isFull) this.#grow(this.#nextCount);
+    if (this.#free.length === 0 && !this.#isFull) this.#grow();
     return direction === "upload" ? this.#free.pop() : this.#free.shift();
   }
 
   /** Returns whether there are slots; allocates the first ones when there are none. */
   prepare(): boolean {
     try {
-      if (this.#slots.length === 0) this.#grow(FIRST_SLOTS);
+      if (this.#slots.length === 0) this.#grow();
     } catch {
       // The driver moves bytes without page-locked memory, and says what else is wrong.
     }
     return this.#slots.length > 0;
-  }
-
-  /**
-   * Allocates so many slots, as far as there are so many.
-   *
-   * @throws CudaError when not even the first ones can be allocated.
-   */
-  fill(count: number): void {
-    while (!this.#isFull && this.#slots.length < count) this.#grow(count - this.#slots.length);
   }
 
   /** Whether the next {@link PinnedRing.take} would find all slots busy. */
@@ -134,15 +111,11 @@ export class PinnedRing {
     tryRelease(this.#context.driver, "memory of the transfer ring", free);
   }
 
-  /** Slots to allocate when all are busy. */
-  get #nextCount(): number {
-    const held = this.#slots.length;
-    return held === 0 ? FIRST_SLOTS : held === FIRST_SLOTS ? NEXT_SLOTS : this.limits.slotCount;
-  }
-
-  #grow(wanted: number): void {
+  /** Makes few slots for a few small arrays, then more: each slab takes a millisecond. */
+  #grow(): void {
     const { slotBytes, slotCount, slabSlots } = this.limits;
     const held = this.#slots.length;
+    const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
     const count = Math.min(wanted, slabSlots, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
     this.#isFull = slab === undefined;

@@ -16,6 +16,7 @@ import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
 import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { LOCK_MILLISECONDS } from "./ways.ts";
 import { visibleText } from "../words/format.ts";
 
 /** Options for writing a file. */
@@ -49,9 +50,6 @@ export interface FileTarget extends WritingOptions {
   /** Ends it, at any moment until the new file takes its place. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Between two looks whether another process has let the file go. */
-const LOCK_POLL_MILLISECONDS = 10;
 
 /**
  * Writes a file that `fill` fills. Without an offset the new file replaces the old one once all of
@@ -154,9 +152,9 @@ function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
 
 function untilUnlocked(signal: AbortSignal | undefined): Step {
   return {
-    promise: sleep(LOCK_POLL_MILLISECONDS).then(() => signal?.throwIfAborted()),
+    promise: sleep(LOCK_MILLISECONDS).then(() => signal?.throwIfAborted()),
     finishNow() {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MILLISECONDS);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MILLISECONDS);
       return "over";
     },
   };

@@ -1,39 +1,32 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
 import { nameOf } from "../accounting/ledger.ts";
-import type { ByteCopy, CopyStream } from "../copies/copy_many.ts";
-import type { LaneTask } from "../lanes/lane_tasks.ts";
+import type { CopyStream } from "../copies/copy_many.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
-
-/** The load of one slot. */
-export interface Piece {
-  /** Number of the program's bytes that it moves. */
-  readonly byteLength: number;
-  /** Returns the task of a lane between the host's side and the slot. */
-  laneTask(slotAddress: bigint): LaneTask;
-  /** The copies between the slot and the device; they depend on no other copy. */
-  copies(slotAddress: bigint): readonly ByteCopy[];
-  /** Returns the error of a failed lane; only files fail. */
-  laneError(): Error;
-}
+import type { Cut, Direction, Piece } from "./pieces.ts";
 
 /** A request to move bytes between a device and the host. */
 export interface RingRequest {
   /** Direction of the transfer. */
-  readonly direction: "upload" | "download";
+  readonly direction: Direction;
   /** Number of bytes of all pieces. */
   readonly byteLength: number;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays?: readonly HostBytes[];
   /** Makes the stream of the copies wait for what comes before the transfer. */
   readonly follow?: ((stream: CopyStream) => void) | undefined;
-  /** Cuts the bytes to move into pieces for slots of `pieceBytes`. */
-  cut(pieceBytes: number): IteratorObject<Piece, void>;
+  /** Cuts the bytes to move into pieces. */
+  readonly cut: Cut;
   /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
   readonly pieceBytes?: number;
   /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
   readonly isFresh?: boolean;
+  /**
+   * Whether threads may be lent for it: such a thread may begin after a later call has changed the bytes, so
+   * it is never to write what the program can reach.
+   */
+  readonly canLend: boolean;
   /** Keeps the file open for a thread that is at it after the end; the result lets it go. */
   keepOpen?(): () => void;
 }
@@ -64,8 +57,7 @@ export class RingTransfer {
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
     if (!this.isWaiting) return undefined;
-    if (this.#hasProgramRun && !this.#hasArrays) this.fail(movedAway(this.request.arrays));
-    this.#hasProgramRun = false;
+    if (!this.hasArrays) this.fail(movedAway(this.request.arrays));
     if (!this.isWaiting) return undefined;
     const piece = this.#cutNext();
     if (piece === undefined) return undefined;
@@ -135,11 +127,15 @@ export class RingTransfer {
   /** Throws the error that it failed with, if it failed. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
-    if (!this.#hasArrays) throw movedAway(this.request.arrays);
+    this.#hasProgramRun = true;
+    if (!this.hasArrays) throw movedAway(this.request.arrays);
   }
 
-  get #hasArrays(): boolean {
-    return bytesIn(this.request.arrays) === this.#arrayBytes;
+  /** Whether the program still has the arrays; it is asked again after the program has run. */
+  get hasArrays(): boolean {
+    if (!this.#hasProgramRun) return true;
+    this.#hasProgramRun = bytesIn(this.request.arrays) !== this.#arrayBytes;
+    return !this.#hasProgramRun;
   }
 }
 

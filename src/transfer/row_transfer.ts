@@ -7,16 +7,13 @@ import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { isMixed, ownedSpan } from "../memory/host_bytes.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
-import type { Fence } from "../order/fence.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { engineLimits, engineOf } from "./context_engine.ts";
+import { engineLimits, noteDemand } from "./context_engine.ts";
 import { noteTransfer, transfer, usesOf } from "./host_transfer.ts";
-import { LateMover } from "./late_mover.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
-import { RingMover } from "./ring_mover.ts";
-import { presenceOf } from "./ring_transfer.ts";
-import { bytesOfRows, cutRows, type Rows } from "./row_pieces.ts";
+import { bytesOfRows, cutSections, type Rows } from "./pieces.ts";
+import { presenceOf, type RingRequest } from "./ring_transfer.ts";
 
 /** Device memory, and the rows of host memory that it is filled from or fills. */
 export interface RowTransfer extends TransferOptions {
@@ -45,9 +42,9 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   signal?.throwIfAborted();
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
-  const { briefBytes } = engineLimits(stream.context);
+  const { minRingBytes } = engineLimits(stream.context);
   const owned = ownedSpan(memory);
-  if (byteLength < briefBytes || isMixed(memory, owned) || findHost() === undefined) {
+  if (byteLength < minRingBytes || isMixed(memory, owned) || findHost() === undefined) {
     return throughOneArray(task);
   }
   const action = `${direction} ordinary memory`;
@@ -58,24 +55,20 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
     ...usesOf({ direction, span, host: { memory } }, owned),
     action,
     byteLength,
-    start: (entry) => {
-      const isLate = entry !== undefined && direction === "upload" && owned !== undefined;
-      return isLate ? new LateMover(entry, () => start(entry)) : start(entry);
-    },
+    steps: () => [{ isLate: direction === "upload" && owned !== undefined, begin: () => start() }],
     complete: requireThere,
   }).promise;
 
   /** Lanes read and write the rows. */
-  function start(entry: Fence | undefined): RingMover {
+  function start(): RingRequest {
     requireThere();
-    const engine = engineOf(stream.context);
-    engine.anticipate(byteLength, { canLend: false }); // rows are not lent
+    noteDemand(stream.context, byteLength, { canLend: false }); // rows are not lent
     noteTransfer({ direction, span, stream });
     const isFresh = direction === "download" && isUntouched(memory);
     if (isFresh) askForHugePages(memory);
     const host = { address: addressOf(memory), bytes: memory };
-    const cut = cutRows({ direction, deviceAddress: span.address, host, rows });
-    return new RingMover(engine, { direction, byteLength, arrays: [memory], cut, isFresh }, entry);
+    const cut = cutSections([{ span, host, rows }], { direction });
+    return { direction, byteLength, arrays: [memory], cut, isFresh, canLend: false };
   }
 }
 

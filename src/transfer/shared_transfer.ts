@@ -1,75 +1,33 @@
-// An array of middle size, moved in one call: lanes that are awake, or threads that the runtime lends, and
-// the caller copy its parts to or from page-locked memory, while the copy engine works on others. The driver
-// does that with one thread.
+// An array of middle size, moved in one call: lanes that are awake and the caller copy its parts to or from
+// page-locked memory, while the copy engine works on others. The driver does that with one thread.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import { type ByteCopy, queueCopies } from "../copies/copy_many.ts";
-import type { Context } from "../driver/context.ts";
+import { queueCopies } from "../copies/copy_many.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { prepareThreads } from "../lanes/fresh_pages.ts";
+import { singleTask } from "../lanes/lane_tasks.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
-import { type StagingBlock, StagingMemory } from "./staging_memory.ts";
-
-/** Bytes of one copy of the copy engine: fewer cost more calls than they save time. */
-const SMALLEST_COPY_BYTES = 2 ** 19;
-const LARGEST_COPY_BYTES = 2 ** 20;
-
-/** Copies after which threads have work for as long as the copy engine. */
-const COPIES_WANTED = 4;
-
-/** Parts of a small array: up to so many lanes help. As many slots must be free. */
-const PARTS_WANTED = 8;
-
-/** Fewer bytes cost more to hand out than to copy. */
-const SMALLEST_PART_BYTES = 2 ** 16;
-const LARGEST_PART_BYTES = 2 ** 17;
-
-/** Most threads that are lent, each of which does one part: more of them cost as much as they save. */
-export const MOST_LENT_THREADS = 11;
-const LENT_PART_BYTES = 2 ** 19;
+import type { Direction } from "./pieces.ts";
+import type { StagingBlock } from "./staging_memory.ts";
+import { MAX_PART_BYTES, MAX_SHARED_COPIES, MIN_COPY_BYTES, MIN_PART_BYTES } from "./ways.ts";
 
 /** Parts begin at lines of the cache, as their array does. */
-const LINE_BYTES = 64;
-
-const NO_BYTES: HostBytes = new Uint8Array();
-
-/** Lanes, and the memory that a transfer passes through. */
-export interface Helpers {
-  /** Lanes that are awake, or the queue of tasks that lent threads do instead of them. */
-  readonly lanes: CopyLanes;
-  /** Whether lent threads do the work. */
-  readonly areLent: boolean;
-  /** Their slots that have no task, at least {@link PARTS_WANTED}. */
-  readonly slots: readonly number[];
-  /** Page-locked memory, at least as large as the transfer. */
-  readonly staged: StagingBlock;
-}
-
-/** Returns what a transfer of a size needs to be shared; undefined where slots or memory are missing. */
-export function findHelpers(
-  context: Context,
-  { lanes, areLent, direction, byteLength }: {
-    readonly byteLength: number;
-  } & Pick<SharedMove, "lanes" | "areLent" | "direction">,
-): Helpers | undefined {
-  const slots = lanes.freeSlots;
-  if (slots.length < PARTS_WANTED) return undefined;
-  const staged = StagingMemory.of(context).take(direction, byteLength);
-  return staged && { lanes, areLent, slots, staged };
-}
+const LINE = 64;
 
 /** An array and the device memory on its other side. */
-export interface SharedMove extends Helpers {
-  /** Direction of the transfer. */
-  readonly direction: "upload" | "download";
+export interface SharedMove {
+  readonly direction: Direction;
+  /** Lanes that are awake. */
+  readonly lanes: CopyLanes;
+  /** Page-locked memory, at least as large as the transfer. */
+  readonly staged: StagingBlock;
   /** The stream that orders it. */
   readonly stream: StreamQueue;
   /** Address on the device. */
   readonly device: bigint;
   /** Number of bytes. */
   readonly byteLength: number;
-  /** Returns the array's bytes; a new array is made while the copy engine fills the other memory. */
+  /** Returns the array's bytes, and keeps them; a new array is made while the copy engine fills the other memory. */
   readonly bytes: () => HostBytes;
 }
 
@@ -77,7 +35,6 @@ export interface SharedMove extends Helpers {
 export function moveShared(move: SharedMove): void {
   const { direction, stream: { context, handle } } = move;
   const parts = new SharedParts(move);
-  if (move.areLent) prepareThreads(parts.count - 1);
   try {
     if (direction === "upload") upload(parts, move);
     else download(parts, move);
@@ -94,8 +51,7 @@ function upload(
   parts: SharedParts,
   { stream, device, staged: { address }, bytes }: SharedMove,
 ): void {
-  const array = bytes();
-  parts.connect({ array, source: addressOf(array), destination: address });
+  parts.array = addressOf(bytes());
   parts.submit(parts.count);
   for (const { offset, byteLength, partCount } of parts.copies()) {
     parts.finish(partCount);
@@ -115,8 +71,7 @@ function download(
     queueCopies([{ destination: address + at, source: device + at, byteLength }], stream);
     if (index + 1 < copies.length) fences[index]?.set(stream.handle);
   }
-  const array = bytes();
-  parts.connect({ array, source: address, destination: addressOf(array) });
+  parts.array = addressOf(bytes());
   for (const [index, { partCount }] of copies.entries()) {
     if (index + 1 === copies.length) stream.synchronizeSync();
     else while (fences[index]?.poll() === false) parts.help();
@@ -137,46 +92,23 @@ interface SharedCopy {
 /** The parts of an array, each of which one task copies to or from page-locked memory. */
 class SharedParts {
   readonly #lanes: CopyLanes;
-  readonly #areLent: boolean;
-  readonly #direction: "upload" | "download";
-  readonly #slots: readonly number[];
-  readonly #staged: StagingBlock;
-  #array: HostBytes = NO_BYTES;
-  #source = 0n;
-  #destination = 0n;
+  readonly #operation: "load" | "store";
+  readonly #staged: bigint;
+  /** Address of the array, set before the first part is handed out. */
+  array = 0n;
   readonly #byteLength: number;
   readonly #partBytes: number;
-  /** Most copies: each but the last has a fence. */
-  readonly #mostCopies: number;
   #submittedCount = 0;
   #finishedCount = 0;
 
-  constructor({ lanes, areLent, direction, slots, staged, byteLength }: SharedMove) {
+  constructor({ direction, lanes, staged: { address }, byteLength }: SharedMove) {
     this.#lanes = lanes;
-    this.#areLent = areLent;
-    this.#direction = direction;
-    this.#slots = slots;
-    this.#staged = staged;
-    this.#mostCopies = staged.fences.length + 1;
+    this.#operation = direction === "upload" ? "load" : "store";
+    this.#staged = address;
     this.#byteLength = byteLength;
-    const wanted = byteLength / PARTS_WANTED;
-    const fitting = areLent
-      ? byteLength / lentPartCount(byteLength, lanes.handCount)
-      : Math.min(LARGEST_PART_BYTES, Math.max(SMALLEST_PART_BYTES, wanted));
-    const fewest = byteLength / slots.length; // a slot carries one part
-    this.#partBytes = roundUp(Math.max(fitting, fewest), LINE_BYTES);
-  }
-
-  /** Tells from where to where the parts are copied, before the first is handed out. */
-  connect(
-    { array, source, destination }: {
-      readonly array: HostBytes;
-      readonly source: bigint;
-      readonly destination: bigint;
-    },
-  ): void {
-    this.#array = array;
-    [this.#source, this.#destination] = [source, destination];
+    const wanted = Math.max(MIN_PART_BYTES, byteLength / MAX_SHARED_COPIES);
+    const fewest = byteLength / lanes.partSlots.length; // a slot carries one part
+    this.#partBytes = roundUp(Math.max(Math.min(MAX_PART_BYTES, wanted), fewest), LINE);
   }
 
   /** Number of all parts. */
@@ -184,12 +116,12 @@ class SharedParts {
     return Math.ceil(this.#byteLength / this.#partBytes);
   }
 
-  /** Cuts the bytes into copies of the copy engine. */
+  /** Cuts the bytes into copies of the copy engine: some more than half of the most, of enough bytes each. */
   copies(): SharedCopy[] {
-    const fewest = Math.ceil(this.count / this.#mostCopies);
-    const wanted = Math.max(SMALLEST_COPY_BYTES, this.#byteLength / COPIES_WANTED);
-    const copyBytes = Math.min(LARGEST_COPY_BYTES, wanted);
-    const copyParts = Math.max(fewest, Math.round(copyBytes / this.#partBytes));
+    const wanted = Math.min(2 * MIN_COPY_BYTES, 2 * this.#byteLength / MAX_SHARED_COPIES);
+    const fewest = Math.ceil(this.count / MAX_SHARED_COPIES);
+    const fitting = Math.round(Math.max(MIN_COPY_BYTES, wanted) / this.#partBytes);
+    const copyParts = Math.max(fewest, fitting);
     const copies: SharedCopy[] = [];
     for (let first = 0; first < this.count; first += copyParts) {
       const offset = first * this.#partBytes;
@@ -203,56 +135,30 @@ class SharedParts {
   /** Hands out parts until so many are handed out. */
   submit(partCount: number): void {
     for (; this.#submittedCount < partCount; this.#submittedCount++) {
-      const slot = this.#slots[this.#submittedCount] ?? 0;
       const offset = this.#submittedCount * this.#partBytes;
       const byteLength = Math.min(this.#partBytes, this.#byteLength - offset);
-      const destination = this.#destination + BigInt(offset);
-      const source = this.#source + BigInt(offset);
-      const copy = { destination, source, byteLength };
-      if (this.#areLent) this.#lend(slot, offset, copy);
-      else this.#lanes.submit(slot, { operation: "copyEach", copies: [copy] });
+      const [outside, inside] = [this.array + BigInt(offset), this.#staged + BigInt(offset)];
+      const task = singleTask(this.#operation, { outside, inside, byteLength });
+      this.#lanes.submit(this.#slotOf(this.#submittedCount), task);
     }
-  }
-
-  /** Hands a part to a lent thread; the last one is the caller's. */
-  #lend(slot: number, offset: number, copy: ByteCopy): void {
-    const bytes = this.#array.subarray(offset, offset + copy.byteLength);
-    this.#lanes.submit(slot, { operation: "copy", direction: this.#direction, bytes, ...copy });
-    if (offset + copy.byteLength < this.#byteLength) this.#lanes.lendReporting();
   }
 
   /** Waits for the first `partCount` parts, as far as they were handed out, and does some of them. */
   finish(partCount: number): void {
     const end = Math.min(partCount, this.#submittedCount);
     for (; this.#finishedCount < end; this.#finishedCount++) {
-      const slot = this.#slots[this.#finishedCount] ?? 0;
-      this.#finishPart(slot);
-      if (this.#lanes.status(slot) === "failed") this.#lanes.repeat(slot);
+      const slot = this.#slotOf(this.#finishedCount);
+      while (this.#lanes.poll(slot) === "pending") this.help();
+      if (this.#lanes.poll(slot) === "failed") this.#lanes.tasks.run(slot);
     }
-  }
-
-  #finishPart(slot: number): void {
-    while (this.#lanes.status(slot) === "pending") {
-      this.help();
-      if (this.#areLent && this.#lanes.needsTurn(slot)) return this.#takeOver(slot);
-    }
-    if (this.#areLent) this.#lanes.forget(slot);
-  }
-
-  /** Does a part whose thread has not reported, and leaves memory that it may still write. */
-  #takeOver(slot: number): void {
-    if (this.#direction === "upload") this.#staged.abandon();
-    this.#lanes.takeOver(slot);
   }
 
   /** Does the oldest part that waits for a thread. */
   help(): void {
-    this.#lanes.helpWith(this.#slots);
+    this.#lanes.helpWithPart();
   }
-}
 
-/** Returns the number of parts for lent threads and the caller. */
-function lentPartCount(byteLength: number, threadCount: number): number {
-  const wanted = Math.max(2, Math.floor(byteLength / LENT_PART_BYTES));
-  return Math.min(wanted, Math.min(MOST_LENT_THREADS, threadCount) + 1);
+  #slotOf(part: number): number {
+    return this.#lanes.partSlots[part] ?? 0;
+  }
 }

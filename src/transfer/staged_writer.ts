@@ -12,15 +12,7 @@ import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore, usesOfArray } from "./array_uses.ts";
 import { presenceOf } from "./ring_transfer.ts";
-
-/** Fewer bytes cost more calls, more bytes start the copy engine later. */
-const BLOCK_BYTES = 4 * 2 ** 20;
-
-/** A stream that does not tell its length begins small: a server has hundreds of short ones at a time. */
-const FIRST_BLOCK_BYTES = 64 * 2 ** 10;
-
-/** The factor by which the next block of such a stream is larger. */
-const GROWTH = 4;
+import { FIRST_BLOCK_BYTES, GROWTH, STAGING_BYTES } from "./ways.ts";
 
 /** Device memory that a stream of bytes goes into. */
 export interface StreamTarget {
@@ -68,7 +60,7 @@ export class StagedWriter {
     this.#target = target;
     this.#onProgress = onProgress;
     const { expectedBytes = FIRST_BLOCK_BYTES } = target;
-    this.#nextBlockBytes = Math.min(BLOCK_BYTES, blockSizeFor(expectedBytes));
+    this.#nextBlockBytes = Math.min(STAGING_BYTES, blockSizeFor(expectedBytes));
   }
 
   /** Takes a chunk; resolves when there is room for more. After a failure nothing is kept. */
@@ -171,8 +163,8 @@ export class StagedWriter {
     const { stream, expectedBytes } = this.#target;
     let byteLength = this.#nextBlockBytes;
     if (expectedBytes === undefined) {
-      byteLength = Math.min(BLOCK_BYTES, Math.max(byteLength, blockSizeFor(chunkBytes)));
-      this.#nextBlockBytes = Math.min(BLOCK_BYTES, GROWTH * byteLength);
+      byteLength = Math.min(STAGING_BYTES, Math.max(byteLength, blockSizeFor(chunkBytes)));
+      this.#nextBlockBytes = Math.min(STAGING_BYTES, GROWTH * byteLength);
     }
     const resource = PinnedPool.of(stream.context);
     const label = "stream staging";

@@ -3,36 +3,23 @@
 // it is warm; several threads copy between it and an array of middle size.
 
 import { roundUp } from "../../ffi/alignment.ts";
+import { pageBytes } from "../../ffi/host.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { PAGE_BYTES } from "../lanes/fresh_pages.ts";
-import { forgetHeap } from "../lanes/heap_pages.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
-
-/** For more bytes several threads that fill the new array are faster. */
-const MOST_LANDING_BYTES = 4 * 2 ** 20;
-
-/** Small downloads that pay for the memory, each of which gains some 3 microseconds. */
-const DEMAND_COUNT = 320;
-
-/** From this size on a download gains as much as so many small ones. */
-const MORE_BYTES = 2 ** 16;
-const MORE_COUNT = 16;
-
-/**
- * Size of the memory. Downloads use its parts in turn: the copy engine takes twice as long to write memory
- * that a core's cache still has, 53 microseconds for a MiB instead of 29, and a core has read another part
- * by then. Where other threads read it as well, their caches have more.
- */
-const SMALLEST_BYTES = 2 ** 22;
-const SHARED_BYTES = 2 ** 24;
-
-/** The largest transfer is eight copies of a MiB; each but the last has a fence. */
-const FENCE_COUNT = 7;
+import type { Direction } from "./pieces.ts";
+import {
+  LANDING_DEMAND_COUNT,
+  LARGER_LANDING_COUNT,
+  MAX_SHARED_COPIES,
+  MIN_KEPT_BYTES,
+  SHARED_STAGING_BYTES,
+  STAGING_BYTES,
+} from "./ways.ts";
 
 /** Page-locked memory for a transfer that is over before the next one. */
 export interface StagingBlock {
@@ -40,10 +27,8 @@ export interface StagingBlock {
   readonly address: bigint;
   /** The memory. */
   readonly bytes: HostBytes;
-  /** Fences for the copies of a transfer. */
+  /** Fences for the copies of a transfer, all but the last. */
   readonly fences: readonly Fence[];
-  /** Leaves the memory until the context ends: a thread that did not report may still write there. */
-  abandon(): void;
 }
 
 const known = new WeakMap<Context, StagingMemory>();
@@ -54,7 +39,7 @@ export class StagingMemory implements MemoryCache {
   readonly kind = "pinned";
   readonly #context: Context;
   readonly #resource: HugePinnedMemory;
-  #memory: Omit<StagingBlock, "abandon"> | undefined;
+  #memory: StagingBlock | undefined;
   /** Where the next download lands. */
   #nextOffset = 0;
   #demandCount = 0;
@@ -78,30 +63,17 @@ export class StagingMemory implements MemoryCache {
     return this.#memory?.bytes.byteLength ?? 0;
   }
 
-  /** Allocates the memory before a program's first transfers, for those that threads share, too. */
-  prepare(): void {
-    this.#grow(SHARED_BYTES);
-  }
-
   /**
-   * Returns whether downloads of a size land here: once the program has made some that would have, and
-   * larger ones as soon as there is memory.
-   */
-  isOpenFor(byteLength: number): boolean {
-    if (byteLength > MOST_LANDING_BYTES || !this.#canHave(byteLength)) return false;
-    if (this.#demandCount >= DEMAND_COUNT) return true;
-    return byteLength >= MORE_BYTES && byteLength <= this.byteLength;
-  }
-
-  /**
-   * Returns memory for a download that is over before anything else runs; undefined for large ones, and
-   * until a program has made some.
+   * Returns memory for a download that is over before anything else runs: once the program has made some
+   * that would have gained, and larger ones as soon as there is memory; undefined otherwise.
    */
   land(byteLength: number): HostBytes | undefined {
-    if (this.isOpenFor(byteLength)) return this.#take("download", byteLength)?.bytes;
-    if (byteLength <= MOST_LANDING_BYTES) {
-      this.#demandCount += byteLength < MORE_BYTES ? 1 : MORE_COUNT;
-    }
+    if (byteLength > STAGING_BYTES) return undefined;
+    const isLarger = byteLength >= MIN_KEPT_BYTES;
+    const isOpen = this.#demandCount >= LANDING_DEMAND_COUNT ||
+      isLarger && byteLength <= this.byteLength;
+    if (isOpen) return this.#take("download", byteLength)?.bytes;
+    this.#demandCount += isLarger ? LARGER_LANDING_COUNT : 1;
     return undefined;
   }
 
@@ -109,38 +81,29 @@ export class StagingMemory implements MemoryCache {
    * Returns memory for a transfer that threads share and that is over before anything else runs; undefined
    * where there is none.
    */
-  take(direction: "upload" | "download", byteLength: number): StagingBlock | undefined {
-    if (direction === "download") this.#grow(SHARED_BYTES);
+  take(direction: Direction, byteLength: number): StagingBlock | undefined {
+    if (direction === "download") this.#grow(SHARED_STAGING_BYTES);
     return this.#take(direction, byteLength);
   }
 
-  /** Returns a part that no core has read lately for a download, and always the same one for an upload. */
-  #take(direction: "upload" | "download", byteLength: number): StagingBlock | undefined {
-    this.#grow(blockBytes(byteLength));
+  /**
+   * Returns a part that no core has read lately for a download: the copy engine takes twice as long to
+   * write memory that a core's cache still has; and always the same part for an upload.
+   */
+  #take(direction: Direction, byteLength: number): StagingBlock | undefined {
+    this.#grow(Math.max(STAGING_BYTES, 2 ** Math.ceil(Math.log2(byteLength))));
     const memory = this.#memory;
     if (memory === undefined || this.byteLength < byteLength) return undefined;
     let start = 0;
     if (direction === "download") {
       if (this.#nextOffset + byteLength <= this.byteLength) start = this.#nextOffset;
-      this.#nextOffset = start + roundUp(byteLength, PAGE_BYTES);
+      this.#nextOffset = start + roundUp(byteLength, pageBytes());
     }
     return {
       address: memory.address + BigInt(start),
       bytes: memory.bytes.subarray(start, start + byteLength),
       fences: memory.fences,
-      abandon: () => this.#abandon(),
     };
-  }
-
-  #abandon(): void {
-    const memory = this.#memory;
-    this.#memory = undefined;
-    if (memory !== undefined) this.#context.atRelease(() => this.#release(memory));
-  }
-
-  /** Forgets the downloads so far. */
-  forget(): void {
-    this.#demandCount = 0;
   }
 
   /** Frees the memory; the next transfers allocate it again. */
@@ -151,22 +114,13 @@ export class StagingMemory implements MemoryCache {
     if (memory === undefined) return;
     // Emptied first: memory that cannot be freed is reported, and never used or freed again.
     this.#memory = undefined;
-    this.#release(memory);
-  }
-
-  #release({ address, fences }: Pick<StagingBlock, "address" | "fences">): void {
-    for (const fence of fences) fence.dispose();
-    this.#free(address);
+    for (const fence of memory.fences) fence.dispose();
+    this.#free(memory.address);
   }
 
   #free(address: bigint): void {
     const free = () => this.#resource.deallocate(address);
     tryRelease(this.#context.driver, `the ${this.name}`, free);
-  }
-
-  /** Returns whether there is, or may be, memory for a size. */
-  #canHave(byteLength: number): boolean {
-    return byteLength <= this.byteLength || blockBytes(byteLength) < this.#refusedBytes;
   }
 
   /** Makes the memory as large as this, where the host has so much. */
@@ -176,7 +130,7 @@ export class StagingMemory implements MemoryCache {
     const fences: Fence[] = [];
     try {
       address = this.#resource.allocate(byteLength);
-      while (fences.length < FENCE_COUNT) fences.push(new Fence(this.#context));
+      while (fences.length < MAX_SHARED_COPIES - 1) fences.push(new Fence(this.#context));
       const bytes = new Uint8Array(memoryAt(address, byteLength));
       const refusedBytes = this.#refusedBytes;
       this.trim();
@@ -198,21 +152,4 @@ function makeMemory(context: Context): StagingMemory {
     context.ledger.caches.delete(memory);
   });
   return memory;
-}
-
-/** Returns the size of the memory for a transfer. */
-function blockBytes(byteLength: number): number {
-  return Math.max(SMALLEST_BYTES, 2 ** Math.ceil(Math.log2(byteLength)));
-}
-
-/** Forgets the downloads that were made before the program's first, and the memory unless it is kept. */
-export function forgetDownloads(context: Context, { isKept = false } = {}): void {
-  forgetHeap();
-  const memory = known.get(context);
-  if (memory === undefined) return;
-  memory.forget();
-  if (isKept) return;
-  memory.trim();
-  context.ledger.caches.delete(memory);
-  known.delete(context);
 }

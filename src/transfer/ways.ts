@@ -1,105 +1,328 @@
-// The way of a transfer, by its size: the one table to read and to change. Measured on one H200
-// host with 16 cores; bench/transfer measures it again on any other.
+// The one table of the engine: every number that decides how bytes move, each with the bench that chose it,
+// and the choice of a way. All were measured on one H200 host with 16 cores; `deno task calibrate` measures
+// the first of them on any other.
 
-/** Way of a transfer. */
-export type Way =
-  /** One call; the driver stages the bytes itself. */
-  | "driver"
-  /** Through page-locked slots, filled or drained by several lanes. */
-  | "ring";
+import { type ByteSize, parseBytes } from "../words/format.ts";
+import { NUMBER, OptionSet, SIZE } from "../words/options.ts";
 
-/** Nothing smaller goes through the ring: on an idle stream the driver needs a quarter millisecond. */
-export const SMALLEST_RING_BYTES = 4 * 2 ** 20;
+const KIB = 2 ** 10;
+const MIB = 2 ** 20;
 
-/** With fewer lanes the ring never beats the driver. */
-export const FEWEST_LANES = 3;
+// The machine: what everything else follows from. Times are milliseconds.
 
-/** A thread that reports copies two thirds of what a lane does, so fewer of them never beat the driver. */
-export const FEWEST_REPORTING = 5;
+/** Bytes that one thread copies in a millisecond; the driver stages an array with one (bench:driver). */
+const CORE_BYTES = 10 * MIB;
+/** Bytes of new memory whose pages one thread makes in a millisecond (bench:transfer). */
+const PAGE_MAKING_BYTES = 5 * MIB;
+/** Time of a call that moves nothing (bench:calls). */
+const CALL_MILLISECONDS = 0.01;
+/** Lanes that keep the bus busy (bench:transfer). */
+const MAX_LANES = 10;
+const CORES = navigator.hardwareConcurrency;
+const SPARE_CORES = Math.max(1, CORES - 1);
+/** Lanes on all cores would delay the threads that wait for the GPU and keep arrays. */
+const FRESH_CORES = Math.max(Math.min(MAX_LANES, SPARE_CORES), CORES - 2);
 
-/** So many lanes beat the driver at all sizes that the ring is for. */
+// The event loop.
+
+/** Time for which an awaited call may keep the event loop before its first turn (bench:versions). */
+const MAX_TURN_MILLISECONDS = 2;
+/** Time of later turns: each by itself costs 6 microseconds, and more where lanes keep all cores busy. */
+export const TURN_MILLISECONDS = 0.5;
+/** The same in a worker, where lanes come to rest before each turn (bench:transfer). */
+export const WORKER_TURN_MILLISECONDS = 10;
+/** Cost of a call as bytes that would move meanwhile. */
+export const CALL_BYTES: number = CALL_MILLISECONDS * CORE_BYTES;
+/** Bytes that the driver moves in the time of a turn: in the call, or as a piece of a larger array. */
+const MAX_CALL_BYTES = powerNear(MAX_TURN_MILLISECONDS * CORE_BYTES);
+/** The same into memory without pages, which are made first. */
+const MAX_FRESH_CALL_BYTES = powerNear(
+  0.75 * MAX_TURN_MILLISECONDS / (1 / CORE_BYTES + 1 / PAGE_MAKING_BYTES),
+);
+/** Looks at a stream that is busy, 15 us, and of a lane for work, before either looks at the time (bench:calls). */
+export const MAX_IDLE_LOOKS = 32;
+
+// The ring: page-locked slots that large arrays and files pass through.
+
+const SLOT_BYTES = 2 * MIB; // bench:transfer
+const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
+/** Slots of the first slab; the next has as many times more, as blocks of streams do, and later ones all that are held. */
+export const FIRST_SLOTS = 2;
+export const GROWTH = 4;
+/** Slots that the copy engines of all devices fill before lanes need them (bench:links). */
+export const SLOTS_AHEAD = 8;
+/** Nothing smaller goes through the ring (bench:transfer). */
+export const MIN_RING_BYTES: number = 4 * MIB;
+/** Where fewer than {@link MANY_LANES} run, the ring beats the driver from here on (bench:transfer). */
+const FEW_LANES_RING_BYTES = 8 * MIN_RING_BYTES;
+/** Nothing smaller waits for lanes that sleep, which takes a quarter millisecond (bench:transfer). */
+export const MIN_WAKING_BYTES: number = 2 * MIN_RING_BYTES;
+/** Pieces of a transfer: more start the copy engine earlier, fewer cost fewer calls (bench:transfer). */
+export const PIECES_WANTED = 12;
+/** Transfers that share a ring or a file at a time; more would evict each other from the caches (bench:both). */
+export const MAX_AT_ONCE = 4;
+
+// Threads.
+
+/** Lanes for memory without pages, and for several devices at once (bench:links). */
+const MAX_FRESH_LANES = 15;
+const MAX_SHARED_LANES = 24;
+/** With fewer lanes the ring never beats the driver; with so many it does at all sizes (bench:transfer). */
+export const MIN_LANES = 3;
 export const MANY_LANES = 7;
+/** Time for which a lane looks for its next task before it sleeps (bench:transfer). */
+export const PATIENCE_MILLISECONDS: number = CORES > MANY_LANES ? 2 : 0;
+/** Time for which a caller that finds nothing to do sleeps, where cores are few. */
+export const NAP_MILLISECONDS: number = CORES > MANY_LANES ? 0 : 0.05;
+/** Looks for the end of a task before events are looked at again: 3 microseconds (bench:transfer). */
+export const MAX_DONE_LOOKS = 500;
+/** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
+export const LANE_NAP_SECONDS = 2;
+/** Time after which lanes that do not run never will. */
+export const MAX_START_MILLISECONDS = 3000;
+/** Threads that the kit takes of the runtime's 32, and those that keep arrays among them. */
+export const MAX_LENT_THREADS = 26;
+export const MAX_KEEPER_THREADS = 4;
+/** Places that one task lists, and copies that are queued in 4 milliseconds (bench:many, bench:saves). */
+export const MAX_RUNS = 128;
+export const MAX_COPIES: number = 8 * MAX_RUNS;
 
-/** From which size on lanes that run beat the driver's own staging, by how many there are. */
-const RING_FROM_BYTES: readonly { readonly lanes: number; readonly bytes: number }[] = [
-  { lanes: MANY_LANES, bytes: SMALLEST_RING_BYTES },
-  { lanes: FEWEST_LANES, bytes: 32 * 2 ** 20 },
-];
+// Demand: when page-locked memory and threads pay (bench:programs).
 
-/** From this size on threads that the runtime lends beat the driver's own staging by way of the ring. */
-export const LENT_RING_FROM_BYTES: number = 2 ** 24 + 1;
+/** Bytes that a program moves before a ring is made for it. */
+export const RING_DEMAND_BYTES: number = 2 * MAX_SLOTS * SLOT_BYTES;
+/** Bytes that the driver moves in the time that lanes take to start, 40 to 120 ms. */
+export const LANE_DEMAND_BYTES: number = 2048 * MIB;
+/** Bytes of the driver's as which a transfer by lent threads counts, which are nearly as fast as lanes. */
+export const LENT_DEMAND_BYTES: number = MAX_SLOTS * SLOT_BYTES;
+/** Pages of a large array that are looked at, evenly spread: most of them missing makes it fresh. */
+export const PAGE_LOOKS = 4;
+/** A large page; and the largest block that the C library's heap may take from its own memory. */
+export const HUGE_PAGE_BYTES: number = 2 * MIB;
+export const MAX_HEAP_BLOCK_BYTES: number = 32 * MIB;
 
-/** Nothing smaller waits for lanes that sleep: the driver is as fast until they are awake. */
-export const WAKING_RING_BYTES = 8 * 2 ** 20;
+// Arrays of middle size, which lanes and the caller copy together by way of staging memory.
+
+/** Copies of the copy engine: the fewest bytes of one, and the most copies of a transfer (bench:transfer). */
+export const MIN_COPY_BYTES: number = 512 * KIB;
+export const MAX_SHARED_COPIES = 8;
+/** Sizes of these arrays; of those without pages half as much, because larger ones get large pages. */
+const MAX_SHARED_BYTES = 2 * MAX_SHARED_COPIES * MIN_COPY_BYTES;
+/** The smallest piece of the ring's, and the smallest array for which demand is noted. */
+export const MIN_PIECE_BYTES: number = MIN_COPY_BYTES / 2;
+/** The smallest array for whose memory anything is done; smaller ones share pages (bench:transfer). */
+export const MIN_KEPT_BYTES: number = 64 * KIB;
+/** The smallest array whose pages are looked at: making few costs as much as it saves (bench:versions). */
+export const MIN_FRESH_BYTES: number = 2 * MIN_KEPT_BYTES;
+/** Parts, which lanes copy: fewer bytes cost more to hand out than to copy (bench:transfer). */
+export const MIN_PART_BYTES: number = MIN_KEPT_BYTES;
+export const MAX_PART_BYTES: number = 2 * MIN_PART_BYTES;
+export const PART_SLOTS = 32;
+/** Staging memory, whose parts downloads take in turn, and of threads that share it (bench:touched). */
+export const STAGING_BYTES: number = 4 * MIB;
+export const SHARED_STAGING_BYTES: number = 2 * MAX_SHARED_BYTES;
+/** Small downloads that pay for the staging memory, and as how many a larger one counts (bench:transfer). */
+export const LARGER_LANDING_COUNT = 16;
+export const LANDING_DEMAND_COUNT: number = 20 * LARGER_LANDING_COUNT;
+
+// New arrays.
+
+/** Arrays that lanes make ahead, and the most bytes of them. */
+const MAX_MADE_BYTES = MAX_HEAP_BLOCK_BYTES;
+export const MAX_AHEAD_BYTES: number = 128 * MIB;
+/** Smaller arrays are not waited for: a copy of page-locked memory is nearly as fast (bench:transfer). */
+export const MIN_AWAITED_BYTES: number = 4 * MIN_COPY_BYTES;
+/** Lanes that make arrays while there is nothing to move, and arrays of one size ahead (bench:transfer). */
+export const ARRAY_LANES = 5;
+export const MAX_ARRAYS_AHEAD = 8;
+/** Sizes that arrays are made ahead of: those that the program asked for last. */
+export const MAX_ARRAY_SIZES = 2;
+/** Arrays that are asked for and were not sent, at most: a power of two. */
+export const MAX_ARRAYS_ASKED: number = MAX_ARRAYS_AHEAD * MAX_ARRAY_SIZES;
+
+// Files, streams, and many small arrays.
+
+/** From this size on a file goes through the ring: the driver cannot read files (bench:files). */
+export const MIN_FILE_RING_BYTES: number = 2 * MIN_COPY_BYTES;
+/** More parts of a file go through the ring however small they are (bench:saves). */
+export const FEW_PARTS = 32;
+/** Alignment of packed arrays, the same as that of device memory: the GPU reads such places fastest. */
+export const PACK_ALIGNMENT_BYTES = 256;
+/** A chunk of a web stream: large enough for the bus, small enough for files, sockets, compressors. */
+export const CHUNK_BYTES: number = MIB;
+/** The first block of a stream that does not tell its length: a server has hundreds of short ones. */
+export const FIRST_BLOCK_BYTES: number = MIN_KEPT_BYTES;
+/** Time that a source has to end: longer than one that closes a connection needs. */
+export const MAX_CANCEL_MILLISECONDS = 1000;
+/** Times that a call about a file is made again which a signal may have interrupted. */
+export const MAX_RETRIES = 3;
+/** Between two looks whether another process has let a file go. */
+export const LOCK_MILLISECONDS = 10;
+
+/** Numbers of lanes. */
+export interface LaneCounts {
+  /** Lanes for memory and files that have their pages; each is a thread. */
+  readonly laneCount: number;
+  /**
+   * Lanes that there are: those beyond the others work for fresh memory, whose pages the system clears
+   * while lanes fill them, and for several devices at once.
+   */
+  readonly freshLaneCount: number;
+}
+
+/** Limits of a ring's size. */
+export interface RingLimits {
+  /** Bytes of one slot. */
+  readonly slotBytes: number;
+  /** Most slots. */
+  readonly slotCount: number;
+  /** Most slots allocated at a time: a slab that is much larger would keep the thread too long. */
+  readonly slabSlots: number;
+}
+
+/** Limits of an engine's size and thresholds of its ways. */
+export interface EngineLimits extends RingLimits, LaneCounts {
+  /** Lanes that there are where a driver has several devices. */
+  readonly sharedLaneCount: number;
+  /** Size below which no transfer goes through the ring. */
+  readonly minRingBytes: number;
+  /** Most bytes that an awaited transfer moves in the call, without a turn of the event loop. */
+  readonly atOnceBytes: number;
+  /** Most bytes that the driver moves in a turn of the event loop. */
+  readonly maxCallBytes: number;
+  /** The same into memory without pages. */
+  readonly maxFreshCallBytes: number;
+  /** Time for which a transfer keeps the thread before the event loop has its first turn. */
+  readonly firstTurnMilliseconds: number;
+  /** Size from which the ring is used; chosen by the number of lanes when left out. */
+  readonly ringFromBytes?: number | undefined;
+}
+
+/** The limits of this machine. */
+export const DEFAULT_LIMITS: EngineLimits = {
+  slotBytes: SLOT_BYTES,
+  slotCount: MAX_SLOTS,
+  slabSlots: MAX_SLOTS,
+  laneCount: Math.min(MAX_LANES, SPARE_CORES),
+  freshLaneCount: Math.min(MAX_FRESH_LANES, FRESH_CORES),
+  sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),
+  minRingBytes: MIN_RING_BYTES,
+  atOnceBytes: MAX_CALL_BYTES,
+  maxCallBytes: MAX_CALL_BYTES,
+  maxFreshCallBytes: MAX_FRESH_CALL_BYTES,
+  firstTurnMilliseconds: MAX_TURN_MILLISECONDS,
+};
+
+/** Limits of large transfers; every field has a default that fits the machine. */
+export interface TransferTuning {
+  /** Most page-locked memory that large transfers pass through; 64 MiB by default. */
+  readonly ringSize?: ByteSize | undefined;
+  /**
+   * Largest number of threads that fill and drain it. By default one less than the cores, at most
+   * 10; at most 15 for memory that was never touched; at most 24 where there are several GPUs, which
+   * share them.
+   */
+  readonly laneCount?: number | undefined;
+  /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
+  readonly ringFromSize?: ByteSize | undefined;
+}
+
+/** Checks the options above. */
+export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
+  ringSize: SIZE,
+  laneCount: NUMBER,
+  ringFromSize: SIZE,
+});
 
 /**
- * Sizes of transfers that lanes which are awake copy together with the caller. Fresh arrays have no pages
- * yet: for larger ones the ring has large pages made. Below 512 KiB a download is as fast by page-locked
- * memory alone. Lanes have made other arrays ahead; where they have not, V8 makes and clears one while the
- * copy engine works, and below 2 MiB a copy of page-locked memory is faster, into memory that is warm then.
+ * Returns the limits for a program's options.
+ *
+ * @throws RangeError when the ring would hold fewer than four pieces, or no lane would run.
  */
-export const SHARED_BYTES = {
-  upload: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
-  download: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
-  fresh: { smallest: 2 ** 18, largest: 4 * 2 ** 20 },
-  made: { smallest: 2 ** 19, largest: 8 * 2 ** 20 },
-  cleared: { smallest: 2 ** 21, largest: 8 * 2 ** 20 },
-} as const;
+export function limitsOf(tuning: TransferTuning): EngineLimits {
+  const { ringSize, laneCount = DEFAULT_LIMITS.laneCount, ringFromSize } = tuning;
+  if (!Number.isInteger(laneCount) || laneCount < 1) {
+    throw new RangeError(
+      `Cannot use ${laneCount} lanes for transfers: expected a whole number from 1 on`,
+    );
+  }
+  return {
+    ...DEFAULT_LIMITS,
+    slotCount: ringSize === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringSize),
+    laneCount,
+    freshLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.freshLaneCount,
+    sharedLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.sharedLaneCount,
+    ringFromBytes: ringFromSize === undefined
+      ? undefined
+      : parseBytes(ringFromSize, "ringFromSize"),
+  };
+}
 
-/** Kind of a transfer that lanes and the caller share. */
-export type SharedKind = keyof typeof SHARED_BYTES;
+/** Returns the same limits for lanes that keep to so many cores. */
+export function limitsOnCores(limits: EngineLimits, coreCount: number): EngineLimits {
+  return {
+    ...limits,
+    laneCount: Math.min(limits.laneCount, coreCount),
+    freshLaneCount: Math.min(limits.freshLaneCount, coreCount),
+    sharedLaneCount: Math.min(limits.sharedLaneCount, coreCount),
+  };
+}
+
+function slotCountFor(ringSize: ByteSize): number {
+  const slotCount = Math.floor(parseBytes(ringSize, "ringSize") / SLOT_BYTES);
+  if (slotCount >= 2 * FIRST_SLOTS) return slotCount;
+  throw new RangeError(
+    `Cannot use a ring of ${ringSize} for transfers: expected at least 8 MiB`,
+  );
+}
+
+/** The threads that a transfer may use. */
+export interface Hands {
+  /** Lanes that run. */
+  readonly laneCount: number;
+  /** Threads that the runtime lends until lanes run; 0 for a caller that gives the event loop no turn. */
+  readonly lentCount: number;
+}
+
+/**
+ * Returns whether a transfer goes through the ring, by lanes or, until these run, by lent threads. What
+ * does not is moved by the driver: in one call where that is brief or the caller blocks, else in pieces
+ * between turns of the event loop.
+ */
+export function goesThroughRing(
+  byteLength: number,
+  { laneCount, lentCount }: Hands,
+  { ringFromBytes, minRingBytes, maxCallBytes }: EngineLimits,
+): boolean {
+  if (laneCount === 0) {
+    return lentCount >= MANY_LANES && byteLength > (ringFromBytes ?? maxCallBytes);
+  }
+  const fromBytes = laneCount >= MANY_LANES ? minRingBytes : FEW_LANES_RING_BYTES;
+  return laneCount >= MIN_LANES && byteLength >= (ringFromBytes ?? fromBytes);
+}
 
 /** Returns whether lanes that are awake and the caller share a transfer of a size. */
-export function isShared(byteLength: number, kind: SharedKind): boolean {
-  const { smallest, largest } = SHARED_BYTES[kind];
-  return byteLength >= smallest && byteLength <= largest;
+export function isShared(byteLength: number, { isFresh = false } = {}): boolean {
+  const share = isFresh ? 0.5 : 1;
+  return byteLength >= share * MIN_COPY_BYTES && byteLength <= share * MAX_SHARED_BYTES;
 }
 
-/**
- * Sizes of transfers that threads which the runtime lends copy together with the caller, until lanes run. A
- * part costs a call, so they are larger; from 16 MiB on the ring is faster.
- */
-export const LENT_BYTES = {
-  upload: { smallest: 12 * 2 ** 20, largest: 2 ** 24 },
-  download: { smallest: 6 * 2 ** 20, largest: 2 ** 24 },
-  fresh: { smallest: 2 ** 21, largest: 2 ** 24 },
-  cleared: { smallest: 6 * 2 ** 20, largest: 2 ** 24 },
-} as const;
-
-/** Returns whether lent threads and the caller share a transfer of a size. */
-export function isLent(byteLength: number, kind: Exclude<SharedKind, "made">): boolean {
-  const { smallest, largest } = LENT_BYTES[kind];
-  return byteLength >= smallest && byteLength <= largest;
+/** Returns whether new arrays of a size are made by lanes, ahead of a program that makes more of them. */
+export function isMade(byteLength: number): boolean {
+  return byteLength >= MIN_COPY_BYTES && byteLength <= MAX_MADE_BYTES;
 }
 
-/** Fewer bytes cost more to hand out than to copy. */
-const SMALLEST_PIECE_BYTES = 2 ** 18;
-
-/** More pieces start the copy engine earlier, fewer cost fewer calls. */
-const PIECES_WANTED = 12;
-
-/** Finds the way for a size; one or two lanes never beat the driver. */
-export function wayFor(byteLength: number, laneCount: number, ringFromBytes?: number): Way {
-  const row = RING_FROM_BYTES.find(({ lanes }) => laneCount >= lanes);
-  return row !== undefined && byteLength >= (ringFromBytes ?? row.bytes) ? "ring" : "driver";
+/** Returns the time for which an array that lanes make is waited for: as long as this thread would take. */
+export function waitForArray(byteLength: number): number {
+  return Math.min(MAX_TURN_MILLISECONDS, byteLength / CORE_BYTES);
 }
 
-/** Finds the size of the pieces of a transfer: a power of two, at most a slot. */
+/** Finds the size of the pieces of a transfer through the ring: a power of two, at most a slot. */
 export function pieceBytesFor(byteLength: number, slotBytes: number): number {
-  const wanted = 2 ** Math.round(Math.log2(byteLength / PIECES_WANTED));
-  return Math.min(slotBytes, Math.max(SMALLEST_PIECE_BYTES, wanted));
+  return Math.min(slotBytes, Math.max(MIN_PIECE_BYTES, powerNear(byteLength / PIECES_WANTED)));
 }
 
-/** From this size on a file goes through the ring: the driver cannot read files. */
-const FILE_RING_FROM_BYTES = 2 ** 20;
-
-/** Bytes that must be requested before it pays to make the ring and to start threads. */
-export const RING_DEMAND_BYTES = 128 * 2 ** 20;
-
-/** Bytes the driver moves at a time in large transfers, while lanes are still starting. */
-export const DRIVER_PIECE_BYTES = 32 * 2 ** 20;
-
-/** Finds the way for a file; a small one is read whole and sent as one array. */
-export function wayForFile(byteLength: number): Way {
-  return byteLength < FILE_RING_FROM_BYTES ? "driver" : "ring";
+/** Returns the power of two that is nearest to a number. */
+function powerNear(value: number): number {
+  return 2 ** Math.round(Math.log2(value));
 }

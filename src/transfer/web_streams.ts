@@ -10,12 +10,7 @@ import { DisposedError } from "../words/errors.ts";
 import { within } from "../words/timer.ts";
 import { transfer } from "./host_transfer.ts";
 import { StagedWriter, type StreamTarget } from "./staged_writer.ts";
-
-/** Large enough for the bus, small enough for what reads it: files, sockets, compressors. */
-const CHUNK_BYTES = 2 ** 20;
-
-/** Time that a source has to end: longer than one that closes a connection needs. */
-const CANCEL_MILLISECONDS = 1000;
+import { CHUNK_BYTES, MAX_CANCEL_MILLISECONDS } from "./ways.ts";
 
 /** The hold of a web stream on the block that it reads: see {@link Allocation.addReader}. */
 class Reading implements Owner {
@@ -158,7 +153,7 @@ export async function letGo(
   source: { cancel(reason: unknown): Promise<void> },
   reason: unknown,
 ): Promise<void> {
-  await within(CANCEL_MILLISECONDS, source.cancel(reason).catch(() => {}));
+  await within(MAX_CANCEL_MILLISECONDS, source.cancel(reason).catch(() => {}));
 }
 
 /** Writes the piped bytes to `target`, and checks the length when it is closed. */

@@ -24,6 +24,8 @@ export interface MemoryAmounts {
   readonly limitBytes?: number | undefined;
   /** Way to raise the limit of the resource that failed; undefined when none did. */
   readonly remedy?: string | undefined;
+  /** Whether half as much was allocated for a try, after the request failed with enough free. */
+  readonly isHalfThere?: boolean;
   /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;
   readonly liveCount: number;
@@ -80,7 +82,9 @@ export function hintFor(amounts: MemoryAmounts): string {
   }
   if (requestedBytes > totalBytes) return "it is more than the device has: split it";
   if (freeBytes >= requestedBytes) {
-    return "enough is free, but in pieces: allocate the largest buffers first";
+    return amounts.isHalfThere === true
+      ? "enough is free, but in pieces: allocate the largest buffers first"
+      : `the driver refuses it although enough seems free; wait for queued work, or ${dispose}`;
   }
   const missingBytes = requestedBytes - freeBytes;
   if (cachedBytes >= missingBytes) {

@@ -1,7 +1,63 @@
-// Warnings, for failures that must not make anything else fail, such as those of a release.
+// Warnings, for failures that must not make anything else fail, such as those of a release. They go to
+// the program's own functions where it has some, and else to the console.
 
-/** Prints a warning; on a console that cannot be written, as on a full disk, it is lost. */
-export function warn(text: string): void {
+/** Hears a warning: its text, and the object or the name of what it is about, if there is one. */
+export type WarningListener = (text: string, about: unknown) => void;
+
+/** What a warning is about. */
+export interface WarningSource {
+  /** The context or the driver that it belongs to; without one, all listeners hear it. */
+  readonly owner?: object | undefined;
+  /** The object itself, or its name where it is gone. */
+  readonly about?: unknown;
+}
+
+/** A listener, and the context and the driver whose warnings it hears. */
+interface Registration {
+  readonly owners: readonly object[];
+  readonly listener: WarningListener;
+}
+
+const registered = new Map<object, Registration>();
+
+/** Has a function hear the warnings of the owners, of which the first one names it; undefined ends that. */
+export function listenToWarnings(
+  owners: readonly [object, ...object[]],
+  listener: WarningListener | undefined,
+): void {
+  const [key] = owners;
+  if (listener === undefined) registered.delete(key);
+  else registered.set(key, { owners, listener });
+}
+
+/** Returns the function that hears the warnings of an owner. */
+export function listenerOf(owner: object): WarningListener | undefined {
+  return registered.get(owner)?.listener;
+}
+
+/** Tells a warning; on a console that cannot be written, as on a full disk, it is lost. */
+export function warn(text: string, { owner, about }: WarningSource = {}): void {
+  const listeners = [...registered.values()]
+    .filter(({ owners }) => owner === undefined || owners.includes(owner))
+    .map(({ listener }) => listener);
+  if (listeners.length === 0) return print(text);
+  for (const listener of new Set(listeners)) hear(listener, text, about);
+}
+
+/** Calls a program's function, whose failure must not fail anything else: it is printed. */
+function hear(listener: WarningListener, text: string, about: unknown): void {
+  const failed = (error: unknown) => {
+    print(text);
+    print(`onWarning() failed: ${error}`);
+  };
+  try {
+    Promise.resolve(listener(text, about) as unknown).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+
+function print(text: string): void {
   printOrLose(() => console.warn(`vramkit: ${text}`));
 }
 

@@ -22,6 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["src/graph/"],
   ["src/copies/"],
   ["src/resources/"],
+  ["src/transfer/ways.ts"],
   ["src/lanes/"],
   ["src/disk/"],
   ["src/transfer/"],

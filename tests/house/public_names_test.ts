@@ -95,6 +95,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     SizeClass StagedRange StatisticsLevel StatisticsResourceAdaptor StridedLayout
     TimelineAction TimelineFacts TrackedAllocation TrackingOptions TrackingResourceAdaptor
     VirtualMemoryOptions VirtualMemoryResource
+    WarningListener
     parseAllocationLog
     replayAllocations
   `),

@@ -21,12 +21,11 @@ const LIMITS = {
   ...TINY_LIMITS,
   slotBytes: 512,
   slotCount: 10,
-  laneCount: 5,
-  freshLaneCount: 5,
-  ringFromBytes: 1000,
-  briefBytes: 1000,
-  driverPieceBytes: 400,
-  demandBytes: 0,
+  laneCount: 7,
+  freshLaneCount: 7,
+  ringFromBytes: 999,
+  minRingBytes: 1000,
+  maxCallBytes: 400,
 };
 
 /** Who moves the bytes, and who orders streams. */

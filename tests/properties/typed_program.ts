@@ -140,7 +140,10 @@ export class TypedProgram {
     const bits = Array.from({ length: count }, () => {
       const whole = value();
       if (!isFloat) return BigInt.asUintN(8 * elementBytes(dtype), whole);
-      return reference("int64", dtype, BigInt.asUintN(64, whole));
+      // Eighths of small numbers are exact in all floats.
+      const eighths = this.#random.below(2) === 0 ? whole : whole % 256n;
+      const divisor = eighths === whole ? 1 : 8;
+      return reference("float64", dtype, bitsOfDouble(Number(eighths) / divisor));
     });
     return new Uint8Array(bytesOf(dtype, bits));
   }
@@ -163,6 +166,7 @@ export class TypedProgram {
     if (this.#random.below(2) === 0) {
       const isWide = dtype.endsWith("64") && !dtype.startsWith("float");
       const numbers = bitsOf(dtype, values.buffer).map((bits) => {
+        if (dtype.includes("float")) return doubleOf(reference(dtype, "float64", bits));
         const whole = BigInt.asIntN(64, reference(dtype, "int64", bits));
         return isWide ? (dtype === "int64" ? whole : bits) : Number(whole);
       });
@@ -177,7 +181,7 @@ export class TypedProgram {
     const { buffer, bytes, dtype } = this.#cell();
     if (buffer.length === 0) return;
     const index = this.#random.below(buffer.length);
-    const value = this.#random.below(2);
+    const value = this.#valueFor(dtype);
     const one = this.#scalar(dtype, value);
     bytes.set(one.bytes, index * elementBytes(dtype));
     this.#note(`setAt ${index} ${value}`, buffer);
@@ -585,8 +589,19 @@ export class TypedProgram {
     this.#place.gpu.synchronizeSync();
   }
 
+  /** A value that an element type holds: negative and fractional where it does. */
+  #valueFor(dtype: DType): number {
+    const small = this.#random.below(2);
+    if (dtype === "bool" || this.#random.below(2) === 0) return small;
+    const size = this.#random.below(100);
+    if (dtype.startsWith("u")) return size;
+    return dtype.includes("float") ? -size / 8 : -size;
+  }
+
   #scalar(dtype: DType, value: number): { value: unknown; bytes: Uint8Array<ArrayBuffer> } {
-    const bits = reference("int64", dtype, BigInt(value));
+    const bits = dtype.includes("float")
+      ? reference("float64", dtype, bitsOfDouble(value))
+      : reference("int64", dtype, BigInt.asUintN(64, BigInt(value)));
     const isWide = dtype === "int64" || dtype === "uint64";
     return {
       value: isWide ? BigInt(value) : value,
@@ -653,4 +668,12 @@ function transposed(
     }
   }
   return result;
+}
+
+function bitsOfDouble(value: number): bigint {
+  return new BigUint64Array(new Float64Array([value]).buffer)[0] ?? 0n;
+}
+
+function doubleOf(bits: bigint): number {
+  return new Float64Array(new BigUint64Array([bits]).buffer)[0] ?? 0;
 }

@@ -24,9 +24,8 @@ const LIMITS = {
   laneCount: 3,
   freshLaneCount: 3,
   ringFromBytes: 256,
-  briefBytes: 256,
-  driverPieceBytes: 400,
-  demandBytes: 0,
+  minRingBytes: 256,
+  maxCallBytes: 400,
 };
 
 for (const isTiny of [false, true]) {

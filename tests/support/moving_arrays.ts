@@ -22,13 +22,10 @@ const WAYS: Record<string, (array: Uint8Array<ArrayBuffer>) => unknown> = {
   empty: (array) => array.buffer.transfer(0),
 };
 
-using gpu = CudaDevice.open(0, {
-  driver: testDriver(),
-  transfers: { laneCount: 6, ringFromSize: "4 MiB" },
-});
-const engine = engineOf(gpu.context);
-if (threads === "lanes") await engine.runLanes();
-if (threads !== "driver") engine.anticipate(2 ** 30, { canLend: true });
+const driver = testDriver();
+const transfers = { laneCount: threads === "driver" ? 1 : 7, ringFromSize: "4 MiB" };
+using gpu = CudaDevice.open(0, { driver, transfers });
+if (threads === "lanes") await engineOf(gpu.context).runLanes();
 using buffer = gpu.zeros("uint8", LENGTH);
 
 /** Moments after a call: so many microtasks, or turns of the event loop. */

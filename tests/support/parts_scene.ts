@@ -7,7 +7,7 @@ import type { DeviceList } from "../../src/device/device_list.ts";
 import { allocateBits, type DType, type HostArray } from "../../src/dtype.ts";
 import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
-import type { EngineLimits } from "../../src/transfer/tuning.ts";
+import type { EngineLimits } from "../../src/transfer/ways.ts";
 import { checkNothingLeftOn, driverFor } from "./group_scene.ts";
 import { TINY_LIMITS } from "./tiny_engine.ts";
 
@@ -40,7 +40,6 @@ export const SMALL_SLOTS: EngineLimits = {
   freshLaneCount: 3,
   sharedLaneCount: 3,
   ringFromBytes: 4096,
-  demandBytes: 0,
 };
 
 /** Makes an array whose elements differ from their neighbours, bit for bit. */

@@ -5,16 +5,13 @@ import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import { addressOf } from "../../src/memory/host_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
+import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
-import {
-  finishMover,
-  PendingTransfer,
-  type TransferOptions,
-} from "../../src/transfer/pending_transfer.ts";
-import { RingMover } from "../../src/transfer/ring_mover.ts";
+import { finishMover, Mover } from "../../src/transfer/mover.ts";
+import { PendingTransfer, type TransferOptions } from "../../src/transfer/pending_transfer.ts";
+import { cutSections, type Direction, oneRow } from "../../src/transfer/pieces.ts";
 import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
-import { cutRun } from "../../src/transfer/run_pieces.ts";
-import type { EngineLimits } from "../../src/transfer/tuning.ts";
+import type { EngineLimits } from "../../src/transfer/ways.ts";
 
 /** Four slots of 4 KiB in slabs of two, and two lanes. */
 export const TINY_LIMITS: EngineLimits = {
@@ -24,11 +21,11 @@ export const TINY_LIMITS: EngineLimits = {
   laneCount: 2,
   freshLaneCount: 2,
   sharedLaneCount: 2,
-  briefBytes: 4096,
+  minRingBytes: 4096,
   atOnceBytes: 0,
-  driverPieceBytes: 4096,
+  maxCallBytes: 4096,
+  maxFreshCallBytes: 4096,
   firstTurnMilliseconds: 0,
-  demandBytes: 2 ** 27,
 };
 
 /** The options that may differ between transfers. */
@@ -36,13 +33,19 @@ export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceByte
   readonly stream?: CudaStream;
 };
 
-/** An engine that is disposed at the end of a test, and short ways to ask it for a transfer. */
+/** A context's engine, which is disposed at the end of a test, and short ways to have it move bytes. */
 export class TinyEngine implements Disposable {
   readonly #engine: TransferEngine;
 
-  /** Makes an engine of its own beside the context's; without lanes, threads are lent. */
+  /** Gives the context the engine. It has lanes, or as many threads are lent as many lanes would be. */
   constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS, { hasLanes = true } = {}) {
-    this.#engine = new TransferEngine(gpu.context, limits);
+    const needed = hasLanes ? 3 : 7;
+    const laneCount = Math.max(limits.laneCount, needed);
+    const counts = { laneCount, freshLaneCount: laneCount, sharedLaneCount: laneCount };
+    this.#engine = adoptEngine(
+      gpu.context,
+      new TransferEngine(gpu.context, { ...limits, ...counts }),
+    );
     if (hasLanes) this.#engine.startLanes();
   }
 
@@ -96,17 +99,17 @@ export class TinyEngine implements Disposable {
       action: direction,
       onProgress,
       signal,
-      start: (entry) => new RingMover(this.#engine, request(direction, buffer, options), entry),
+      steps: () => [{ begin: () => request(direction, buffer, options) }],
     }).promise;
   }
 
   #moveSync(direction: Direction, buffer: DeviceBuffer<"uint8">, options: MoveOptions): void {
     defaultStreamOf(buffer.context).synchronizeSync();
-    finishMover(new RingMover(this.#engine, request(direction, buffer, options)));
+    const step = { begin: () => request(direction, buffer, options) };
+    finishMover(new Mover(buffer.context, [step]));
   }
 }
 
-type Direction = "upload" | "download";
 type MoveOptions = TinyOptions & { readonly bytes: Uint8Array<ArrayBuffer> };
 
 function request(
@@ -116,11 +119,13 @@ function request(
 ): RingRequest {
   const { byteLength } = bytes;
   const host = { address: addressOf(bytes), bytes };
+  const section = { span: buffer.span, host, rows: oneRow(byteLength) };
   return {
     direction,
     byteLength,
     arrays: [bytes],
-    cut: cut ?? cutRun({ direction, deviceAddress: buffer.ptr, host, byteLength }),
+    canLend: true,
+    cut: cut ?? cutSections([section], { direction }),
     ...(pieceBytes === undefined ? {} : { pieceBytes }),
   };
 }

@@ -6,7 +6,7 @@ import { engineOf } from "../../src/transfer/context_engine.ts";
 import { testDriver } from "./driver.ts";
 
 /** More lanes than cores, so that some are always in the middle of a copy. */
-const LANE_COUNT = 6;
+const LANE_COUNT = 7;
 
 const BYTES = 64 * 2 ** 20;
 
@@ -22,6 +22,6 @@ async function moveForever(): Promise<void> {
   for (;;) {
     await buffer.upload(array);
     await buffer.download(array);
-    worker.postMessage(engine.wayFor(BYTES, { canLend: false }));
+    worker.postMessage(engine.hasRingFor(BYTES, { canLend: false }) ? "ring" : "driver");
   }
 }

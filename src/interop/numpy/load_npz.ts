@@ -18,7 +18,7 @@ import { readZipDirectory, type ZipEntry } from "../../numpy/zip_directory.ts";
 import { Pauses } from "../../order/pauses.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import { ProgressTotal } from "../../transfer/progress_total.ts";
+import { ProgressTotal } from "../../transfer/in_parallel.ts";
 import { Parts } from "../../words/parts.ts";
 import { dataBytesOf, filled, fillFrom } from "./fill_array.ts";
 import { LOAD_NPY_OPTIONS, type LoadNpyOptions } from "./load_npy.ts";

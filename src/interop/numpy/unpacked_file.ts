@@ -150,6 +150,7 @@ class Inflating implements Disposable {
 
   constructor(file: DiskFile, entry: ZipEntry) {
     this.#inflate = builtin("node:zlib").createInflateRaw({ chunkSize: UNPACKED_BYTES });
+    this.#inflate.on("error", () => {}); // the chunks end with it, also when nobody waits for one
     this.#chunks = this.#inflate[Symbol.asyncIterator]();
     // What it rejects with is what the chunks end with.
     this.#feed(file, entry).catch((error) => this.#inflate.destroy(error));

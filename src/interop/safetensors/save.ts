@@ -11,7 +11,7 @@ import { checkDownload } from "../../transfer/file_transfer.ts";
 import { gatherInto, writeInto } from "../../transfer/gathered_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
-import { ProgressTotal } from "../../transfer/progress_total.ts";
+import { ProgressTotal } from "../../transfer/in_parallel.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { describeValue, formatBytes, messageOf, visibleText } from "../../words/format.ts";
 import { ANYTHING, oneOf, OptionSet, RECORD } from "../../words/options.ts";

@@ -248,7 +248,7 @@ testCompiled(
        using gpu = CudaDevice.open(0, { driver: "auto" });
        using again = CudaDevice.open(0, { driver: "auto" });
        using asked = CudaDevice.open(0, { driver: "simulated" });
-       console.log(gpu.isSimulated, gpu.whySimulated, asked.whySimulated);`,
+       console.log(gpu.isSimulated, gpu.info.whySimulated, asked.info.whySimulated);`,
         { VRAMKIT_CUDA: path },
       );
       const words = STARTS.find(([known]) => known === status)?.[2] ?? "";

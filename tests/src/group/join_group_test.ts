@@ -213,6 +213,23 @@ Deno.test("DeviceGroup of several processes keeps the order of calls that nobody
     await work;
   }));
 
+Deno.test("DeviceGroup.barrier() of several processes names the rank that has not come", async () => {
+  const errors: GroupError[] = [];
+  await withRanks(3, async ({ rank, group }) => {
+    await group.barrier();
+    if (rank === 2) return void await delay(1500);
+    const work = group.barrier({ timeoutSeconds: 0.7 });
+    errors.push(await groupErrorOf(Promise.resolve(work)));
+  }).catch(() => {});
+  const late = errors.filter(({ reason }) => reason === "timeout");
+  assert(late.length > 0, `${errors}`);
+  for (const error of late) {
+    assertEquals([error.call, error.rank], ["barrier", 2]);
+    assertStringIncludes(error.message, "; rank 2 (process");
+    assertStringIncludes(error.message, "has not come");
+  }
+});
+
 Deno.test("DeviceGroup of several processes blocks for what NCCL is still queueing", () =>
   withRanks(1, async ({ gpu, group }) => {
     using x = gpu.alloc("float32", 10).fill(4);

@@ -9,7 +9,7 @@ import {
 } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../../src/device/device.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaAsyncMemoryResource } from "../../../src/memory/cuda_async_memory_resource.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { CachingResourceAdaptor } from "../../../src/resources/caching_resource_adaptor.ts";
@@ -340,3 +340,21 @@ Deno.test("CudaDevice.memory counts what was freed and is in use as cached, not 
     );
     assertEquals([message.includes("other programs"), told], [false, otherBytes]);
   }, { driver: simulateDriver(SMALL) }));
+
+Deno.test("OutOfMemoryError says that memory lies in pieces only where a smaller block is there", () => {
+  for (
+    const [isFull, words] of [[false, "but in pieces"], [true, "the driver refuses it"]] as const
+  ) {
+    const driver = simulateDriver();
+    const cuMemAlloc_v2: typeof driver.cuMemAlloc_v2 = (address, byteLength) => {
+      const refuses = isFull || Number(byteLength) > 1000;
+      return refuses ? 2 : driver.cuMemAlloc_v2(address, byteLength);
+    };
+    const api = { ...driver, cuMemAlloc_v2 };
+    using gpu = CudaDevice.open(0, { driver: api });
+    const resource = new CudaMemoryResource(gpu);
+    const before = gpu.memory.freeBytes;
+    assertThrows(() => gpu.alloc("uint8", 1500, { resource }), OutOfMemoryError, words);
+    assertEquals([gpu.live().count, gpu.memory.freeBytes], [0, before]);
+  }
+});

@@ -17,11 +17,12 @@ import { type DriverApi, simulateDriver } from "../../../src/entries/simulated.t
 import { withoutLeaks } from "../../../src/entries/testing.ts";
 import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
+import { refusedHandle } from "../../../src/sharing/refusals.ts";
 import { CudaError, CudaUnavailableError, DisposedError } from "../../../src/words/errors.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { allocateBy, endPoolOf, WAYS } from "../../support/sharing/peer_words.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
+import { testOnLinux, testUnless } from "../../support/test_unless.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -396,3 +397,32 @@ function driverWithout(...numbers: readonly number[]): DriverApi {
     },
   };
 }
+
+const whyNotRoot = Deno.build.os !== "linux" || Deno.uid() !== 0
+  ? "only root starts a process of another user"
+  : undefined;
+
+testUnless(
+  "a refused handle of another user's process says that it is theirs",
+  whyNotRoot,
+  async () => {
+    const refusal = new CudaError("refused", { code: 1, call: "cuIpcOpenMemHandle_v2" });
+    const reasonFor = (pid: number | undefined) => {
+      const error = refusedHandle(refusal, { pid, what: "memory" });
+      return error instanceof TicketError ? [error.reason, error.message] : [];
+    };
+    const command = new Deno.Command("sleep", { args: ["60"], uid: 65534, gid: 65534 });
+    const child = command.spawn();
+    try {
+      assertEquals(reasonFor(child.pid), [
+        "other-user",
+        "Cannot open the ticket: its memory belongs to another user: process " +
+        `${child.pid} is of user 65534`,
+      ]);
+      for (const pid of [Deno.pid, undefined, 2 ** 22 + 1]) assertEquals(reasonFor(pid)[0], "gone");
+    } finally {
+      child.kill();
+      await child.status;
+    }
+  },
+);

@@ -21,8 +21,8 @@ const SPLIT = { pieceBytes: 4096 };
 /** So many slots that some are queued in one call of the driver's. */
 const BATCHING_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
 
-/** Enough threads to be lent to a transfer that blocks. */
-const LENDING_LIMITS = { ...BATCHING_LIMITS, laneCount: 5, freshLaneCount: 5 };
+/** Enough threads for some to be lent. */
+const LENDING_LIMITS = { ...BATCHING_LIMITS, laneCount: 7, freshLaneCount: 7 };
 
 const FAULTS = ["cuMemcpyAsync", "cuMemcpyBatchAsync", "cuEventRecord", "cuEventQuery"] as const;
 

@@ -1,21 +1,15 @@
 // Checks the transfer engine at every border of pieces, slots and slabs, and many transfers at once.
 
-import { assertEquals, assertGreater, assertStrictEquals, assertThrows } from "@std/assert";
-import { setTimeout as delay } from "node:timers/promises";
-import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { assertEquals, assertGreater, assertStrictEquals } from "@std/assert";
 import type { CudaDevice } from "../../../src/device/device.ts";
-import { canReport } from "../../../src/lanes/reporting_copies.ts";
-import { engineOf } from "../../../src/transfer/context_engine.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { CudaError } from "../../../src/words/errors.ts";
+import { engineOf, tuneEngine } from "../../../src/transfer/context_engine.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { faultyDriver } from "../../support/faulty_driver.ts";
 import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
-/** Half of what has to be asked for before any transfer goes through the ring. */
-const LARGE_BYTES = 64 * 2 ** 20;
+/** A size that the ring is for. */
+const LARGE_BYTES = 20 * 2 ** 20 + 5;
 
 /** Around one piece, one slab, all slots, and several times all slots. */
 const SIZES = [1, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 50_000, 131_072];
@@ -126,35 +120,6 @@ testOnDevice("TransferEngine.dispose() gives the ring's memory back", async (gpu
   assertEquals(cachedBytes(gpu), 0);
 });
 
-Deno.test("TransferEngine.fillRing() allocates the ring, once, and no more than there is by default", () =>
-  withDevice((gpu) => {
-    for (const [slotCount, expected] of [[4, 4], [32, 32], [100, 32]] as const) {
-      const engine = new TransferEngine(gpu.context, { ...TINY_LIMITS, slotCount });
-      engine.fillRing();
-      engine.fillRing();
-      assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * expected);
-      engine.trim();
-      assertEquals(cachedBytes(gpu), 0);
-      engine.dispose();
-    }
-  }));
-
-for (const [after, slabCount] of [[0, 0], [1, 1]] as const) {
-  Deno.test(`TransferEngine.fillRing() keeps ${slabCount} slabs when the host gives no more`, () => {
-    const { driver, setFault } = faultyDriver(simulateDriver());
-    return withDevice((gpu) => {
-      const engine = new TransferEngine(gpu.context, TINY_LIMITS);
-      setFault({ name: "cuMemHostAlloc", after });
-      if (slabCount === 0) assertThrows(() => engine.fillRing(), CudaError);
-      else engine.fillRing();
-      const slabBytes = TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots;
-      assertEquals(cachedBytes(gpu), slabCount * slabBytes);
-      setFault(undefined);
-      engine.dispose();
-    }, { driver });
-  });
-}
-
 Deno.test("CopyLanes do not keep a program running", async () => {
   const { code, stdout, stderr } = await evaluate(`
     import { openTestDevice } from "./tests/support/driver.ts";
@@ -168,29 +133,26 @@ Deno.test("CopyLanes do not keep a program running", async () => {
   assertEquals([code, stdout.trim(), stderr], [0, "true", ""]);
 });
 
-Deno.test("TransferEngine lends threads until lanes pay, also to a caller that blocks", () =>
+Deno.test("large transfers are right before lanes run, while they start, and by lanes", () =>
   withDevice(async (gpu) => {
-    const limits = { ...TINY_LIMITS, laneCount: 5, freshLaneCount: 5 };
-    const engine = new TransferEngine(gpu.context, limits);
-    using _end = { [Symbol.dispose]: () => engine.dispose() };
-    const ways = () => [true, false].map((canLend) => engine.wayFor(LARGE_BYTES, { canLend }));
-    engine.anticipate(LARGE_BYTES, { canLend: true });
-    assertEquals(ways(), ["driver", "driver"]);
-    engine.anticipate(LARGE_BYTES, { canLend: true });
-    assertEquals(ways(), ["ring", canReport() ? "ring" : "driver"]);
-    for (let i = 2; i < 32; i++) engine.anticipate(1, { canLend: true });
-    while (ways().includes("driver")) await delay(5);
-  }));
-
-Deno.test("TransferEngine.runLanes() waits for lanes, but not for so few that they never pay", () =>
-  withDevice(async (gpu) => {
-    for (const laneCount of [3, 2]) {
-      const engine = new TransferEngine(gpu.context, { ...TINY_LIMITS, laneCount });
-      using _end = { [Symbol.dispose]: () => engine.dispose() };
-      await engine.runLanes();
-      const way = engine.wayFor(LARGE_BYTES, { canLend: false });
-      assertEquals(way, laneCount === 3 ? "ring" : "driver");
+    tuneEngine(gpu.context, { laneCount: 7, ringFromSize: "4 MiB" });
+    using buffer = gpu.alloc("uint8", LARGE_BYTES);
+    const array = new Uint8Array(LARGE_BYTES);
+    let isStarted = false;
+    let after = 0;
+    for (let round = 0; after < 3; round++) {
+      const [sent, others] = [patternBytes(LARGE_BYTES, round), patternBytes(LARGE_BYTES, 99)];
+      await buffer.upload(sent);
+      assertSameBytes(await buffer.download(), sent);
+      assertSameBytes(buffer.downloadSync(), sent);
+      buffer.uploadSync(others);
+      assertSameBytes(await buffer.download(array), others);
+      const { runningCount } = engineOf(gpu.context).lanes;
+      if (round === 2) engineOf(gpu.context).startLanes();
+      isStarted ||= runningCount > 0;
+      if (runningCount === 7) after++;
     }
+    assertEquals(isStarted, true);
   }));
 
 testOnDevice("TransferEngine finishes a transfer whose stream is disposed", async (gpu) => {

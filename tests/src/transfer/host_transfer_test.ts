@@ -1,13 +1,16 @@
 // Awaited transfers: the event loop goes on while a stream still has other work to do, and small ones
 // are over in the call.
 
-import { assert, assertEquals, assertFalse } from "@std/assert";
+import { assertEquals, assertFalse, assertGreater } from "@std/assert";
 import { CudaDevice } from "../../../src/device/device.ts";
+import { nextTurn } from "../../../src/order/waiting.ts";
 import { noArrayIsPending } from "../../../src/transfer/array_uses.ts";
-import { TransferEngine } from "../../../src/transfer/engine.ts";
+import { engineOf } from "../../../src/transfer/context_engine.ts";
+import { sleep } from "../../../src/words/timer.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** A transfer that is one driver call, or lands. */
@@ -43,7 +46,7 @@ testOnDevice("upload() in a loop leaves timers their turn", async (gpu) => {
   assertEquals(isOver, true);
 });
 
-Deno.test("upload() and download() of up to 16 MiB are over in the call, when awaited one by one", () =>
+Deno.test("upload() and download() of up to 16 MiB are over in the call, whatever came before", () =>
   withDevice(async (gpu) => {
     for (const byteLength of [2 ** 20, 4 * 2 ** 20, 2 ** 24, 2 ** 24 + 1]) {
       const values = patternBytes(byteLength);
@@ -53,6 +56,7 @@ Deno.test("upload() and download() of up to 16 MiB are over in the call, when aw
       const uploading = buffer.upload(values);
       assertEquals(noArrayIsPending(), byteLength <= 2 ** 24);
       await uploading;
+      await nextTurn();
       const downloading = buffer.download(used);
       assertEquals(noArrayIsPending(), byteLength <= 2 ** 24);
       await downloading;
@@ -60,24 +64,18 @@ Deno.test("upload() and download() of up to 16 MiB are over in the call, when aw
     }
   }));
 
-Deno.test("awaited transfers are over in the call again after an interrupt that dropped a turn's end", () =>
-  withDevice(async (gpu) => {
-    using buffer = gpu.zeros("uint8", 8 * 2 ** 20);
-    const values = patternBytes(8 * 2 ** 20);
-    const { queueMicrotask } = globalThis;
-    globalThis.queueMicrotask = () => {}; // V8 empties the queue when a cell is interrupted
-    await buffer.upload(values);
-    globalThis.queueMicrotask = queueMicrotask;
-    const { now } = performance;
-    performance.now = () => now.call(performance) + 5000;
-    try {
-      const uploading = buffer.upload(values);
-      assert(noArrayIsPending());
-      await uploading;
-    } finally {
-      performance.now = now;
-    }
-  }));
+testOnDevice(
+  "transfers that nobody awaits leave the event loop a turn after some MiB",
+  async (gpu) => {
+    using buffer = gpu.zeros("uint8", 3 * 2 ** 20);
+    const values = patternBytes(3 * 2 ** 20);
+    await nextTurn();
+    const uploading = Array.from({ length: 40 }, () => buffer.upload(values));
+    assertFalse(noArrayIsPending()); // the later ones wait for turns
+    await Promise.all(uploading);
+    assertSameBytes(await buffer.download(), values);
+  },
+);
 
 testOnDevice("transfers of 8 MiB that are called in one breath move side by side", async (gpu) => {
   const arrays = [1, 2, 3].map((seed) => patternBytes(2 ** 23, seed));
@@ -90,7 +88,7 @@ testOnDevice("transfers of 8 MiB that are called in one breath move side by side
   }
 });
 
-Deno.test("a program's first transfers of up to 16 MiB are driver calls, and make no engine", () =>
+Deno.test("a program's first transfers are driver calls, and make no page-locked memory for large ones", () =>
   withDevice(async (gpu) => {
     const hasEngine = () =>
       [...gpu.context.ledger.caches].some(({ name }) => name === "transfer ring");
@@ -109,25 +107,19 @@ Deno.test("a program's first transfers of up to 16 MiB are driver calls, and mak
     assertSameBytes(await buffer.download(), patternBytes(2 ** 24));
   }));
 
-Deno.test("lanes start once a GiB has moved in brief transfers, whichever way they go", () => {
-  const { prototype } = TransferEngine;
-  const { startLanes } = prototype;
-  let startCount = 0;
-  prototype.startLanes = () => void startCount++;
-  try {
+for (const isNew of [false, true]) {
+  const what = isNew ? "new arrays" : "an array";
+  testOnLinux(`lanes start once two GiB have moved in brief transfers into ${what}`, async () => {
+    using gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: 7 } });
+    using x = gpu.zeros("uint8", BRIEF_BYTES);
+    const { lanes } = engineOf(gpu.context);
     const array = new Uint8Array(BRIEF_BYTES);
-    for (const isNew of [false, true]) {
-      using gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: 8 } });
-      using x = gpu.zeros("uint8", BRIEF_BYTES);
-      startCount = 0;
-      for (let moved = 0; moved < 2 ** 30; moved += BRIEF_BYTES) {
-        assertEquals(startCount, 0);
-        if (isNew) x.downloadSync();
-        else x.downloadSync(array);
-      }
-      assertEquals(startCount, 1);
+    for (let moved = 0; moved <= 2 ** 31; moved += BRIEF_BYTES) {
+      if (isNew) x.downloadSync();
+      else x.downloadSync(array);
     }
-  } finally {
-    prototype.startLanes = startLanes;
-  }
-});
+    const end = performance.now() + 10_000;
+    while (lanes.runningCount === 0 && performance.now() < end) await sleep(5);
+    assertGreater(lanes.runningCount, 0);
+  });
+}

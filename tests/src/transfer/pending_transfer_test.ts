@@ -4,7 +4,6 @@
 import { assert, assertEquals, assertFalse, assertRejects, assertThrows } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { CUresult } from "../../../ffi/constants.ts";
-import { findHost } from "../../../ffi/host.ts";
 import {
   type SimulatedLaunch,
   simulateDriver,
@@ -12,20 +11,17 @@ import {
 } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import { nextTurn } from "../../../src/order/waiting.ts";
 import { adoptEngine } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { DEFAULT_LIMITS } from "../../../src/transfer/tuning.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { TINY_LIMITS } from "../../support/tiny_engine.ts";
-import { testOnLinux } from "../../support/test_unless.ts";
 import { withDevice } from "../../support/with_device.ts";
 
 /** Transfers from 4 KiB on take a turn of the event loop for each 16 KiB. */
-const LIMITS = { ...TINY_LIMITS, driverPieceBytes: 16_384 };
+const LIMITS = { ...TINY_LIMITS, maxCallBytes: 16_384, maxFreshCallBytes: 16_384 };
 const LENGTH = 100_000;
 
 /** A device whose larger transfers are under way when their call returns. */
@@ -358,36 +354,3 @@ for (const [name, { lose, words }] of Object.entries(wordsOfLost)) {
       }));
   }
 }
-
-testOnLinux(
-  "upload() resolves when the threads are back that made the ring's pages",
-  () =>
-    withDevice(async (gpu) => {
-      const host = findHost() ?? {} as NonNullable<ReturnType<typeof findHost>>;
-      const limits = { ...DEFAULT_LIMITS, laneCount: 3, ringFromBytes: 0, demandBytes: 0 };
-      adoptEngine(gpu.context, new TransferEngine(gpu.context, limits));
-      const makers = { ...host };
-      const gate = Promise.withResolvers<void>();
-      let awayCount = 0;
-      const leaveLate: typeof host.madviseAtNonblocking = async (...range) => {
-        awayCount++;
-        const status = await makers.madviseAtNonblocking(...range);
-        await gate.promise;
-        return status;
-      };
-      Object.assign(host, { madviseAtNonblocking: leaveLate });
-      let isSettled = false;
-      try {
-        using x = gpu.alloc("uint8", 64 * 2 ** 20);
-        const upload = x.upload(new Uint8Array(x.byteLength)).then(() => isSettled = true);
-        await gpu.synchronize(); // the bytes are there
-        for (let turn = 0; turn < 20; turn++) await nextTurn();
-        assertEquals([awayCount > 0, isSettled], [true, false]);
-        gate.resolve();
-        await upload;
-      } finally {
-        gate.resolve();
-        Object.assign(host, makers);
-      }
-    }, { driver: simulateDriver() }),
-);

@@ -1,413 +1,164 @@
-// Transfers that lanes and the caller copy together: random programs beside a model, calls that fail,
-// and memory that there is not.
+// Transfers that lanes and the caller copy together: random arrays beside a model, behind what is queued,
+// and calls that fail.
 
-import { assert, assertEquals, assertFalse, assertGreater, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertGreater, assertThrows } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
-import { findHost } from "../../../ffi/host.ts";
+import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CopyLanes } from "../../../src/lanes/copy_lanes.ts";
-import type { LaneTask } from "../../../src/lanes/lane_tasks.ts";
-import { canReport, ReportingCopies } from "../../../src/lanes/reporting_copies.ts";
 import { queueOf } from "../../../src/order/stream.ts";
-import { awakeLanes, engineAtRest, engineOf } from "../../../src/transfer/context_engine.ts";
+import type { Direction } from "../../../src/transfer/pieces.ts";
 import { moveShared } from "../../../src/transfer/shared_transfer.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
-import { LENT_BYTES, SHARED_BYTES } from "../../../src/transfer/ways.ts";
+import { isShared } from "../../../src/transfer/ways.ts";
 import { CudaError } from "../../../src/words/errors.ts";
-import { BusyThreads } from "../../support/busy_threads.ts";
+import { sleep } from "../../../src/words/timer.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
-import { type Random, type RandomRun, runSeeds, testRandom } from "../../support/random.ts";
+import { faultyDriver } from "../../support/faulty_driver.ts";
+import { testRandom } from "../../support/random.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 
 const MIB = 2 ** 20;
-const LARGEST = SHARED_BYTES.download.largest;
+const MAX_BYTES = 8 * MIB;
 
-/** A device whose lanes run, are taken for awake, and count the parts that they are given. */
+/** A device, and lanes that share its transfers. */
 class SharingScene implements Disposable {
-  readonly #watched = watchedDriver();
-  readonly #faulty = faultyDriver(this.#watched.driver);
-  /** Names of the driver's functions that were called. */
-  readonly calls = this.#watched.calls;
-  readonly gpu = CudaDevice.open(0, {
-    driver: this.#faulty.driver,
-    transfers: { laneCount: 4 },
-  });
+  readonly #faulty = faultyDriver(simulateDriver());
   readonly setFault = this.#faulty.setFault;
-  readonly #restore: () => void;
-  partCount = 0;
-  /** Most lanes that are taken for awake. */
-  awakeLimit = Infinity;
-  /** Slots whose tasks are pages, of the transfers since it was last cleared. */
-  readonly pageSlots = new Set<number>();
-  /** Parts that were given to such a slot. */
-  collisionCount = 0;
+  readonly gpu = CudaDevice.open(0, { driver: this.#faulty.driver });
+  readonly #lanes = new CopyLanes(0, { laneCount: 2, freshLaneCount: 2 });
 
-  constructor() {
-    const { prototype } = CopyLanes;
-    const { submit } = prototype;
-    const awake = Object.getOwnPropertyDescriptor(prototype, "awakeCount");
-    assert(awake !== undefined);
-    const note = (slot: number, { operation }: LaneTask) => {
-      if (operation === "makePages") this.pageSlots.add(slot);
-      if (operation !== "copyEach") return;
-      this.partCount++;
-      if (this.pageSlots.has(slot)) this.collisionCount++;
-    };
-    prototype.submit = function (slot, task) {
-      note(slot, task);
-      submit.call(this, slot, task);
-    };
-    // On few cores lanes sleep when they have nothing to do; the first part wakes them.
-    const limited = (count: number) => Math.min(count, this.awakeLimit);
-    Object.defineProperty(prototype, "awakeCount", {
-      configurable: true,
-      get(this: CopyLanes) {
-        return limited(this.runningCount);
-      },
-    });
-    this.#restore = () => {
-      prototype.submit = submit;
-      Object.defineProperty(prototype, "awakeCount", awake);
-    };
-  }
-
-  /** Opens the device, and waits for its lanes. */
-  static async open(): Promise<SharingScene> {
+  /** Opens the device, and waits for its lanes unless the caller is to do all by itself. */
+  static async open({ hasLanes = true } = {}): Promise<SharingScene> {
     const scene = new SharingScene();
-    await engineOf(scene.gpu.context).runLanes();
+    if (hasLanes) scene.#lanes.start();
+    while (hasLanes && scene.#lanes.runningCount < 2) await sleep(5);
     return scene;
   }
 
+  move(
+    direction: Direction,
+    buffer: DeviceBuffer<"uint8">,
+    bytes: Uint8Array | (() => Uint8Array),
+  ): void {
+    const { byteLength, ptr: device } = buffer;
+    const staged = StagingMemory.of(this.gpu.context).take(direction, byteLength);
+    assert(staged !== undefined);
+    moveShared({
+      ...{ direction, staged, device, byteLength, lanes: this.#lanes },
+      stream: queueOf(this.gpu.stream),
+      bytes: typeof bytes === "function" ? bytes : () => bytes,
+    });
+  }
+
   [Symbol.dispose](): void {
-    this.#restore();
+    this.#lanes.dispose();
     this.gpu.dispose();
   }
 }
 
-/** Has the system say that no page is there; whose heap has which ones depends on the tests before. */
-function missPages(): Disposable {
-  const host = findHost();
-  assert(host !== undefined);
-  const { mincore } = host;
-  Object.assign(host, {
-    mincore(_address: bigint, _byteLength: bigint, states: Uint8Array) {
-      states.fill(0);
-      return 0;
-    },
-  });
-  return { [Symbol.dispose]: () => void Object.assign(host, { mincore }) };
-}
-
-/** Sizes around the borders of shared transfers and of their pieces. */
-const SIZES = [
-  2 ** 18 - 1,
-  2 ** 18,
-  2 ** 19 - 1,
-  2 ** 19,
-  2 * MIB - 1,
-  4 * MIB + 1,
-  LARGEST,
-  LARGEST + 1,
-];
-
-/** Takes one of these sizes, or any. */
-function someSize(random: Random): number {
-  return random.pick([...SIZES, random.below(LARGEST), random.below(LARGEST)]) ?? 0;
-}
-
-/** Moves bytes between a random part of a buffer and an array, and compares with a model. */
-async function moveAtRandom(
-  { random, log }: RandomRun,
-  { memory, model, host, size }: {
-    readonly memory: DeviceBuffer<"uint8">;
-    readonly model: Uint8Array;
-    readonly host: Uint8Array<ArrayBuffer>;
-    readonly size: number;
-  },
-): Promise<void> {
-  const start = random.below(memory.byteLength - size + 1);
-  using part = memory.subarray(start, start + size);
-  const offset = random.below(64);
-  const bytes = random.below(3) === 0
-    ? new Uint8Array(size) // without pages
-    : host.subarray(offset, offset + size);
-  const [isUpload, isSync, isNew] = [random.below(2), random.below(2), random.below(2)];
-  log.push(`${isUpload}${isSync}${isNew}: ${size} bytes from ${start}, ${offset}`);
-  if (isUpload) {
-    bytes.set(patternBytes(size, random.below(250)));
-    if (isSync) part.uploadSync(bytes);
-    else await part.upload(bytes);
-    model.set(bytes, start);
-  } else if (isNew) {
-    const array = isSync ? part.downloadSync() : await part.download();
-    assertSameBytes(array, model.subarray(start, start + size));
-  } else {
-    if (isSync) part.downloadSync(bytes);
-    else await part.download(bytes);
-    assertSameBytes(bytes, model.subarray(start, start + size));
-  }
-}
-
-Deno.test("shared transfers of random parts, types and places agree with a model", async () => {
-  using scene = await SharingScene.open();
-  using memory = scene.gpu.zeros("uint8", LARGEST + MIB);
-  const host = new Uint8Array(memory.byteLength + 64);
-  await runSeeds(6, async (run) => {
+for (const hasLanes of [true, false]) {
+  const who = hasLanes ? "lanes and the caller" : "the caller alone";
+  testOnLinux(`moveShared() by ${who} moves any size to and from any place`, async () => {
+    using scene = await SharingScene.open({ hasLanes });
+    using memory = scene.gpu.zeros("uint8", MAX_BYTES + MIB);
     const model = new Uint8Array(memory.byteLength);
-    memory.fill(0);
-    for (let call = 0; call < 12; call++) {
-      const size = Math.min(memory.byteLength, someSize(run.random));
-      await moveAtRandom(run, { memory, model, host, size });
+    const random = testRandom();
+    const sizes = [2 ** 18, 2 ** 19 - 1, 2 ** 19, MIB + 1, 2 * MIB - 1, 4 * MIB + 1, MAX_BYTES, 1];
+    for (let call = 0; call < 40; call++) {
+      const size = sizes[call] ?? 1 + random.below(MAX_BYTES);
+      const start = random.below(memory.byteLength - size + 1);
+      using part = memory.subarray(start, start + size);
+      const around = new Uint8Array(size + 64).fill(77);
+      const offset = random.below(64);
+      const array = around.subarray(offset, offset + size);
+      if (call % 2 === 0) {
+        array.set(patternBytes(size, call));
+        scene.move("upload", part, array);
+        array.fill(1); // the call has returned: nothing reads it any more
+        model.set(patternBytes(size, call), start);
+        assertSameBytes(memory.downloadSync(), model);
+      } else {
+        scene.move("download", part, array);
+        assertSameBytes(array, model.subarray(start, start + size));
+        array.fill(77); // nothing writes into it either
+        assert(around.every((byte) => byte === 77));
+      }
     }
   });
-  assertGreater(scene.partCount, 100);
-});
+}
 
-Deno.test("shared transfers convert bfloat16 and leave the bytes around them", async () => {
+testOnLinux("moveShared() comes after what its stream has queued", async () => {
   using scene = await SharingScene.open();
-  const floats = Float32Array.from({ length: MIB }, (_, index) => index % 251);
-  using x = await scene.gpu.upload(floats, { dtype: "bfloat16" });
-  const around = new Float32Array(floats.length + 2).fill(-1);
-  x.downloadSync(around.subarray(1, -1));
-  assertEquals([around[0], around.at(-1)], [-1, -1]);
-  assertEquals(around.subarray(1, -1), floats);
-  assertGreater(scene.partCount, 8);
-});
-
-Deno.test("pages that lanes make for later arrays take no slot from the transfer under way", async () => {
-  using scene = await SharingScene.open();
-  using _missing = missPages();
-  const sent = patternBytes(MIB, 7);
-  using x = await scene.gpu.upload(sent);
-  let pageCount = 0;
-  for (let call = 0; call < 20; call++) {
-    assertSameBytes(x.downloadSync(new Uint8Array(MIB)), sent);
-    pageCount += scene.pageSlots.size;
-    scene.pageSlots.clear();
-  }
-  assertGreater(pageCount, 0);
-  assertEquals(scene.collisionCount, 0);
-});
-
-Deno.test("shared transfers come after what their stream and others have queued", async () => {
-  using scene = await SharingScene.open();
-  const { gpu } = scene;
-  using stream = gpu.createStream();
-  using x = gpu.alloc("uint8", 3 * MIB);
+  using x = scene.gpu.alloc("uint8", 3 * MIB);
   for (let round = 0; round < 8; round++) {
-    x.fill(round, { stream });
+    x.fill(round);
+    const array = new Uint8Array(3 * MIB).fill(100);
+    scene.move("download", x, array);
+    assertEquals(array.findIndex((byte) => byte !== round), -1);
+    x.fill(200);
+    scene.move("upload", x, array);
     assertEquals(x.downloadSync().findIndex((byte) => byte !== round), -1);
-    x.uploadSync(new Uint8Array(3 * MIB).fill(100 + round), { stream });
-    assertEquals((await x.download()).findIndex((byte) => byte !== 100 + round), -1);
   }
 });
 
 const FAULTS: readonly DriverFunction[] = ["cuMemcpyAsync", "cuEventRecord", "cuEventQuery"];
 
 for (const name of FAULTS) {
-  Deno.test(`a shared transfer in which ${name} fails throws, and the next ones are right`, async () => {
-    using scene = await SharingScene.open();
-    using x = scene.gpu.zeros("uint8", 6 * MIB);
-    const sent = patternBytes(6 * MIB, 3);
-    const array = new Uint8Array(6 * MIB);
-    x.uploadSync(sent);
-    x.downloadSync(array);
-    let failedCount = 0;
-    for (let after = 0; after < 12; after++) {
-      const moves = [
-        () => x.uploadSync(sent),
-        () => x.downloadSync(array),
-        () => assertSameBytes(x.downloadSync(), sent),
-      ];
-      for (const move of moves) {
-        scene.setFault({ name, after, status: CUresult.CUDA_ERROR_LAUNCH_TIMEOUT });
-        try {
-          move();
-        } catch (error) {
-          assert(error instanceof CudaError, String(error));
-          failedCount++;
-        }
-        scene.setFault(undefined);
-        scene.gpu.synchronizeSync();
-      }
-      x.uploadSync(sent);
-      assertSameBytes(x.downloadSync(array.fill(0)), sent);
-    }
-    assertGreater(failedCount, 0);
-  });
-}
-
-Deno.test("a new array is made while the copy engine works, and one that cannot be made leaves nothing", async () => {
-  using scene = await SharingScene.open();
-  const { gpu } = scene;
-  const sent = patternBytes(2 * MIB, 5);
-  using x = await gpu.upload(sent);
-  using stream = gpu.createStream();
-  const staged = StagingMemory.of(gpu.context).take("download", sent.length);
-  const lanes = awakeLanes(gpu.context);
-  assert(staged !== undefined && lanes !== undefined);
-  const move = {
-    direction: "download",
-    stream: queueOf(stream),
-    device: x.ptr,
-    byteLength: sent.length,
-    lanes,
-    areLent: false,
-    slots: lanes.freeSlots,
-    staged,
-  } as const;
-  scene.calls.length = 0;
-  const refused = () =>
-    moveShared({
-      ...move,
-      bytes: () => {
-        assert(scene.calls.includes("cuMemcpyAsync"));
-        throw new RangeError("Array buffer allocation failed");
-      },
-    });
-  assertThrows(refused, RangeError, "allocation failed");
-  assertEquals(lanes.freeSlots, move.slots);
-  const array = new Uint8Array(sent.length);
-  moveShared({ ...move, bytes: () => array });
-  assertSameBytes(array, sent);
-  const partCount = scene.partCount;
-  assertSameBytes(x.downloadSync(), sent);
-  assertGreater(scene.partCount, partCount);
-});
-
-Deno.test("a download looks once for lanes that sleep, and the next one wakes them", async () => {
-  using scene = await SharingScene.open();
-  using x = scene.gpu.zeros("uint8", MIB);
-  const { prototype } = CopyLanes;
-  const { rouse } = prototype;
-  const { now } = performance;
-  let time = now.call(performance) + 1000;
-  let wakeCount = 0;
-  const counts: number[] = [];
-  scene.awakeLimit = 0;
-  prototype.rouse = () => void wakeCount++;
-  performance.now = () => time;
-  try {
-    for (const milliseconds of [0, 1, 100]) {
-      time += milliseconds;
-      x.downloadSync();
-      counts.push(wakeCount);
-    }
-  } finally {
-    performance.now = now;
-    prototype.rouse = rouse;
-  }
-  assertEquals(counts, [0, 1, 1]);
-});
-
-Deno.test("without page-locked memory the driver moves the bytes", async () => {
-  using scene = await SharingScene.open();
-  using x = scene.gpu.alloc("uint8", 2 * MIB);
-  const sent = patternBytes(2 * MIB, testRandom().below(200));
-  for (const name of ["cuMemHostRegister_v2", "cuMemHostAlloc", "cuEventCreate"] as const) {
-    StagingMemory.of(scene.gpu.context).trim();
-    scene.setFault({ name, status: CUresult.CUDA_ERROR_OUT_OF_MEMORY });
-    x.uploadSync(sent);
-    assertSameBytes(x.downloadSync(new Uint8Array(sent.length)), sent);
-    scene.setFault(undefined);
-  }
-});
-
-Deno.test("a shared transfer of an array that is page-locked is one copy", async () => {
-  using scene = await SharingScene.open();
-  using x = scene.gpu.zeros("uint8", 2 * MIB);
-  using pinned = scene.gpu.pinned("uint8", 2 * MIB);
-  x.uploadSync(pinned.array);
-  await x.download(pinned.array);
-  assertEquals(scene.partCount, 0);
-  assertThrows(() => x.uploadSync(new Uint8Array(MIB)), RangeError);
-});
-
-const THREADS = { ignore: !canReport(), sanitizeOps: false };
-
-/** A device whose lanes do not run yet. */
-function openWithoutLanes(): CudaDevice {
-  return CudaDevice.open(0, { driver: "simulated", transfers: { laneCount: 6 } });
-}
-
-/** Counts the copies that lent threads were given. */
-function countLent(): { count: number } & Disposable {
-  const { prototype } = ReportingCopies;
-  const { start } = prototype;
-  const counter = {
-    count: 0,
-    [Symbol.dispose]: () => void (prototype.start = start),
-  };
-  prototype.start = function (slot, copy) {
-    counter.count++;
-    return start.call(this, slot, copy);
-  };
-  return counter;
-}
-
-Deno.test("transfers that lent threads share agree with a model", THREADS, async () => {
-  using lent = countLent();
-  const most = LENT_BYTES.upload.largest;
-  const sizes = Object.values(LENT_BYTES).flatMap(({ smallest }) => [smallest - 1, smallest]);
-  await runSeeds(4, async (run) => {
-    using gpu = openWithoutLanes();
-    using memory = gpu.zeros("uint8", most + MIB);
-    const model = new Uint8Array(memory.byteLength);
-    const host = new Uint8Array(memory.byteLength + 64);
-    for (let call = 0; call < 10; call++) {
-      const size = run.random.pick([...sizes, most, most + 1, run.random.below(most)]) ?? 0;
-      await moveAtRandom(run, { memory, model, host, size });
-    }
-  });
-  assertGreater(lent.count, 10); // on a busy machine some threads begin too late, and the others are not asked
-});
-
-for (const direction of ["upload", "download"] as const) {
-  Deno.test(
-    `${direction}Sync() does without lent threads that the program keeps busy`,
-    THREADS,
+  testOnLinux(
+    `moveShared() in which ${name} fails throws, and the next ones are right`,
     async () => {
-      using lent = countLent();
-      using gpu = openWithoutLanes();
-      const sent = patternBytes(LENT_BYTES.upload.largest - 3, 7);
-      const array = new Uint8Array(sent.length).fill(1);
-      using x = gpu.zeros("uint8", sent.length);
-      if (direction === "download") x.uploadSync(sent);
-      {
-        await using _busy = new BusyThreads();
-        if (direction === "upload") x.uploadSync(sent);
-        else x.downloadSync(array);
-        const { count } = lent;
-        assertGreater(count, 1);
-        assertSameBytes(x.downloadSync(), sent);
-        assertEquals(lent.count, count, "threads are asked again at once");
-        if (direction === "download") assertSameBytes(array, sent);
-        array.fill(9); // the threads begin behind this
+      using scene = await SharingScene.open();
+      using x = scene.gpu.zeros("uint8", 6 * MIB);
+      const sent = patternBytes(6 * MIB, 3);
+      let failedCount = 0;
+      for (let after = 0; after < 9; after++) {
+        for (const direction of ["upload", "download"] as const) {
+          const array = sent.slice();
+          scene.setFault({ name, after, status: CUresult.CUDA_ERROR_LAUNCH_TIMEOUT });
+          try {
+            scene.move(direction, x, array);
+          } catch (error) {
+            assert(error instanceof CudaError, String(error));
+            failedCount++;
+          }
+          scene.setFault(undefined);
+          array.fill(9);
+          scene.gpu.synchronizeSync();
+          assertEquals(array.findIndex((byte) => byte !== 9), -1);
+          scene.move("upload", x, sent);
+          scene.move("download", x, array);
+          assertSameBytes(array, sent);
+        }
       }
-      await engineAtRest(gpu.context);
-      assertEquals(array.findIndex((byte) => byte !== 9), -1);
-      assertSameBytes(await x.download(), sent);
+      assertGreater(failedCount, 0);
     },
   );
 }
 
-Deno.test(
-  "page-locked memory that late threads may write ends with the device",
-  THREADS,
-  async () => {
-    const { driver, calls } = watchedDriver();
-    {
-      using gpu = CudaDevice.open(0, { driver, transfers: { laneCount: 6 } });
-      using x = gpu.zeros("uint8", LENT_BYTES.upload.largest);
-      await using _busy = new BusyThreads();
-      x.uploadSync(patternBytes(x.byteLength, 3));
-      assertEquals(StagingMemory.of(gpu.context).byteLength, 0);
-      assertFalse(calls.includes("cuMemHostUnregister"));
-    }
-    const countOf = (name: DriverFunction) => calls.filter((call) => call === name).length;
-    assertEquals(countOf("cuMemHostUnregister"), countOf("cuMemHostRegister_v2"));
-    assertEquals(countOf("cuEventDestroy_v2"), countOf("cuEventCreate"));
-  },
-);
+testOnLinux("moveShared() into an array that cannot be made leaves nothing", async () => {
+  using scene = await SharingScene.open();
+  const sent = patternBytes(2 * MIB, 5);
+  using x = await scene.gpu.upload(sent);
+  const refuse = () => {
+    throw new RangeError("Array buffer allocation failed");
+  };
+  assertThrows(() => scene.move("download", x, refuse), RangeError, "allocation failed");
+  const array = new Uint8Array(sent.length);
+  scene.move("download", x, array);
+  assertSameBytes(array, sent);
+});
+
+Deno.test("isShared() begins with arrays that have no pages, and ends with large ones", () => {
+  const sizes = [2 ** 18, 2 ** 19, 4 * MIB + 1, 8 * MIB, 8 * MIB + 1];
+  assertEquals(sizes.map((size) => isShared(size)), [false, true, true, true, false]);
+  assertEquals(sizes.map((size) => isShared(size, { isFresh: true })), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});

@@ -10,7 +10,13 @@ import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts
 import { shareOf, testRandom } from "../../support/random.ts";
 
 /** Many slots, taken one by one: the ring is as large as there were slots under way at a time. */
-const MANY_SLOTS = { ...SMALL_SLOTS, slotCount: 128, slabSlots: 1 };
+const MANY_SLOTS = {
+  ...SMALL_SLOTS,
+  laneCount: 7,
+  freshLaneCount: 7,
+  slotCount: 128,
+  slabSlots: 1,
+};
 
 /** Slots that lanes work on, and those that are filled meanwhile. */
 const MOST_SLOTS = MANY_SLOTS.laneCount + 8;

@@ -14,7 +14,7 @@ import { CUresult } from "../../../ffi/constants.ts";
 import { CudaDevice } from "../../../mod.ts";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
-import { forgetDownloads, StagingMemory } from "../../../src/transfer/staging_memory.ts";
+import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -73,26 +73,28 @@ testOnDevice("a download of any size lands whole, and in its own array", async (
   assertGreater(landedRounds, 0);
 });
 
-testOnDevice("downloads of up to 4 MiB land, once there were some", async (gpu) => {
-  for (
-    const [size, count, isLanding] of [
-      [2 ** 22 + 1, 64, false],
-      [2 ** 22, 20, true],
-      [65_536, 20, true],
-      [65_535, 320, true],
-      [1, 320, true],
-    ] as const
-  ) {
-    forgetDownloads(gpu.context);
-    const landing = StagingMemory.of(gpu.context);
-    using x = gpu.zeros("uint8", size);
-    gpu.synchronizeSync(); // what comes behind the GPU's work goes another way
-    for (let round = 0; round < count; round++) await x.download();
-    assertEquals(landing.byteLength, 0);
-    x.downloadSync();
-    assertEquals(landing.byteLength > 0, isLanding, `${size} bytes`);
-  }
-});
+for (
+  const [size, count, isLanding] of [
+    [2 ** 22 + 1, 64, false],
+    [2 ** 22, 20, true],
+    [65_536, 20, true],
+    [65_535, 320, true],
+    [1, 320, true],
+  ] as const
+) {
+  testOnDevice(
+    `downloads of ${size} bytes land, once there were some: ${isLanding}`,
+    async (gpu) => {
+      const landing = StagingMemory.of(gpu.context);
+      using x = gpu.zeros("uint8", size);
+      gpu.synchronizeSync(); // what comes behind the GPU's work goes another way
+      for (let round = 0; round < count; round++) await x.download();
+      assertEquals(landing.byteLength, 0);
+      x.downloadSync();
+      assertEquals(landing.byteLength > 0, isLanding);
+    },
+  );
+}
 
 Deno.test("small downloads into arrays that are there land first, and change only the array", () =>
   withDevice(async (gpu) => {

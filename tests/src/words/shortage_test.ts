@@ -31,9 +31,13 @@ Deno.test("hintFor() says that a request is larger than the device", () => {
 
 Deno.test("hintFor() names fragmentation when enough is free", () => {
   assertEquals(
-    hintFor({ ...FULL, freeBytes: 9 * GIB }),
+    hintFor({ ...FULL, freeBytes: 9 * GIB, isHalfThere: true }),
     "enough is free, but in pieces: allocate the largest buffers first",
   );
+  for (const isHalfThere of [false, undefined]) {
+    const amounts = { ...FULL, freeBytes: 9 * GIB, ...isHalfThere === false && { isHalfThere } };
+    assertEquals(hintFor(amounts).startsWith("the driver refuses it although enough seems"), true);
+  }
 });
 
 Deno.test("hintFor() names caches that keep enough", () => {

@@ -13,7 +13,7 @@ export interface Step {
 }
 
 /** Small transfers go through threads and page-locked slots from this size on. */
-const TRANSFERS = { ringSize: "8 MiB", laneCount: 3, ringFromSize: "4 MiB" } as const;
+const TRANSFERS = { ringSize: "8 MiB", laneCount: 7, ringFromSize: "4 MiB" } as const;
 
 /** The devices of one run of a step, opened when it asks for them. */
 export class Scene {

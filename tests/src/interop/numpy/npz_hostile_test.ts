@@ -1,7 +1,14 @@
 // Archives that lie, overlap, or unpack to more than the host has: refused in words, or loaded as they
 // are, with little of the host's memory and with turns for everything else.
 
-import { assert, assertEquals, assertGreater, assertLess, assertRejects } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertGreater,
+  assertInstanceOf,
+  assertLess,
+  assertRejects,
+} from "@std/assert";
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { OutOfMemoryError } from "../../../../mod.ts";
 import { CudaMemoryResource, StatisticsResourceAdaptor } from "../../../../src/entries/memory.ts";
@@ -9,6 +16,7 @@ import { loadNpz, NumpyError, saveNpz } from "../../../../src/entries/numpy.ts";
 import { simulateDriver } from "../../../../src/entries/simulated.ts";
 import { encodeNpyHeader } from "../../../../src/numpy/npy_header.ts";
 import { RECORD_BYTES, SIGNATURES, viewOf } from "../../../../src/numpy/zip_format.ts";
+import { nextTurn } from "../../../../src/order/waiting.ts";
 import { localHeader, zipDirectory } from "../../../../src/numpy/zip_records.ts";
 import { HostPeak } from "../../../support/host_peak.ts";
 import { TemporaryFolder } from "../../../support/temporary_folder.ts";
@@ -229,3 +237,23 @@ testOnDevice("saveNpz() and loadNpz() have room for more than 65,535 arrays", as
   using arrays = await loadNpz(path, gpu);
   assertEquals([arrays.size, arrays.has("a65535")], [65_536, true]);
 });
+
+for (const compress of [false, true]) {
+  testOnDevice(
+    `loadNpz() of a file that is cut meanwhile rejects, compress: ${compress}`,
+    async (gpu) => {
+      using folder = new TemporaryFolder();
+      const path = folder.pathOf("x.npz");
+      using x = await gpu.upload(crypto.getRandomValues(new Uint8Array(65_536)));
+      using many = gpu.alloc("uint8", 40 * 65_536).fillPattern(x);
+      for (const turnCount of [0, 1, 2, 3, 5, 8]) {
+        await saveNpz(path, { many }, { compress });
+        const load = loadNpz(path, gpu).then((arrays) => arrays.dispose(), (error) => error);
+        for (let turn = 0; turn < turnCount; turn++) await nextTurn();
+        Deno.truncateSync(path, 200);
+        const error: unknown = await load; // it may have read all before
+        if (error !== undefined) assertInstanceOf(error, NumpyError);
+      }
+    },
+  );
+}

@@ -2,7 +2,6 @@
 
 import { assertEquals } from "@std/assert";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
-import { engineOf } from "../../../../src/transfer/context_engine.ts";
 import type { Step } from "../scene.ts";
 
 const NUMBERS = Float32Array.from({ length: 64 }, (_, i) => i);
@@ -66,7 +65,6 @@ export const TRANSFER_STEPS: readonly Step[] = [
   {
     name: "large arrays: awaited, through threads that are lent",
     async run({ gpu }) {
-      engineOf(gpu.context).anticipate(2 ** 27, { canLend: true });
       using a = await gpu.upload(LARGE, { signal: STOPPABLE });
       const back = await a.download(undefined, { signal: STOPPABLE });
       assertEquals([back[0], back.at(-1)], [7, 7]);
