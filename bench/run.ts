@@ -17,6 +17,10 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     file: "../src/bench/report.ts",
     about: "Turn the output of deno bench --json into GB/s, a page and a comparison",
   },
+  whole: {
+    file: "whole_programs.ts",
+    about: "Time whole programs from nothing, beside CuPy, cuda.core, JAX and PyTorch",
+  },
   driver: {
     file: "against_driver.ts",
     about: "Compare copies, calls and start-up with the driver API from C++",

@@ -1,6 +1,6 @@
 """Runs notebooks from top to bottom and writes each, executed, as .ipynb and as .html.
 
-Usage: execute.py FOLDER NOTEBOOK...; it prints one line for each notebook that fails. The folder
+Usage: execute.py FOLDER NOTEBOOK...; it prints a line for each notebook, and its error. The folder
 holds plotly.html, the script element that pages with plots get.
 """
 
@@ -72,5 +72,7 @@ def page_resources(notebook, source, folder):
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    for name in sys.argv[2:]:
+    names = sys.argv[2:]
+    for number, name in enumerate(names, 1):
+        print(f"{number} of {len(names)}: {Path(name).stem}", flush=True)
         run(Path(name), folder)

@@ -95,7 +95,10 @@ if (import.meta.main) {
   const names = Deno.args.filter((argument) => argument !== "--save");
   const chosen = names.length > 0 ? names : notebookNames();
   const python = await findPython(["nbclient", "nbconvert"]).catch(stopWith);
+  const count = chosen.length === 1 ? "1 notebook" : `${chosen.length} notebooks`;
+  console.log(`Running ${count} in Jupyter's Deno kernel, some 10 s each:`);
   let failedCount = await execute(python, chosen) ? 0 : 1;
+  console.log("Comparing what they showed with their cells' outputs outside Jupyter:");
   let passedCount = 0;
   for (const name of chosen) {
     const executed = readNotebook(new URL(`${name}.ipynb`, EXECUTED));

@@ -38,8 +38,9 @@ export function writeTexts(folder: string): Text[] {
     const front = `---\ntitle: ${JSON.stringify(text.title)}\ngroup: ${text.group}\n---\n`;
     Deno.writeTextFileSync(path, front + linked(contentsOf(text.source), text.source, folder));
   }
-  const ownTitle = /^# .+\n/; // TypeDoc writes the project's name above the page
-  const readme = linked(contentsOf("README.md").replace(ownTitle, ""), "README.md", folder);
+  const front = contentsOf("README.md").replace(/^# .+\n/, "") // TypeDoc writes the name above it
+    .replace(/<picture>[\s\S]*?<img alt="([^"]*)" src="([^"]*)"[^>]*>\s*<\/picture>/, "![$1]($2)");
+  const readme = linked(front, "README.md", folder);
   Deno.writeTextFileSync(join(folder, "README.md"), readme);
   return texts;
 }

@@ -21,7 +21,7 @@ const SUMMARIES = {
   bandwidth: "only measure; print a table, or JSON with --json",
   calibrate: "find the size from which large transfers should use threads",
   kernel: "install a Jupyter kernel whose memory survives Stop",
-  persisted: "list what outlives its program; forget NAME, start, stop",
+  persisted: "list what outlives programs; also forget NAME, start, stop",
 } as const;
 
 /** The options by name, as they are written and what they do. */

@@ -100,7 +100,8 @@ function requireExact(values: readonly HostValue[]): void {
 function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {
   if (isTyped(source)) {
     const own = dtypeOf(source) ?? dtype;
-    return { array: source, shape: [bytesOf(source, "upload").byteLength / elementBytes(own)] };
+    const length = bytesOf(source, "upload").byteLength / elementBytes(own);
+    return { array: source, shape: shapeBeside(source, length) };
   }
   if (!isBytes(source)) return packValues(iterableOf(source), dtype);
   const { byteLength } = bytesOf(source, "upload");
@@ -110,6 +111,14 @@ function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements
     `Cannot upload ${byteLength} bytes as ${dtype}: they do not divide into elements of ` +
       `${elementBytes(dtype)} bytes`,
   );
+}
+
+/** The shape that an array brings along, as Python's do; one axis where that is no shape of it. */
+function shapeBeside(source: HostArray, length: number): Shape {
+  const { shape } = source as { readonly shape?: unknown };
+  const isShape = Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size)) &&
+    shape.every((size) => size >= 0) && countOf(shape) === length;
+  return isShape ? shape as number[] : [length];
 }
 
 function isTyped(source: HostMemory | HostValues): source is HostArray {

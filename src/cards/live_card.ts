@@ -2,7 +2,7 @@
 
 import type { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
-import { formatBytes, formatSeconds } from "../words/format.ts";
+import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 /** The most rows shown, so that the card stays small. */
@@ -47,7 +47,9 @@ export function rerunCard(groups: readonly (readonly LiveObject[])[]): Card {
     kind: "notebook",
     state: "warning",
     summary:
-      `${formatBytes(sumOf(groups.flat()))} in ${groups.flat().length} blocks were made at ` +
+      `${formatBytes(sumOf(groups.flat()))} in ${
+        formatCount(groups.flat().length, "block")
+      }, made at ` +
       `${groups.length === 1 ? "the same place" : `${groups.length} places`} of a cell that ` +
       `ran again`,
     parts: [

@@ -9,6 +9,7 @@ import { CASE_BYTES, COPY_CASES } from "../measure/copy_cases.ts";
 import { LATENCY_CASES } from "../measure/latency_cases.ts";
 import { nvbandwidthDocument, parseNvbandwidth } from "../measure/nvbandwidth.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
+import { progressSurface } from "../notebook/progress_surfaces.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";
 import { type CliOptions, UsageError } from "./arguments.ts";
@@ -73,7 +74,7 @@ export async function measure(
 ): Promise<BandwidthResult> {
   const sizes = sizesUpTo(options.largestBytes);
   if (options.quiet === true) return await gpu.bandwidth({ sizes });
-  const bar = new ProgressBar("Measuring");
+  const bar = new ProgressBar("Measuring", progressSurface({ keepsLine: false }));
   try {
     return await gpu.bandwidth({
       sizes,

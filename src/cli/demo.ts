@@ -10,6 +10,7 @@ import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
 import { ProgressBar } from "../notebook/progress_bar.ts";
+import { progressSurface } from "../notebook/progress_surfaces.ts";
 import { formatBytes, messageOf } from "../words/format.ts";
 import { wrapped } from "../words/wrapping.ts";
 import type { CliOptions } from "./arguments.ts";
@@ -77,7 +78,7 @@ function describeDevice(gpu: CudaDevice): string {
 
 /** Moves arrays of every element type and several sizes there and back; counts the wrong ones. */
 async function roundTrips(gpu: CudaDevice): Promise<number> {
-  const bar = new ProgressBar("Round trips");
+  const bar = new ProgressBar("Round trips", progressSurface({ keepsLine: false }));
   const total = DTYPE_NAMES.length * ROUND_TRIP_BYTES.length;
   let done = 0;
   let wrong = 0;

@@ -1365,8 +1365,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * a restart of a notebook's kernel. Starts the keeper, a small process that holds the memory by file
    * descriptors and needs `--allow-run`; works on Linux.
    *
-   * The function returns a device buffer, an object of named device buffers, or a model of {@link
-   * CudaDevice.loadSafetensors}. Inside it this device's memory comes from chunks that other processes can
+   * The function returns a device buffer, an object of named device buffers, or a model of
+   * {@link CudaDevice.loadSafetensors}. Inside it this device's memory comes from chunks that other processes can
    * open. `dispose()` lets go of the memory here and leaves it on the GPU.
    *
    * @throws PersistError when the name was made with another key, or of files that have changed since; when
@@ -1417,8 +1417,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
 
   /**
    * Puts memory to sleep, behind all that was queued: its contents go to host memory or a file, its device
-   * memory is free, and its addresses stay. Resolves when it is away. It comes back by {@link
-   * CudaDevice.wake}, or by its next use; views and recorded graphs stay valid.
+   * memory is free, and its addresses stay. Resolves when it is away. It comes back by
+   * {@link CudaDevice.wake}, or by its next use; views and recorded graphs stay valid.
    *
    * Takes a buffer, a model, an object of named buffers, or all memory of a tag: `{ tag: "weights" }`. The
    * memory must come from a {@link VirtualMemoryResource}, `growable()` or `persist()`. Addresses that the

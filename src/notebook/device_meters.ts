@@ -95,15 +95,28 @@ function startMeter(
     );
   }
   const surface = display ?? new LiveDisplay();
+  let last: Card = { title: name, kind: "", summary: "", parts: [] };
+  let readAt = timeNow();
+  const show = (words: string, state = last.state) => {
+    const note = { type: "note", text: `read at ${readAt}${words}` } as const;
+    return surface.show(showCard(() => ({ ...last, state, parts: [...last.parts, note] })));
+  };
   return LiveWatch.start(gpu, {
     ...watch,
     name,
-    look: () => surface.show(showCard(card)),
-    end: () => surface.show(showCard(() => endCard(gpu, name))),
+    look: () => {
+      [last, readAt] = [card(), timeNow()];
+      // A page that was saved, or whose kernel is gone, shows this as well.
+      return show(`, and kept up to date as long as this ${name} runs`);
+    },
+    end: () =>
+      gpu.disposed
+        ? show(`; this ${name} has ended: its device was disposed`, "disposed")
+        : show(`; this ${name} has ended`),
   });
 }
 
-function endCard({ name: title }: CudaDevice, kind: string): Card {
-  const summary = `The device was disposed: this ${kind} has ended`;
-  return { title, kind, state: "disposed", summary, parts: [] };
+/** The local date and time, such as `2026-03-14 15:09:26`. */
+function timeNow(): string {
+  return new Date().toLocaleString("sv");
 }

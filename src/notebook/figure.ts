@@ -55,7 +55,7 @@ const PICTURE_SIZE = new OptionSet<PictureSize>({ width: NUMBER, height: NUMBER 
  * A plotly figure, as the plot functions return it. As a cell's last expression it draws itself; on
  * a console it prints its description. Change `data`, `layout` or `config` before showing it. It has
  * every type of trace of plotly.js but those that fetch maps; a type that is misspelt is refused at
- * once, and an attribute when the figure is drawn.
+ * once, and an attribute where a cell shows the figure, or `toSVG()` draws it.
  */
 export class Figure {
   /** The traces, as plotly.js takes them. */
@@ -105,15 +105,9 @@ export class Figure {
     return figureFragment(this.#parts());
   }
 
-  /**
-   * Returns a self-contained HTML document that draws the figure without a network.
-   *
-   * @throws TypeError for attributes that plotly.js does not have, with the names that are near.
-   */
+  /** Returns a self-contained HTML document that draws the figure without a network. */
   async toPage(title: string): Promise<string> {
-    const parts = this.#parts();
-    await checkFigure(parts);
-    return await figurePage(title, parts);
+    return await figurePage(title, this.#parts());
   }
 
   /**

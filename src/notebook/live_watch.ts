@@ -39,7 +39,7 @@ export interface WatchTask extends WatchOptions {
   readonly name: string;
   /** Runs once; returns a promise if a program's display shows the result later. */
   readonly look: () => unknown;
-  /** Called when the device was disposed, instead of {@link WatchTask.look}. */
+  /** Called once when the watch has ended: its device was disposed, or it was stopped. */
   readonly end?: () => unknown;
 }
 
@@ -47,12 +47,14 @@ export interface WatchTask extends WatchOptions {
 export class LiveWatch implements Disposable {
   readonly #name: string;
   readonly #key: string;
+  readonly #end: () => void;
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** @ignore Names a watch; {@link LiveWatch.start} starts it. */
-  private constructor(name: string, key: string) {
+  private constructor(name: string, key: string, end: () => void) {
     this.#name = name;
     this.#key = key;
+    this.#end = end;
   }
 
   /** @ignore Runs the task at once and then regularly, and ends a former watch of the same name. */
@@ -70,13 +72,22 @@ export class LiveWatch implements Disposable {
     }
     const key = `${task.name} ${gpu.ordinal} ${gpu.info.uuid}`;
     watches.get(key)?.stop();
-    const watch = new LiveWatch(task.name, key);
     const failed = `${task.name}: its display failed`;
+    const watch = new LiveWatch(task.name, key, () => {
+      try {
+        warnOfFailure(task.end?.(), failed);
+      } catch (error) {
+        warn(`${failed}: ${error}`);
+      }
+    });
     warnOfFailure(task.look(), failed);
     const step = (): void => {
-      if (gpu.disposed) watch.stop();
+      if (gpu.disposed) {
+        watch.stop();
+        return;
+      }
       try {
-        warnOfFailure(gpu.disposed ? task.end?.() : task.look(), failed);
+        warnOfFailure(task.look(), failed);
       } catch (error) {
         // An error thrown by a timer while a cell waits would stop the kernel from answering.
         warn(`${task.name} ended: ${error}`);
@@ -97,9 +108,11 @@ export class LiveWatch implements Disposable {
 
   /** Stops the watch; a second call does nothing. */
   stop(): void {
+    if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
     if (watches.get(this.#key) === this) watches.delete(this.#key);
+    this.#end();
   }
 
   /** Same as {@link LiveWatch.stop}, for `using`. */

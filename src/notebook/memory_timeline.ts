@@ -52,6 +52,7 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
     droppedCount: gpu.timeline.droppedCount,
   });
   const [cells, tracks] = [cellMarks(events, xOf), trackMarks(events, xOf)];
+  const names = cellNames(cells, scale.end);
   return new Figure({
     data: [
       ...[...history.bytes.keys()].map((kind, index) => kindTrace(history, { kind, index, scale })),
@@ -62,9 +63,9 @@ export function plotMemoryTimeline(gpu: CudaDevice): Figure {
         title: `Memory over time: ${gpu.name}`,
         subtitle: words,
         plotHeight: PLOT_HEIGHT,
-        above: cells.length > 0 ? CELL_NAME_HEIGHT : 0,
+        above: names.lineCount * CELL_NAME_HEIGHT,
         legendNames: [...history.bytes.keys(), EVENT_NAME],
-        annotations: [...cellNames(cells, scale.end), ...trackNames(tracks)],
+        annotations: [...names.annotations, ...trackNames(tracks)],
       }),
       shapes: markRules({ cells, tracks }),
       xaxis: plainAxis(`${time.name} since the first event`, { range: [0, scale.end] }),

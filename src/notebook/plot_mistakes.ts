@@ -30,7 +30,7 @@ interface PlotlySchema {
 
 /** Mistakes that are told; the others are of containers that the figure happens not to use. */
 const TOLD = ["schema", "value", "object", "array"];
-const MOST_TOLD = 3;
+const MAX_TOLD = 3;
 
 /** Names in plotly.js's schema that are about an attribute, and are not inside it. */
 const ABOUT = /^_|^(valType|description|editType|role|dflt|impliedEdits|items|arrayOk|min|max)$/;
@@ -47,10 +47,10 @@ export function requireAttributes(
   const faults = (plotly.validate(data, layout) ?? []).filter(({ code }) => TOLD.includes(code));
   if (faults.length === 0) return;
   const schema = plotly.PlotSchema.get();
-  const words = faults.slice(0, MOST_TOLD).map((fault) =>
+  const words = faults.slice(0, MAX_TOLD).map((fault) =>
     faultWords(fault, schema, { data, layout })
   );
-  const rest = faults.length > MOST_TOLD ? ` and ${faults.length - MOST_TOLD} more` : "";
+  const rest = faults.length > MAX_TOLD ? ` and ${faults.length - MAX_TOLD} more` : "";
   throw new TypeError(`Cannot draw a figure: ${words.join("; ")}${rest}`);
 }
 

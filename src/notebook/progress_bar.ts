@@ -1,13 +1,7 @@
 // Progress of any job, in a cell, on a terminal or in a log: the same call everywhere.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
-import {
-  formatBytes,
-  formatSeconds,
-  formatSpeed,
-  messageOf,
-  visibleText,
-} from "../words/format.ts";
+import { formatPart, formatSeconds, formatSpeed, messageOf, visibleText } from "../words/format.ts";
 import { NUMBER, OptionSet, requireKind, SIGNAL, TEXT, warnOfFailure } from "../words/options.ts";
 import { timerMilliseconds } from "../words/timer.ts";
 import { warn } from "../words/warning.ts";
@@ -17,6 +11,9 @@ import {
   progressSurface,
   SURFACE,
 } from "./progress_surfaces.ts";
+
+/** The unit of what has no end yet: it must fit the beginning and the end. */
+const MEBIBYTE = 2 ** 20;
 
 /** A job in a notebook without progress for so long counts as failed. */
 const STALL_SECONDS = 10;
@@ -173,9 +170,10 @@ function progressWords({ done, total, seconds }: Pace, unit: string | undefined)
   return `${amount}${speed}, ${formatSeconds(seconds * (total - done) / done)} left`;
 }
 
-/** Returns the amount as text; a stream of unknown length has no total yet. */
+/** Returns the amount as text, in one unit; a stream of unknown length has no total yet. */
 function amountWords({ done, total }: Omit<Pace, "seconds">, unit: string | undefined): string {
-  const words = (count: number) => unit === undefined ? formatBytes(count) : `${count}`;
-  const amount = total === Infinity ? words(done) : `${words(done)} of ${words(total)}`;
-  return unit === undefined ? amount : `${amount} ${unit}`;
+  if (unit === undefined) {
+    return total === Infinity ? `${(done / MEBIBYTE).toFixed(1)} MiB` : formatPart(done, total);
+  }
+  return total === Infinity ? `${done} ${unit}` : `${done} of ${total} ${unit}`;
 }

@@ -43,11 +43,12 @@ export const SURFACE: OptionKind = {
 
 /**
  * Returns the surface that fits this program's output. Outside of notebooks that is standard error,
- * so that a pipe or a file gets only the program's results.
+ * so that a pipe or a file gets only the program's results. A terminal keeps the last line unless
+ * told otherwise.
  */
-export function progressSurface(): ProgressSurface {
+export function progressSurface({ keepsLine = true } = {}): ProgressSurface {
   if (inNotebook()) return new CellSurface();
-  return Deno.stderr.isTerminal() ? new TerminalSurface() : new LogSurface();
+  return Deno.stderr.isTerminal() ? new TerminalSurface({ keepsLine }) : new LogSurface();
 }
 
 /** Redraws one output of the cell. */
@@ -70,9 +71,14 @@ class CellSurface implements ProgressSurface {
   }
 }
 
-/** Redraws one line, and leaves it empty when the job is over. */
+/** Redraws one line, and leaves its last state there, or an empty line, when the job is over. */
 export class TerminalSurface implements ProgressSurface {
   readonly pauseMilliseconds = 50;
+  readonly #keepsLine: boolean;
+
+  constructor({ keepsLine = true } = {}) {
+    this.#keepsLine = keepsLine;
+  }
 
   draw({ title, done, total, words }: ProgressState): void {
     const room = columnCount() - 1; // what reaches the last column may go on in the next line
@@ -82,8 +88,9 @@ export class TerminalSurface implements ProgressSurface {
     write(`\r\x1b[K${cut(line, room)}`);
   }
 
-  finish(): void {
-    write("\r\x1b[K");
+  finish(state: ProgressState): void {
+    if (this.#keepsLine) this.stop(state);
+    else write("\r\x1b[K");
   }
 
   stop(state: ProgressState): void {

@@ -16,7 +16,7 @@ import { LiveWatch, type ShownWatchOptions, WATCH_OPTIONS } from "./live_watch.t
  */
 const MIN_GAP_SECONDS = 0.4;
 
-/** Returns groups of live blocks that several runs of the same cell created. */
+/** Returns groups of live blocks that earlier runs of a cell created, which has run again since. */
 export function heldByEarlierRuns(
   objects: Iterable<LiveObject>,
   runs: CellRuns = cellRuns,
@@ -28,7 +28,8 @@ export function heldByEarlierRuns(
     const label = name === `${kind}#${id}` ? `${kind} ${byteLength}` : name; // the number differs
     return `${stack?.[0]} ${label}`;
   });
-  return [...groups.values()].filter((group) => group.length > 1 && isOfSeveralRuns(group, runs));
+  return [...groups.values()].map((group) => earlierOf(group, runs))
+    .filter((group) => group.length > 0);
 }
 
 /**
@@ -74,17 +75,26 @@ class MovingDisplay {
   }
 }
 
-function isOfSeveralRuns(group: readonly LiveObject[], runs: CellRuns): boolean {
+/** Leaves out what the newest run made: it is held because the cell has just run. */
+function earlierOf(group: readonly LiveObject[], runs: CellRuns): LiveObject[] {
   const found = group.map(({ id }) => runs.ofObject(id));
-  if (new Set(found.map((run) => run?.last)).size > 1) return true;
-  return !isCertain(found[0]) && hasGap(group);
+  const numbers = found.map((run) => run?.last ?? 0);
+  if (new Set(numbers).size > 1) {
+    const newest = Math.max(...numbers);
+    return group.filter((_, index) => numbers[index] !== newest);
+  }
+  if (isCertain(found[0])) return [];
+  const newest = newestAge(group);
+  return group.filter(({ ageSeconds }) => ageSeconds > newest);
 }
 
 function isCertain(run: CellRun | undefined): boolean {
   return run !== undefined && run.first === run.last;
 }
 
-function hasGap(group: readonly LiveObject[]): boolean {
+/** The age of the oldest block of the newest run, where only the time between runs tells them apart. */
+function newestAge(group: readonly LiveObject[]): number {
   const ages = group.map(({ ageSeconds }) => ageSeconds).sort((a, b) => a - b);
-  return ages.some((age, index) => age - (ages[index - 1] ?? age) > MIN_GAP_SECONDS);
+  const gap = ages.findIndex((age, index) => age - (ages[index - 1] ?? age) > MIN_GAP_SECONDS);
+  return gap < 0 ? Infinity : ages[gap - 1] ?? Infinity;
 }

@@ -51,14 +51,72 @@ export function markRules(
   ];
 }
 
-/** Writes the names of cells above the plot, which ends at `end`, where there is room for them. */
-export function cellNames(marks: readonly TimelineMark[], end: number): Partial<Annotations>[] {
-  let free = 0;
-  return marks.flatMap((mark) => {
-    if (mark.x < free) return [];
-    free = mark.x + (mark.name.length + 1) * GLYPH_SHARE * end;
-    return [{ ...nameNote(mark), yanchor: "bottom" as const }];
-  });
+/** The names of cells above a plot, and the lines that they take. */
+export interface CellNames {
+  readonly annotations: Partial<Annotations>[];
+  readonly lineCount: number;
+}
+
+/** Names that lie on each other, as one. */
+interface NameGroup {
+  readonly names: string[];
+  readonly x: number;
+}
+
+/** Letters that fit into a line over the whole plot. */
+const MAX_LETTERS = Math.floor(1 / GLYPH_SHARE);
+
+/** Writes the names of all cells above the plot, which ends at `end`: neighbours share a label. */
+export function cellNames(marks: readonly TimelineMark[], end: number): CellNames {
+  const groups: NameGroup[] = [];
+  for (const { name, x } of marks) {
+    const last = groups.at(-1);
+    if (last !== undefined && x < placeOf(last, end).right) last.names.push(name);
+    else groups.push({ names: [name], x });
+    mergeLast(groups, end);
+  }
+  const labels = groups.map((group) => ({ ...placeOf(group, end), lines: linesOf(group) }));
+  return {
+    annotations: labels.map(({ left, lines }) => ({
+      ...nameNote({ name: lines.join("\n"), x: left }),
+      text: lines.map(escapeHtml).join("<br>"),
+      yanchor: "bottom" as const,
+    })),
+    lineCount: Math.max(0, ...labels.map(({ lines }) => lines.length)),
+  };
+}
+
+/** A label at the right edge begins further left, where another one may be. */
+function mergeLast(groups: NameGroup[], end: number): void {
+  for (
+    let last = groups.at(-1), before = groups.at(-2);
+    last !== undefined && before !== undefined;
+  ) {
+    if (placeOf(last, end).left >= placeOf(before, end).right) return;
+    before.names.push(...last.names);
+    groups.pop();
+    [last, before] = [before, groups.at(-2)];
+  }
+}
+
+/** The range of the axis that a label covers. */
+function placeOf(group: NameGroup, end: number): { readonly left: number; readonly right: number } {
+  const width = Math.max(...linesOf(group).map(({ length }) => length + 1)) * GLYPH_SHARE * end;
+  const left = Math.max(0, Math.min(group.x, end - width));
+  return { left, right: left + width };
+}
+
+/** `cell 3`, or `cells 3, 4, 7-9`, in lines. */
+function linesOf({ names }: NameGroup): string[] {
+  if (names.length === 1) return [...names];
+  const lines = ["cells"];
+  for (const [index, name] of names.entries()) {
+    const word = name.replace(/^cell /, "") + (index < names.length - 1 ? "," : "");
+    const line = lines.at(-1) ?? "";
+    if (line.length + 1 + word.length > MAX_LETTERS) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
 }
 
 /** Writes the names of tracks at the top of the plot. */

@@ -362,7 +362,7 @@ def to_wire(value):
     else:
         dtype = BY_FORMAT.get(view.format.lstrip("<=@"))
         if dtype is not None:
-            return ["typed", dtype, *lend(view.tobytes())]
+            return ["typed", dtype, *lend(view.tobytes()), list(view.shape)]
     if hasattr(value, "__array_interface__"):
         raise TypeError(f"{kind} of {value.dtype} has no form in JavaScript: use its astype()")
     if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):

@@ -101,7 +101,7 @@ export interface Arrival {
 export function fromWire(wire: Wire, arrival: Arrival): PythonValue {
   if (!Array.isArray(wire)) return wire as PythonValue;
   const [kind, ...rest] = wire;
-  const [first, second, third] = rest;
+  const [first, second, third, fourth] = rest;
   switch (kind) {
     case "list":
       return (first as Wire[]).map((item) => fromWire(item, arrival));
@@ -117,7 +117,9 @@ export function fromWire(wire: Wire, arrival: Arrival): PythonValue {
       return copyOf(first as number, second as number, arrival);
     case "typed": {
       const bytes = copyOf(second as number, third as number, arrival);
-      return viewBits(first as DType, { buffer: bytes.buffer });
+      const array = viewBits(first as DType, { buffer: bytes.buffer });
+      // gpu.upload() gives the buffer this shape.
+      return Object.defineProperty(array, "shape", { value: Object.freeze(fourth as number[]) });
     }
     default:
       return arrival.find(first as number) as PythonValue;

@@ -34,6 +34,16 @@ export function formatBytes(byteLength: number): string {
   return `${sign}${shown(amount)} ${UNITS[unit]}`;
 }
 
+/**
+ * Formats a part of an amount of bytes in the unit of the whole, so that it is compared at a glance:
+ * `"0.25 of 1 GiB"`.
+ */
+export function formatPart(byteLength: number, wholeBytes: number): string {
+  const whole = formatBytes(wholeBytes);
+  const unit = UNITS.findIndex((name) => whole.endsWith(` ${name}`));
+  return `${shown(byteLength / 1024 ** unit)} of ${whole}`;
+}
+
 /** Rounds to two digits below ten and to one above. */
 function shown(amount: number): number {
   return Number(amount.toFixed(amount < 10 ? 2 : 1));

@@ -4,6 +4,7 @@ import {
   assert,
   assertAlmostEquals,
   assertEquals,
+  assertMatch,
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
@@ -184,11 +185,21 @@ Deno.test("cellMarks() finds the first event of each cell, and none where no cel
   assertEquals(marks, [{ name: "cell 2", x: 0 }, { name: "cell 4", x: 2 }]);
 });
 
-Deno.test("cellNames() leaves out names that would lie on each other", () => {
-  const marks = [0, 1, 20, 21, 40].map((x) => ({ name: `cell ${x}`, x }));
-  assertEquals(cellNames(marks, 100).map(({ text }) => text), ["cell 0", "cell 20", "cell 40"]);
-  const long = [{ name: "cell 26-28", x: 0 }, { name: "cell 29", x: 9 }];
-  assertEquals(cellNames(long, 100).map(({ text }) => text), ["cell 26-28"]);
+Deno.test("cellNames() names every cell: those that would lie on each other share a label", () => {
+  const at = (...places: number[]) => places.map((x) => ({ name: `cell ${x}`, x }));
+  const texts = (marks: { name: string; x: number }[]) =>
+    cellNames(marks, 100).annotations.map(({ text }) => text);
+  assertEquals(texts(at(0, 1, 30, 31, 60)), ["cells 0, 1", "cells 30, 31", "cell 60"]);
+  assertEquals(texts([{ name: "cell 26-28", x: 0 }, { name: "cell 29", x: 9 }]), [
+    "cells 26-28, 29",
+  ]);
+  assertEquals(texts(at(90, 99)), ["cells 90, 99"]); // at the right edge
+  const many = Array.from({ length: 60 }, (_, index) => ({ name: `cell ${index}`, x: index / 60 }));
+  const { annotations, lineCount } = cellNames(many, 100);
+  assertEquals([annotations.length, lineCount], [1, 3]);
+  for (const { name } of many) {
+    assertMatch(annotations[0]?.text ?? "", new RegExp(`\\b${name.slice(5)}\\b`));
+  }
 });
 
 testOnDevice("plots leave room for a legend that wraps on a narrow page", (gpu) => {

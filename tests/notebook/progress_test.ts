@@ -41,14 +41,18 @@ function captureLog(body: () => void): string[] {
 }
 
 /** Returns what is written to a terminal of a width. */
-function captureTerminal(columns: number, body: (bar: ProgressBar) => void): string[] {
+function captureTerminal(
+  columns: number,
+  body: (bar: ProgressBar) => void,
+  surface = new TerminalSurface(),
+): string[] {
   const written: string[] = [];
   const { writeSync } = Deno.stderr;
   const { consoleSize } = Deno;
   Deno.stderr.writeSync = (bytes) => written.push(new TextDecoder().decode(bytes));
   Deno.consoleSize = () => ({ columns, rows: 24 });
   try {
-    body(new ProgressBar("files", new TerminalSurface()));
+    body(new ProgressBar("files", surface));
   } finally {
     Deno.stderr.writeSync = writeSync;
     Deno.consoleSize = consoleSize;
@@ -79,6 +83,24 @@ Deno.test("ProgressBar.update() keeps to one line of a narrow terminal", () => {
   }
 });
 
+Deno.test("ProgressBar.finish() leaves its last line in a terminal, unless told otherwise", () => {
+  const finish = (bar: ProgressBar) => {
+    bar.update(10, 10, "10 of 10 MiB in 3 s");
+    bar.finish();
+  };
+  assertMatch(captureTerminal(80, finish).join(""), /files █+ 10 of 10 MiB in 3 s\n$/);
+  const cleared = captureTerminal(80, finish, new TerminalSurface({ keepsLine: false }));
+  assertEquals(cleared.at(-1), "\r\x1b[K");
+});
+
+Deno.test("progress() counts bytes in one unit from start to end", () => {
+  const surface = new RecordingSurface(0);
+  const report = progress("weights", { surface });
+  for (const done of [2 ** 10, 2 ** 28, 2 ** 30]) report(done, 2 ** 30);
+  const amounts = surface.drawn.map(({ words }) => words.split(/,| in /)[0]);
+  assertEquals(amounts, ["0 of 1 GiB", "0.25 of 1 GiB", "1 of 1 GiB"]);
+});
+
 Deno.test("ProgressBar.stop() leaves its words on a line of their own", () => {
   const written = captureTerminal(80, (bar) => bar.stop("stopped at 1 MiB"));
   assertMatch(written.join(""), / stopped at 1 MiB\n$/);
@@ -102,8 +124,8 @@ Deno.test("progress() says amount, speed and time left, and finishes with the la
   const report = progress("weights", { surface });
   report(2 ** 20, 2 ** 22);
   report(2 ** 22, 2 ** 22);
-  assertMatch(surface.drawn[0]?.words ?? "", /^1 MiB of 4 MiB, .* GB\/s, .* left$/);
-  assertMatch(surface.finished[0]?.words ?? "", /^4 MiB of 4 MiB in .*, .* GB\/s$/);
+  assertMatch(surface.drawn[0]?.words ?? "", /^1 of 4 MiB, .* GB\/s, .* left$/);
+  assertMatch(surface.finished[0]?.words ?? "", /^4 of 4 MiB in .*, .* GB\/s$/);
   assertEquals(surface.finished.length, 1);
 });
 
@@ -112,8 +134,8 @@ Deno.test("progress() names no total while a stream's length is unknown", () => 
   const report = progress("download", { surface });
   report(2 ** 20, Infinity);
   report(2 ** 20, 2 ** 20);
-  assertMatch(surface.drawn[0]?.words ?? "", /^1 MiB, [^,]* GB\/s$/);
-  assertMatch(surface.finished[0]?.words ?? "", /^1 MiB of 1 MiB in /);
+  assertMatch(surface.drawn[0]?.words ?? "", /^1\.0 MiB, [^,]* GB\/s$/);
+  assertMatch(surface.finished[0]?.words ?? "", /^1 of 1 MiB in /);
 });
 
 Deno.test("progress() counts what it is told to count", () => {
@@ -181,7 +203,7 @@ Deno.test("progress() says that nothing comes any more, and goes on when somethi
   const report = progress("weights", { surface, stallSeconds: 0.01 });
   report(2 ** 20, 2 ** 21);
   while (surface.drawn.length < 2) await delay(5);
-  assertEquals(surface.drawn[1]?.words, "1 MiB of 2 MiB, nothing came for 10.0 ms");
+  assertEquals(surface.drawn[1]?.words, "1 of 2 MiB, nothing came for 10.0 ms");
   report(2 ** 21, 2 ** 21);
   assertEquals(surface.finished.length, 1);
   const patient = new RecordingSurface(0);

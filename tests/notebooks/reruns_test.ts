@@ -27,6 +27,6 @@ Deno.test("warnOfReruns() warns at the second and the third run, and for the nex
   assertEquals(texts.slice(1, 7).join(""), ""); // former warnings were emptied
   assertStringIncludes(
     texts.slice(7).join("\n"),
-    "56 B in 5 blocks were made at 2 places of a cell",
+    "32 B in 3 blocks, made at 2 places of a cell",
   );
 });

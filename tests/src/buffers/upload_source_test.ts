@@ -250,3 +250,14 @@ testOnDevice("CudaDevice.upload(), uploadAll() believe no subclass's length", as
   assertEquals(packed.buffers.map(({ length }) => length), [2, 1]);
   assertEquals(await gpu.downloadAll([...packed]), [new Uint8Array([4, 5]), new Uint8Array([6])]);
 });
+
+testOnDevice("gpu.upload() keeps the shape that an array brings along", async (gpu) => {
+  const shaped = (shape: unknown) => Object.assign(new Float32Array([1, 2, 3, 4, 5, 6]), { shape });
+  using x = await gpu.upload(shaped([2, 3]));
+  using y = await gpu.upload(shaped([2, 3]), { shape: [3, 2] });
+  assertEquals([x.shape, y.shape], [[2, 3], [3, 2]]);
+  for (const other of [[2, 2], [-2, -3], ["2", 3], [2.5, 2.4], 6, undefined, "2,3"]) {
+    using z = await gpu.upload(shaped(other));
+    assertEquals(z.shape, [6], String(other));
+  }
+});

@@ -386,6 +386,8 @@ testNumpy("typed arrays become arrays of numpy's, and theirs typed arrays, as co
     assertEquals(python.evaluate("[str(b.dtype), b.flags.writeable]"), [dtype, true]);
     assertEquals(python.evaluate("b + b"), array.map((value) => value + value) as unknown);
   }
+  const { shape } = python.evaluate("numpy.zeros((2, 3, 0))") as { shape?: unknown };
+  assertEquals(shape, [2, 3, 0]); // what gpu.upload() makes of it
   assertEquals(python.evaluate("numpy.float16([0.5, 2])"), new Float16Array([0.5, 2]) as unknown);
   assertEquals(python.evaluate("numpy.array([True, False])"), new Uint8Array([1, 0]) as unknown);
   assertEquals(python.evaluate("[numpy.float32(1.5), numpy.int64(7), numpy.bool_(True)]"), [
