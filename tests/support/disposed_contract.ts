@@ -36,7 +36,6 @@ const ARGUMENTS: Readonly<Record<string, (buffer: GpuBuffer, gpu: CudaDevice) =>
   fill: () => [1],
   copyFrom: (buffer) => [buffer],
   copyTo: (buffer) => [buffer],
-  to: () => [{ alloc: () => undefined }],
   upload: () => [new Uint32Array(4)],
   fillPattern: () => [new Uint32Array(1)],
   uploadSync: () => [new Uint32Array(4)],
