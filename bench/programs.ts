@@ -1,76 +1,139 @@
-// How long does a user wait? Whole programs, from the start of the process to its end: import, open, bytes up and
-// down; beside cuda.core, CuPy, JAX and PyTorch doing the same, in turn. Those that are not installed are left
-// out: `deno task bench programs [--sizes LIST] [--rounds N] [--peers LIST] [--before MOD]`.
+// Times whole programs, from nothing to their end: a process starts, imports its library, moves an
+// array to the GPU and back, and ends. `deno task bench programs [result.json [picture.svg]]`; libraries
+// that are not installed are left out. They run in turn, so that a busy machine is busy for all.
 
-import { parseBytes } from "../mod.ts";
-import { formatBytes } from "../src/words/format.ts";
-import { readOptions } from "./arguments.ts";
-import { median } from "./result_file.ts";
+import { fileURLToPath } from "node:url";
+import { CudaDevice, formatBytes } from "../mod.ts";
+import { readWords } from "./arguments.ts";
+import { type BenchRow, median, report } from "./result_file.ts";
 
-const flags = readOptions({
-  sizes: { type: "string", default: "4 KiB,16 MiB,256 MiB,4 GiB" },
-  rounds: { type: "string", default: "5" },
-  peers: { type: "string", default: "cuda.core,cupy,jax,torch" },
-  before: { type: "string" },
-});
-const FORMS = ["awaited", "blocking"] as const;
-const here = new URL("../mod.ts", import.meta.url).pathname;
-const ours = new URL("programs/ours.ts", import.meta.url).pathname;
-const theirs = new URL("programs/peer.py", import.meta.url).pathname;
+const SAMPLE_COUNT = 5;
+const SIZES = [4096, 2 ** 28];
 
-/** A program that takes its turns. */
+/** The program of a library: it moves `count` float32 there and back, and ends with code 0. */
 interface Program {
   readonly name: string;
-  readonly command: string;
-  readonly args: (byteLength: number) => string[];
+  readonly command: (count: number) => readonly [program: string, ...args: string[]];
 }
 
-const kits = { now: here, ...flags.before === undefined ? {} : { before: flags.before } };
-const programs: Program[] = Object.entries(kits).flatMap(([version, mod]) =>
-  FORMS.map((form) => ({
-    name: `vramkit ${version}, ${form}`,
-    command: Deno.execPath(),
-    args: (byteLength: number) => ["run", "-A", "--no-check", ours, mod, `${byteLength}`, form],
-  }))
-);
-for (const library of flags.peers.split(",").filter((name) => name !== "")) {
-  programs.push({
-    name: library,
-    command: "python3",
-    args: (size) => [theirs, library, `${size}`],
-  });
+const kit = new URL("../mod.ts", import.meta.url).href;
+
+/** A program of Python's. Its array is written before: nobody moves memory that was never touched. */
+const python = (name: string, body: string): Program => ({
+  name,
+  command: (count) => [
+    Deno.env.get("VRAMKIT_PYTHON") || "python3",
+    "-c",
+    `import numpy\na = numpy.ones(${count}, numpy.float32)\n${body}\nassert b[-1] == 1`,
+  ],
+});
+
+const PROGRAMS: readonly Program[] = [
+  {
+    name: "vramkit",
+    command: (count) => [
+      Deno.execPath(),
+      "eval",
+      "--ext=ts",
+      "--no-lock",
+      `import { CudaDevice } from ${JSON.stringify(kit)};
+using gpu = CudaDevice.open(0, { driver: "auto" });
+const a = new Float32Array(${count}).fill(1);
+using x = await gpu.upload(a);
+if ((await x.download()).at(-1) !== 1) Deno.exit(1);`,
+    ],
+  },
+  python("CuPy", "import cupy\nb = cupy.asnumpy(cupy.asarray(a))"),
+  python(
+    "cuda.core",
+    `try: from cuda.core import Device
+except ImportError: from cuda.core.experimental import Device
+from cuda.bindings import driver
+device = Device(); device.set_current()
+x = device.allocate(a.nbytes); device.sync()
+b = numpy.empty_like(a)
+assert driver.cuMemcpyHtoD(int(x.handle), a.ctypes.data, a.nbytes)[0] == 0
+assert driver.cuMemcpyDtoH(b.ctypes.data, int(x.handle), a.nbytes)[0] == 0`,
+  ),
+  python("JAX", "import jax\nb = numpy.asarray(jax.device_put(a, jax.devices('cuda')[0]))"),
+  python("PyTorch", "import torch\nb = torch.from_numpy(a).cuda().cpu().numpy()"),
+];
+
+/** Seconds of a program; undefined when it fails. */
+async function timeOf({ name, command }: Program, count: number): Promise<number | undefined> {
+  const [program, ...args] = command(count);
+  const start = performance.now();
+  try {
+    const { success, stderr } = await new Deno.Command(program, {
+      args,
+      env: { NO_COLOR: "1" },
+      stdin: "null",
+      stdout: "null",
+      stderr: "piped",
+    }).output();
+    const seconds = (performance.now() - start) / 1000;
+    if (success) return seconds;
+    const [reason] = new TextDecoder().decode(stderr).trim().split("\n").slice(-1);
+    console.error(`${name} is left out: ${reason}`);
+  } catch (error) {
+    console.error(`${name} is left out: ${error}`);
+  }
+  return undefined;
 }
-for (const text of flags.sizes.split(",")) {
-  const byteLength = parseBytes(text, "--sizes");
-  const times = new Map<string, number[]>();
-  const parts = new Map<string, string>();
-  for (let round = 0; round < Number(flags.rounds); round++) {
-    for (const program of round % 2 === 0 ? programs : programs.toReversed()) {
-      const found = await millisecondsOf(program, byteLength);
-      if (found === undefined) continue;
-      times.set(program.name, [...times.get(program.name) ?? [], found.milliseconds]);
-      parts.set(program.name, found.printed);
+
+/** Runs all programs in turn; the first round fills caches and finds out which there are. */
+async function measure(byteLength: number): Promise<BenchRow[]> {
+  const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
+  const times = new Map<Program, number[]>();
+  for (const program of PROGRAMS) {
+    if (await timeOf(program, count) !== undefined) times.set(program, []);
+  }
+  for (let round = 0; round < SAMPLE_COUNT; round++) {
+    for (const [program, samples] of times) {
+      const seconds = await timeOf(program, count);
+      if (seconds !== undefined) samples.push(seconds);
     }
   }
-  console.log(`${formatBytes(byteLength)}, ${navigator.hardwareConcurrency} cores, milliseconds`);
-  for (const [name, samples] of times) {
-    console.log(
-      `  ${name.padEnd(24)}${median(samples).toFixed(0).padStart(7)}  ${parts.get(name)}`,
-    );
-  }
+  return [...times].map(([{ name }, samples]) => ({
+    name: `${name}, ${formatBytes(byteLength)} up and back`,
+    value: median(samples),
+    unit: "s",
+    samples,
+  }));
 }
 
-/** Runs a program; undefined when it fails, as one whose library is not there does. */
-async function millisecondsOf(
-  { command, args }: Program,
-  byteLength: number,
-): Promise<{ milliseconds: number; printed: string } | undefined> {
-  const start = performance.now();
-  const { success, stdout } = await new Deno.Command(command, {
-    args: args(byteLength),
-    stderr: "null",
-  }).output();
-  const milliseconds = performance.now() - start;
-  const printed = new TextDecoder().decode(stdout).trim().replaceAll(/(\.\d)\d+/g, "$1");
-  return success ? { milliseconds, printed } : undefined;
+/** Draws bars for the largest array, readable on light and dark pages. */
+export function picture(rows: readonly BenchRow[], device: string): string {
+  const [title = ""] = rows.map(({ name }) => name.replace(/^[^,]*, /, ""));
+  const longest = Math.max(...rows.map(({ value }) => value));
+  const bars = rows.map(({ name, value }, index) => {
+    const y = 34 + 24 * index;
+    const width = 420 * value / longest;
+    const [label = ""] = name.split(",");
+    const fill = index === 0 ? "#2f81c7" : "#8b949e";
+    return `<text x="82" y="${y + 13}" text-anchor="end">${label}</text>` +
+      `<rect x="90" y="${y}" width="${width.toFixed(1)}" height="17" rx="2" fill="${fill}"/>` +
+      `<text x="${(96 + width).toFixed(1)}" y="${y + 13}">${value.toFixed(1)} s</text>`;
+  });
+  const height = 42 + 24 * rows.length;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 570 ${height}" width="570" ` +
+    `height="${height}" font-family="system-ui, sans-serif" font-size="13" fill="#757b84">
+<title>Seconds of whole programs: ${title}, ${device}</title>
+<text x="0" y="16" font-weight="600">A whole program: ${title}, ${device}</text>
+${bars.join("\n")}
+</svg>
+`;
+}
+
+if (import.meta.main) {
+  const [resultPath, picturePath] = readWords({ most: 2 });
+  const rows: BenchRow[] = [];
+  for (const byteLength of SIZES) rows.push(...await measure(byteLength));
+  using gpu = CudaDevice.open(0, { driver: "auto" });
+  await report(gpu, rows, resultPath);
+  if (picturePath !== undefined) {
+    const largest = rows.slice(-rows.length / SIZES.length);
+    await Deno.writeTextFile(picturePath, picture(largest, gpu.name));
+    console.log(`Wrote ${fileURLToPath(new URL(picturePath, `file://${Deno.cwd()}/`))}`);
+  }
 }

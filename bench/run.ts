@@ -17,8 +17,8 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     file: "../src/bench/report.ts",
     about: "Turn the output of deno bench --json into GB/s, a page and a comparison",
   },
-  whole: {
-    file: "whole_programs.ts",
+  programs: {
+    file: "programs.ts",
     about: "Time whole programs from nothing, beside CuPy, cuda.core, JAX and PyTorch",
   },
   driver: {
@@ -60,10 +60,6 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   ablation: {
     file: "ablation.ts",
     about: "Time this kit with each mechanism of transfers switched off, in turn",
-  },
-  programs: {
-    file: "programs.ts",
-    about: "Time whole programs, from start to end, beside cuda.core, CuPy, JAX and PyTorch",
   },
   few: {
     file: "transfer/few_cores.ts",

@@ -88,11 +88,9 @@ export function cellNames(marks: readonly TimelineMark[], end: number): CellName
 
 /** A label at the right edge begins further left, where another one may be. */
 function mergeLast(groups: NameGroup[], end: number): void {
-  for (
-    let last = groups.at(-1);
-    let before = groups.at(-2);
-    last !== undefined && before !== undefined;
-  ) {
+  let last = groups.at(-1);
+  let before = groups.at(-2);
+  while (last !== undefined && before !== undefined) {
     if (placeOf(last, end).left >= placeOf(before, end).right) return;
     before.names.push(...last.names);
     groups.pop();
