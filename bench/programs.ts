@@ -50,7 +50,7 @@ if ((await x.download()).at(-1) !== 1) Deno.exit(1);`,
 except ImportError: from cuda.core.experimental import Device
 from cuda.bindings import driver
 device = Device(); device.set_current()
-x = device.allocate(a.nbytes); device.sync()
+x = device.allocate(a.nbytes, stream=device.default_stream); device.sync()
 b = numpy.empty_like(a)
 assert driver.cuMemcpyHtoD(int(x.handle), a.ctypes.data, a.nbytes)[0] == 0
 assert driver.cuMemcpyDtoH(b.ctypes.data, int(x.handle), a.nbytes)[0] == 0`,
