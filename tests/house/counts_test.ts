@@ -15,7 +15,7 @@ const COUNTS: Readonly<
   Record<string, { readonly most: number; count(): number | Promise<number> }>
 > = {
   "lines of src and ffi": {
-    most: 78_000,
+    most: 78_200,
     count: () => sources.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
   },
   "files of src and ffi": { most: 560, count: () => sources.length },
