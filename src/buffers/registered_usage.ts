@@ -85,7 +85,7 @@ export class RegisteredUsage extends StreamUsage {
     if (keeper === undefined) return;
     newest = { keeper, uses };
     for (const use of uses.keys()) current.set(use, newest);
-    former?.keeper.letGo();
+    this.#context.noteReturning(former?.keeper.letGo());
     this.#watch();
   }
 
@@ -104,11 +104,7 @@ export class RegisteredUsage extends StreamUsage {
     kept?.uses.delete(this);
     if (kept === undefined || kept.uses.size > 0) return;
     if (newest === kept) newest = undefined;
-    const context = this.#context;
-    const back = kept.keeper.letGo()?.then(() => {
-      if (context.returning === back) context.returning = undefined;
-    });
-    context.returning = back;
+    this.#context.noteReturning(kept.keeper.letGo());
   }
 
   /** Whether the array still has its memory. */

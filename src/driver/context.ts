@@ -76,16 +76,12 @@ export class Context {
   /** @ignore Memory that was freed in the order of streams and is not back yet. */
   readonly freed: FreedMemory = new FreedMemory();
   /**
-   * @ignore Resolves when threads are back that kept memory; undefined when none is on its way. Calls that
-   * are awaited wait for them, so that nothing goes on behind a test that ends then.
-   */
-  returning: Promise<void> | undefined;
-  /**
    * @ignore Whether a stream of this context is being captured: deferred work waits, because it
    * would be recorded.
    */
   isCapturing = false;
 
+  #returning: Promise<unknown> | undefined;
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #attributes = new Map<DeviceAttribute, number>();
@@ -296,6 +292,23 @@ export class Context {
   noteCopy(byteLength: number, ends: CopyEnds): void {
     this.copiedBytes += byteLength;
     this.ledger.noteCopy(byteLength, ends);
+  }
+
+  /**
+   * @ignore Resolves when threads are back that kept memory; undefined when none is on its way. Calls that
+   * are awaited wait for them, so that nothing goes on behind a test that ends then.
+   */
+  get returning(): Promise<unknown> | undefined {
+    return this.#returning;
+  }
+
+  /** @ignore Notes threads that are on their way back. */
+  noteReturning(threads: Promise<void> | undefined): void {
+    if (threads === undefined) return;
+    const all = Promise.all([this.#returning, threads]).then(() => {
+      if (this.#returning === all) this.#returning = undefined;
+    });
+    this.#returning = all;
   }
 
   /**

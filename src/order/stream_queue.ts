@@ -321,6 +321,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       await waitForGpu(() => this.isIdle, () => this.#waitElsewhere());
     } else if (this.#freedBytes >= MIN_LARGE_BYTES) await this.#waitElsewhere();
     this.context.endWait();
+    await this.context.returning;
   }
 
   /** Blocks until all work that the driver was given so far is done (cuStreamSynchronize). */

@@ -38,7 +38,6 @@ Deno.test("only what starts benches or is started by them reads arguments by its
     "arguments.ts",
     "collectives_rank.ts",
     "peers/first_calls/ours.ts",
-    "programs/ours.ts",
     "run.ts",
     "transfer/calls_by_size.ts",
   ]);

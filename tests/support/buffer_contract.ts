@@ -345,7 +345,7 @@ export function testBuffer(subject: BufferSubject): void {
     assert(kept.disposed);
   });
 
-  Deno.test(`${title} lives on when its device is disposed first`, () => {
+  Deno.test(`${title} lives on when its device is disposed first`, async () => {
     const gpu = openTestDevice();
     const buffer = make(gpu, { dtype: "uint8", shape: 16 });
     gpu.dispose();
@@ -353,6 +353,7 @@ export function testBuffer(subject: BufferSubject): void {
     assertSameBytes(readBytes(buffer), new Uint8Array(16).fill(3));
     buffer.dispose();
     assert(buffer.context.released);
+    await buffer.context.returning; // threads that kept a registered array
   });
 
   testDisposedUse(title, (gpu) => make(gpu, { dtype: "uint32", shape: [2, 2], label: "x" }));
