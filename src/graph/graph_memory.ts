@@ -56,7 +56,7 @@ export class GraphMemory implements MemoryCache {
 
   /** Bytes kept in addition to those that buffers hold. */
   get byteLength(): number {
-    return this.read("reserved") - this.#heldBytes;
+    return Math.max(0, this.read("reserved") - this.#heldBytes);
   }
 
   /** Reads an amount in bytes (cuDeviceGetGraphMemAttribute). */
