@@ -19,7 +19,11 @@ interface PlotlyFault {
   readonly path: readonly (string | number)[];
 }
 
-type SchemaNode = Readonly<Record<string, unknown>>;
+type SchemaNode = {
+  readonly values?: unknown;
+  readonly items?: unknown;
+  readonly [name: string]: unknown;
+};
 
 interface PlotlySchema {
   readonly traces: Readonly<

@@ -53,7 +53,7 @@ Deno.test("the engine has no more than three variables of a module", () => {
 /** What V8 has entered in one call after three like it, without the simulated driver. */
 const ENTERED = {
   upload: { functions: 180, files: 52 },
-  download: { functions: 78, files: 26 },
+  download: { functions: 79, files: 26 }, // one asks whether freed memory waits to be noticed
 } as const;
 
 Deno.test("a warm upload and a warm download enter few functions and files", async () => {
