@@ -86,6 +86,14 @@ async function runPart({ name, paths }: Part, failures: Failures): Promise<void>
   failures.places.push(places.trim());
 }
 
+/** Starts the keeper of persisted memory: an example that started it would end before its child process. */
+async function startKeeper(): Promise<void> {
+  const args = ["run", "-A", "--no-check", "src/cli.ts", "persisted", "start"];
+  const cwd = fileURLToPath(PROJECT_ROOT);
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd }).output();
+  if (!success) console.log(new TextDecoder().decode(stderr));
+}
+
 const seed = Deno.env.get("VRAMKIT_TEST_SEED") ?? String(Date.now() >>> 0);
 
 if (import.meta.main) {
@@ -97,6 +105,7 @@ if (import.meta.main) {
   const start = performance.now();
   const failures: Failures = { errors: [], places: [] };
   const parts = partsOfSuite();
+  await startKeeper();
   const count = Math.min(MAX_PROCESSES, navigator.hardwareConcurrency + 1); // some only wait
   await Promise.all(Array.from({ length: count }, async () => {
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {

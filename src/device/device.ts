@@ -1373,12 +1373,13 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   the function returned something else; when another process keeps it asleep.
    *
    * @example
-   * ```ts ignore
+   * ```ts
    * import { CudaDevice } from "vramkit";
    *
-   * using gpu = CudaDevice.open(0, { driver: "auto" });
-   * using model = await gpu.persist("llama", () => gpu.loadSafetensors("model.safetensors"));
-   * console.log(model.persistence.state, model.persistence.wasThere);
+   * using gpu = CudaDevice.open(0, { driver: "simulated" });
+   * using model = await gpu.persist("llama", () => gpu.zeros("float32", [512, 512]));
+   * console.log(model.persistence.state, model.persistence.wasThere); // clean false
+   * await gpu.forget("llama");
    * ```
    */
   async persist<T extends Persistable>(

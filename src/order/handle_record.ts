@@ -27,7 +27,7 @@ export interface HandleFields {
 
 /** A handle of the driver's, which is released exactly once. */
 export class HandleRecord implements LedgerEntry, Owner {
-  readonly id = nextId();
+  readonly id: number = nextId();
   readonly kind: LiveKind;
   readonly byteLength = 0;
   readonly label: string | undefined;
@@ -36,7 +36,7 @@ export class HandleRecord implements LedgerEntry, Owner {
   readonly streamHandle = 0n;
   readonly scope: string | undefined;
   slot = -1;
-  readonly createdAt = timeOfMaking(this.byteLength);
+  readonly createdAt: number = timeOfMaking(this.byteLength);
   readonly handle: bigint;
   readonly #context: Context;
   readonly #destroy: (handle: bigint) => void;

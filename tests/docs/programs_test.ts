@@ -9,8 +9,8 @@ import { shareOf } from "../support/random.ts";
 /** Languages of blocks that are no programs of this kit. */
 const OTHER_LANGUAGES = ["json", "mermaid", "python", "sh", "text"];
 
-/** Files with programs that Deno leaves out: they need a GPU, and CuPy in the same process. */
-const FILES_WITH_CUPY = ["docs/python.md", "src/entries/python.ts"];
+/** Files with programs that Deno leaves out: they need numpy, pyarrow or, on a GPU, CuPy in the same process. */
+const FILES_WITH_PYTHON = ["docs/python.md", "docs/recipes.md", "src/entries/python.ts"];
 
 /** Opens or closes a block, also in a list, in a quotation and in a doc comment. */
 const FENCE = /^[\s>*]*(?:```+|~~~+)(.*)$/;
@@ -39,10 +39,10 @@ Deno.test("blocksOf() finds blocks wherever they may stand", () => {
   ]);
 });
 
-Deno.test("Pages and doc comments have no other program that is left out of the tests than those with CuPy", () => {
+Deno.test("Pages and doc comments have no other program that is left out of the tests than those with Python", () => {
   const odd = blocks.filter(({ info }) => info !== "ts" && !OTHER_LANGUAGES.includes(info));
   const files = new Set(odd.map(({ place, info }) => `${place.split(":")[0]}: ${info}`));
-  assertEquals([...files], FILES_WITH_CUPY.map((path) => `${path}: ts ignore`));
+  assertEquals([...files], FILES_WITH_PYTHON.map((path) => `${path}: ts ignore`));
 });
 
 Deno.test("deno task test executes every program of the pages", async () => {
