@@ -39,6 +39,9 @@ const MAX_TOLD = 3;
 /** Names in plotly.js's schema that are about an attribute, and are not inside it. */
 const ABOUT = /^_|^(valType|description|editType|role|dflt|impliedEdits|items|arrayOk|min|max)$/;
 
+/** Containers for which `validate()` of plotly.js 4 throws. */
+const LEGEND = /^legend\d*$/;
+
 /**
  * Rejects a figure with attributes that plotly.js would ignore.
  *
@@ -48,14 +51,19 @@ export function requireAttributes(
   plotly: PlotlyValidator,
   { data, layout }: Pick<FigureParts, "data" | "layout">,
 ): void {
-  const faults = (plotly.validate(data, layout) ?? []).filter(({ code }) => TOLD.includes(code));
-  if (faults.length === 0) return;
   const schema = plotly.PlotSchema.get();
+  const rest = Object.entries(layout).filter(([name]) => !LEGEND.test(name));
+  const found = plotly.validate(data, Object.fromEntries(rest)) ?? [];
+  const faults = [
+    ...found.filter((fault) => TOLD.includes(fault.code) && !isOfOtherTraces(fault, schema)),
+    ...faultsOfLegends(layout, schema),
+  ];
+  if (faults.length === 0) return;
   const words = faults.slice(0, MAX_TOLD).map((fault) =>
     faultWords(fault, schema, { data, layout })
   );
-  const rest = faults.length > MAX_TOLD ? ` and ${faults.length - MAX_TOLD} more` : "";
-  throw new TypeError(`Cannot draw a figure: ${words.join("; ")}${rest}`);
+  const more = faults.length > MAX_TOLD ? ` and ${faults.length - MAX_TOLD} more` : "";
+  throw new TypeError(`Cannot draw a figure: ${words.join("; ")}${more}`);
 }
 
 function faultWords(
@@ -84,6 +92,27 @@ function faultWords(
   const near = typeof value === "string" ? nearestOf(words, value) : undefined;
   const wanted = words.length > 0 ? `, expected one of ${words.join(", ")}` : "";
   return near === undefined ? `${shown}${wanted}` : `${shown} (did you mean ${near}?)`;
+}
+
+/** Tells a layout's attribute for trace types that the figure does not have: it does no harm. */
+function isOfOtherTraces({ code, container, path }: PlotlyFault, schema: PlotlySchema): boolean {
+  const [name] = path;
+  return code === "schema" && container === "layout" && path.length === 1 &&
+    namesAt(schema, undefined, []).includes(String(name));
+}
+
+/** Unknown attributes of legends; their values are not checked. */
+function faultsOfLegends(layout: FigureParts["layout"], schema: PlotlySchema): PlotlyFault[] {
+  const known = Object(schema.layout.layoutAttributes["legend"]);
+  const legends = Object.entries(layout).filter(([name]) => LEGEND.test(name));
+  return legends.flatMap(([legend, attributes]) =>
+    Object.keys(Object(attributes)).filter((name) => !(name in known)).map((name) => ({
+      code: "schema",
+      container: "layout",
+      trace: null,
+      path: [legend, name],
+    }))
+  );
 }
 
 /** The names of attributes at a place. */

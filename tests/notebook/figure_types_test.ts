@@ -97,6 +97,11 @@ const MISTAKES: Readonly<Record<string, readonly [data: object, layout: object, 
       { title: "Speed" },
       'layout.title is "Speed", expected an object, such as { text }',
     ],
+    "an attribute of a legend": [
+      { y: [1] },
+      { legend: { orientatoin: "h" } },
+      "layout.legend has no orientatoin (did you mean orientation?)",
+    ],
     "a shape": [{ y: [1] }, { shapes: [{ colr: 1 }] }, "layout.shapes.0 has no colr"],
   };
 
@@ -109,6 +114,13 @@ for (const [what, [trace, layout, message]] of Object.entries(MISTAKES)) {
     assertEquals(Object.keys(shown).sort(), ["text/html", "text/plain"]);
   });
 }
+
+Deno.test("Figure draws a legend, and takes the layout of traces that it does not have", async () => {
+  const layout = { showlegend: true, legend: { orientation: "h" }, bargap: 0.1 } as const;
+  const figure = new Figure({ data: [{ y: [1, 2], name: "up" }], layout });
+  assertStringIncludes(await figure.toSVG(), ">up</text>");
+  assertStringIncludes((await display(figure))["text/html"] ?? "", "<img");
+});
 
 async function display(figure: Figure): Promise<Record<string, string>> {
   const show = Reflect.get(figure, Symbol.for("Jupyter.display")) as () => Promise<
