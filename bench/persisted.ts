@@ -13,7 +13,7 @@ const GIB = 2 ** 30;
 const NAME = "bench of persisted memory";
 const MODEL = "bench of a persisted model";
 
-/** How many buffers a persisted object has. */
+/** Buffers of a persisted object. */
 const COUNT = 8;
 
 const [first = "8", part, ...rest] = readWords({ most: 3 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** A program, by its path from this folder. */
 interface Bench {
   readonly file: string;
-  /** What it asks. */
+  /** The question that it answers. */
   readonly about: string;
   /** Flags of Deno that it needs besides all permissions. */
   readonly flags?: readonly string[];

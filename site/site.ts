@@ -16,16 +16,16 @@ import { PROJECT, type Text, TEXT_GROUPS, writeTexts } from "./texts.ts";
 
 /** A built site. */
 export interface Site {
-  /** What search finds. */
+  /** Rows of the search index. */
   readonly rows: readonly SearchRow[];
-  /** What TypeDoc warned of. */
+  /** Warnings of TypeDoc. */
   readonly warnings: readonly string[];
 }
 
 const ROOT = fileURLToPath(PROJECT);
 const ASSETS = fileURLToPath(new URL("assets/", import.meta.url));
 
-/** What the compiler must know: Deno's own types, and the addresses that only Deno resolves. */
+/** Settings of the compiler: Deno's own types, and the addresses that only Deno resolves. */
 const COMPILER_OPTIONS = {
   target: "esnext",
   module: "esnext",

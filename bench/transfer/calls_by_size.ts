@@ -12,7 +12,7 @@ import { median } from "../result_file.ts";
 /** Seconds of a call, by its name and its number of bytes. */
 export type CallTimes = Record<string, Record<number, number>>;
 
-/** What one process has found. */
+/** Times of one process. */
 export interface CallRun {
   readonly device: string;
   readonly openSeconds: number;

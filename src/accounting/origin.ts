@@ -11,7 +11,7 @@ import { inNotebook } from "./notebook_kernel.ts";
  */
 export const OWN_FILES: string = ownFiles(import.meta.url);
 
-/** Whether these are the files of a release. */
+/** True in a release, whose files are bundled. */
 const IS_RELEASE = OWN_FILES.endsWith("/vramkit");
 
 function ownFiles(url: string): string {

@@ -28,7 +28,7 @@ export class RegisteredUsage extends StreamUsage {
   readonly #context: Context;
   readonly #bytes: HostBytes;
   readonly #byteLength: number;
-  /** Whether a use was ordered in this turn: its work may not be queued yet. */
+  /** A use was ordered in this turn: its work may not be queued yet. */
   #isOrdering = false;
 
   /** Starts without a use: the memory is there for the host and all streams. */
@@ -107,7 +107,7 @@ export class RegisteredUsage extends StreamUsage {
     this.#context.noteReturning(kept.keeper.letGo());
   }
 
-  /** Whether the array still has its memory. */
+  /** Tells an array that has its memory from one that was moved away. */
   get isHere(): boolean {
     return this.#bytes.byteLength === this.#byteLength;
   }

@@ -14,7 +14,7 @@ export interface CliOptions {
   /** Folder for files. */
   readonly out: string;
   readonly json: boolean;
-  /** Whether to remove what the command installs. */
+  /** Removes the kernel that the command installs. */
   readonly remove: boolean;
   /** Whether to measure nvbandwidth's cases. */
   readonly cases: boolean;

@@ -52,7 +52,7 @@ interface Finding {
   readonly text: string;
   /** Lines of their own below it. */
   readonly details?: readonly string[];
-  /** What to do about it, best first. */
+  /** Remedies, the best first. */
   readonly fixes?: readonly string[];
   /** Names and paths of the library that were tried. */
   readonly tried?: readonly string[];

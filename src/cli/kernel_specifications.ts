@@ -10,7 +10,7 @@ import { isRecord } from "../words/options.ts";
 export interface KernelSpecification {
   /** Path of its `kernel.json`. */
   readonly path: string;
-  /** Whether Stop leaves the kernel and its memory alone. */
+  /** Stop leaves the kernel and its memory alone. */
   readonly survivesStop: boolean;
 }
 

@@ -14,7 +14,7 @@ export class DeviceStorage implements Storage {
   readonly byteLength: number;
   readonly onHost = false;
   readonly isNeeded = false;
-  /** Whether others may write it unseen, so that all of it counts as written. */
+  /** Other processes may write it unseen, so that all of it counts as written. */
   readonly #isOpenToOthers: boolean;
   #history: AccessHistory | undefined;
   #written: ByteRanges | undefined;

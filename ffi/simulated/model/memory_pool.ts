@@ -101,7 +101,7 @@ export class MemoryPool {
     return this.#usedBytes + this.#lostBytes;
   }
 
-  /** Whether nothing of it is in use, or freed without the pool's knowing. */
+  /** Nothing of it is in use, or freed without the pool's knowing. */
   get isUnused(): boolean {
     return this.#usedBytes === 0 && this.#frees.size === 0;
   }

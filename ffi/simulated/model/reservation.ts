@@ -15,7 +15,7 @@ export class PhysicalMemory {
   readonly device: Device;
   readonly byteLength: number;
   readonly storage: DeviceStorage | SharedStorage;
-  /** Whether it can go to other processes by a descriptor. */
+  /** It can go to other processes by a descriptor. */
   readonly isExportable: boolean;
   /** The bytes behind its descriptors; undefined until it is exported. */
   shared: SharedBytes | undefined;
