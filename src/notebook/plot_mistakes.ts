@@ -19,11 +19,7 @@ interface PlotlyFault {
   readonly path: readonly (string | number)[];
 }
 
-type SchemaNode = {
-  readonly values?: unknown;
-  readonly items?: unknown;
-  readonly [name: string]: unknown;
-};
+type SchemaNode = Readonly<Record<string, unknown> & { values?: unknown; items?: unknown }>;
 
 interface PlotlySchema {
   readonly traces: Readonly<

@@ -395,12 +395,8 @@ export async function sendChunks(
 /** Watches the memory of a value, gives the value its words, and remembers it for the next call. */
 function show(
   { kind, contents }: TakenApart,
-  opened: {
+  opened: Pick<OpenPersisted, "connection" | "resource" | "chunks" | "allocations"> & {
     readonly context: Context;
-    readonly connection: KeeperConnection;
-    readonly resource: VirtualMemoryResource;
-    readonly chunks: readonly VirtualChunk[];
-    readonly allocations: readonly Allocation[];
     readonly states: StatePage;
     readonly facts: KeptFacts;
     readonly value: Persistable;
