@@ -8,19 +8,13 @@ import { OWN_NCCL } from "../nccl_library.ts";
 import { OWN_NVML } from "../nvml_library.ts";
 import { OWN_NVRTC } from "../nvrtc_library.ts";
 import type { SimulatedCalls } from "./calls/calls.ts";
-import { contextCalls } from "./calls/context_calls.ts";
 import { copyCalls } from "./calls/copy_calls.ts";
 import { deviceCalls } from "./calls/device_calls.ts";
-import { eventCalls } from "./calls/event_calls.ts";
-import { fillCalls } from "./calls/fill_calls.ts";
 import { graphCalls } from "./calls/graph_calls.ts";
-import { graphMemoryCalls } from "./calls/graph_memory_calls.ts";
 import { hostMemoryCalls } from "./calls/host_memory_calls.ts";
 import { kernelCalls } from "./calls/kernel_calls.ts";
-import { managedMemoryCalls } from "./calls/managed_memory_calls.ts";
 import { memoryCalls } from "./calls/memory_calls.ts";
 import { poolCalls } from "./calls/pool_calls.ts";
-import { shapedCopyCalls } from "./calls/shaped_copy_calls.ts";
 import { sharingCalls } from "./calls/sharing_calls.ts";
 import { streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
@@ -64,19 +58,13 @@ export function simulateDriver(options: SimulationOptions = {}): DriverApi {
 export function driverOf(machine: Machine): DriverApi {
   const calls: SimulatedCalls = {
     ...deviceCalls(machine),
-    ...contextCalls(machine),
     ...memoryCalls(machine),
     ...hostMemoryCalls(machine),
-    ...managedMemoryCalls(machine),
     ...poolCalls(machine),
     ...virtualMemoryCalls(machine),
     ...copyCalls(machine),
-    ...fillCalls(machine),
-    ...shapedCopyCalls(machine),
     ...streamCalls(machine),
-    ...eventCalls(machine),
     ...graphCalls(machine),
-    ...graphMemoryCalls(machine),
     ...kernelCalls(machine),
     ...sharingCalls(machine),
   };

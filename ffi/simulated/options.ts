@@ -28,6 +28,9 @@ export interface SimulatedLaunch {
   readonly write: (address: bigint, array: ArrayBufferView) => void;
 }
 
+/** The threads and the memory of a launch. */
+export type LaunchShape = Pick<SimulatedLaunch, "grid" | "block" | "sharedBytes">;
+
 /** Options of `simulateDriver()`. */
 export interface SimulationOptions {
   /** Number of devices; 2 unless given. */

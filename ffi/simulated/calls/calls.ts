@@ -1,7 +1,8 @@
-// The form in which the groups of driver calls are written: without status codes for success, and
-// with thrown errors for refusals; `simulateDriver()` makes driver functions of them.
+// The form in which the groups of driver calls are written: tables without status codes for success,
+// and with thrown errors for refusals; `simulateDriver()` makes driver functions of them.
 
 import type { DriverApi, DriverFunction } from "../../cuda.ts";
+import type { Machine } from "../model/machine.ts";
 
 type DriverCall<Name extends DriverFunction> = NonNullable<DriverApi[Name]>;
 
@@ -17,8 +18,9 @@ export type SimulatedCalls =
   }
   & { [Name in WaitingFunction]: (...parameters: Parameters<DriverCall<Name>>) => Promise<number> };
 
-/** The calls that one file makes: those with the given names. */
-export type CallGroup<Name extends string> = Pick<
-  SimulatedCalls,
-  Extract<DriverFunction, Name>
->;
+/** Types a function that makes the table of a group's calls for a machine. */
+export function callGroup<Calls extends Partial<SimulatedCalls>>(
+  make: (machine: Machine) => Calls,
+): (machine: Machine) => Calls {
+  return make;
+}

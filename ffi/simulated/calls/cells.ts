@@ -1,7 +1,10 @@
 // Reads and writes the memory that callers pass by address: out-cells, C strings and structs.
 // A null where the driver needs memory is an invalid value.
 
+import type { Fields, Members, Struct } from "../../struct.ts";
 import { requireValue } from "../errors.ts";
+import type { Context } from "../model/context.ts";
+import type { Machine } from "../model/machine.ts";
 
 /** Memory that a call reads or writes before it returns. */
 export type Cell = AllowSharedBufferSource | null;
@@ -54,6 +57,33 @@ export function putText(cell: Cell, capacity: number, text: string): void {
   const bytes = bytesOf(cell);
   bytes.set(encoded);
   bytes[encoded.byteLength] = 0;
+}
+
+/** Makes an object that a handle names, which goes with its owner, and writes the handle. */
+export function giveHandle<T extends object>(
+  machine: Machine,
+  cell: Cell,
+  make: (handle: bigint) => T,
+  owner?: Context,
+): T {
+  return machine.register((handle) => {
+    const made = make(handle);
+    put64(cell, handle);
+    return made;
+  }, owner);
+}
+
+/** Reads structs that lie side by side. */
+export function decodeList<M extends Members>(
+  struct: Struct<M>,
+  cell: Cell,
+  count: number | bigint,
+): Fields<M>[] {
+  const bytes = bytesOf(cell);
+  return Array.from(
+    { length: Number(count) },
+    (_, at) => struct.decode(bytes.subarray(at * struct.byteLength)),
+  );
 }
 
 /** Reads a 32-bit integer. */

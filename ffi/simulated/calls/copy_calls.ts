@@ -1,27 +1,22 @@
-// Driver calls that copy bytes that follow each other, simulated.
-// The array of a "buffer" parameter may itself be page-locked: what counts is its address.
+// Driver calls that copy and fill bytes, simulated: runs, rectangles, and boxes, of which each slice is
+// a plane of rows. The array of a "buffer" parameter may itself be page-locked: its address decides.
 
-import { CUmemcpyFlags } from "../../constants.ts";
-import { CUmemcpyAttributes } from "../../structs.ts";
+import { CUmemcpyFlags, CUmemorytype } from "../../constants.ts";
+import type { DriverApi } from "../../cuda.ts";
+import { CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { hostAddress, pageableRegion } from "../model/address_space.ts";
 import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
-import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
+import { Reservation } from "../model/reservation.ts";
 import { queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
-import { requireCopiesApart } from "../work/overlaps.ts";
-import { linearPlane, type Plane } from "../work/planes.ts";
-import type { CallGroup } from "./calls.ts";
-import { bytesOf, type Cell, get64, put64 } from "./cells.ts";
+import { type Fill, queueFill } from "../work/fills.ts";
+import { linearPlane, type Plane, requireCopiesApart, type Side } from "../work/planes.ts";
+import { callGroup } from "./calls.ts";
+import { bytesOf, type Cell, decodeList, get64, put64 } from "./cells.ts";
 
-type CopyCalls = CallGroup<
-  | "cuMemcpyHtoDAsync_v2"
-  | "cuMemcpyDtoHAsync_v2"
-  | "cuMemcpyAsync"
-  | "cuMemcpyPeerAsync"
-  | "cuMemcpyBatchAsync"
->;
+type RowFill = Parameters<NonNullable<DriverApi["cuMemsetD2D8Async"]>>;
 
 /** Index of the failed copy that a batch reports when none failed. */
 const NO_INDEX = 2n ** 64n - 1n;
@@ -33,18 +28,28 @@ interface LinearCopy {
   readonly byteLength: bigint;
 }
 
-/** Makes the calls for a machine. */
-export function copyCalls(machine: Machine): CopyCalls {
+/** Sizes of a box to copy. */
+interface Shape {
+  readonly widthBytes: number;
+  readonly height: number;
+  readonly depth: number;
+}
+
+/** The members of a struct that describe a copy; that of a rectangle lacks some. */
+type BoxCopy =
+  & ReturnType<typeof CUDA_MEMCPY2D.decode>
+  & Partial<ReturnType<typeof CUDA_MEMCPY3D.decode>>;
+
+/** Copies of bytes that follow each other. */
+const linearCopyCalls = callGroup((machine) => {
   const { memory } = machine;
 
   /** Finds the memory of a JavaScript array: page-locked if its address is, else ordinary. */
   function arrayRegion(array: Cell, byteLength: number): Region {
     const bytes = bytesOf(array);
     if (byteLength > bytes.byteLength) {
-      machine.site.fail(
-        "bounds",
-        `${byteLength} bytes leave the host array of ${bytes.byteLength}`,
-      );
+      const words = `${byteLength} bytes leave the host array of ${bytes.byteLength}`;
+      machine.site.fail("bounds", words);
     }
     const address = hostAddress(bytes);
     if (memory.at(address) !== undefined) return memory.resolve(address, byteLength);
@@ -52,10 +57,10 @@ export function copyCalls(machine: Machine): CopyCalls {
   }
 
   function planeOf({ destination, source, byteLength }: LinearCopy): Plane {
-    return linearPlane(
-      memory.resolve(Number(destination), Number(byteLength)),
-      memory.resolve(Number(source), Number(byteLength)),
-    );
+    const [to, from] = [destination, source]
+      .map((address) => memory.resolve(Number(address), Number(byteLength)));
+    requireValue(to !== undefined && from !== undefined);
+    return linearPlane(to, from);
   }
 
   return {
@@ -89,24 +94,14 @@ export function copyCalls(machine: Machine): CopyCalls {
       requireValue(to !== undefined && from !== undefined);
       if (byteLength === 0n) return;
       const plane = planeOf({ destination, source, byteLength });
-      for (const { region } of [plane.destination, plane.source]) {
-        requireValue(region.kind !== "pageable");
-      }
-      requireNamed(to, { region: plane.destination.region, write: true });
-      requireNamed(from, { region: plane.source.region, write: false });
+      const [target, origin] = [plane.destination.region, plane.source.region];
+      requireValue(target.kind !== "pageable" && origin.kind !== "pageable");
+      requireNamed(to, target, true);
+      requireNamed(from, origin, false);
       queueCopy(machine, stream, { planes: [plane], contexts: [to, from] });
     },
-    cuMemcpyBatchAsync(
-      destinations,
-      sources,
-      sizes,
-      count,
-      attributes,
-      attributeIndices,
-      attributeCount,
-      failIndex,
-      handle,
-    ) {
+    cuMemcpyBatchAsync(destinations, sources, sizes, count, ...rest) {
+      const [attributes, attributeIndices, attributeCount, failIndex, handle] = rest;
       // The batch needs a stream of its own: the driver refuses the legacy default stream.
       requireValue(handle !== 0n);
       if (failIndex !== null) put64(failIndex, NO_INDEX);
@@ -137,14 +132,124 @@ export function copyCalls(machine: Machine): CopyCalls {
       if (failIndex !== null) put64(failIndex, NO_INDEX);
     },
   };
+});
+
+/** Copies of rectangles and boxes; arrays of textures do not exist here. */
+const shapedCopyCalls = callGroup((machine) => {
+  function copyBox(handle: bigint, copy: BoxCopy): void {
+    const stream = machine.workStream(handle);
+    const [widthBytes, height] = [Number(copy.WidthInBytes), Number(copy.Height)];
+    const shape = { widthBytes, height, depth: Number(copy.Depth ?? 1n) };
+    // The driver checks nothing else of a copy of no bytes.
+    if (widthBytes * height * shape.depth === 0) return;
+    const [source, destination] = [sliceOf(shape, copy, "src"), sliceOf(shape, copy, "dst")];
+    const planes = Array.from({ length: shape.depth }, (_, slice): Plane => ({
+      source: source(slice),
+      destination: destination(slice),
+      widthBytes,
+      rowCount: height,
+    }));
+    queueCopy(machine, stream, { planes });
+  }
+
+  /** Checks a side: rows must lie behind each other, and slices too when there are several. */
+  function sliceOf(shape: Shape, copy: BoxCopy, side: "src" | "dst"): (slice: number) => Side {
+    const address = addressOf(copy, side);
+    const [xBytes, y] = [Number(copy[`${side}XInBytes`]), Number(copy[`${side}Y`])];
+    const z = Number(copy[`${side}Z`] ?? 0n);
+    const givenPitch = Number(copy[`${side}Pitch`]);
+    const givenHeight = Number(copy[`${side}Height`] ?? 0n);
+    const [widthBytes, rowCount] = [xBytes + shape.widthBytes, y + shape.height];
+    const isOneSlice = z + shape.depth <= 1;
+    const isOneRow = isOneSlice && rowCount <= 1;
+    requireValue(isOneRow || givenPitch !== 0, "packed");
+    requireValue(isOneSlice || givenHeight !== 0, "packed");
+    const found = machine.memory.at(address);
+    const isMapped = found instanceof Reservation || found?.pool !== undefined;
+    // Of mapped memory and that of pools, the driver leaves out the bytes before the first column.
+    requireValue(givenPitch === 0 || givenPitch >= (isMapped ? shape.widthBytes : widthBytes));
+    requireValue(givenHeight === 0 || givenHeight >= (isOneSlice ? shape.height : rowCount));
+    const pitchBytes = givenPitch === 0 ? widthBytes : givenPitch;
+    // A caller that names device memory does not let the address decide.
+    const isOnDevice = copy[`${side}MemoryType`] === CUmemorytype.CU_MEMORYTYPE_DEVICE;
+    return (slice) => {
+      const row = (z + slice) * (isOneSlice ? rowCount : givenHeight) + y;
+      requireValue(address !== 0);
+      const byteLength = (shape.height - 1) * pitchBytes + shape.widthBytes;
+      const region = machine.memory.resolve(address + row * pitchBytes + xBytes, byteLength);
+      if (isOnDevice) requireDevicePointer(region);
+      return { region, pitchBytes };
+    };
+  }
+
+  return {
+    cuMemcpy2DAsync_v2: (description, stream) =>
+      copyBox(stream, CUDA_MEMCPY2D.decode(bytesOf(description))),
+    cuMemcpy3DAsync_v2(description, stream) {
+      const copy = CUDA_MEMCPY3D.decode(bytesOf(description));
+      const ignored = [copy.srcLOD, copy.dstLOD, copy.reserved0, copy.reserved1];
+      requireValue(ignored.every((member) => member === 0n), "reserved");
+      copyBox(stream, copy);
+    },
+  };
+});
+
+/** Fills of memory: an element, a number of elements, and a number of rows. */
+const fillCalls = callGroup((machine) => {
+  /** Makes a fill of one run. */
+  const run =
+    (elementBytes: number) =>
+    (address: bigint, value: number, elementCount: bigint, stream: bigint): void =>
+      fill(stream, { address, value, elementBytes, elementCount: Number(elementCount) });
+
+  /** Makes a fill of rows. */
+  const rows =
+    (elementBytes: number) =>
+    (...[address, pitch, value, elementCount, rowCount, stream]: RowFill): void =>
+      fill(stream, {
+        address,
+        value,
+        elementBytes,
+        elementCount: Number(elementCount),
+        rowCount: Number(rowCount),
+        pitchBytes: Number(pitch),
+      });
+
+  function fill(stream: bigint, what: Fill): void {
+    queueFill(machine, machine.workStream(stream), what);
+  }
+
+  return {
+    cuMemsetD8Async: run(1),
+    cuMemsetD16Async: run(2),
+    cuMemsetD32Async: run(4),
+    cuMemsetD2D8Async: rows(1),
+    cuMemsetD2D16Async: rows(2),
+    cuMemsetD2D32Async: rows(4),
+  };
+});
+
+export const copyCalls = callGroup((machine) => ({
+  ...linearCopyCalls(machine),
+  ...shapedCopyCalls(machine),
+  ...fillCalls(machine),
+}));
+
+function addressOf(copy: BoxCopy, side: "src" | "dst"): number {
+  switch (copy[`${side}MemoryType`]) {
+    case CUmemorytype.CU_MEMORYTYPE_HOST:
+      return Number(copy[`${side}Host`]);
+    case CUmemorytype.CU_MEMORYTYPE_DEVICE:
+    case CUmemorytype.CU_MEMORYTYPE_UNIFIED:
+      return Number(copy[`${side}Device`]);
+    default:
+      return refuse("CUDA_ERROR_INVALID_VALUE");
+  }
 }
 
 /** Rejects memory of a pool, or mapped memory, that the call's context may not access. */
-function requireNamed(
-  context: Context,
-  { region, write }: { region: Region; write: boolean },
-): void {
-  for (const { owner } of region.segments) {
+function requireNamed(context: Context, { segments }: Region, write: boolean): void {
+  for (const { owner } of segments) {
     const isPlain = owner instanceof Allocation && owner.kind === "device";
     requireValue(isPlain || owner.permits(context, write));
   }
@@ -159,15 +264,12 @@ function requireAttributes(batch: {
 }): void {
   const { attributes, attributeIndices, attributeCount, count } = batch;
   requireValue(attributeCount > 0n && attributeCount <= count);
-  const bytes = bytesOf(attributes);
   let previous = -1n;
-  for (let i = 0; i < Number(attributeCount); i++) {
+  const list = decodeList(CUmemcpyAttributes, attributes, attributeCount);
+  for (const [i, { srcAccessOrder, flags }] of list.entries()) {
     const index = get64(attributeIndices, i);
     requireValue(i === 0 ? index === 0n : index > previous && index < count);
     previous = index;
-    const { srcAccessOrder, flags } = CUmemcpyAttributes.decode(
-      bytes.subarray(i * CUmemcpyAttributes.byteLength),
-    );
     requireValue(srcAccessOrder >= 1 && srcAccessOrder <= 3);
     requireValue(flags <= CUmemcpyFlags.CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE);
   }

@@ -4,6 +4,7 @@
 import {
   CUgraphExecUpdateResult as Result,
   CUgraphInstantiate_flags as Flag,
+  CUgraphMem_attribute as A,
 } from "../../constants.ts";
 import { CUDA_KERNEL_NODE_PARAMS_v2, CUgraphExecUpdateResultInfo } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
@@ -13,8 +14,8 @@ import type { Machine } from "../model/machine.ts";
 import { Graph, GraphExec } from "../work/graph.ts";
 import { type GraphNode, type Misfit, misfitOf, nodesOf } from "../work/graph_nodes.ts";
 import { isFillOfFreed, requireInstantiable } from "../work/submission.ts";
-import type { CallGroup } from "./calls.ts";
-import { bytesOf, get64, put32, put64, requireCell } from "./cells.ts";
+import { callGroup } from "./calls.ts";
+import { bytesOf, get64, giveHandle, put32, put64, requireCell } from "./cells.ts";
 
 const FREE_ON_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
 const DEVICE_LAUNCH = BigInt(Flag.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
@@ -25,10 +26,6 @@ const INSTANTIATE_FLAGS = FREE_ON_LAUNCH | DEVICE_LAUNCH | NODE_PRIORITY;
 
 /** Flags that exclude each other: a graph that the device launches cannot free by itself. */
 const EXCLUSIVE_FLAGS = FREE_ON_LAUNCH | DEVICE_LAUNCH;
-
-type GraphCalls = CallGroup<
-  "cuStreamBeginCapture_v2" | "cuStreamEndCapture" | `cuGraph${string}`
->;
 
 /** Ids of nodes that a graph has room for. */
 const NODES = 0x1_0000n;
@@ -45,8 +42,8 @@ function nodeId({ handle }: Graph, place: number): bigint {
   return handle * NODES + BigInt(place);
 }
 
-/** Makes the calls for a machine. */
-export function graphCalls(machine: Machine): GraphCalls {
+/** Captures, graphs and their launches. */
+const ownCalls = callGroup((machine) => {
   const destroyed = new WeakSet<Graph>();
   /** Memory of graphs that nobody can launch any more. */
   const left = new Set<GraphAllocation>();
@@ -94,8 +91,7 @@ export function graphCalls(machine: Machine): GraphCalls {
       if (capture.origin !== stream) capture.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED");
       machine.captures.delete(capture);
       capture.end();
-      const { context } = capture.origin;
-      put64(cell, machine.register((made) => new Graph(made, capture), context).handle);
+      giveHandle(machine, cell, (made) => new Graph(made, capture), capture.origin.context);
     },
     cuGraphKernelNodeGetParams_v2(node, parameters) {
       requireCell(parameters);
@@ -119,9 +115,8 @@ export function graphCalls(machine: Machine): GraphCalls {
       const bytes = bytesOf(nodes);
       const room = Number(get64(count));
       requireValue(room > 0);
-      for (let index = 0; index < room; index++) {
-        const id = index < nodeCount ? nodeId(graph, index) : 0n;
-        put64(bytes.subarray(index * 8), id);
+      for (let at = 0; at < room; at++) {
+        put64(bytes.subarray(at * 8), at < nodeCount ? nodeId(graph, at) : 0n);
       }
       put64(count, Math.min(room, nodeCount));
     },
@@ -136,11 +131,8 @@ export function graphCalls(machine: Machine): GraphCalls {
       if (graph.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;
       const freesOnLaunch = (flags & FREE_ON_LAUNCH) !== 0n;
-      const exec = machine.register(
-        (handle) => new GraphExec(machine, { handle, graph, freesOnLaunch }),
-        graph.context,
-      );
-      put64(handle, exec.handle);
+      const make = (made: bigint) => new GraphExec(machine, { handle: made, graph, freesOnLaunch });
+      giveHandle(machine, handle, make, graph.context);
     },
     cuGraphExecUpdate_v2(handle, graphHandle, info) {
       const tell = (result: number, errorNode = 0n) =>
@@ -177,4 +169,31 @@ export function graphCalls(machine: Machine): GraphCalls {
       forgetMemory(graph);
     },
   };
-}
+});
+
+/** The memory that a device keeps for graphs: what a launch has taken stays until it is idle and trimmed. */
+const memoryCalls = callGroup((machine) => ({
+  cuDeviceGetGraphMemAttribute(ordinal, attribute, value) {
+    const { heldBytes, highBytes } = machine.graphMemory(machine.device(ordinal));
+    const values: Readonly<Record<number, number>> = {
+      [A.CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT]: heldBytes,
+      [A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT]: heldBytes,
+      [A.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH]: highBytes.used,
+      [A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH]: highBytes.reserved,
+    };
+    put64(value, values[attribute] ?? refuse("CUDA_ERROR_INVALID_VALUE"));
+  },
+  cuDeviceSetGraphMemAttribute(ordinal, attribute, value) {
+    const { heldBytes, highBytes } = machine.graphMemory(machine.device(ordinal));
+    requireValue(get64(value) === 0n);
+    if (attribute === A.CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) highBytes.used = heldBytes;
+    else if (attribute === A.CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH) highBytes.reserved = heldBytes;
+    else refuse("CUDA_ERROR_INVALID_VALUE");
+  },
+  cuDeviceGraphMemTrim: (ordinal) => machine.graphMemory(machine.device(ordinal)).trim(),
+}));
+
+export const graphCalls = callGroup((machine) => ({
+  ...ownCalls(machine),
+  ...memoryCalls(machine),
+}));

@@ -11,23 +11,13 @@ import { GraphAllocation } from "../model/graph_memory.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Owner } from "../model/region.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
-import type { CallGroup } from "./calls.ts";
+import { callGroup } from "./calls.ts";
 import { type Cell, put32, put64, requireCell, sizeOf } from "./cells.ts";
 
 /** Rows of pitched memory start at multiples of this. */
 const PITCH_BYTES = 512;
 
-type MemoryCalls = CallGroup<
-  | "cuMemGetInfo_v2"
-  | "cuMemAlloc_v2"
-  | "cuMemAllocPitch_v2"
-  | "cuMemFree_v2"
-  | "cuMemGetAddressRange_v2"
-  | "cuPointerGetAttribute"
->;
-
-/** Makes the calls for a machine. */
-export function memoryCalls(machine: Machine): MemoryCalls {
+export const memoryCalls = callGroup((machine) => {
   const { contexts, memory } = machine;
 
   function allocate(byteLength: number): number {
@@ -36,9 +26,7 @@ export function memoryCalls(machine: Machine): MemoryCalls {
     context.device.charge(byteLength);
     const place = memory.place(context.device, byteLength);
     const storage = new DeviceStorage(byteLength);
-    memory.add(
-      new Allocation(place, { kind: "device", context, id: machine.nextId(), storage }),
-    );
+    memory.add(new Allocation(place, { kind: "device", context, id: machine.nextId(), storage }));
     return place.address;
   }
 
@@ -105,25 +93,24 @@ export function memoryCalls(machine: Machine): MemoryCalls {
       requireValue(entry !== undefined);
       // In its capture, memory has an address and nothing else yet.
       requireValue(!(entry instanceof GraphAllocation) || entry.isThere);
-      if (entry instanceof Allocation) {
-        requireReach(attribute, entry);
-        return describe(data, attribute, { allocation: entry, address });
-      }
-      const mapping = entry.mappings.at(Number(address));
-      requireValue(mapping !== undefined);
-      requireReach(attribute, mapping);
-      // The range is the reservation, whatever is mapped in it.
-      describeMapped(data, attribute, {
-        address,
-        home: mapping.physical.device,
-        location: mapping.physical.device.ordinal,
-        start: entry.address,
-        byteLength: entry.byteLength,
-        id: mapping.id,
-      });
+      const found = entry instanceof Allocation ? entry : entry.mappings.at(Number(address));
+      requireValue(found !== undefined);
+      requireReach(attribute, found);
+      const answers = found instanceof Allocation
+        ? answersOf(data, found, address)
+        : mappedAnswersOf(data, {
+          address,
+          home: found.physical.device,
+          location: found.physical.device.ordinal,
+          // The range is the reservation, whatever is mapped in it.
+          start: entry.address,
+          byteLength: entry.byteLength,
+          id: found.id,
+        });
+      (answers[attribute] ?? refuse("CUDA_ERROR_INVALID_VALUE"))();
     },
   };
-}
+});
 
 /** Throws when work that the host has not waited for uses a block that goes away. */
 export function requireIdle(machine: Machine, allocation: Allocation): void {
@@ -138,81 +125,59 @@ export function requireIdle(machine: Machine, allocation: Allocation): void {
   );
 }
 
-function describe(
-  data: Cell,
-  attribute: number,
-  { allocation, address }: { allocation: Allocation; address: bigint },
-): void {
-  const { kind, storage, pool, isManaged } = allocation;
-  switch (attribute) {
-    case P.CU_POINTER_ATTRIBUTE_CONTEXT:
-      // Memory of a pool is the device's, not a context's.
-      return put64(data, pool === undefined ? allocation.context.handle : 0n);
-    case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put32(data, memoryType(storage.onHost && !isManaged));
-    case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      requireValue(storage.onHost);
-      return put64(data, address);
-    case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
-      return put32(data, Number(isManaged));
-    case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-      return put32(data, Number(kind === "device"));
-    case P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return put64(data, kind === "graph" ? 0n : pool?.handle ?? 0n);
-    default:
-      return describeMapped(data, attribute, {
-        address,
-        home: allocation.device,
-        location: pool?.preferredLocation ?? allocation.device.ordinal,
-        start: allocation.address,
-        byteLength: allocation.byteLength,
-        id: allocation.id,
-      });
-  }
+/** Writers of the answers about memory, by the numbers of the attributes. */
+type Answers = Readonly<Record<number, (() => void) | undefined>>;
+
+/** Returns the answers about a block. */
+function answersOf(data: Cell, allocation: Allocation, address: bigint): Answers {
+  const { context, device, isManaged, kind, pool, storage } = allocation;
+  const { address: start, byteLength, id } = allocation;
+  const location = pool?.preferredLocation ?? device.ordinal;
+  return {
+    ...mappedAnswersOf(data, { address, home: device, location, start, byteLength, id }),
+    // Memory of a pool is the device's, not a context's.
+    [P.CU_POINTER_ATTRIBUTE_CONTEXT]: () => put64(data, pool === undefined ? context.handle : 0n),
+    [P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]: () =>
+      put32(data, memoryType(storage.onHost && !isManaged)),
+    [P.CU_POINTER_ATTRIBUTE_HOST_POINTER]: () => putPointer(data, address, storage.onHost),
+    [P.CU_POINTER_ATTRIBUTE_IS_MANAGED]: () => put32(data, Number(isManaged)),
+    [P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE]: () =>
+      put32(data, Number(kind === "device")),
+    [P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE]: () =>
+      put64(data, kind === "graph" ? 0n : pool?.handle ?? 0n),
+  };
 }
 
-/** Answers the attributes that are the same for every kind of memory. */
-function describeMapped(
-  data: Cell,
-  attribute: number,
-  range: {
-    address: bigint;
-    home: Device;
-    location: number;
-    start: number;
-    byteLength: number;
-    id: number;
-  },
-): void {
-  switch (attribute) {
-    case P.CU_POINTER_ATTRIBUTE_CONTEXT:
-      return put64(data, 0);
-    case P.CU_POINTER_ATTRIBUTE_BUFFER_ID:
-      return put64(data, range.id);
-    case P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
-      return put32(data, memoryType(range.home.isHost));
-    case P.CU_POINTER_ATTRIBUTE_HOST_POINTER:
-      requireValue(range.home.isHost);
-      return put64(data, range.address);
-    case P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
-      return put64(data, range.address);
-    case P.CU_POINTER_ATTRIBUTE_IS_MANAGED:
-    case P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-      return put32(data, 0);
-    case P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      // The host's memory counts as that of the first device.
-      return put32(data, Math.max(range.location, 0));
-    case P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
-      return put64(data, range.start);
-    case P.CU_POINTER_ATTRIBUTE_RANGE_SIZE:
-      return put64(data, range.byteLength);
-    case P.CU_POINTER_ATTRIBUTE_MAPPED:
-      return put32(data, 1);
-    case P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE:
-      return put64(data, 0);
-    default:
-      return refuse("CUDA_ERROR_INVALID_VALUE");
-  }
+/** Returns the answers about mapped memory, of which many are the same for every kind. */
+function mappedAnswersOf(data: Cell, range: {
+  readonly address: bigint;
+  readonly home: Device;
+  readonly location: number;
+  readonly start: number;
+  readonly byteLength: number;
+  readonly id: number;
+}): Answers {
+  const { address, home: { isHost } } = range;
+  return {
+    [P.CU_POINTER_ATTRIBUTE_CONTEXT]: () => put64(data, 0),
+    [P.CU_POINTER_ATTRIBUTE_BUFFER_ID]: () => put64(data, range.id),
+    [P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]: () => put32(data, memoryType(isHost)),
+    [P.CU_POINTER_ATTRIBUTE_HOST_POINTER]: () => putPointer(data, address, isHost),
+    [P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER]: () => put64(data, address),
+    [P.CU_POINTER_ATTRIBUTE_IS_MANAGED]: () => put32(data, 0),
+    [P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE]: () => put32(data, 0),
+    // The host's memory counts as that of the first device.
+    [P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL]: () => put32(data, Math.max(range.location, 0)),
+    [P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR]: () => put64(data, range.start),
+    [P.CU_POINTER_ATTRIBUTE_RANGE_SIZE]: () => put64(data, range.byteLength),
+    [P.CU_POINTER_ATTRIBUTE_MAPPED]: () => put32(data, 1),
+    [P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE]: () => put64(data, 0),
+  };
+}
+
+function putPointer(data: Cell, address: bigint, isOnHost: boolean): void {
+  requireValue(isOnHost);
+  put64(data, address);
 }
 
 function memoryType(isHost: boolean): number {

@@ -17,18 +17,25 @@ import type { Context } from "../model/context.ts";
 import type { Device } from "../model/device.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
 import { GraphAllocation } from "../model/graph_memory.ts";
-import type { Machine } from "../model/machine.ts";
 import { MemoryPool } from "../model/memory_pool.ts";
 import type { Stream } from "../model/stream.ts";
 import { captureAllocation, freeGraphMemory } from "../work/graph_memory_work.ts";
 import { allocateHost } from "../work/host_allocation.ts";
 import { queueExclusive } from "../work/memory_work.ts";
-import type { CallGroup } from "./calls.ts";
-import { bytesOf, type Cell, get32, get64, put32, put64, requireCell, sizeOf } from "./cells.ts";
-import type { SharingFunction } from "./sharing_calls.ts";
+import { callGroup } from "./calls.ts";
+import { bytesOf, type Cell, decodeList, get32, get64, giveHandle } from "./cells.ts";
+import { put32, put64, requireCell, sizeOf } from "./cells.ts";
 
 /** Properties of a new pool. */
 type Properties = ReturnType<typeof CUmemPoolProps.decode>;
+
+type SizeName = "releaseThresholdBytes" | HighMark["mark" | "now"];
+
+/** The names of a high mark and of the size that it is the highest of. */
+interface HighMark {
+  readonly mark: "reservedHighBytes" | "usedHighBytes";
+  readonly now: "reservedBytes" | "countedBytes";
+}
 
 /** The kind of managed memory, which headers before CUDA 13 do not have. */
 const MANAGED = 2;
@@ -43,15 +50,22 @@ const POOL_TYPES: ReadonlySet<number> = new Set([
 const POOL_HANDLES = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
   HandleType.CU_MEM_HANDLE_TYPE_FABRIC;
 
-type PoolCalls = Omit<
-  CallGroup<
-    `cuMemPool${string}` | "cuMemAllocAsync" | "cuMemAllocFromPoolAsync" | "cuMemFreeAsync"
-  >,
-  SharingFunction
->;
+/** Sizes of a pool, by the number of their attribute. */
+const SIZE_ATTRIBUTES: Readonly<Record<number, SizeName>> = {
+  [A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD]: "releaseThresholdBytes",
+  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT]: "reservedBytes",
+  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH]: "reservedHighBytes",
+  [A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT]: "countedBytes",
+  [A.CU_MEMPOOL_ATTR_USED_MEM_HIGH]: "usedHighBytes",
+};
 
-/** Makes the calls for a machine. */
-export function poolCalls(machine: Machine): PoolCalls {
+/** High marks that a program sets back, and the sizes that they follow. */
+const HIGH_ATTRIBUTES: Readonly<Record<number, HighMark>> = {
+  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH]: { mark: "reservedHighBytes", now: "reservedBytes" },
+  [A.CU_MEMPOOL_ATTR_USED_MEM_HIGH]: { mark: "usedHighBytes", now: "countedBytes" },
+};
+
+export const poolCalls = callGroup((machine) => {
   const { memory } = machine;
 
   function requirePools(): void {
@@ -73,9 +87,8 @@ export function poolCalls(machine: Machine): PoolCalls {
   /** Puts the address of new memory into a cell; nothing is at a null address. */
   function allocate(
     cell: Cell,
-    request: { pool: MemoryPool; stream: Stream; byteLength: number },
+    { pool, stream, byteLength }: { pool: MemoryPool; stream: Stream; byteLength: number },
   ): void {
-    const { pool, stream, byteLength } = request;
     const { context } = stream;
     const capture = machine.captures.of(stream);
     requireCell(cell);
@@ -136,11 +149,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       const pool = findPool(handle);
       // Memory of another process comes from there alone.
       requireValue(!pool.isImported);
-      allocate(address, {
-        pool,
-        stream: queue,
-        byteLength: sizeOf(byteLength),
-      });
+      allocate(address, { pool, stream: queue, byteLength: sizeOf(byteLength) });
     },
     cuMemFreeAsync(address, handle) {
       requirePools();
@@ -185,9 +194,7 @@ export function poolCalls(machine: Machine): PoolCalls {
       const { handleTypes } = wanted;
       const maxBytes = Number(wanted.maxSize);
       const options = { kind, maxBytes, preferredLocation, handleTypes } as const;
-      const pool = machine.register((handle) => new MemoryPool(home, handle, options));
-      machine.pools.add(pool);
-      put64(handle, pool.handle);
+      machine.pools.add(giveHandle(machine, handle, (made) => new MemoryPool(home, made, options)));
     },
     cuMemPoolDestroy(handle) {
       const pool = findPool(handle);
@@ -201,53 +208,30 @@ export function poolCalls(machine: Machine): PoolCalls {
       machine.forget(handle);
       machine.forgetIfOver(pool);
     },
-    cuMemPoolTrimTo(handle, keepBytes) {
-      findPool(handle).trim(Number(keepBytes));
-    },
+    cuMemPoolTrimTo: (handle, keepBytes) => findPool(handle).trim(Number(keepBytes)),
     cuMemPoolSetAttribute(handle, attribute, value) {
       const pool = findPool(handle);
       if (value === null) machine.site.fail("endsProcess", "there is no value to set");
-      switch (attribute) {
-        case A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-          pool.releaseThresholdBytes = Number(get64(value));
-          return;
-        case A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-          requireValue(get64(value) === 0n);
-          pool.reservedHighBytes = pool.reservedBytes;
-          return;
-        case A.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-          requireValue(get64(value) === 0n);
-          pool.usedHighBytes = pool.countedBytes;
-          return;
-        default:
-          requireValue(pool.reuse.has(attribute));
-          pool.reuse.set(attribute, get32(value));
+      const high = HIGH_ATTRIBUTES[attribute];
+      if (attribute === A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
+        pool.releaseThresholdBytes = Number(get64(value));
+      } else if (high !== undefined) {
+        requireValue(get64(value) === 0n);
+        pool[high.mark] = pool[high.now];
+      } else {
+        requireValue(pool.reuse.has(attribute));
+        pool.reuse.set(attribute, get32(value));
       }
     },
     cuMemPoolGetAttribute(handle, attribute, value) {
       const pool = findPool(handle);
-      switch (attribute) {
-        case A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
-          return put64(value, pool.releaseThresholdBytes);
-        case A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT:
-          return put64(value, pool.reservedBytes);
-        case A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:
-          return put64(value, pool.reservedHighBytes);
-        case A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT:
-          return put64(value, pool.countedBytes);
-        case A.CU_MEMPOOL_ATTR_USED_MEM_HIGH:
-          return put64(value, pool.usedHighBytes);
-        default:
-          return put32(value, pool.reuse.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
-      }
+      const name = SIZE_ATTRIBUTES[attribute];
+      if (name !== undefined) return put64(value, pool[name]);
+      put32(value, pool.reuse.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
     },
     cuMemPoolSetAccess(handle, descriptors, count) {
       const pool = findPool(handle);
-      const bytes = bytesOf(descriptors);
-      for (let i = 0; i < Number(count); i++) {
-        const { location, flags } = CUmemAccessDesc.decode(
-          bytes.subarray(i * CUmemAccessDesc.byteLength),
-        );
+      for (const { location, flags } of decodeList(CUmemAccessDesc, descriptors, count)) {
         const isHost = isHostPlace(location);
         const isOnDevice = location.type === Place.CU_MEM_LOCATION_TYPE_DEVICE;
         if (pool.kind === "device" && !isOnDevice) refuse("CUDA_ERROR_NOT_SUPPORTED");
@@ -273,12 +257,11 @@ export function poolCalls(machine: Machine): PoolCalls {
       put32(flags, pool.accessOf((isHostPlace(place) ? machine.host : deviceAt(place)).ordinal));
     },
   };
-}
+});
 
 /** Tells whether a struct names the host or a node of it. */
 export function isHostPlace({ type }: { type: number }): boolean {
-  return type === Place.CU_MEM_LOCATION_TYPE_HOST ||
-    type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA;
+  return type === Place.CU_MEM_LOCATION_TYPE_HOST || type === Place.CU_MEM_LOCATION_TYPE_HOST_NUMA;
 }
 
 /** Returns where managed memory should live that a struct places. */

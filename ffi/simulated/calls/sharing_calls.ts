@@ -14,27 +14,19 @@ import { refuse, requireValue } from "../errors.ts";
 import { Allocation } from "../model/allocation.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
 import { StreamEvent } from "../model/event.ts";
-import type { Machine } from "../model/machine.ts";
 import { MemoryPool } from "../model/memory_pool.ts";
 import { isProcess, read, SharedBytes, type SharedKind } from "../model/shared_bytes.ts";
 import { SharedMark } from "../model/shared_mark.ts";
 import { SharedStorage } from "../model/shared_storage.ts";
-import type { CallGroup } from "./calls.ts";
-import { bytesOf, type Cell, put32, put64, requireCell } from "./cells.ts";
+import { callGroup } from "./calls.ts";
+import { bytesOf, type Cell, giveHandle, put32, put64, requireCell } from "./cells.ts";
 import { requireIdle } from "./memory_calls.ts";
-
-/** Functions that hand something out, or open it. */
-export type SharingFunction =
-  | `cuIpc${string}`
-  | `cuMemPoolExport${string}`
-  | `cuMemPoolImport${string}`;
 
 type Status = keyof typeof CUresult;
 
 const POSIX = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
-/** Makes the calls for a machine. */
-export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
+export const sharingCalls = callGroup((machine) => {
   const { contexts, memory } = machine;
 
   /** Hands out memory once; later calls return the same handle. */
@@ -64,7 +56,7 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
   /** Finds memory of another process that is open here. */
   function opened(id: string | undefined): Allocation | undefined {
     if (id === undefined) return undefined;
-    return [...memory.allocations()].find(({ shared, isForeign }) =>
+    return memory.allocations().find(({ shared, isForeign }) =>
       isForeign && shared?.facts.id === id
     );
   }
@@ -107,21 +99,15 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
       requireCell(address);
       requireValue(flags === CUipcMem_flags.CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
       const known = opened(read(bytesOf(handle))?.id);
-      if (known !== undefined) {
-        known.openCount++;
-        return put64(address, known.address);
-      }
-      put64(address, adopt(open(handle, "memory", "CUDA_ERROR_INVALID_VALUE")));
+      if (known !== undefined) known.openCount++;
+      put64(address, known?.address ?? adopt(open(handle, "memory", "CUDA_ERROR_INVALID_VALUE")));
     },
     cuIpcCloseMemHandle(address) {
       contexts.requireCurrent();
       // Memory that the other process has freed can still be closed.
       const allocation = memory.entryFrom(Number(address));
       requireValue(allocation?.kind === "imported");
-      if (allocation.openCount > 1) {
-        allocation.openCount--;
-        return;
-      }
+      if (allocation.openCount > 1) return void allocation.openCount--;
       requireIdle(machine, allocation);
       memory.remove(allocation);
     },
@@ -145,9 +131,8 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
       const { current } = contexts;
       const { CU_EVENT_INTERPROCESS, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
       const flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
-      const made = machine.register((handle) => new StreamEvent(current, handle, flags), current);
-      made.shared = new SharedMark(shared);
-      put64(event, made.handle);
+      const make = (made: bigint) => new StreamEvent(current, made, flags);
+      giveHandle(machine, event, make, current).shared = new SharedMark(shared);
     },
     cuMemPoolExportToShareableHandle(descriptor, handle, type, flags) {
       const pool = findPool(handle);
@@ -165,11 +150,8 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
       const facts = SharedBytes.handleIn(Number(descriptor));
       if (facts?.kind !== "pool") return refuse("CUDA_ERROR_UNKNOWN");
       const { device } = contexts.current;
-      const made = machine.register((handle) =>
-        new MemoryPool(device, handle, { handleTypes: type, importedId: facts.id })
-      );
-      machine.pools.add(made);
-      put64(pool, made.handle);
+      const options = { handleTypes: type, importedId: facts.id };
+      machine.pools.add(giveHandle(machine, pool, (made) => new MemoryPool(device, made, options)));
     },
     cuMemPoolExportPointer(data, address) {
       const allocation = memory.allocationFrom(Number(address));
@@ -191,4 +173,4 @@ export function sharingCalls(machine: Machine): CallGroup<SharingFunction> {
       put64(address, adopt(open(data, "pooled", "CUDA_ERROR_INVALID_VALUE"), pool));
     },
   };
-}
+});

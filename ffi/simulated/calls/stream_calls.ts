@@ -1,8 +1,8 @@
-// Driver calls for streams, simulated. Work runs only when a call needs it: a wait runs all of it,
-// a query runs one operation.
+// Driver calls for streams and events, simulated. Work runs only when a call needs it: a wait runs all of
+// it, a query one operation. An event keeps the virtual time at which its mark was reached.
 
 import {
-  CUevent_flags,
+  CUevent_flags as Flag,
   CUevent_wait_flags,
   CUresult,
   CUstreamWaitValue_flags as Condition,
@@ -10,13 +10,13 @@ import {
 import { hex, refuse, requireValue } from "../errors.ts";
 import { Allocation } from "../model/allocation.ts";
 import { StreamEvent } from "../model/event.ts";
-import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
-import { Stream } from "../model/stream.ts";
+import type { SharedMark } from "../model/shared_mark.ts";
+import { type Operation, Stream } from "../model/stream.ts";
 import { submit } from "../work/submission.ts";
 import { waitAside } from "../work/wait_aside.ts";
-import type { CallGroup } from "./calls.ts";
-import { put64, requireCell } from "./cells.ts";
+import { callGroup } from "./calls.ts";
+import { giveHandle, putFloat, requireCell } from "./cells.ts";
 
 /** Conditions for the end of a wait, by flags; the driver treats words and values as signed. */
 const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> = new Map([
@@ -27,30 +27,13 @@ const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> 
   [Condition.CU_STREAM_WAIT_VALUE_NOR, (word: number, value: number) => ~(word | value) !== 0],
 ]);
 
-type StreamCalls = CallGroup<
-  | "cuStreamCreateWithPriority"
-  | "cuStreamDestroy_v2"
-  | "cuStreamQuery"
-  | `cuStreamSynchronize${string}`
-  | `cuStreamWait${string}`
->;
-
-/** Makes the calls for a machine. */
-export function streamCalls(machine: Machine): StreamCalls {
+const ownCalls = callGroup((machine) => {
   const { captures, contexts, scheduler } = machine;
 
   function drain(stream: Stream): void {
     const { context, timeline: { latest } } = stream; // with all that it follows, before it is waited for
     scheduler.drain(stream);
     machine.noticeFrees(context, latest);
-  }
-
-  function requireOwn(stream: Stream, event: StreamEvent): void {
-    if (event.context === stream.context) return;
-    machine.site.fail(
-      "endsProcess",
-      "the event is for other processes and belongs to another context",
-    );
   }
 
   return {
@@ -60,9 +43,7 @@ export function streamCalls(machine: Machine): StreamCalls {
       const context = contexts.current;
       const role = flags === 0 ? "blocking" : "nonblocking";
       const group = machine.streamsOf(context);
-      const stream = machine.register((handle) => new Stream(group, handle, role), context);
-      group.add(stream);
-      put64(handle, stream.handle);
+      group.add(giveHandle(machine, handle, (made) => new Stream(group, made, role), context));
     },
     cuStreamDestroy_v2(handle) {
       const stream = machine.find(Stream, handle);
@@ -107,9 +88,12 @@ export function streamCalls(machine: Machine): StreamCalls {
         requireValue(mark === undefined);
         refuse("CUDA_ERROR_ILLEGAL_STATE");
       }
-      if ((waited.flags & CUevent_flags.CU_EVENT_INTERPROCESS) !== 0) {
+      if ((waited.flags & Flag.CU_EVENT_INTERPROCESS) !== 0) {
         captures.requireUncaptured(queue);
-        requireOwn(queue, waited);
+        if (waited.context !== queue.context) {
+          const words = "the event is for other processes and belongs to another context";
+          machine.site.fail("endsProcess", words);
+        }
       }
       if (mark !== undefined) {
         requireValue(mark.capture.isValid);
@@ -132,16 +116,115 @@ export function streamCalls(machine: Machine): StreamCalls {
         const bytes = region.span(0, 4, "read");
         const word = new DataView(bytes.buffer, bytes.byteOffset, 4).getInt32(0, true);
         if (isMet?.(word, value | 0)) return undefined;
-        return `the word at ${hex(address)} is ${word} and does not fit ${value} ` +
-          `(flags ${flags}),`;
+        return `the word at ${hex(address)} is ${word} and does not fit ${value} (flags ${flags}),`;
       }
       submit(machine, queue, {
         regions: [region],
-        queue: (target) => scheduler.enqueue(target, scheduler.nextMoment(target), { blocked }),
+        queue: (target) => scheduler.add(target, { blocked }),
       });
     },
   };
-}
+});
+
+const eventCalls = callGroup((machine) => {
+  const { contexts, scheduler } = machine;
+
+  /** Finds the event of a host's query; its own mark in a capture is checked before others. */
+  function askedEvent(handle: bigint): StreamEvent {
+    const event = machine.find(StreamEvent, handle);
+    event.requireAwaitable();
+    return event;
+  }
+
+  /** Finds an event whose time is known, or will be. */
+  function timedEvent(handle: bigint): StreamEvent {
+    const event = machine.find(StreamEvent, handle);
+    const { flags, mark, record } = event;
+    // Unlike other queries of a mark in a capture, this one leaves the capture valid.
+    if (mark?.capture.isValid) refuse("CUDA_ERROR_CAPTURED_EVENT");
+    requireValue(mark === undefined);
+    const isTimed = (flags & Flag.CU_EVENT_DISABLE_TIMING) === 0;
+    if (!isTimed || record === undefined) refuse("CUDA_ERROR_INVALID_HANDLE");
+    return event;
+  }
+
+  function finish({ record, context, shared }: StreamEvent): void {
+    const outside = shared?.outside;
+    if (outside !== undefined) return scheduler.finishOutside(outside);
+    if (record === undefined) return;
+    scheduler.finish(record);
+    machine.noticeFrees(context, record.moment);
+  }
+
+  /** Marks the end of a stream, whose work runs now when other processes see the mark. */
+  function markIn(queue: Stream, shared: SharedMark | undefined): Operation {
+    if (shared === undefined) return scheduler.mark(queue);
+    const operation = scheduler.add(queue, { run: shared.record() });
+    scheduler.proceed(operation);
+    return operation;
+  }
+
+  return {
+    cuEventCreate(handle, flags) {
+      const context = contexts.current;
+      requireCell(handle);
+      requireValue((flags & ~7) === 0);
+      const isTimed = (flags & Flag.CU_EVENT_DISABLE_TIMING) === 0;
+      // An event that other processes open cannot keep time.
+      requireValue((flags & Flag.CU_EVENT_INTERPROCESS) === 0 || !isTimed);
+      giveHandle(machine, handle, (made) => new StreamEvent(context, made, flags), context);
+    },
+    cuEventDestroy_v2(handle) {
+      machine.find(StreamEvent, handle).shared?.end(machine.id);
+      machine.forget(handle);
+    },
+    cuEventRecord(handle, stream) {
+      const queue = machine.workStream(stream);
+      const event = machine.find(StreamEvent, handle);
+      if (event.context !== queue.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+      const capture = machine.captures.of(queue);
+      const isShared = (event.flags & Flag.CU_EVENT_INTERPROCESS) !== 0;
+      if (isShared && capture !== undefined) refuse("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+      event.mark = capture?.mark(queue);
+      event.record = event.mark === undefined ? markIn(queue, event.shared) : undefined;
+    },
+    cuEventQuery(handle) {
+      const { record, shared } = askedEvent(handle);
+      machine.requireRelaxed();
+      const outside = shared?.outside;
+      if (outside !== undefined) return outside.isPassed ? 0 : CUresult.CUDA_ERROR_NOT_READY;
+      if (record === undefined || scheduler.poll(record)) return;
+      return CUresult.CUDA_ERROR_NOT_READY;
+    },
+    cuEventSynchronize(handle) {
+      const event = askedEvent(handle);
+      machine.requireRelaxed();
+      finish(event);
+    },
+    async cuEventSynchronizeNonblocking(handle) {
+      const event = askedEvent(handle);
+      if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+      while (event.shared?.outside?.isPassed === false && event.shared.outside.isComing) {
+        await new Promise<void>((resolve) => setTimeout(resolve, 1));
+      }
+      return await waitAside(machine, event.record, () => finish(event));
+    },
+    cuEventElapsedTime(milliseconds, startHandle, endHandle) {
+      if (milliseconds === null) refuse("CUDA_ERROR_INVALID_HANDLE");
+      const [start, end] = [timedEvent(startHandle), timedEvent(endHandle)];
+      if (start.context !== end.context) refuse("CUDA_ERROR_INVALID_HANDLE");
+      if (!start.record?.isDone || !end.record?.isDone) return CUresult.CUDA_ERROR_NOT_READY;
+      const seconds = end.record.finishedAtSeconds - start.record.finishedAtSeconds;
+      putFloat(milliseconds, seconds * 1000);
+      return undefined;
+    },
+  };
+});
+
+export const streamCalls = callGroup((machine) => ({
+  ...ownCalls(machine),
+  ...eventCalls(machine),
+}));
 
 function isManaged({ segments }: Region): boolean {
   return segments.some(({ owner }) => owner instanceof Allocation && owner.kind === "managed");

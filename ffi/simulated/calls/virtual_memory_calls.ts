@@ -16,8 +16,8 @@ import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
 import { SharedBytes } from "../model/shared_bytes.ts";
 import type { Rule } from "../stricter.ts";
-import type { CallGroup } from "./calls.ts";
-import { bytesOf, type Cell, put32, put64, requireCell } from "./cells.ts";
+import { callGroup } from "./calls.ts";
+import { bytesOf, decodeList, giveHandle, put32, put64, requireCell } from "./cells.ts";
 import { isHostPlace } from "./pool_calls.ts";
 
 /** Properties of new physical memory. */
@@ -35,21 +35,7 @@ const PHYSICAL_PLACES: ReadonlySet<number> = new Set([
   CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA,
 ]);
 
-type VirtualMemoryCalls = CallGroup<
-  | `cuMemAddress${string}`
-  | "cuMemGetAllocationGranularity"
-  | "cuMemCreate"
-  | "cuMemRelease"
-  | "cuMemMap"
-  | "cuMemUnmap"
-  | "cuMemSetAccess"
-  | "cuMemExportToShareableHandle"
-  | "cuMemImportFromShareableHandle"
-  | "cuMemRetainAllocationHandle"
->;
-
-/** Makes the calls for a machine. */
-export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
+export const virtualMemoryCalls = callGroup((machine) => {
   const { memory } = machine;
 
   /** Finds where physical memory is to be: on a device, on the host, or near one of its nodes. */
@@ -101,12 +87,8 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     }
   }
 
-  /** Gives a handle to physical memory, which keeps it. */
-  function giveHandle(cell: Cell, physical: PhysicalMemory): void {
-    machine.register((handle) => {
-      put64(cell, handle);
-      return physical;
-    });
+  function findPhysical(handle: bigint): PhysicalMemory {
+    return machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
   }
 
   /** Moves the bytes of physical memory into a file that lives by its descriptors. */
@@ -114,9 +96,8 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     if (physical.shared !== undefined) return physical.shared;
     const { storage, byteLength, device: { ordinal } } = physical;
     requireValue(storage instanceof DeviceStorage);
-    const describe = (id: string) => {
-      return describeMemory(machine.settings.machine, { ordinal, byteLength, id });
-    };
+    const describe = (id: string) =>
+      describeMemory(machine.settings.machine, { ordinal, byteLength, id });
     const facts = { machine: machine.id, byteLength, ordinal, describe };
     const shared = SharedBytes.create("physical", facts);
     storage.shareOver(shared.bytes);
@@ -126,7 +107,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
 
   return {
     cuMemExportToShareableHandle(descriptor, handle, type, flags) {
-      const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
+      const physical = findPhysical(handle);
       requireCell(descriptor);
       requireValue(type === POSIX && flags === 0n && physical.isExportable);
       const duplicate = share(physical).duplicate();
@@ -140,12 +121,12 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       if (facts?.kind !== "physical") return refuse("CUDA_ERROR_UNKNOWN");
       const known = machine.described.get(facts.id);
       known?.retain();
-      if (known !== undefined) return giveHandle(handle, known);
+      if (known !== undefined) return void giveHandle(machine, handle, () => known);
       const shared = SharedBytes.adopt(Number(descriptor));
       if (shared === undefined) return refuse("CUDA_ERROR_OPERATING_SYSTEM");
       const physical = new PhysicalMemory(machine.device(shared.facts.ordinal), shared);
       machine.described.set(facts.id, physical);
-      giveHandle(handle, physical);
+      giveHandle(machine, handle, () => physical);
     },
     cuMemRetainAllocationHandle(handle, address) {
       requireCell(handle);
@@ -154,7 +135,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       const mapping = entry.mappings.at(Number(address));
       requireValue(mapping !== undefined);
       mapping.physical.retain();
-      giveHandle(handle, mapping.physical);
+      giveHandle(machine, handle, () => mapping.physical);
     },
     cuMemGetAllocationGranularity(granularity, properties, option) {
       // The driver looks at no member of the properties.
@@ -175,9 +156,8 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     cuMemAddressFree(address, byteLength) {
       const reservation = reservationOf(address, byteLength);
       requireValue(reservation.address === Number(address));
-      requireValue(
-        reservation.byteLength === Number(byteLength) && reservation.mappings.size === 0,
-      );
+      requireValue(reservation.byteLength === Number(byteLength));
+      requireValue(reservation.mappings.size === 0);
       memory.remove(reservation);
     },
     cuMemCreate(handle, byteLength, properties, flags) {
@@ -187,15 +167,15 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       requireValue(byteLength > 0n && isGranular(byteLength) && flags === 0n);
       const isExportable = wanted.requestedHandleTypes === POSIX;
       const physical = new PhysicalMemory(homeOf(wanted), Number(byteLength), { isExportable });
-      giveHandle(handle, physical);
+      giveHandle(machine, handle, () => physical);
     },
     cuMemRelease(handle) {
-      const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
+      const physical = findPhysical(handle);
       machine.forget(handle);
       letGo(physical);
     },
     cuMemMap(address, byteLength, offset, handle, flags) {
-      const physical = machine.find(PhysicalMemory, handle, "CUDA_ERROR_INVALID_VALUE");
+      const physical = findPhysical(handle);
       const place = { address: Number(address), byteLength: Number(byteLength) };
       requireValue(byteLength > 0n && flags === 0n);
       // Physical memory is mapped as a whole.
@@ -219,12 +199,9 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
     },
     cuMemSetAccess(address, byteLength, descriptors, count) {
       const mappings = mappingsOf(address, byteLength);
-      const bytes = bytesOf(descriptors);
+      requireCell(descriptors);
       requireValue(count > 0n);
-      for (let i = 0; i < Number(count); i++) {
-        const { location, flags } = CUmemAccessDesc.decode(
-          bytes.subarray(i * CUmemAccessDesc.byteLength),
-        );
+      for (const { location, flags } of decodeList(CUmemAccessDesc, descriptors, count)) {
         const isHost = isHostPlace(location);
         requireValue(Object.values<number>(CUmemAccess_flags).includes(flags));
         const isOnHost = mappings.every(({ physical }) => physical.device.isHost);
@@ -240,7 +217,7 @@ export function virtualMemoryCalls(machine: Machine): VirtualMemoryCalls {
       }
     },
   };
-}
+});
 
 function isGranular(value: bigint): boolean {
   return value % BigInt(GRANULARITY_BYTES) === 0n;
@@ -259,8 +236,5 @@ function requireUnused(machine: Machine, mapping: Mapping): void {
 /** Rejects handle types of other systems, and that of a fabric, which is not set up. */
 function requireHandleType(type: number): void {
   if (type === HandleType.CU_MEM_HANDLE_TYPE_FABRIC) refuse("CUDA_ERROR_NOT_PERMITTED");
-  requireValue(
-    type === HandleType.CU_MEM_HANDLE_TYPE_NONE ||
-      type === POSIX,
-  );
+  requireValue(type === HandleType.CU_MEM_HANDLE_TYPE_NONE || type === POSIX);
 }

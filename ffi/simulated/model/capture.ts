@@ -3,6 +3,7 @@
 
 import type { CUresult } from "../../constants.ts";
 import { refuse } from "../errors.ts";
+import type { LaunchShape } from "../options.ts";
 import type { Extent } from "./access_history.ts";
 import type { Context } from "./context.ts";
 import { happensBefore, type Moment, Timeline } from "./happens_before.ts";
@@ -10,15 +11,12 @@ import type { Region } from "./region.ts";
 import type { Operation, Stream } from "./stream.ts";
 
 /** The kernel that work runs. */
-export interface CapturedKernel {
+export interface CapturedKernel extends LaunchShape {
   /** Handle of its function. */
   readonly handle: bigint;
   readonly context: Context;
   /** Whether all of its blocks run at the same time. */
   readonly isCooperative: boolean;
-  readonly grid: readonly [x: number, y: number, z: number];
-  readonly block: readonly [x: number, y: number, z: number];
-  readonly sharedBytes: number;
 }
 
 /** Work that each launch queues. */

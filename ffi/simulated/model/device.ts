@@ -1,10 +1,9 @@
-// One simulated GPU: how much memory is left, what its engines are doing, and its attributes. Its
-// numbers are round on purpose, so that they are not mistaken for measurements.
+// One simulated GPU: its free memory, its engines and their virtual time, and its attributes. Its numbers
+// are round on purpose, so that they are not mistaken for measurements, and no wall clock is read.
 
 import { CU_DEVICE_CPU, CUdevice_attribute as A } from "../../constants.ts";
 import { refuse } from "../errors.ts";
 import type { SimulationSettings } from "../options.ts";
-import { Engine } from "./engine.ts";
 
 /** Smallest unit of physical memory that pools and virtual memory take. */
 export const GRANULARITY_BYTES = 2 << 20;
@@ -20,6 +19,37 @@ export const LAUNCH_LIMITS = {
   sharedBytes: 48 << 10,
   mostSharedBytes: 200 << 10,
 } as const;
+
+/** One unit of a device that does one operation at a time. */
+export class Engine {
+  /** Virtual time at which the engine is idle again. */
+  freeAtSeconds = 0;
+}
+
+/** Cost of queueing one operation, for the host. */
+export const SUBMIT_SECONDS = 1e-6;
+/** Cost of starting a kernel. */
+export const LAUNCH_SECONDS = 4e-6;
+
+const COPY_LATENCY_SECONDS = 5e-6;
+const BYTES_PER_SECOND = {
+  uploadPinned: 25e9,
+  uploadPageable: 6e9,
+  downloadPinned: 24e9,
+  downloadPageable: 6e9,
+  local: 800e9,
+  peer: 20e9,
+  host: 10e9,
+  fill: 1600e9,
+};
+
+/** Route that bytes take. */
+export type Route = keyof typeof BYTES_PER_SECOND;
+
+/** Returns the cost of moving bytes on a route. */
+export function costOf(route: Route, byteLength: number): number {
+  return COPY_LATENCY_SECONDS + byteLength / BYTES_PER_SECOND[route];
+}
 
 /** The bytes of a device that others hold, and this machine does not. */
 export interface OutsideBytes {

@@ -2,7 +2,7 @@
 // Order comes from streams, events and the default stream; time is virtual.
 
 import type { CallSite } from "../errors.ts";
-import { SUBMIT_SECONDS } from "./engine.ts";
+import { SUBMIT_SECONDS } from "./device.ts";
 import { type Moment, observe } from "./happens_before.ts";
 import type { OpenCaptures } from "./open_captures.ts";
 import type { OutsideMark } from "./shared_mark.ts";
@@ -47,13 +47,18 @@ export class Scheduler {
 
   /** Queues an operation that does nothing: a mark after the work of a stream so far. */
   mark(stream: Stream): Operation {
-    return this.enqueue(stream, this.nextMoment(stream), {});
+    return this.add(stream, {});
   }
 
   /** Makes the later work of a stream wait for an operation. */
   follow(stream: Stream, operation: Operation): Operation {
     stream.timeline.join(operation.moment);
-    return this.enqueue(stream, this.nextMoment(stream), { after: [operation] });
+    return this.add(stream, { after: [operation] });
+  }
+
+  /** Queues work that uses no memory, behind the stream's work so far. */
+  add(stream: Stream, work: Work): Operation {
+    return this.enqueue(stream, this.nextMoment(stream), work);
   }
 
   /** Queues work at a place taken with `nextMoment()`. */
@@ -87,7 +92,7 @@ export class Scheduler {
   /** Makes the later work of a stream wait for a mark of another process. */
   followOutside(stream: Stream, outside: OutsideMark): Operation {
     const blocked = () => outside.isPassed ? undefined : "another process has not passed the event";
-    return this.enqueue(stream, this.nextMoment(stream), { blocked, outside });
+    return this.add(stream, { blocked, outside });
   }
 
   /** Runs what an operation needs, as far as that can run now, and then the operation. */

@@ -3,7 +3,7 @@
 
 import { hex } from "../errors.ts";
 import type { Context } from "./context.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine } from "./device.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 

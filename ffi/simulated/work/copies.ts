@@ -5,14 +5,13 @@ import { hex, refuse, requireValue } from "../errors.ts";
 import { pageableRegion } from "../model/address_space.ts";
 import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
-import { costOf, type Engine, type Route } from "../model/engine.ts";
+import { costOf, type Engine, type Route } from "../model/device.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
 import { Mapping } from "../model/reservation.ts";
 import type { Stream } from "../model/stream.ts";
 import { queueMemoryWork, type Use } from "./memory_work.ts";
-import { requirePlanesApart } from "./overlaps.ts";
-import { extentOf, type Plane } from "./planes.ts";
+import { byteLengthOf, extentOf, type Plane, requirePlanesApart } from "./planes.ts";
 
 /** Largest ordinary array that is staged; a larger one is copied before the call returns. */
 const STAGING_BYTES = 16 << 20;
@@ -30,10 +29,7 @@ export function queueCopy(
   const isNamed = options.contexts !== undefined;
   const [first] = options.planes;
   if (first === undefined) return;
-  const byteLength = options.planes.reduce(
-    (sum, plane) => sum + plane.widthBytes * plane.rowCount,
-    0,
-  );
+  const byteLength = byteLengthOf(options.planes);
   const isStaged = first.source.region.kind === "pageable" && byteLength <= STAGING_BYTES;
   const planes = isStaged ? options.planes.map(stage) : options.planes;
   for (const plane of planes) {

@@ -2,7 +2,7 @@
 // device memory cost nothing, whatever its size.
 
 import { requireValue } from "../errors.ts";
-import { costOf } from "../model/engine.ts";
+import { costOf } from "../model/device.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
 import type { Stream } from "../model/stream.ts";

@@ -7,7 +7,7 @@ import { pageableRegion } from "../model/address_space.ts";
 import type { Moment } from "../model/happens_before.ts";
 import type { Machine } from "../model/machine.ts";
 import type { Stream } from "../model/stream.ts";
-import type { Dimensions, SimulatedLaunch } from "../options.ts";
+import type { Dimensions, LaunchShape, SimulatedLaunch } from "../options.ts";
 import { move, requireAccess } from "./copies.ts";
 import { markWritten, recordUses, requireWritten, type Use } from "./memory_work.ts";
 import type { Side } from "./planes.ts";
@@ -28,13 +28,11 @@ export class Launch implements SimulatedLaunch {
   #stream: Stream;
   #moment: Moment;
 
-  constructor(machine: Machine, stream: Stream, fields: {
-    grid: Dimensions;
-    block: Dimensions;
-    sharedBytes: number;
-    parameters: readonly DataView[];
-    moment: Moment;
-  }) {
+  constructor(
+    machine: Machine,
+    stream: Stream,
+    fields: LaunchShape & { parameters: readonly DataView[]; moment: Moment },
+  ) {
     this.grid = fields.grid;
     this.block = fields.block;
     this.sharedBytes = fields.sharedBytes;

@@ -2,7 +2,7 @@
 // JavaScript. Each does the same to the last bit, so that results agree with those of a GPU.
 
 import { roundUp } from "../../alignment.ts";
-import { costOf } from "../model/engine.ts";
+import { costOf } from "../model/device.ts";
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
 import { CONVERSION_KERNELS } from "./conversions.ts";
 import { STRIDED_KERNELS } from "./strided_copies.ts";
