@@ -191,11 +191,7 @@ const VIRTUAL_MEMORY = {
   // CUresult cuMemRelease(CUmemGenericAllocationHandle handle)
   cuMemRelease: { parameters: ["u64"], result: "i32", optional: true },
   // CUresult cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle, unsigned long long flags)
-  cuMemMap: {
-    parameters: ["u64", "usize", "usize", "u64", "u64"],
-    result: "i32",
-    optional: true,
-  },
+  cuMemMap: { parameters: ["u64", "usize", "usize", "u64", "u64"], result: "i32", optional: true },
   // CUresult cuMemUnmap(CUdeviceptr ptr, size_t size)
   cuMemUnmap: { parameters: ["u64", "usize"], result: "i32", optional: true },
   // CUresult cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count)
@@ -215,19 +211,13 @@ const VIRTUAL_MEMORY = {
 /** Copies with pitches, between devices and in batches; rectangular fills; the latch on a stream. */
 const SHAPED_COPIES = {
   // CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
-  cuMemAllocPitch_v2: {
-    parameters: ["buffer", "buffer", "usize", "usize", "u32"],
-    result: "i32",
-  },
+  cuMemAllocPitch_v2: { parameters: ["buffer", "buffer", "usize", "usize", "u32"], result: "i32" },
   // CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
   cuMemcpy2DAsync_v2: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
   cuMemcpy3DAsync_v2: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext, size_t ByteCount, CUstream hStream)
-  cuMemcpyPeerAsync: {
-    parameters: ["u64", "u64", "u64", "u64", "usize", "u64"],
-    result: "i32",
-  },
+  cuMemcpyPeerAsync: { parameters: ["u64", "u64", "u64", "u64", "usize", "u64"], result: "i32" },
   // CUresult cuMemcpyBatchAsync(CUdeviceptr *dsts, CUdeviceptr *srcs, size_t *sizes, size_t count, CUmemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, size_t *failIdx, CUstream hStream)
   cuMemcpyBatchAsync: {
     parameters: [
@@ -245,10 +235,7 @@ const SHAPED_COPIES = {
     optional: true,
   },
   // CUresult cuMemsetD2D8Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned char uc, size_t Width, size_t Height, CUstream hStream)
-  cuMemsetD2D8Async: {
-    parameters: ["u64", "usize", "u8", "usize", "usize", "u64"],
-    result: "i32",
-  },
+  cuMemsetD2D8Async: { parameters: ["u64", "usize", "u8", "usize", "usize", "u64"], result: "i32" },
   // CUresult cuMemsetD2D16Async(CUdeviceptr dstDevice, size_t dstPitch, unsigned short us, size_t Width, size_t Height, CUstream hStream)
   cuMemsetD2D16Async: {
     parameters: ["u64", "usize", "u16", "usize", "usize", "u64"],
@@ -361,19 +348,7 @@ const KERNELS = {
   },
   // CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream, void **kernelParams, void **extra)
   cuLaunchKernel: {
-    parameters: [
-      "u64",
-      "u32",
-      "u32",
-      "u32",
-      "u32",
-      "u32",
-      "u32",
-      "u32",
-      "u64",
-      "buffer",
-      "buffer",
-    ],
+    parameters: ["u64", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "u64", "buffer", "buffer"],
     result: "i32",
   },
   // CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
@@ -435,19 +410,13 @@ const SHARING = {
   // CUresult cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
   cuIpcGetMemHandle: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *pdptr, CUipcMemHandle handle, unsigned int Flags)
-  cuIpcOpenMemHandle_v2: {
-    parameters: ["buffer", { struct: IPC_HANDLE }, "u32"],
-    result: "i32",
-  },
+  cuIpcOpenMemHandle_v2: { parameters: ["buffer", { struct: IPC_HANDLE }, "u32"], result: "i32" },
   // CUresult cuIpcCloseMemHandle(CUdeviceptr dptr)
   cuIpcCloseMemHandle: { parameters: ["u64"], result: "i32" },
   // CUresult cuIpcGetEventHandle(CUipcEventHandle *pHandle, CUevent event)
   cuIpcGetEventHandle: { parameters: ["buffer", "u64"], result: "i32" },
   // CUresult cuIpcOpenEventHandle(CUevent *phEvent, CUipcEventHandle handle)
-  cuIpcOpenEventHandle: {
-    parameters: ["buffer", { struct: IPC_HANDLE }],
-    result: "i32",
-  },
+  cuIpcOpenEventHandle: { parameters: ["buffer", { struct: IPC_HANDLE }], result: "i32" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
 /** The function tables: the first is bound when the library is opened. */

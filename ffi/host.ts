@@ -22,11 +22,7 @@ const LANES = {
   pwrite: { parameters: ["i32", "u64", "usize", "i64"], result: "isize" },
   // long syscall(long number, ...), for SYS_futex:
   // long futex(uint32_t *uaddr, int op, uint32_t val, const struct timespec *timeout)
-  futex: {
-    name: "syscall",
-    parameters: ["isize", "u64", "i32", "u32", "buffer"],
-    result: "isize",
-  },
+  futex: { name: "syscall", parameters: ["isize", "u64", "i32", "u32", "buffer"], result: "isize" },
   // int madvise(void *addr, size_t length, int advice)
   madvise: { parameters: ["u64", "usize", "i32"], result: "i32" },
   // int sched_setaffinity(pid_t pid, size_t cpusetsize, const cpu_set_t *mask): 0 is the calling thread

@@ -53,15 +53,9 @@ export const NCCL = {
     result: "i32",
   },
   // ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root, ncclComm_t comm, cudaStream_t stream)
-  ncclBroadcast: {
-    parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"],
-    result: "i32",
-  },
+  ncclBroadcast: { parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"], result: "i32" },
   // ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
-  ncclAllReduce: {
-    parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"],
-    result: "i32",
-  },
+  ncclAllReduce: { parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"], result: "i32" },
   // ncclResult_t ncclReduceScatter(const void* sendbuff, void* recvbuff, size_t recvcount, ncclDataType_t datatype, ncclRedOp_t op, ncclComm_t comm, cudaStream_t stream)
   ncclReduceScatter: {
     parameters: ["u64", "u64", "usize", "i32", "i32", "u64", "u64"],

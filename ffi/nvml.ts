@@ -10,11 +10,7 @@ export const NVML = {
   // nvmlReturn_t nvmlDeviceGetHandleByPciBusId_v2(const char *pciBusId, nvmlDevice_t *device)
   nvmlDeviceGetHandleByPciBusId_v2: { parameters: ["buffer", "buffer"], result: "i32" },
   // nvmlReturn_t nvmlSystemGetProcessName(unsigned int pid, char *name, unsigned int length)
-  nvmlSystemGetProcessName: {
-    parameters: ["u32", "buffer", "u32"],
-    result: "i32",
-    optional: true,
-  },
+  nvmlSystemGetProcessName: { parameters: ["u32", "buffer", "u32"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *uuid, nvmlDevice_t *device)
   nvmlDeviceGetHandleByUUID: { parameters: ["buffer", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int *maxLinkGen)
@@ -36,11 +32,7 @@ export const NVML = {
   nvmlDeviceGetCurrPcieLinkWidth: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
   //     unsigned int *clock)
-  nvmlDeviceGetClockInfo: {
-    parameters: ["u64", "u32", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  nvmlDeviceGetClockInfo: { parameters: ["u64", "u32", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, nvmlClockType_t type,
   //     unsigned int *clock)
   nvmlDeviceGetMaxClockInfo: {
@@ -52,11 +44,7 @@ export const NVML = {
   nvmlDeviceGetFanSpeed: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetTemperature(nvmlDevice_t device,
   //     nvmlTemperatureSensors_t sensorType, unsigned int *temp)
-  nvmlDeviceGetTemperature: {
-    parameters: ["u64", "u32", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  nvmlDeviceGetTemperature: { parameters: ["u64", "u32", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetTemperatureV(nvmlDevice_t device, nvmlTemperature_t *temperature)
   nvmlDeviceGetTemperatureV: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetCurrentClocksEventReasons(nvmlDevice_t device,
@@ -82,11 +70,7 @@ export const NVML = {
   // nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)
   nvmlDeviceGetPowerUsage: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *limit)
-  nvmlDeviceGetEnforcedPowerLimit: {
-    parameters: ["u64", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  nvmlDeviceGetEnforcedPowerLimit: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
   nvmlDeviceGetMemoryInfo: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
@@ -110,11 +94,7 @@ export const NVML = {
   },
   // nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int *currentMode,
   //     unsigned int *pendingMode)
-  nvmlDeviceGetMigMode: {
-    parameters: ["u64", "buffer", "buffer"],
-    result: "i32",
-    optional: true,
-  },
+  nvmlDeviceGetMigMode: { parameters: ["u64", "buffer", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
   //     nvmlEnableState_t *isActive)
   nvmlDeviceGetNvLinkState: { parameters: ["u64", "u32", "buffer"], result: "i32", optional: true },

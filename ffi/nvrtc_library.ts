@@ -47,10 +47,7 @@ export function sourceOf(found: FoundLibrary): NvrtcSource {
     identity,
     includeFolders: path === undefined ? [] : includeFoldersFor(path),
     get api(): NvrtcApi {
-      return opened.getOrInsertComputed(
-        path ?? "",
-        () => openInstalled("nvrtc", found, NVRTC).api,
-      );
+      return opened.getOrInsertComputed(path ?? "", () => openInstalled("nvrtc", found, NVRTC).api);
     },
   };
 }

@@ -25,86 +25,55 @@ const FLOAT: CppType = { byteLength: 4, alignment: 4, letter: "f" };
 const DOUBLE: CppType = { byteLength: 8, alignment: 8, letter: "f" };
 const POINTER = whole(8);
 
-const NAMES: Readonly<Record<string, CppType>> = {
-  bool: whole(1),
-  char: whole(1),
-  short: whole(2),
-  int: whole(4),
-  unsigned: whole(4),
-  long: whole(8),
-  float: FLOAT,
-  double: DOUBLE,
-  size_t: whole(8),
-  ssize_t: whole(8),
-  ptrdiff_t: whole(8),
-  intptr_t: whole(8),
-  uintptr_t: whole(8),
-  wchar_t: whole(4),
-  char8_t: whole(1),
-  char16_t: whole(2),
-  char32_t: whole(4),
-  uchar: whole(1),
-  ushort: whole(2),
-  uint: whole(4),
-  ulong: whole(8),
-  CUdeviceptr: whole(8),
-  cudaTextureObject_t: whole(8),
-  cudaSurfaceObject_t: whole(8),
-  CUtexObject: whole(8),
-  CUsurfObject: whole(8),
-  ...Object.fromEntries(
-    [8, 16, 32, 64].flatMap((bits) =>
-      ["int", "uint"].flatMap((name) =>
-        ["", "_fast", "_least"].map((kind) => {
-          // The fast types of 16 and 32 bits have 64 on Linux.
-          const isWide = kind === "_fast" && (bits === 16 || bits === 32);
-          return [`${name}${kind}${bits}_t`, whole(isWide ? 8 : bits / 8)];
-        })
-      )
-    ),
-  ),
-  ...Object.fromEntries(
-    ["__half", "half", "__half_raw", "__nv_bfloat16", "nv_bfloat16", "__nv_bfloat16_raw"]
-      .map((name) => [name, bytes(2, 2)]),
-  ),
-  ...Object.fromEntries(
-    ["__half2", "half2", "__nv_bfloat162", "nv_bfloat162"].map((name) => [name, bytes(4, 4)]),
-  ),
-  ...Object.fromEntries(
-    ["e4m3", "e5m2", "e8m0"].flatMap((name) => [
-      [`__nv_fp8_${name}`, bytes(1, 1)],
-      [`__nv_fp8x2_${name}`, bytes(2, 2)],
-      [`__nv_fp8x4_${name}`, bytes(4, 4)],
-    ]),
-  ),
-  dim3: bytes(12, 4),
-  ...vectors(),
+/** Names of whole numbers by their bytes; the fast types of 16 and 32 bits have 64 on Linux. */
+const WHOLE_NUMBERS = {
+  1: "bool char char8_t uchar int8_t uint8_t int_fast8_t uint_fast8_t int_least8_t uint_least8_t",
+  2: "short char16_t ushort int16_t uint16_t int_least16_t uint_least16_t",
+  4: "int unsigned wchar_t char32_t uint int32_t uint32_t int_least32_t uint_least32_t",
+  8: "long size_t ssize_t ptrdiff_t intptr_t uintptr_t ulong CUdeviceptr cudaTextureObject_t " +
+    "cudaSurfaceObject_t CUtexObject CUsurfObject int64_t uint64_t int_fast64_t uint_fast64_t " +
+    "int_least64_t uint_least64_t int_fast16_t uint_fast16_t int_fast32_t uint_fast32_t",
 };
 
-/** CUDA's vectors: of 2 and 4 elements they are aligned to their size, up to 16 bytes. */
-function vectors(): Record<string, CppType> {
-  const elements: Readonly<Record<string, number>> = {
-    char: 1,
-    uchar: 1,
-    short: 2,
-    ushort: 2,
-    int: 4,
-    uint: 4,
-    long: 8,
-    ulong: 8,
-    longlong: 8,
-    ulonglong: 8,
-    float: 4,
-    double: 8,
-  };
-  const found: Record<string, CppType> = {};
-  for (const [name, size] of Object.entries(elements)) {
-    for (const count of [1, 2, 3, 4]) {
+/** Names of half numbers and of smaller ones, alone and in vectors, by their bytes. */
+const SMALL_FLOATS = {
+  1: "__nv_fp8_e4m3 __nv_fp8_e5m2 __nv_fp8_e8m0",
+  2: "__half half __half_raw __nv_bfloat16 nv_bfloat16 __nv_bfloat16_raw " +
+    "__nv_fp8x2_e4m3 __nv_fp8x2_e5m2 __nv_fp8x2_e8m0",
+  4: "__half2 half2 __nv_bfloat162 nv_bfloat162 " +
+    "__nv_fp8x4_e4m3 __nv_fp8x4_e5m2 __nv_fp8x4_e8m0",
+};
+
+/** Names of the elements of CUDA's vectors, by their bytes. */
+const VECTOR_ELEMENTS = {
+  1: "char uchar",
+  2: "short ushort",
+  4: "int uint float",
+  8: "long ulong longlong ulonglong double",
+};
+
+const NAMES: Readonly<Record<string, CppType>> = {
+  float: FLOAT,
+  double: DOUBLE,
+  ...named(WHOLE_NUMBERS, (name, size) => [[name, whole(size)]]),
+  ...named(SMALL_FLOATS, (name, size) => [[name, bytes(size, size)]]),
+  dim3: bytes(12, 4),
+  // Of 2 and 4 elements they are aligned to their size, up to 16 bytes.
+  ...named(VECTOR_ELEMENTS, (name, size) =>
+    [1, 2, 3, 4].map((count) => {
       const alignment = count === 3 ? size : Math.min(16, size * count);
-      found[`${name}${count}`] = bytes(size * count, alignment);
-    }
-  }
-  return found;
+      return [`${name}${count}`, bytes(size * count, alignment)];
+    })),
+};
+
+function named(
+  names: Readonly<Record<number, string>>,
+  types: (name: string, size: number) => [string, CppType][],
+): Record<string, CppType> {
+  const rows = Object.entries(names).flatMap(([size, list]) =>
+    list.split(" ").flatMap((name) => types(name, Number(size)))
+  );
+  return Object.fromEntries(rows);
 }
 
 /** The types that a text of CUDA C++ declares, beside the built-in ones. */

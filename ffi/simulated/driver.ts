@@ -21,7 +21,7 @@ import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./model/host_storage.ts";
 import { Machine } from "./model/machine.ts";
-import { DISTURBING } from "./model/open_captures.ts";
+import { DISTURBING } from "./model/capture.ts";
 import { simulateNccl } from "./nccl.ts";
 import { simulateNvml } from "./nvml.ts";
 import { simulateNvrtc } from "./nvrtc.ts";
@@ -69,8 +69,11 @@ export function driverOf(machine: Machine): DriverApi {
     ...sharingCalls(machine),
   };
   const functions = Object.entries(calls).map(([name, call]) => {
-    const since = CUDA_SINCE[name as DriverFunction];
-    return [name, isMissing(since, machine) ? null : driverFunction(machine, name, call)];
+    // Functions without a number came before the drivers that are simulated.
+    const since = CUDA_SINCE[name as DriverFunction] ?? "0.0";
+    const [major = 0, minor = 0] = since.split(".").map(Number);
+    const isMissing = machine.settings.driverVersion < major * 1000 + minor * 10;
+    return [name, isMissing ? null : driverFunction(machine, name, call)];
   });
   // SimulatedCalls has the names and parameters of DriverApi, which the compiler has checked above.
   const api = Object.fromEntries(functions) as DriverApi;
@@ -128,11 +131,4 @@ function driverFunction(
     site.refusedBy = error.rule;
     return error.status;
   }
-}
-
-/** Tells whether a function came with a later driver than the simulated one. */
-function isMissing(since: string | undefined, machine: Machine): boolean {
-  if (since === undefined) return false;
-  const [major = 0, minor = 0] = since.split(".").map(Number);
-  return machine.settings.driverVersion < major * 1000 + minor * 10;
 }

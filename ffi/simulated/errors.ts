@@ -50,12 +50,10 @@ export class CallSite {
 
 /** Carries a status code from any depth to the driver call that returns it; it never leaves the simulator. */
 export class Refusal {
-  /** Status code that the driver call returns. */
   readonly status: number;
   /** The rule behind it, when only the simulated driver has it. */
   readonly rule: Rule | undefined;
 
-  /** Holds a status code. */
   constructor(status: number, rule?: Rule) {
     this.status = status;
     this.rule = rule;

@@ -3,7 +3,7 @@
 // process; each non-blocking one has a process of its own, with a connection to the others.
 
 import { cString } from "../c_strings.ts";
-import { NCCL, type NcclApi, type NcclFunction } from "../nccl.ts";
+import type { NcclApi, NcclFunction } from "../nccl.ts";
 import {
   NCCL_CONFIG_MAGIC,
   NCCL_UNIQUE_ID_BYTES,
@@ -12,18 +12,16 @@ import {
   ncclRedOp,
   ncclResult,
 } from "../nccl_constants.ts";
-import { type NcclWire, type NcclWithWire, OWN_WIRE } from "../nccl_library.ts";
+import { type NcclWire, OWN_WIRE } from "../nccl_library.ts";
 import { bytesOf, type Cell, put32, put64 } from "./calls/cells.ts";
 import { Refusal } from "./errors.ts";
 import { hostAddress } from "./model/address_space.ts";
-import { Clique, Communicator } from "./model/communicator.ts";
+import { Clique, Communicator, RemoteRanks } from "./model/communicator.ts";
 import type { Context } from "./model/context.ts";
 import type { Machine } from "./model/machine.ts";
-import { RemoteRanks } from "./model/remote_ranks.ts";
 import { queueCollectives, type RankCall } from "./work/collectives.ts";
 import { queueRemoteCollectives } from "./work/remote_collectives.ts";
 
-/** Handles start here, far from those of the driver. */
 const FIRST_HANDLE = 0x7200_0000n;
 const HANDLE_STEP = 0x10n;
 
@@ -59,6 +57,11 @@ class NcclRefusal {
   }
 }
 
+/** Ends the call being served with a status. */
+function refuse(status: number, words: string): never {
+  throw new NcclRefusal(status, words);
+}
+
 /** A rank that joins a clique when the group ends. */
 interface Joining {
   readonly clique: Clique;
@@ -66,13 +69,14 @@ interface Joining {
 }
 
 /** The arguments of a call that uses memory. */
-interface GivenCall extends Pick<RankCall, "datatype" | "operation" | "root" | "peer"> {
-  readonly source?: number | bigint;
-  readonly destination?: number | bigint;
-  readonly count: number | bigint;
-  readonly comm: number | bigint;
-  readonly stream: number | bigint;
-}
+type GivenCall =
+  & Pick<RankCall, "datatype" | "operation" | "root" | "peer">
+  & { readonly [Name in "source" | "destination"]?: number | bigint }
+  & { readonly [Name in "count" | "comm" | "stream"]: number | bigint };
+
+/** Arguments of calls that use memory, in the order of the header. */
+const MOVED = ["source", "destination", "count", "datatype"] as const;
+const PLACE = ["comm", "stream"] as const;
 
 /** The state of a simulated NCCL, and what its calls have in common. */
 class SimulatedNccl {
@@ -94,13 +98,15 @@ class SimulatedNccl {
   }
 
   /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
-  serve(name: NcclFunction, body: () => number | void): number {
-    const status = this.statusOf(name, body);
-    if (this.#depth > 0 && status !== SUCCESS) this.#groupStatus = status;
+  serve(name: NcclFunction, body: () => number | bigint | void): number | bigint {
+    const status = this.#statusOf(name, body);
+    if (this.#depth > 0 && typeof status === "number" && status !== SUCCESS) {
+      this.#groupStatus = status;
+    }
     return status;
   }
 
-  statusOf(name: NcclFunction, body: () => number | void): number {
+  #statusOf(name: NcclFunction, body: () => number | bigint | void): number | bigint {
     try {
       return this.#machine.site.during(name, body) ?? SUCCESS;
     } catch (error) {
@@ -118,11 +124,9 @@ class SimulatedNccl {
   #endGroup(): number {
     const [made, queued, status] = [this.#joinings, this.#calls, this.#groupStatus];
     [this.#joinings, this.#calls, this.#groupStatus] = [[], [], SUCCESS];
-    if (status !== SUCCESS) {
-      throw new NcclRefusal(status, `a call of the group failed: ${this.#lastWords}`);
-    }
+    if (status !== SUCCESS) refuse(status, `a call of the group failed: ${this.#lastWords}`);
     if (made.length > 0 && queued.length > 0) {
-      throw new NcclRefusal(MISUSED, "ranks are started and used in one group");
+      refuse(MISUSED, "ranks are started and used in one group");
     }
     const [remote] = made;
     if (remote?.communicator.isBlocking === false) return this.#greet(remote, made.length);
@@ -138,11 +142,10 @@ class SimulatedNccl {
   /** Starts the one rank that this process has, which waits for those of other processes. */
   #greet({ clique, communicator }: Joining, count: number): number {
     const { size, remote } = clique;
-    if (count > 1) throw new NcclRefusal(MISUSED, "one rank of a process does not block");
-    const others = Array.from({ length: size }, (_, rank) => rank)
-      .filter((rank) => rank !== communicator.rank);
+    if (count > 1) refuse(MISUSED, "one rank of a process does not block");
+    const others = ranksOf(size).filter((rank) => rank !== communicator.rank);
     if (remote === undefined && others.length > 0) {
-      throw new NcclRefusal(ncclResult.ncclSystemError, "there is no way to the other ranks");
+      refuse(ncclResult.ncclSystemError, "there is no way to the other ranks");
     }
     const bytes = new Uint8Array();
     for (const rank of others) remote?.send(rank, GREETING, { words: `${size}`, bytes });
@@ -150,7 +153,7 @@ class SimulatedNccl {
       if (others.some((rank) => remote?.has(rank, GREETING) !== true)) return false;
       const isOther = (rank: number) => remote?.take(rank, GREETING)?.words !== `${size}`;
       if (others.filter(isOther).length === 0) return true;
-      throw new NcclRefusal(MISUSED, "the ranks were told different sizes");
+      refuse(MISUSED, "the ranks were told different sizes");
     };
     return IN_PROGRESS;
   }
@@ -158,23 +161,23 @@ class SimulatedNccl {
   /** Queues calls that have returned already; the streams must not be used until then. */
   #queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
     if (queued.some((call) => call.communicator !== communicator)) {
-      throw new NcclRefusal(MISUSED, "one rank of a process does not block");
+      refuse(MISUSED, "one rank of a process does not block");
     }
     const { clique: { remote = new RemoteRanks({ send() {} }) }, callCounts } = communicator;
     const isFirst = callCounts.size === 0;
     const readyAt = performance.now() + (isFirst ? CONNECT_MILLISECONDS : 0);
-    const places = queued.map(({ stream: { timeline } }) => ({
-      timeline,
-      workCount: timeline.workCount,
-    }));
+    const places = queued.map(({ stream: { timeline } }) => {
+      const { workCount } = timeline;
+      return { timeline, workCount };
+    });
     communicator.inProgress = () => {
       if (performance.now() < readyAt) return false;
       const used = places.find(({ timeline, workCount }) => timeline.workCount !== workCount);
       if (used === undefined) queueRemoteCollectives(this.#machine, remote, queued);
       else {
-        this.#machine.site.fail(
-          "communicatorInUse",
-          `${used.timeline.label} was given work before a call of rank ${communicator.rank} was done`,
+        const { timeline: { label } } = used;
+        this.#failInUse(
+          `${label} was given work before a call of rank ${communicator.rank} was done`,
         );
       }
       return true;
@@ -201,23 +204,20 @@ class SimulatedNccl {
 
   /** Throws unless all ranks are there, each on a device of its own: the library would wait for ever. */
   #requireWhole({ size, members }: Clique): void {
-    const missing = Array.from({ length: size }, (_, rank) => rank)
-      .find((rank) => !members.some((member) => member.rank === rank));
+    const missing = ranksOf(size).find((rank) => !members.some((member) => member.rank === rank));
     if (missing !== undefined) {
-      this.#machine.site.fail(
-        "collective",
-        `rank ${missing} of ${size} is not started in the group`,
-      );
+      const words = `rank ${missing} of ${size} is not started in the group`;
+      this.#machine.site.fail("collective", words);
     }
     const devices = new Set(members.map(({ context }) => context.device));
     if (devices.size === size) return;
-    throw new NcclRefusal(MISUSED, "Duplicate GPU detected: two ranks are on one device");
+    refuse(MISUSED, "Duplicate GPU detected: two ranks are on one device");
   }
 
   find(handle: number | bigint): Communicator {
     const found = this.#communicators.get(BigInt(handle));
     if (found?.isOpen === true) return found;
-    throw new NcclRefusal(INVALID, "there is no such communicator");
+    refuse(INVALID, "there is no such communicator");
   }
 
   /** Finds a communicator for a call, which must come after all that is in progress. */
@@ -225,34 +225,24 @@ class SimulatedNccl {
     const found = this.find(handle);
     found.throwFault();
     if (found.inProgress === undefined) return found;
-    throw new NcclRefusal(INVALID, "a call of the communicator is in progress");
+    refuse(INVALID, "a call of the communicator is in progress");
   }
 
   start(
     cell: Cell,
-    rank: {
-      readonly size: number;
-      readonly rank: number;
-      readonly id: Cell;
-      readonly config: Cell;
-    },
+    { size, rank, id, config }: { size: number; rank: number; id: Cell; config: Cell },
   ): number {
-    const { size } = rank;
-    if (size < 1 || rank.rank < 0 || rank.rank >= size) {
-      throw new NcclRefusal(INVALID, `rank ${rank.rank} of ${size} cannot be`);
-    }
-    const isBlocking = rank.config === null || readBlocking(bytesOf(rank.config));
-    const name = bytesOf(rank.id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const clique = this.#cliques.getOrInsertComputed(
-      name,
-      () => new Clique(size, this.#wires.get(name)),
-    );
+    if (size < 1 || rank < 0 || rank >= size) refuse(INVALID, `rank ${rank} of ${size} cannot be`);
+    const isBlocking = config === null || readBlocking(bytesOf(config));
+    const name = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
+    const make = () => new Clique(size, this.#wires.get(name));
+    const clique = this.#cliques.getOrInsertComputed(name, make);
     this.#wires.delete(name);
-    if (clique.size !== size || clique.members.some((member) => member.rank === rank.rank)) {
-      throw new NcclRefusal(MISUSED, `rank ${rank.rank} is there already, or of another size`);
+    if (clique.size !== size || clique.members.some((member) => member.rank === rank)) {
+      refuse(MISUSED, `rank ${rank} is there already, or of another size`);
     }
-    const { current } = this.#machine.contexts;
-    const communicator = this.#join(clique, { rank: rank.rank, context: current, isBlocking });
+    const { current: context } = this.#machine.contexts;
+    const communicator = this.#join(clique, { rank, context, isBlocking });
     put64(cell, communicator.handle);
     this.#joinings.push({ clique, communicator });
     return this.#depth === 0 ? this.#endGroup() : SUCCESS;
@@ -271,7 +261,7 @@ class SimulatedNccl {
   /** Starts a rank on each device of a list, in the device's primary context. */
   startAll(cells: Cell, count: number, list: Cell): void {
     const ordinals = new Int32Array(bytesOf(list).slice().buffer).subarray(0, count);
-    if (count < 1) throw new NcclRefusal(INVALID, `${count} devices cannot be`);
+    if (count < 1) refuse(INVALID, `${count} devices cannot be`);
     const clique = new Clique(count);
     for (const [rank, ordinal] of ordinals.entries()) {
       const context = this.#machine.retain(this.#machine.device(ordinal));
@@ -282,34 +272,33 @@ class SimulatedNccl {
     this.#requireWhole(clique);
   }
 
+  /** Makes the function of a call that uses memory, from the names of its arguments. */
+  adding(name: NcclFunction, names: readonly (keyof GivenCall)[]) {
+    return (...values: readonly (number | bigint)[]): number =>
+      this.#add(name, Object.fromEntries(names.map((key, at) => [key, values[at]])) as GivenCall);
+  }
+
   /** Adds a call that uses memory to the group, or queues it at once where there is none. */
-  add(name: NcclFunction, given: GivenCall): number {
-    return this.serve(name, () => {
-      const { comm, stream, source = 0n, destination = 0n, count, ...call } = given;
-      const communicator = this.findIdle(comm);
-      const { clique: { size } } = communicator;
-      const { datatype, operation = 0, root = 0, peer = 0 } = call;
-      const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
-        Object.values(ncclRedOp).some((known) => known === operation);
-      if (!isKnown) throw new NcclRefusal(INVALID, `type ${datatype}, operation ${operation}`);
-      if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
-        throw new NcclRefusal(INVALID, `there is no rank ${root === 0 ? peer : root}`);
-      }
-      const queue = this.#machine.stream(BigInt(stream));
-      if (queue.context !== communicator.context) {
-        throw new NcclRefusal(INVALID, "the stream is another device's");
-      }
-      if (this.#machine.captures.of(queue) !== undefined) {
-        throw new NcclRefusal(MISUSED, "the stream is being captured");
-      }
-      const ranges = {
-        source: BigInt(source),
-        destination: BigInt(destination),
-        count: Number(count),
-      };
-      this.#calls.push({ ...call, ...ranges, name, communicator, stream: queue });
-      return this.#depth === 0 ? this.#endGroup() : SUCCESS;
-    });
+  #add(name: NcclFunction, given: GivenCall): number {
+    const { comm, stream, source = 0n, destination = 0n, count, ...call } = given;
+    const communicator = this.findIdle(comm);
+    const { clique: { size } } = communicator;
+    const { datatype, operation = 0, root = 0, peer = 0 } = call;
+    const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
+      Object.values(ncclRedOp).some((known) => known === operation);
+    if (!isKnown) refuse(INVALID, `type ${datatype}, operation ${operation}`);
+    if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
+      refuse(INVALID, `there is no rank ${root === 0 ? peer : root}`);
+    }
+    const queue = this.#machine.stream(BigInt(stream));
+    if (queue.context !== communicator.context) refuse(INVALID, "the stream is another device's");
+    if (this.#machine.captures.of(queue) !== undefined) {
+      refuse(MISUSED, "the stream is being captured");
+    }
+    const addresses = { source: BigInt(source), destination: BigInt(destination) };
+    const place = { name, communicator, stream: queue };
+    this.#calls.push({ ...call, ...addresses, ...place, count: Number(count) });
+    return this.#depth === 0 ? this.#endGroup() : SUCCESS;
   }
 
   /** Finalizes a communicator; one of several processes reports later that it is done. */
@@ -320,19 +309,20 @@ class SimulatedNccl {
       return IN_PROGRESS;
     }
     if (!communicator.isBusy) return SUCCESS;
-    return this.#machine.site.fail("communicatorInUse", "its work is still queued");
+    return this.#failInUse("its work is still queued");
+  }
+
+  #failInUse(words: string): never {
+    return this.#machine.site.fail("communicatorInUse", words);
   }
 
   end(handle: number | bigint, how: "destroy" | "abort"): void {
     const communicator = this.find(handle);
-    if (how === "abort") communicator.clique.isAborted = true;
-    else if (communicator.isBusy) {
-      this.#machine.site.fail(
-        "communicatorInUse",
-        `work of rank ${communicator.rank} is still queued`,
-      );
-    } else if (!communicator.isBlocking && (!communicator.isFinal || communicator.inProgress)) {
-      this.#machine.site.fail("communicatorInUse", `rank ${communicator.rank} is not finalized`);
+    const { clique, inProgress, isBlocking, isBusy, isFinal, rank } = communicator;
+    if (how === "abort") clique.isAborted = true;
+    else if (isBusy) this.#failInUse(`work of rank ${rank} is still queued`);
+    else if (!isBlocking && (!isFinal || inProgress)) {
+      this.#failInUse(`rank ${rank} is not finalized`);
     }
     this.#communicators.delete(communicator.handle);
     communicator.close();
@@ -356,7 +346,6 @@ class SimulatedNccl {
     bytes.set(new TextEncoder().encode(`simulated ${this.#nextName++} ${crypto.randomUUID()}`));
   }
 
-  /** The words of the last refusal. */
   lastError(): bigint {
     return this.#textAt(this.#lastWords);
   }
@@ -367,7 +356,7 @@ class SimulatedNccl {
   }
 
   closeGroup(): number {
-    if (this.#depth === 0) throw new NcclRefusal(MISUSED, "not in a group call");
+    if (this.#depth === 0) refuse(MISUSED, "not in a group call");
     return --this.#depth === 0 ? this.#endGroup() : SUCCESS;
   }
 }
@@ -375,77 +364,63 @@ class SimulatedNccl {
 /** Makes the functions for a machine. */
 export function simulateNccl(machine: Machine): NcclApi {
   const { ncclVersion } = machine.settings;
-  const functions = callsOf(new SimulatedNccl(machine), ncclVersion);
-  const names = Object.keys(NCCL) as NcclFunction[];
-  const missing = names.filter((name) => (SINCE[name] ?? 0) > ncclVersion);
-  return { ...functions, ...Object.fromEntries(missing.map((name) => [name, null])) };
+  const nccl = new SimulatedNccl(machine);
+  const functions = Object.entries(callsOf(nccl, ncclVersion)).map(([key, call]) => {
+    const name = key as NcclFunction;
+    if ((SINCE[name] ?? 0) > ncclVersion) return [name, null];
+    const serve = (...values: never[]) => nccl.serve(name, () => call(...values));
+    if (!name.endsWith("Nonblocking")) return [name, serve];
+    return [name, (...values: never[]) => Promise.resolve(serve(...values))];
+  });
+  return Object.assign(Object.fromEntries(functions) as NcclApi, {
+    [OWN_WIRE](id: Uint8Array, wire: NcclWire) {
+      const remote = nccl.connect(id, wire);
+      return (rank: number, bytes: Uint8Array<ArrayBuffer>) => remote.receive(rank, bytes);
+    },
+  });
 }
 
+/** Calls of NCCL as they are written here: nothing returned means success. */
+type ServedCalls = {
+  [Name in NcclFunction]: (...given: Parameters<NonNullable<NcclApi[Name]>>) =>
+    | number
+    | bigint
+    | void;
+};
+
 /** The table of calls, in the order of the header. */
-function callsOf(nccl: SimulatedNccl, ncclVersion: number): NcclWithWire {
+function callsOf(nccl: SimulatedNccl, ncclVersion: number): ServedCalls {
   return {
-    [OWN_WIRE](id, wire) {
-      const remote = nccl.connect(id, wire);
-      return (rank, bytes) => remote.receive(rank, bytes);
-    },
-    ncclGetVersion: (version) => nccl.serve("ncclGetVersion", () => put32(version, ncclVersion)),
-    ncclGetUniqueId: (id) => nccl.serve("ncclGetUniqueId", () => nccl.writeName(id)),
+    ncclGetVersion: (version) => put32(version, ncclVersion),
+    ncclGetUniqueId: (id) => nccl.writeName(id),
     ncclCommInitRankConfig: (cell, size, id, rank, config) =>
-      nccl.serve("ncclCommInitRankConfig", () => nccl.start(cell, { size, rank, id, config })),
+      nccl.start(cell, { size, rank, id, config }),
     ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
-      nccl.serve("ncclCommInitRankScalable", () => nccl.start(cell, { size, rank, id, config })),
-    ncclCommInitAll: (cells, count, list) =>
-      nccl.serve("ncclCommInitAll", () => nccl.startAll(cells, count, list)),
-    ncclCommFinalize: (comm) =>
-      nccl.serve("ncclCommFinalize", () => nccl.finalize(nccl.findIdle(comm))),
-    ncclCommDestroy: (comm) => nccl.serve("ncclCommDestroy", () => nccl.end(comm, "destroy")),
-    ncclCommDestroyNonblocking: (comm) =>
-      Promise.resolve(nccl.statusOf("ncclCommDestroyNonblocking", () => nccl.end(comm, "destroy"))),
-    ncclCommAbortNonblocking: (comm) =>
-      Promise.resolve(nccl.statusOf("ncclCommAbortNonblocking", () => nccl.end(comm, "abort"))),
+      nccl.start(cell, { size, rank, id, config }),
+    ncclCommInitAll: (cells, count, list) => nccl.startAll(cells, count, list),
+    ncclCommFinalize: (comm) => nccl.finalize(nccl.findIdle(comm)),
+    ncclCommDestroy: (comm) => nccl.end(comm, "destroy"),
+    ncclCommDestroyNonblocking: (comm) => nccl.end(comm, "destroy"),
+    ncclCommAbortNonblocking: (comm) => nccl.end(comm, "abort"),
     ncclGetLastError: () => nccl.lastError(),
-    ncclCommGetAsyncError: (comm, cell) =>
-      nccl.serve("ncclCommGetAsyncError", () => put32(cell, nccl.ask(nccl.find(comm)))),
-    ncclReduce: (source, destination, count, datatype, operation, root, comm, stream) =>
-      nccl.add("ncclReduce", {
-        source,
-        destination,
-        count,
-        datatype,
-        operation,
-        root,
-        comm,
-        stream,
-      }),
-    ncclBroadcast: (source, destination, count, datatype, root, comm, stream) =>
-      nccl.add("ncclBroadcast", { source, destination, count, datatype, root, comm, stream }),
-    ncclAllReduce: (source, destination, count, datatype, operation, comm, stream) =>
-      nccl.add("ncclAllReduce", { source, destination, count, datatype, operation, comm, stream }),
-    ncclReduceScatter: (source, destination, count, datatype, operation, comm, stream) =>
-      nccl.add("ncclReduceScatter", {
-        source,
-        destination,
-        count,
-        datatype,
-        operation,
-        comm,
-        stream,
-      }),
-    ncclAllGather: (source, destination, count, datatype, comm, stream) =>
-      nccl.add("ncclAllGather", { source, destination, count, datatype, comm, stream }),
-    ncclAlltoAll: (source, destination, count, datatype, comm, stream) =>
-      nccl.add("ncclAlltoAll", { source, destination, count, datatype, comm, stream }),
-    ncclGather: (source, destination, count, datatype, root, comm, stream) =>
-      nccl.add("ncclGather", { source, destination, count, datatype, root, comm, stream }),
-    ncclScatter: (source, destination, count, datatype, root, comm, stream) =>
-      nccl.add("ncclScatter", { source, destination, count, datatype, root, comm, stream }),
-    ncclSend: (source, count, datatype, peer, comm, stream) =>
-      nccl.add("ncclSend", { source, count, datatype, peer, comm, stream }),
-    ncclRecv: (destination, count, datatype, peer, comm, stream) =>
-      nccl.add("ncclRecv", { destination, count, datatype, peer, comm, stream }),
+    ncclCommGetAsyncError: (comm, cell) => put32(cell, nccl.ask(nccl.find(comm))),
+    ncclReduce: nccl.adding("ncclReduce", [...MOVED, "operation", "root", ...PLACE]),
+    ncclBroadcast: nccl.adding("ncclBroadcast", [...MOVED, "root", ...PLACE]),
+    ncclAllReduce: nccl.adding("ncclAllReduce", [...MOVED, "operation", ...PLACE]),
+    ncclReduceScatter: nccl.adding("ncclReduceScatter", [...MOVED, "operation", ...PLACE]),
+    ncclAllGather: nccl.adding("ncclAllGather", [...MOVED, ...PLACE]),
+    ncclAlltoAll: nccl.adding("ncclAlltoAll", [...MOVED, ...PLACE]),
+    ncclGather: nccl.adding("ncclGather", [...MOVED, "root", ...PLACE]),
+    ncclScatter: nccl.adding("ncclScatter", [...MOVED, "root", ...PLACE]),
+    ncclSend: nccl.adding("ncclSend", ["source", "count", "datatype", "peer", ...PLACE]),
+    ncclRecv: nccl.adding("ncclRecv", ["destination", "count", "datatype", "peer", ...PLACE]),
     ncclGroupStart: () => nccl.openGroup(),
-    ncclGroupEnd: () => nccl.statusOf("ncclGroupEnd", () => nccl.closeGroup()),
+    ncclGroupEnd: () => nccl.closeGroup(),
   };
+}
+
+function ranksOf(size: number): number[] {
+  return Array.from({ length: size }, (_, rank) => rank);
 }
 
 /** Reads from a configuration whether the calls of a communicator return when they are done. */
@@ -454,8 +429,8 @@ function readBlocking(bytes: Uint8Array): boolean {
   const whole = new Uint8Array(byteLength); // the library reads no more than the size says
   whole.set(bytes.subarray(0, Math.min(bytes.byteLength, byteLength)));
   const { size, magic, blocking } = ncclConfig_t.decode(whole);
-  if (magic !== NCCL_CONFIG_MAGIC) throw new NcclRefusal(INVALID, "the configuration has no magic");
+  if (magic !== NCCL_CONFIG_MAGIC) refuse(INVALID, "the configuration has no magic");
   if (size < BigInt(offsets.blocking + 4)) return true;
   if (blocking === 0 || blocking === 1) return blocking === 1;
-  throw new NcclRefusal(INVALID, `blocking cannot be ${blocking}`);
+  refuse(INVALID, `blocking cannot be ${blocking}`);
 }

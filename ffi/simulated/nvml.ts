@@ -13,7 +13,6 @@ import { bytesOf, type Cell, get32, getText, put32, put64, putText } from "./cal
 import { type Device, pciBusIdOf, uuidOf } from "./model/device.ts";
 import type { Machine } from "./model/machine.ts";
 
-/** Handles start here, far from those of the driver. */
 const FIRST_HANDLE = 0x7000_0000n;
 
 const MODELLED = {
@@ -38,13 +37,13 @@ const {
 export function simulateNvml(machine: Machine): NvmlApi {
   let isStarted = false;
 
-  /** Finds the device of a handle and does something with it. */
-  function on(handle: number | bigint, action: (device: Device) => void): number {
-    if (!isStarted) return NOT_STARTED;
-    const device = machine.devices[Number(BigInt(handle) - FIRST_HANDLE)];
-    if (device === undefined) return INVALID;
-    action(device);
-    return SUCCESS;
+  /** Makes a function about a device: it answers by a status, or by nothing for success. */
+  function on<Rest extends unknown[]>(answer: (device: Device, ...rest: Rest) => number | void) {
+    return (handle: number | bigint, ...rest: Rest): number => {
+      if (!isStarted) return NOT_STARTED;
+      const device = machine.devices[Number(BigInt(handle) - FIRST_HANDLE)];
+      return device === undefined ? INVALID : answer(device, ...rest) ?? SUCCESS;
+    };
   }
 
   function find(handle: Cell, matches: (ordinal: number) => boolean): number {
@@ -55,10 +54,7 @@ export function simulateNvml(machine: Machine): NvmlApi {
     return SUCCESS;
   }
 
-  function usedBytes({ memoryBytes, freeBytes }: Device): bigint {
-    return BigInt(memoryBytes - freeBytes);
-  }
-
+  const putClock = on((_, _clock: number, cell: Cell) => put32(cell, MODELLED.clockMegahertz));
   const modelled: Partial<NvmlApi> = {
     nvmlInit_v2() {
       isStarted = true;
@@ -82,47 +78,40 @@ export function simulateNvml(machine: Machine): NvmlApi {
       const wanted = getText(address);
       return find(handle, (ordinal) => wanted === pciBusIdOf(ordinal));
     },
-    nvmlDeviceGetClockInfo: (handle, _clock, megahertz) =>
-      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
-    nvmlDeviceGetMaxClockInfo: (handle, _clock, megahertz) =>
-      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
-    nvmlDeviceGetTemperatureV: (handle, temperature) =>
-      on(handle, () => {
-        const { temperatureCelsius } = MODELLED;
-        bytesOf(temperature).set(nvmlTemperature_v1_t.encode({ temperature: temperatureCelsius }));
-      }),
-    nvmlDeviceGetCurrentClocksEventReasons: (handle, reasons) =>
-      on(handle, () => put64(reasons, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)),
-    nvmlDeviceGetPowerUsage: (handle, milliwatts) =>
-      on(handle, () => put32(milliwatts, MODELLED.powerMilliwatts)),
-    nvmlDeviceGetEnforcedPowerLimit: (handle, milliwatts) =>
-      on(handle, () => put32(milliwatts, MODELLED.powerLimitMilliwatts)),
-    nvmlDeviceGetMemoryInfo_v2: (handle, memory) =>
-      on(handle, (device) => {
-        const [total, free] = [BigInt(device.memoryBytes), BigInt(device.freeBytes)];
-        bytesOf(memory).set(nvmlMemory_v2_t.encode({ total, free, used: usedBytes(device) }));
-      }),
-    nvmlDeviceGetUtilizationRates: (handle, utilization) =>
-      on(handle, () => bytesOf(utilization).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))),
-    nvmlDeviceGetComputeRunningProcesses_v3(handle, count, infos) {
+    nvmlDeviceGetClockInfo: putClock,
+    nvmlDeviceGetMaxClockInfo: putClock,
+    nvmlDeviceGetTemperatureV: on((_, cell) => {
+      const { temperatureCelsius: temperature } = MODELLED;
+      bytesOf(cell).set(nvmlTemperature_v1_t.encode({ temperature }));
+    }),
+    nvmlDeviceGetCurrentClocksEventReasons: on((_, cell) =>
+      put64(cell, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)
+    ),
+    nvmlDeviceGetPowerUsage: on((_, cell) => put32(cell, MODELLED.powerMilliwatts)),
+    nvmlDeviceGetEnforcedPowerLimit: on((_, cell) => put32(cell, MODELLED.powerLimitMilliwatts)),
+    nvmlDeviceGetMemoryInfo_v2: on(({ memoryBytes, freeBytes }, cell) => {
+      const [total, free] = [BigInt(memoryBytes), BigInt(freeBytes)];
+      bytesOf(cell).set(nvmlMemory_v2_t.encode({ total, free, used: total - free }));
+    }),
+    nvmlDeviceGetUtilizationRates: on((_, cell) =>
+      bytesOf(cell).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))
+    ),
+    nvmlDeviceGetComputeRunningProcesses_v3: on(({ usedBytes }, count, infos) => {
       const room = get32(count);
-      const status = on(handle, (device) => {
-        put32(count, 1);
-        if (room < 1) return;
-        bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
-          pid: Deno.pid,
-          usedGpuMemory: BigInt(device.usedBytes),
-          gpuInstanceId: NO_INSTANCE,
-          computeInstanceId: NO_INSTANCE,
-        }));
-      });
-      return status === SUCCESS && room < 1 ? TOO_FEW : status;
-    },
-    nvmlDeviceGetMigMode: (handle, current, pending) =>
-      on(handle, () => {
-        put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
-        put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
-      }),
+      put32(count, 1);
+      if (room < 1) return TOO_FEW;
+      bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
+        pid: Deno.pid,
+        usedGpuMemory: BigInt(usedBytes),
+        gpuInstanceId: NO_INSTANCE,
+        computeInstanceId: NO_INSTANCE,
+      }));
+      return undefined;
+    }),
+    nvmlDeviceGetMigMode: on((_, current, pending) => {
+      put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+      put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+    }),
   };
   const names = Object.keys(NVML) as NvmlFunction[];
   const missing = Object.fromEntries(names.map((name) => [name, null]));

@@ -8,13 +8,10 @@ import { bytesOf, type Cell, get64, getText, put32, put64 } from "./calls/cells.
 import { type CppType, CppTypes } from "./cpp_types.ts";
 import { hostAddress } from "./model/address_space.ts";
 
-/** Handles start here, far from those of the driver. */
 const FIRST_HANDLE = 0x7100_0000n;
 
-/** The version that it stands for. */
 const VERSION = { major: 12, minor: 0 } as const;
 
-/** Architectures that it knows. */
 const ARCHITECTURES = [52, 60, 70, 75, 80, 90] as const;
 
 /** Why a template's instance, or a name within a namespace, is not found. */
@@ -29,8 +26,6 @@ interface Program {
   readonly ptx: Uint8Array<ArrayBuffer>;
   readonly log: Uint8Array<ArrayBuffer>;
 }
-
-const EMPTY = new Uint8Array();
 
 /** Makes a compiler; programs of two of them share nothing. */
 export function simulateNvrtc(): NvrtcApi {
@@ -57,17 +52,12 @@ export function simulateNvrtc(): NvrtcApi {
       return 0;
     },
     nvrtcGetSupportedArchs(list) {
-      const bytes = bytesOf(list);
-      bytes.set(new Uint8Array(Int32Array.from(ARCHITECTURES).buffer));
+      bytesOf(list).set(new Uint8Array(Int32Array.from(ARCHITECTURES).buffer));
       return 0;
     },
     nvrtcCreateProgram(handle, source) {
-      programs.set(next, {
-        source: getText(source),
-        expressions: [],
-        ptx: EMPTY,
-        log: cString(""),
-      });
+      const empty = { expressions: [], ptx: new Uint8Array(), log: cString("") };
+      programs.set(next, { source: getText(source), ...empty });
       put64(handle, next++);
       return 0;
     },
@@ -115,7 +105,6 @@ export function simulateNvrtc(): NvrtcApi {
   return functions as NvrtcApi;
 }
 
-/** Reads the option that names the architecture. */
 function architectureOf(count: number, options: Cell): string {
   for (let index = 0; index < count; index++) {
     const text = readCString(get64(options, index));
@@ -142,7 +131,6 @@ function declares(source: string, name: string): boolean {
   return kernelsOf(source).some((kernel) => kernel.name === name);
 }
 
-/** A kernel that a text declares. */
 interface DeclaredKernel {
   readonly name: string;
   /** The types of its parameters; undefined for one of unknown size. */
@@ -164,7 +152,6 @@ function kernelsOf(source: string): DeclaredKernel[] {
   }));
 }
 
-/** Declares a parameter in PTX. */
 function declarationOf(name: string, { byteLength, alignment, letter }: CppType): string {
   if (letter === undefined) return `.param .align ${alignment} .b8 ${name}[${byteLength}]`;
   return `.param .${letter}${8 * byteLength} ${name}`;

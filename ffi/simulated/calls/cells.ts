@@ -9,7 +9,6 @@ import type { Machine } from "../model/machine.ts";
 /** Memory that a call reads or writes before it returns. */
 export type Cell = AllowSharedBufferSource | null;
 
-/** Returns the bytes of a cell. */
 export function bytesOf(cell: Cell): Uint8Array {
   requireValue(cell !== null);
   if (!ArrayBuffer.isView(cell)) return new Uint8Array(cell);
@@ -35,7 +34,6 @@ export function sizeOf(value: number | bigint): number {
   return Number(BigInt.asUintN(64, BigInt(Math.trunc(value) || 0)));
 }
 
-/** Writes a 32-bit integer. */
 export function put32(cell: Cell, value: number): void {
   dataOf(cell).setInt32(0, value, true);
 }
@@ -45,7 +43,6 @@ export function put64(cell: Cell, value: number | bigint): void {
   dataOf(cell).setBigUint64(0, BigInt(value), true);
 }
 
-/** Writes a 32-bit float. */
 export function putFloat(cell: Cell, value: number): void {
   dataOf(cell).setFloat32(0, value, true);
 }
@@ -86,7 +83,6 @@ export function decodeList<M extends Members>(
   );
 }
 
-/** Reads a 32-bit integer. */
 export function get32(cell: Cell): number {
   return dataOf(cell).getInt32(0, true);
 }
@@ -96,7 +92,6 @@ export function get64(cell: Cell, index = 0): bigint {
   return dataOf(cell).getBigUint64(index * 8, true);
 }
 
-/** Reads a C string. */
 export function getText(cell: Cell): string {
   const bytes = bytesOf(cell);
   const end = bytes.indexOf(0);

@@ -6,11 +6,10 @@ import type { DriverApi } from "../../cuda.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemcpyAttributes } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { hostAddress, pageableRegion } from "../model/address_space.ts";
-import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
 import type { Region } from "../model/region.ts";
 import { Reservation } from "../model/reservation.ts";
-import { queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
+import { isPlain, queueCopy, requireDevicePointer, requireRights } from "../work/copies.ts";
 import { type Fill, queueFill } from "../work/fills.ts";
 import { linearPlane, type Plane, requireCopiesApart, type Side } from "../work/planes.ts";
 import { callGroup } from "./calls.ts";
@@ -250,8 +249,7 @@ function addressOf(copy: BoxCopy, side: "src" | "dst"): number {
 /** Rejects memory of a pool, or mapped memory, that the call's context may not access. */
 function requireNamed(context: Context, { segments }: Region, write: boolean): void {
   for (const { owner } of segments) {
-    const isPlain = owner instanceof Allocation && owner.kind === "device";
-    requireValue(isPlain || owner.permits(context, write));
+    requireValue(isPlain(owner) || owner.permits(context, write));
   }
 }
 

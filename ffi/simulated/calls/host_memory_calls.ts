@@ -18,11 +18,10 @@ import { Allocation, type AllocationKind } from "../model/allocation.ts";
 import { costOf } from "../model/device.ts";
 import { HostStorage } from "../model/host_storage.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
-import { allocateHost } from "../work/host_allocation.ts";
 import { queueMemoryWork, wholeUse } from "../work/memory_work.ts";
 import { callGroup } from "./calls.ts";
 import { bytesOf, decodeList, get64, put32, put64, requireCell, sizeOf } from "./cells.ts";
-import { requireIdle } from "./memory_calls.ts";
+import { allocateHost, requireIdle } from "./memory_calls.ts";
 
 const HOST_ALLOC_FLAGS = 7;
 const KNOWN_REGISTER_FLAGS = CU_MEMHOSTREGISTER.PORTABLE | CU_MEMHOSTREGISTER.DEVICEMAP |

@@ -4,15 +4,22 @@
 import { roundUp } from "../../alignment.ts";
 import { CUmemorytype, CUpointer_attribute as P } from "../../constants.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
+import type { Ranged } from "../model/address_map.ts";
+import { hostAddress } from "../model/address_space.ts";
 import { Allocation } from "../model/allocation.ts";
+import type { Context } from "../model/context.ts";
 import type { Device } from "../model/device.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
 import { GraphAllocation } from "../model/graph_memory.ts";
+import { HostStorage } from "../model/host_storage.ts";
 import type { Machine } from "../model/machine.ts";
+import type { MemoryPool } from "../model/memory_pool.ts";
 import type { Owner } from "../model/region.ts";
 import { Mapping, Reservation } from "../model/reservation.ts";
 import { callGroup } from "./calls.ts";
 import { type Cell, put32, put64, requireCell, sizeOf } from "./cells.ts";
+
+const PAGE_BYTES = 4096;
 
 /** Rows of pitched memory start at multiples of this. */
 const PITCH_BYTES = 512;
@@ -98,13 +105,11 @@ export const memoryCalls = callGroup((machine) => {
       requireReach(attribute, found);
       const answers = found instanceof Allocation
         ? answersOf(data, found, address)
+        // The range is the reservation, whatever is mapped in it.
         : mappedAnswersOf(data, {
           address,
           home: found.physical.device,
-          location: found.physical.device.ordinal,
-          // The range is the reservation, whatever is mapped in it.
-          start: entry.address,
-          byteLength: entry.byteLength,
+          range: entry,
           id: found.id,
         });
       (answers[attribute] ?? refuse("CUDA_ERROR_INVALID_VALUE"))();
@@ -130,11 +135,10 @@ type Answers = Readonly<Record<number, (() => void) | undefined>>;
 
 /** Returns the answers about a block. */
 function answersOf(data: Cell, allocation: Allocation, address: bigint): Answers {
-  const { context, device, isManaged, kind, pool, storage } = allocation;
-  const { address: start, byteLength, id } = allocation;
+  const { context, device, id, isManaged, kind, pool, storage } = allocation;
   const location = pool?.preferredLocation ?? device.ordinal;
   return {
-    ...mappedAnswersOf(data, { address, home: device, location, start, byteLength, id }),
+    ...mappedAnswersOf(data, { address, home: device, location, range: allocation, id }),
     // Memory of a pool is the device's, not a context's.
     [P.CU_POINTER_ATTRIBUTE_CONTEXT]: () => put64(data, pool === undefined ? context.handle : 0n),
     [P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]: () =>
@@ -149,26 +153,28 @@ function answersOf(data: Cell, allocation: Allocation, address: bigint): Answers
 }
 
 /** Returns the answers about mapped memory, of which many are the same for every kind. */
-function mappedAnswersOf(data: Cell, range: {
-  readonly address: bigint;
-  readonly home: Device;
-  readonly location: number;
-  readonly start: number;
-  readonly byteLength: number;
-  readonly id: number;
-}): Answers {
-  const { address, home: { isHost } } = range;
+function mappedAnswersOf(
+  data: Cell,
+  { address, home, location = home.ordinal, range, id }: {
+    readonly address: bigint;
+    readonly home: Device;
+    readonly location?: number;
+    readonly range: Ranged;
+    readonly id: number;
+  },
+): Answers {
+  const { isHost } = home;
   return {
     [P.CU_POINTER_ATTRIBUTE_CONTEXT]: () => put64(data, 0),
-    [P.CU_POINTER_ATTRIBUTE_BUFFER_ID]: () => put64(data, range.id),
+    [P.CU_POINTER_ATTRIBUTE_BUFFER_ID]: () => put64(data, id),
     [P.CU_POINTER_ATTRIBUTE_MEMORY_TYPE]: () => put32(data, memoryType(isHost)),
     [P.CU_POINTER_ATTRIBUTE_HOST_POINTER]: () => putPointer(data, address, isHost),
     [P.CU_POINTER_ATTRIBUTE_DEVICE_POINTER]: () => put64(data, address),
     [P.CU_POINTER_ATTRIBUTE_IS_MANAGED]: () => put32(data, 0),
     [P.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE]: () => put32(data, 0),
     // The host's memory counts as that of the first device.
-    [P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL]: () => put32(data, Math.max(range.location, 0)),
-    [P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR]: () => put64(data, range.start),
+    [P.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL]: () => put32(data, Math.max(location, 0)),
+    [P.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR]: () => put64(data, range.address),
     [P.CU_POINTER_ATTRIBUTE_RANGE_SIZE]: () => put64(data, range.byteLength),
     [P.CU_POINTER_ATTRIBUTE_MAPPED]: () => put32(data, 1),
     [P.CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE]: () => put64(data, 0),
@@ -182,4 +188,35 @@ function putPointer(data: Cell, address: bigint, isOnHost: boolean): void {
 
 function memoryType(isHost: boolean): number {
   return isHost ? CUmemorytype.CU_MEMORYTYPE_HOST : CUmemorytype.CU_MEMORYTYPE_DEVICE;
+}
+
+/** Allocates real host memory for a context, the current one unless given, and returns its address. */
+export function allocateHost(
+  machine: Machine,
+  options:
+    & Pick<Allocation, "byteLength" | "kind">
+    & { readonly flags?: number; readonly context?: Context; readonly pool?: MemoryPool },
+): number {
+  const { byteLength, context = machine.contexts.current } = options;
+  requireValue(byteLength > 0);
+  const bytes = pageAligned(byteLength);
+  const place = { address: hostAddress(bytes), byteLength };
+  const fields = { context, id: machine.nextId(), storage: new HostStorage(bytes) };
+  machine.memory.add(new Allocation(place, { ...options, ...fields }));
+  return place.address;
+}
+
+function pageAligned(byteLength: number): Uint8Array {
+  const buffer = hostBuffer(byteLength + PAGE_BYTES);
+  const start = hostAddress(buffer);
+  return new Uint8Array(buffer, (PAGE_BYTES - start % PAGE_BYTES) % PAGE_BYTES, byteLength);
+}
+
+function hostBuffer(byteLength: number): ArrayBuffer {
+  try {
+    return new ArrayBuffer(byteLength);
+  } catch (error) {
+    if (error instanceof RangeError) return refuse("CUDA_ERROR_OUT_OF_MEMORY");
+    throw error;
+  }
 }

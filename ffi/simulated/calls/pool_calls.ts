@@ -13,18 +13,20 @@ import { CUmemAccessDesc, CUmemLocation, CUmemPoolProps } from "../../structs.ts
 import { refuse, requireValue } from "../errors.ts";
 import { NO_LOCATION } from "../model/advice.ts";
 import { Allocation } from "../model/allocation.ts";
+import type { Capture } from "../model/capture.ts";
 import type { Context } from "../model/context.ts";
 import type { Device } from "../model/device.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
 import { GraphAllocation } from "../model/graph_memory.ts";
+import type { Machine } from "../model/machine.ts";
 import { MemoryPool } from "../model/memory_pool.ts";
 import type { Stream } from "../model/stream.ts";
-import { captureAllocation, freeGraphMemory } from "../work/graph_memory_work.ts";
-import { allocateHost } from "../work/host_allocation.ts";
+import { submit } from "../work/submission.ts";
 import { queueExclusive } from "../work/memory_work.ts";
 import { callGroup } from "./calls.ts";
 import { bytesOf, type Cell, decodeList, get32, get64, giveHandle } from "./cells.ts";
 import { put32, put64, requireCell, sizeOf } from "./cells.ts";
+import { allocateHost } from "./memory_calls.ts";
 
 /** Properties of a new pool. */
 type Properties = ReturnType<typeof CUmemPoolProps.decode>;
@@ -268,4 +270,52 @@ export function isHostPlace({ type }: { type: number }): boolean {
 function preferenceOf(location: { type: number; id: number }): number {
   if (isHostPlace(location)) return CU_DEVICE_CPU;
   return location.type === Place.CU_MEM_LOCATION_TYPE_DEVICE ? location.id : NO_LOCATION;
+}
+
+/** Records an allocation on a stream that is being captured, and returns its address. */
+function captureAllocation(
+  machine: Machine,
+  stream: Stream,
+  options: { capture: Capture; pool: MemoryPool; byteLength: number },
+): number {
+  const { capture, pool, byteLength } = options;
+  const { memory } = machine;
+  capture.requireValid();
+  const device = pool.device.isHost ? stream.context.device : pool.device;
+  if (byteLength > device.memoryBytes) refuse("CUDA_ERROR_OUT_OF_MEMORY");
+  const allocation = new GraphAllocation(memory.place(device, byteLength), {
+    capture,
+    pool,
+    context: stream.context,
+    id: machine.nextId(),
+    reserve: machine.graphMemory(device).reserveFor(capture),
+  });
+  memory.add(allocation);
+  const region = memory.resolve(allocation.address, byteLength);
+  submit(machine, stream, {
+    regions: [region],
+    queue: (target) => queueExclusive(machine, target, { region, run: () => allocation.open() }),
+  });
+  allocation.reserve.place(allocation, capture.latestOn(stream));
+  return allocation.address;
+}
+
+/** Frees a block of graph memory in the order of a stream, or records that each launch does so. */
+function freeGraphMemory(machine: Machine, stream: Stream, allocation: GraphAllocation): void {
+  const capture = machine.captures.of(stream);
+  const isOwn = allocation.capture === capture;
+  // A graph can free what another is still to bring: only its launch needs that to be there.
+  const asker = capture === undefined ? "call" : "free";
+  requireValue(isOwn || allocation.isThere || (asker === "free" && allocation.isLeft));
+  const region = machine.memory.resolve(allocation.address, allocation.byteLength, asker);
+  submit(machine, stream, {
+    regions: [region],
+    queue(target) {
+      const operation = queueExclusive(machine, target, { region, run: () => allocation.close() });
+      allocation.isThere = false;
+      allocation.reserve.needFor(operation);
+      return operation;
+    },
+  });
+  if (isOwn && capture !== undefined) allocation.freeInGraph(capture.latestOn(stream));
 }

@@ -13,11 +13,10 @@ import { CUmemPoolPtrExportData } from "../../structs.ts";
 import { refuse, requireValue } from "../errors.ts";
 import { Allocation } from "../model/allocation.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
-import { StreamEvent } from "../model/event.ts";
+import { StreamEvent } from "../model/capture.ts";
 import { MemoryPool } from "../model/memory_pool.ts";
 import { isProcess, read, SharedBytes, type SharedKind } from "../model/shared_bytes.ts";
 import { SharedMark } from "../model/shared_mark.ts";
-import { SharedStorage } from "../model/shared_storage.ts";
 import { callGroup } from "./calls.ts";
 import { bytesOf, type Cell, giveHandle, put32, put64, requireCell } from "./cells.ts";
 import { requireIdle } from "./memory_calls.ts";
@@ -64,7 +63,7 @@ export const sharingCalls = callGroup((machine) => {
   /** Gives memory of another process an address here. */
   function adopt(shared: SharedBytes, pool?: MemoryPool): number {
     const context = contexts.current;
-    const storage = new SharedStorage(shared);
+    const storage = DeviceStorage.over(shared.bytes);
     const place = memory.place(pool?.device ?? context.device, storage.byteLength);
     const id = machine.nextId();
     const kind = pool === undefined ? "imported" : "pool";

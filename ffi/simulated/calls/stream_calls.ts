@@ -9,14 +9,20 @@ import {
 } from "../../constants.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
 import { Allocation } from "../model/allocation.ts";
-import { StreamEvent } from "../model/event.ts";
+import { StreamEvent } from "../model/capture.ts";
+import type { Machine } from "../model/machine.ts";
 import type { Region } from "../model/region.ts";
 import type { SharedMark } from "../model/shared_mark.ts";
 import { type Operation, Stream } from "../model/stream.ts";
 import { submit } from "../work/submission.ts";
-import { waitAside } from "../work/wait_aside.ts";
 import { callGroup } from "./calls.ts";
 import { giveHandle, putFloat, requireCell } from "./cells.ts";
+
+/** Turns that the event loop gets to open a latch before a wait for it counts as a deadlock. */
+const LATCH_TURNS = 10_000;
+
+/** Declared here, because a program's `lib` setting may leave it out. */
+const timers = globalThis as unknown as { setImmediate(callback: () => void): unknown };
 
 /** Conditions for the end of a wait, by flags; the driver treats words and values as signed. */
 const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> = new Map([
@@ -205,7 +211,7 @@ const eventCalls = callGroup((machine) => {
       const event = askedEvent(handle);
       if (machine.captures.disturb("other")) return CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
       while (event.shared?.outside?.isPassed === false && event.shared.outside.isComing) {
-        await new Promise<void>((resolve) => setTimeout(resolve, 1));
+        await pause();
       }
       return await waitAside(machine, event.record, () => finish(event));
     },
@@ -228,4 +234,36 @@ export const streamCalls = callGroup((machine) => ({
 
 function isManaged({ segments }: Region): boolean {
   return segments.some(({ owner }) => owner instanceof Allocation && owner.kind === "managed");
+}
+
+/**
+ * Waits for an operation as a thread beside JavaScript does: the program goes on meanwhile, and may
+ * still open the latch that the work waits for.
+ */
+async function waitAside(
+  machine: Machine,
+  operation: Operation | undefined,
+  synchronize: () => void,
+): Promise<number> {
+  const { scheduler, site } = machine;
+  const call = site.name;
+  for (let turn = 0; turn < LATCH_TURNS; turn++) {
+    await new Promise<void>((resolve) => void timers.setImmediate(resolve));
+    if (operation !== undefined) scheduler.proceed(operation);
+    while (operation !== undefined && scheduler.waitsOutside(operation)) {
+      await pause();
+      scheduler.proceed(operation);
+    }
+    if (operation === undefined || scheduler.deadlock(operation) === undefined) break;
+    while (scheduler.mayWake(operation) && scheduler.deadlock(operation)) {
+      await pause();
+    }
+  }
+  site.during(call, synchronize);
+  return CUresult.CUDA_SUCCESS;
+}
+
+/** Waits between two looks at work that another process, or a sleeping rank of a group, holds up. */
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -9,12 +9,11 @@ import {
 } from "../../constants.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../structs.ts";
 import { hex, refuse, requireValue } from "../errors.ts";
-import { describeMemory } from "../model/described_memory.ts";
 import { type Device, GRANULARITY_BYTES } from "../model/device.ts";
 import { DeviceStorage } from "../model/device_storage.ts";
 import type { Machine } from "../model/machine.ts";
 import { Mapping, PhysicalMemory, Reservation } from "../model/reservation.ts";
-import { SharedBytes } from "../model/shared_bytes.ts";
+import { describeMemory, SharedBytes } from "../model/shared_bytes.ts";
 import type { Rule } from "../stricter.ts";
 import { callGroup } from "./calls.ts";
 import { bytesOf, decodeList, giveHandle, put32, put64, requireCell } from "./cells.ts";
@@ -62,8 +61,9 @@ export const virtualMemoryCalls = callGroup((machine) => {
   function mappingsWithin(address: bigint, byteLength: bigint): Mapping[] {
     requireValue(byteLength > 0n);
     const [start, end] = [Number(address), Number(address + byteLength)];
-    const mappings = reservationOf(address, byteLength, "beyond")
-      .mappingsIn(start, Number(byteLength));
+    const mappings = [
+      ...reservationOf(address, byteLength, "beyond").mappings.within(start, Number(byteLength)),
+    ];
     const isWhole = mappings.every((mapping) =>
       mapping.address >= start && mapping.address + mapping.byteLength <= end
     );

@@ -12,7 +12,6 @@ import {
 /** Bytes at regular distances: `rowCount` rows of `widthBytes`, each `pitchBytes` after the one before. */
 export interface Extent {
   readonly start: number;
-  /** Bytes of one row. */
   readonly widthBytes: number;
   /** Distance between the starts of two rows. */
   readonly pitchBytes: number;
@@ -33,7 +32,6 @@ export interface Access {
 export class AccessHistory {
   #tracks = new Map<Timeline, Track>();
 
-  /** Finds an earlier use that races with a new one. */
   conflict(access: Access): Access | undefined {
     for (const [timeline, track] of this.#tracks) {
       if (timeline === access.moment.timeline) continue;
@@ -124,7 +122,6 @@ export function endOf(extent: Extent): number {
   return extent.start + (extent.rowCount - 1) * extent.pitchBytes + extent.widthBytes;
 }
 
-/** Tells whether two extents share a byte. */
 export function overlap(a: Extent, b: Extent): boolean {
   if (a.start >= endOf(b) || b.start >= endOf(a)) return false;
   if (a.rowCount === 1 && b.rowCount === 1) return true;

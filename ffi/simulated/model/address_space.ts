@@ -18,7 +18,6 @@ export const MAX_DEVICES: number = 2 ** 53 / ARENA_BYTES - 1;
 export const HOST_END: number = 2 ** 47;
 const ALIGNMENT_BYTES = 256;
 
-/** Finds memory by address. */
 export class AddressSpace {
   #site: CallSite;
   #host = new AddressMap<Allocation>();
@@ -165,7 +164,6 @@ export class AddressSpace {
   }
 }
 
-/** Returns the parts of a range of virtual memory. */
 function segmentsOf(mappings: readonly Mapping[], address: number, byteLength: number): Segment[] {
   const end = address + byteLength;
   return mappings.map((mapping): Segment => {
@@ -187,7 +185,6 @@ export function pageableRegion(bytes: Uint8Array, address: number): Region {
   return new Region(address, { kind: "pageable", device: undefined, segments: [segment] });
 }
 
-/** Returns the bytes at a real host address. */
 export function hostBytes(address: number, byteLength: number): Uint8Array {
   const pointer = Deno.UnsafePointer.create(BigInt(address));
   if (pointer === null) return refuse("CUDA_ERROR_INVALID_VALUE");

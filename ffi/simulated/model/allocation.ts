@@ -45,7 +45,6 @@ const FREED_ELSEWHERE: Absence = {
 export class Allocation implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
-  /** Origin of the block. */
   readonly kind: AllocationKind;
   readonly context: Context;
   /** Number that no other block of the machine has. */
@@ -55,7 +54,6 @@ export class Allocation implements Ranged, Owner {
   readonly pool: MemoryPool | undefined;
   /** Whether a free is queued: no later call can use the address. */
   isFreed = false;
-  /** Hints for managed memory. */
   advice: Advice | undefined;
   /** The bytes that other processes reach as well. */
   shared: SharedBytes | undefined;
@@ -64,14 +62,9 @@ export class Allocation implements Ranged, Owner {
 
   constructor(
     place: Ranged,
-    options: {
-      kind: AllocationKind;
-      context: Context;
-      id: number;
-      storage: Storage;
-      flags?: number;
-      pool?: MemoryPool;
-    },
+    options:
+      & Pick<Allocation, "kind" | "context" | "id" | "storage">
+      & { readonly flags?: number; readonly pool?: MemoryPool },
   ) {
     this.address = place.address;
     this.byteLength = place.byteLength;
@@ -113,7 +106,6 @@ export class Allocation implements Ranged, Owner {
     else this.shared?.revoke();
   }
 
-  /** Releases the physical memory. */
   giveBack(): void {
     if (this.kind === "device") this.device.discharge(this.byteLength);
     this.pool?.giveBack(this.byteLength);

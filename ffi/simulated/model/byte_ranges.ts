@@ -7,7 +7,6 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Remembers which bytes are in the set. */
 export class ByteRanges {
   /** Starts and ends, alternating and ascending. */
   #edges: number[] = [];

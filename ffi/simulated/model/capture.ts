@@ -1,18 +1,18 @@
 // A capture: work that its streams are given between a begin and an end is recorded and not run.
 // The launches of its graph queue the recorded work.
 
-import type { CUresult } from "../../constants.ts";
+import { type CUresult, CUstreamCaptureMode as Mode } from "../../constants.ts";
+import type { DriverFunction } from "../../cuda.ts";
 import { refuse } from "../errors.ts";
 import type { LaunchShape } from "../options.ts";
 import type { Extent } from "./access_history.ts";
 import type { Context } from "./context.ts";
 import { happensBefore, type Moment, Timeline } from "./happens_before.ts";
 import type { Region } from "./region.ts";
+import type { SharedMark } from "./shared_mark.ts";
 import type { Operation, Stream } from "./stream.ts";
 
-/** The kernel that work runs. */
 export interface CapturedKernel extends LaunchShape {
-  /** Handle of its function. */
   readonly handle: bigint;
   readonly context: Context;
   /** Whether all of its blocks run at the same time. */
@@ -43,7 +43,6 @@ export class Branch {
   readonly context: Context;
   /** Order of the stream's steps against those of others in the capture. */
   readonly timeline: Timeline;
-  /** Place of the last work. */
   lastWork: Moment | undefined;
 
   constructor(stream: Stream) {
@@ -64,6 +63,33 @@ export class CapturedMark {
   }
 }
 
+/** A mark in a stream. */
+export class StreamEvent {
+  readonly context: Context;
+  readonly handle: bigint;
+  readonly flags: number;
+  /** The mark; undefined until the event is recorded, and when that was in a capture. */
+  record: Operation | undefined;
+  /** The mark when the event was last recorded in a capture. */
+  mark: CapturedMark | undefined;
+  /** The mark as other processes see it; undefined until one of them can. */
+  shared: SharedMark | undefined;
+
+  constructor(context: Context, handle: bigint, flags: number) {
+    this.context = context;
+    this.handle = handle;
+    this.flags = flags;
+  }
+
+  /** Throws when the mark is a part of a capture, for which the host cannot wait. */
+  requireAwaitable(): void {
+    const { mark } = this;
+    if (mark === undefined) return;
+    if (mark.capture.isValid) mark.capture.invalidate("CUDA_ERROR_CAPTURED_EVENT");
+    refuse("CUDA_ERROR_INVALID_VALUE");
+  }
+}
+
 /** Records the work of the streams that take part. */
 export class Capture {
   /** Stream on which the capture began. */
@@ -73,24 +99,19 @@ export class Capture {
   readonly steps: Step[] = [];
   /** Whether a free was refused because no graph had allocated the memory. */
   hasRefusedFree = false;
-  #isOpen = true;
+  isOpen = true;
   #isInvalid = false;
   #branches = new Map<Stream, Branch>();
 
-  /** Begins to record the work of a stream. */
   constructor(origin: Stream, mode: number) {
     this.origin = origin;
     this.mode = mode;
     this.#join(origin);
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   /** Returns whether the capture goes on and no call has invalidated it. */
   get isValid(): boolean {
-    return this.#isOpen && !this.#isInvalid;
+    return this.isOpen && !this.#isInvalid;
   }
 
   /** Returns the parts of the streams; that of the origin comes first. */
@@ -115,7 +136,6 @@ export class Capture {
     this.#isInvalid = true;
   }
 
-  /** Rejects a call and invalidates the capture. */
   invalidate(status: keyof typeof CUresult): never {
     this.spoil();
     return refuse(status);
@@ -158,7 +178,7 @@ export class Capture {
 
   /** Ends the recording; throws when there is no graph. */
   end(): void {
-    this.#isOpen = false;
+    this.isOpen = false;
     this.requireValid();
     const end = this.#branchOf(this.origin).timeline.latest;
     for (const { lastWork } of this.#branches.values()) {
@@ -175,5 +195,70 @@ export class Capture {
     const branch = new Branch(stream);
     this.#branches.set(stream, branch);
     return branch;
+  }
+}
+
+/** Functions that any capture but a relaxed one forbids, before anything else is checked. */
+export const DISTURBING: ReadonlySet<string> = new Set(
+  [
+    "cuMemFree_v2",
+    "cuMemFreeHost",
+    "cuMemHostUnregister",
+    "cuMemPoolTrimTo",
+    "cuMemPoolSetAttribute",
+    "cuMemPoolGetAttribute",
+    "cuMemPoolSetAccess",
+    "cuMemPoolGetAccess",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolExportToShareableHandle",
+    "cuMemPoolExportPointer",
+    "cuMemPoolImportPointer",
+    "cuGraphExecDestroy",
+  ] satisfies DriverFunction[],
+);
+
+/** Thread of a call: the one that captures, or another. */
+export type CallingThread = "capturing" | "other";
+
+/** The captures that have not ended, and what their modes forbid meanwhile; relaxed ones forbid nothing. */
+export class OpenCaptures extends Set<Capture> {
+  of(stream: Stream): Capture | undefined {
+    for (const capture of this) if (capture.has(stream)) return capture;
+    return undefined;
+  }
+
+  /** Rejects a call that a stream's capture cannot record, and invalidates the capture. */
+  requireUncaptured(stream: Stream): void {
+    this.of(stream)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED");
+  }
+
+  /** Rejects work on a stream that would wait for a captured one, even work of no bytes. */
+  requireNoneBefore(stream: Stream): void {
+    if (this.size === 0) return;
+    const met = [...stream.predecessors].map((other) => this.of(other));
+    for (const capture of met) capture?.spoil();
+    met.find((capture) => capture !== undefined)?.invalidate("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT");
+  }
+
+  /** Orders the later work of a stream after a mark; the stream then takes part in its capture. */
+  follow(stream: Stream, mark: CapturedMark): void {
+    const own = this.of(stream);
+    if (own !== undefined && own !== mark.capture) {
+      own.requireValid();
+      own.spoil();
+      mark.capture.invalidate("CUDA_ERROR_STREAM_CAPTURE_MERGE");
+    }
+    mark.capture.wait(stream, mark);
+  }
+
+  /** Tells whether a call disturbs a capture, which becomes invalid then. */
+  disturb(thread: CallingThread): boolean {
+    const disturbed = [...this].filter(({ mode }) =>
+      mode === Mode.CU_STREAM_CAPTURE_MODE_GLOBAL ||
+      (mode === Mode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL && thread === "capturing")
+    );
+    for (const capture of disturbed) capture.spoil();
+    return disturbed.length > 0;
   }
 }

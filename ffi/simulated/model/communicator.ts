@@ -1,15 +1,13 @@
 // Communicators of a simulated NCCL: the ranks that found each other under one name, each on a device.
 
+import type { NcclWire } from "../../nccl_library.ts";
 import type { Context } from "./context.ts";
-import type { RemoteRanks } from "./remote_ranks.ts";
 import type { Operation } from "./stream.ts";
 
 /** Memory that a communicator takes on its device. */
 const COMMUNICATOR_BYTES = 8 << 20;
 
-/** The ranks that belong together. */
 export class Clique {
-  /** Number of ranks. */
   readonly size: number;
   readonly members: Communicator[] = [];
   /** Whether a rank was aborted: work that waits for others ends, and moves no bytes. */
@@ -35,9 +33,7 @@ export class Clique {
   }
 }
 
-/** One rank of a clique. */
 export class Communicator {
-  /** Value that callers hold. */
   readonly handle: bigint;
   readonly clique: Clique;
   readonly rank: number;
@@ -54,7 +50,6 @@ export class Communicator {
   inProgress: (() => boolean) | undefined;
   /** An error of its queued work that nobody was told of yet. */
   fault: { readonly error: unknown } | undefined;
-  /** Whether it was finalized. */
   isFinal = false;
   /** Number of its calls so far, by what they are compared with. */
   readonly callCounts: Map<string, number> = new Map();
@@ -98,5 +93,54 @@ export class Communicator {
   close(): void {
     this.isOpen = false;
     this.clique.settle();
+  }
+}
+
+/** The parts that a rank brings to a call. */
+export interface Arrival {
+  /** The call in words, which must be the same on all ranks. */
+  readonly words: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+const LINE_END = 10;
+
+/** The connection to other processes, and the messages from there. */
+export class RemoteRanks {
+  readonly #wire: NcclWire;
+  readonly #arrivals = new Map<string, Arrival>();
+
+  constructor(wire: NcclWire) {
+    this.#wire = wire;
+  }
+
+  send(rank: number, call: string, { words, bytes }: Arrival): void {
+    const head = new TextEncoder().encode(`${JSON.stringify([call, words])}\n`);
+    const message = new Uint8Array(head.byteLength + bytes.byteLength);
+    message.set(head);
+    message.set(bytes, head.byteLength);
+    this.#wire.send(rank, message);
+  }
+
+  receive(rank: number, message: Uint8Array<ArrayBuffer>): void {
+    const end = message.indexOf(LINE_END);
+    const [call, words] = JSON.parse(new TextDecoder().decode(message.subarray(0, end)));
+    this.keep(rank, call, { words, bytes: message.slice(end + 1) });
+  }
+
+  keep(rank: number, call: string, arrival: Arrival): void {
+    this.#arrivals.set(`${rank} ${call}`, arrival);
+  }
+
+  has(rank: number, call: string): boolean {
+    return this.#arrivals.has(`${rank} ${call}`);
+  }
+
+  /** Returns a rank's part of a call, and forgets it. */
+  take(rank: number, call: string): Arrival | undefined {
+    const name = `${rank} ${call}`;
+    const arrival = this.#arrivals.get(name);
+    this.#arrivals.delete(name);
+    return arrival;
   }
 }

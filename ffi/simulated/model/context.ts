@@ -7,18 +7,14 @@ import type { HostWaits } from "./happens_before.ts";
 
 /** Owns streams, events, modules and memory, which name it. */
 export class Context {
-  /** Device of the context. */
   readonly device: Device;
-  /** Value that callers hold. */
   readonly handle: bigint;
-  /** The waits of the host. */
   readonly waits: HostWaits;
   /** Contexts whose memory this one may reach. */
   readonly peers: Set<Context> = new Set();
   /** Whether the last user has released the context, and no other has retained it since. */
   isDestroyed = false;
 
-  /** Makes a context that nobody uses yet. */
   constructor(device: Device, handle: bigint, waits: HostWaits) {
     this.device = device;
     this.handle = handle;
@@ -32,7 +28,6 @@ export class Context {
   }
 }
 
-/** Keeps the stack of current contexts. */
 export class ContextStack {
   #contexts: Context[] = [];
 

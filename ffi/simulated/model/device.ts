@@ -8,7 +8,6 @@ import type { SimulationSettings } from "../options.ts";
 /** Smallest unit of physical memory that pools and virtual memory take. */
 export const GRANULARITY_BYTES = 2 << 20;
 
-/** Number of multiprocessors. */
 export const MULTIPROCESSORS = 100;
 
 /** The largest launch: threads of a block, its sides, the grid's, and shared memory. */
@@ -72,7 +71,8 @@ export class Device {
   /** Engine that runs kernels, fills and copies inside the device. */
   readonly compute: Engine = new Engine();
   readonly #outside: OutsideBytes;
-  #usedBytes = 0;
+  /** Bytes that this machine itself uses. */
+  usedBytes = 0;
 
   constructor(ordinal: number, memoryBytes: number, outside: OutsideBytes = NOTHING_OUTSIDE) {
     this.ordinal = ordinal;
@@ -86,32 +86,27 @@ export class Device {
   }
 
   get freeBytes(): number {
-    return Math.max(0, this.memoryBytes - this.#usedBytes - this.#outside.now());
+    return Math.max(0, this.memoryBytes - this.usedBytes - this.#outside.now());
   }
 
   /** Returns whether so much is free; an old answer about others does, as nobody tells when they change. */
   hasRoom(byteLength: number): boolean {
-    return byteLength <= Math.max(0, this.memoryBytes - this.#usedBytes - this.#outside.lately());
-  }
-
-  /** Returns the bytes that this machine itself uses. */
-  get usedBytes(): number {
-    return this.#usedBytes;
+    return byteLength <= Math.max(0, this.memoryBytes - this.usedBytes - this.#outside.lately());
   }
 
   /** Takes physical memory; throws when there is too little. */
   charge(byteLength: number): void {
     if (!this.hasRoom(byteLength)) refuse("CUDA_ERROR_OUT_OF_MEMORY");
-    this.#usedBytes += byteLength;
+    this.usedBytes += byteLength;
   }
 
   /** Counts memory that exists already, and that another holder has handed over. */
   adopt(byteLength: number): void {
-    this.#usedBytes += byteLength;
+    this.usedBytes += byteLength;
   }
 
   discharge(byteLength: number): void {
-    this.#usedBytes -= byteLength;
+    this.usedBytes -= byteLength;
   }
 }
 

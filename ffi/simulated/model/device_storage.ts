@@ -9,7 +9,6 @@ const CHUNK_BYTES = 1 << 20;
 /** Contents of a chunk that was only ever filled with zeros. */
 const ZEROS = new Uint8Array(CHUNK_BYTES);
 
-/** Holds the bytes of one device allocation. */
 export class DeviceStorage implements Storage {
   readonly byteLength: number;
   readonly onHost = false;
@@ -25,6 +24,13 @@ export class DeviceStorage implements Storage {
   constructor(byteLength: number, { isOpenToOthers = false } = {}) {
     this.byteLength = byteLength;
     this.#isOpenToOthers = isOpenToOthers;
+  }
+
+  /** Holds bytes of another process: its writes cannot be seen from here, so all counts as written. */
+  static over(bytes: Uint8Array): DeviceStorage {
+    const storage = new DeviceStorage(bytes.byteLength);
+    storage.shareOver(bytes);
+    return storage;
   }
 
   // Everything is made on first use: a million small allocations must stay cheap.

@@ -38,13 +38,9 @@ export class GraphAllocation extends Allocation {
 
   constructor(
     place: Ranged,
-    options: {
-      capture: Capture;
-      reserve: GraphReserve;
-      context: Context;
-      id: number;
-      pool: MemoryPool;
-    },
+    options:
+      & Pick<GraphAllocation, "capture" | "reserve" | "context" | "id">
+      & { readonly pool: MemoryPool },
   ) {
     const storage = new DeviceStorage(place.byteLength);
     super(place, { ...options, kind: "graph", storage });
@@ -113,12 +109,12 @@ export class GraphAllocation extends Allocation {
 /** The memory that the launches of one graph need on one device. */
 export class GraphReserve {
   readonly allocations: GraphAllocation[] = [];
-  #memory: GraphMemory;
+  readonly memory: GraphMemory;
   #pending: Operation[] = [];
   #places: Place[] = [];
 
   constructor(memory: GraphMemory) {
-    this.#memory = memory;
+    this.memory = memory;
   }
 
   /** Returns the physical memory that a launch needs. */
@@ -165,16 +161,6 @@ export class GraphReserve {
   /** Notes an operation that needs the memory. */
   needFor(operation: Operation): void {
     this.#pending = [...this.#pending.filter(({ isDone }) => !isDone), operation];
-  }
-
-  /** Throws when the device has too little memory for a launch, even after freeing idle memory. */
-  requireRoom(stream: Stream): void {
-    this.#memory.requireRoom(this, stream);
-  }
-
-  /** Takes the memory for a launch. */
-  take(stream: Stream): void {
-    this.#memory.hold(this, stream);
   }
 }
 

@@ -55,9 +55,7 @@ export class HostWaits {
 export class Timeline {
   /** Text that names the stream in error messages. */
   readonly label: string;
-  /** The waits of the host. */
   readonly waits: HostWaits;
-  /** Number of the last queued operation. */
   epoch = 0;
   /** Number of the operations that only begin or end the life of memory. */
   lifeCount = 0;
@@ -65,7 +63,6 @@ export class Timeline {
   /** Epochs that the host had waited for, ascending; the last, and those that kernels need. */
   #observations = [{ waitCount: 0, epoch: 0 }];
 
-  /** Starts a timeline. */
   constructor(label: string, waits: HostWaits) {
     this.label = label;
     this.waits = waits;
@@ -113,7 +110,6 @@ export class Timeline {
     return 0;
   }
 
-  /** Notes that the host has waited for an operation. */
   observe(epoch: number): void {
     if (epoch <= this.observedAt(Infinity)) return;
     const oldest = this.waits.oldestUnnamed;

@@ -8,11 +8,11 @@ import { AddressSpace } from "./address_space.ts";
 import type { Allocation } from "./allocation.ts";
 import { Context, ContextStack } from "./context.ts";
 import { Device, type OutsideBytes } from "./device.ts";
+import { describedMemory } from "./shared_bytes.ts";
 import { GraphMemory } from "./graph_memory.ts";
-import { describedMemory } from "./described_memory.ts";
 import { HostWaits, type Moment, precedes } from "./happens_before.ts";
 import { MemoryPool } from "./memory_pool.ts";
-import { OpenCaptures } from "./open_captures.ts";
+import { OpenCaptures } from "./capture.ts";
 import type { PhysicalMemory } from "./reservation.ts";
 import { Scheduler } from "./scheduler.ts";
 import { Stream, StreamGroup } from "./stream.ts";
@@ -36,7 +36,6 @@ export class Machine {
   readonly settings: SimulationSettings;
   /** Number that no other machine has, in this process or another. */
   readonly id: string = crypto.getRandomValues(new Uint8Array(16)).toHex();
-  /** Name of the call being served. */
   readonly site: CallSite = new CallSite();
   /** Whether `cuInit` was called. */
   isInitialized = false;
@@ -46,13 +45,10 @@ export class Machine {
   /** The host's memory, as the home of a pool. */
   readonly host: Device = new Device(CU_DEVICE_CPU, 2 ** 40);
   readonly memory: AddressSpace;
-  /** Queued work. */
   readonly scheduler: Scheduler;
   readonly waits: HostWaits = new HostWaits();
-  /** Captures that have not ended. */
   readonly captures: OpenCaptures = new OpenCaptures();
   readonly contexts: ContextStack = new ContextStack();
-  /** Default pools by device. */
   readonly defaultPools: readonly MemoryPool[];
   /** All pools, and destroyed ones while their memory is in use. */
   readonly pools: Set<MemoryPool>;
@@ -74,9 +70,7 @@ export class Machine {
     this.defaultPools = this.devices.map((device) =>
       this.register((handle) => new MemoryPool(device, handle))
     );
-    this.#graphMemory = new Map(
-      this.devices.map((device) => [device, new GraphMemory(device)]),
-    );
+    this.#graphMemory = new Map(this.devices.map((device) => [device, new GraphMemory(device)]));
     this.pools = new Set(this.defaultPools);
   }
 
@@ -99,12 +93,10 @@ export class Machine {
     return found instanceof type ? found : refuse(status);
   }
 
-  /** Makes a handle name nothing. */
   forget(handle: bigint): void {
     this.#handles.delete(handle);
   }
 
-  /** Returns a device; throws when there is none. */
   device(ordinal: number): Device {
     return this.devices[ordinal] ?? refuse("CUDA_ERROR_INVALID_DEVICE");
   }

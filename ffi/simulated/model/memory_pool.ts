@@ -11,8 +11,11 @@ import type { Operation, Stream } from "./stream.ts";
 /** A pool takes memory in steps of this, or of the device's own step when there is less left. */
 const STEP_BYTES = 32 << 20;
 
-/** Kind of memory that a pool hands out. */
 export type PoolKind = "device" | "host" | "managed";
+
+type PoolOptions = Partial<
+  Pick<MemoryPool, "kind" | "maxBytes" | "preferredLocation" | "handleTypes" | "importedId">
+>;
 
 /** A queued free, until a wait of the host tells its pool that it is done. */
 export interface UnnoticedFree {
@@ -22,7 +25,6 @@ export interface UnnoticedFree {
   operation: Operation | undefined;
 }
 
-/** Holds a pool's memory and its counters. */
 export class MemoryPool {
   /** Device that the memory is on; the machine's host for all memory that the host can touch. */
   readonly device: Device;
@@ -30,13 +32,14 @@ export class MemoryPool {
   readonly kind: PoolKind;
   /** Where managed memory should live, by the driver's number. */
   readonly preferredLocation: number;
-  /** Most bytes that the pool may reserve. */
   readonly maxBytes: number;
+  /** Bytes that it holds. */
+  reservedBytes = 0;
+  /** Bytes that are allocated and whose free is not queued. */
+  usedBytes = 0;
   /** Bytes that stay reserved when nothing uses them. */
   releaseThresholdBytes = 0;
-  /** Highest number of bytes that were reserved. */
   reservedHighBytes = 0;
-  /** Highest number of bytes that were used. */
   usedHighBytes = 0;
   /** The three reuse switches, by attribute number. */
   readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
@@ -48,31 +51,18 @@ export class MemoryPool {
   shared: SharedBytes | undefined;
   /** Number of the pool in the process that has it; undefined for a pool of this process. */
   readonly importedId: string | undefined;
-  #reservedBytes = 0;
-  #usedBytes = 0;
   #lostBytes = 0;
   #freedBytes = 0;
   #frees = new Set<UnnoticedFree>();
   #access = new Map<number, number>();
 
   /** Makes an empty pool, of device memory unless told; a maximum of 0 means no limit. */
-  constructor(
-    device: Device,
-    handle: bigint,
-    options: {
-      kind?: PoolKind;
-      maxBytes?: number;
-      preferredLocation?: number;
-      handleTypes?: number;
-      importedId?: string;
-    } = {},
-  ) {
-    const { kind = "device", maxBytes = 0, preferredLocation = device.ordinal } = options;
+  constructor(device: Device, handle: bigint, options: PoolOptions = {}) {
     this.device = device;
     this.handle = handle;
-    this.kind = kind;
-    this.maxBytes = maxBytes === 0 ? Infinity : maxBytes;
-    this.preferredLocation = preferredLocation;
+    this.kind = options.kind ?? "device";
+    this.maxBytes = options.maxBytes || Infinity;
+    this.preferredLocation = options.preferredLocation ?? device.ordinal;
     this.handleTypes = options.handleTypes ?? 0;
     this.importedId = options.importedId;
   }
@@ -83,38 +73,28 @@ export class MemoryPool {
 
   /** Counts memory of another process, which takes nothing from the device here. */
   adopt(byteLength: number): void {
-    this.#usedBytes += byteLength;
-  }
-
-  /** Returns the bytes that the pool holds. */
-  get reservedBytes(): number {
-    return this.#reservedBytes;
-  }
-
-  /** Returns the bytes that are allocated and whose free is not queued. */
-  get usedBytes(): number {
-    return this.#usedBytes;
+    this.usedBytes += byteLength;
   }
 
   /** Returns the bytes that count as used; the driver forgets to take off what is freed at once. */
   get countedBytes(): number {
-    return this.#usedBytes + this.#lostBytes;
+    return this.usedBytes + this.#lostBytes;
   }
 
   /** Nothing of it is in use, or freed without the pool's knowing. */
   get isUnused(): boolean {
-    return this.#usedBytes === 0 && this.#frees.size === 0;
+    return this.usedBytes === 0 && this.#frees.size === 0;
   }
 
   /** Takes bytes for a stream; returns the queued frees that the new block reuses and must wait for. */
   take(byteLength: number, stream: Stream): Operation[] {
-    const usedBytes = this.#usedBytes + byteLength;
+    const usedBytes = this.usedBytes + byteLength;
     if (!this.#fits(usedBytes)) refuse("CUDA_ERROR_OUT_OF_MEMORY");
     this.#reuse(usedBytes, ({ operation }) => operation?.stream === stream || operation?.isDone);
     const isGrown = this.#fits(usedBytes + this.#freedBytes);
     const reused = isGrown ? [] : this.#reuse(usedBytes, () => true);
     this.#grow(usedBytes + this.#freedBytes);
-    this.#usedBytes = usedBytes;
+    this.usedBytes = usedBytes;
     this.usedHighBytes = Math.max(this.usedHighBytes, this.countedBytes);
     return reused;
   }
@@ -124,7 +104,7 @@ export class MemoryPool {
     const free: UnnoticedFree = { byteLength, operation: undefined };
     this.#frees.add(free);
     this.#freedBytes += byteLength;
-    this.#usedBytes -= byteLength;
+    this.usedBytes -= byteLength;
     return free;
   }
 
@@ -139,17 +119,17 @@ export class MemoryPool {
 
   /** Frees bytes without a stream, and releases what is unused then. */
   giveBack(byteLength: number): void {
-    this.#usedBytes -= byteLength;
+    this.usedBytes -= byteLength;
     this.#lostBytes += byteLength;
     this.trim(this.releaseThresholdBytes);
   }
 
   /** Releases unused memory to the device, down to a number of bytes. */
   trim(keepBytes: number): void {
-    const kept = roundUp(Math.max(this.#usedBytes + this.#freedBytes, keepBytes), STEP_BYTES);
-    if (kept >= this.#reservedBytes) return;
-    this.device.discharge(this.#reservedBytes - kept);
-    this.#reservedBytes = kept;
+    const kept = roundUp(Math.max(this.usedBytes + this.#freedBytes, keepBytes), STEP_BYTES);
+    if (kept >= this.reservedBytes) return;
+    this.device.discharge(this.reservedBytes - kept);
+    this.reservedBytes = kept;
   }
 
   /** Returns the access rights of a device; where the memory is, all rights are there from the start. */
@@ -164,7 +144,6 @@ export class MemoryPool {
     return new Set([this.device.ordinal, ...others]);
   }
 
-  /** Changes the access rights of another device. */
   setAccess(ordinal: number, flags: number): void {
     this.#access.set(ordinal, flags);
   }
@@ -172,13 +151,13 @@ export class MemoryPool {
   /** Returns the number of bytes to reserve for a number of used bytes. */
   #needed(usedBytes: number): number {
     const needed = roundUp(usedBytes, STEP_BYTES);
-    const isThere = this.device.hasRoom(needed - this.#reservedBytes);
+    const isThere = this.device.hasRoom(needed - this.reservedBytes);
     return isThere ? needed : roundUp(usedBytes, GRANULARITY_BYTES);
   }
 
   #fits(usedBytes: number): boolean {
     const needed = this.#needed(usedBytes);
-    return this.device.hasRoom(needed - this.#reservedBytes) &&
+    return this.device.hasRoom(needed - this.reservedBytes) &&
       needed <= roundUp(this.maxBytes, STEP_BYTES);
   }
 
@@ -189,7 +168,7 @@ export class MemoryPool {
   #reuse(usedBytes: number, isReusable: (free: UnnoticedFree) => boolean | undefined): Operation[] {
     const reused: Operation[] = [];
     for (const free of this.#frees) {
-      const missing = usedBytes + this.#freedBytes - this.#reservedBytes;
+      const missing = usedBytes + this.#freedBytes - this.reservedBytes;
       if (missing <= 0) break;
       if (!isReusable(free)) continue;
       if (free.operation?.isDone === false) reused.push(free.operation);
@@ -206,9 +185,9 @@ export class MemoryPool {
 
   /** Takes memory from the device until a number of bytes is reserved. */
   #grow(byteLength: number): void {
-    const missing = Math.max(this.#needed(byteLength) - this.#reservedBytes, 0);
+    const missing = Math.max(this.#needed(byteLength) - this.reservedBytes, 0);
     this.device.charge(missing);
-    this.#reservedBytes += missing;
-    this.reservedHighBytes = Math.max(this.reservedHighBytes, this.#reservedBytes);
+    this.reservedBytes += missing;
+    this.reservedHighBytes = Math.max(this.reservedHighBytes, this.reservedBytes);
   }
 }

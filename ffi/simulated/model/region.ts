@@ -31,7 +31,6 @@ export class Region {
   readonly byteLength: number;
   /** Kind of memory, as copies distinguish it. */
   readonly kind: RegionKind;
-  /** Device that holds the bytes. */
   readonly device: Device | undefined;
   readonly #find: (() => readonly Segment[] | undefined) | undefined;
   #segments: readonly Segment[];
@@ -67,7 +66,6 @@ export class Region {
     throw new RangeError(`Cannot take bytes at ${offset}: the region has ${this.byteLength}`);
   }
 
-  /** Copies all bytes into a new array. */
   read(): Uint8Array<ArrayBuffer> {
     const result = new Uint8Array(this.byteLength);
     for (let done = 0; done < result.byteLength;) {

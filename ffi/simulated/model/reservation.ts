@@ -8,13 +8,12 @@ import type { Device } from "./device.ts";
 import { DeviceStorage } from "./device_storage.ts";
 import type { Owner } from "./region.ts";
 import type { SharedBytes } from "./shared_bytes.ts";
-import { SharedStorage } from "./shared_storage.ts";
 
 /** Physical memory without an address; it lives until released and unmapped. */
 export class PhysicalMemory {
   readonly device: Device;
   readonly byteLength: number;
-  readonly storage: DeviceStorage | SharedStorage;
+  readonly storage: DeviceStorage;
   /** It can go to other processes by a descriptor. */
   readonly isExportable: boolean;
   /** The bytes behind its descriptors; undefined until it is exported. */
@@ -33,7 +32,7 @@ export class PhysicalMemory {
     }
     this.shared = size;
     this.byteLength = size.facts.byteLength;
-    this.storage = new SharedStorage(size);
+    this.storage = DeviceStorage.over(size.bytes);
     device.adopt(this.byteLength);
   }
 
@@ -57,7 +56,6 @@ export class Mapping implements Ranged, Owner {
   readonly address: number;
   readonly byteLength: number;
   readonly physical: PhysicalMemory;
-  /** Access rights by device. */
   readonly access: Map<number, number> = new Map();
   readonly label = "virtual memory";
   /** Number that no other block of the machine has. */
@@ -92,11 +90,6 @@ export class Reservation implements Ranged {
   constructor(place: Ranged) {
     this.address = place.address;
     this.byteLength = place.byteLength;
-  }
-
-  /** Lists the mappings that lie in a range; those at its ends may reach beyond it. */
-  mappingsIn(address: number, byteLength: number): Mapping[] {
-    return [...this.mappings.within(address, byteLength)];
   }
 
   /** Lists the mappings that fill a range without a gap; undefined when there is one. */

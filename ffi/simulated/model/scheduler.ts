@@ -4,7 +4,7 @@
 import type { CallSite } from "../errors.ts";
 import { SUBMIT_SECONDS } from "./device.ts";
 import { type Moment, observe } from "./happens_before.ts";
-import type { OpenCaptures } from "./open_captures.ts";
+import type { OpenCaptures } from "./capture.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 import { Operation, type Stream, type Work } from "./stream.ts";
 
@@ -107,7 +107,6 @@ export class Scheduler {
     return outside !== undefined && (outside.isPassed || outside.isComing);
   }
 
-  /** Waits for a mark of another process. */
   finishOutside(outside: OutsideMark): void {
     while (!outside.isPassed) {
       if (!outside.isComing) this.#site.fail("deadlock", GONE);
@@ -122,7 +121,6 @@ export class Scheduler {
     return operation.isDone;
   }
 
-  /** Runs all that is queued on a stream. */
   drain(stream: Stream): void {
     const tail = stream.tail;
     if (tail !== undefined) this.finish(tail);

@@ -2,20 +2,11 @@
 // They lie in a file without a name, which is gone with the process that made it.
 
 import { cString } from "../../c_strings.ts";
-import {
-  findHost,
-  type HostApi,
-  MAP,
-  MAP_FAILED,
-  MFD_CLOEXEC,
-  O,
-  PATH_MAX,
-  PROT,
-} from "../../host.ts";
+import { findHost, type HostApi, MAP, MAP_FAILED } from "../../host.ts";
+import { MFD_CLOEXEC, O, PATH_MAX, PROT } from "../../host.ts";
 import { bytes, i32, struct, u64 } from "../../struct.ts";
 import { refuse } from "../errors.ts";
 
-/** Kind of thing that other processes open. */
 export type SharedKind = "memory" | "event" | "pool" | "pooled" | "physical";
 
 const KINDS: readonly SharedKind[] = ["memory", "event", "pool", "pooled", "physical"];
@@ -46,7 +37,6 @@ const HANDLE = struct({
 /** Number of a word that both sides read. */
 export const WORD = { isThere: 0, recorded: 1, done: 2 } as const;
 
-/** The contents of a handle. */
 export interface SharedHandle {
   readonly kind: SharedKind;
   /** Number that no other thing has. */
@@ -65,7 +55,6 @@ export interface SharedHandle {
 /** Bytes that this machine and others map. */
 export class SharedBytes {
   readonly facts: SharedHandle;
-  /** The 64 bytes of the handle. */
   readonly handle: Uint8Array<ArrayBuffer>;
   readonly bytes: Uint8Array;
   /** Words for both sides. */
@@ -136,7 +125,7 @@ export class SharedBytes {
     const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
     const path = cString(`/proc/${pid}/fd/${descriptor}`);
     if (!isOurs(host, path) || byteLength > BigInt(Number.MAX_SAFE_INTEGER - HEAD_BYTES)) return;
-    const own = host.open(path, O.RDWR | O.CLOEXEC, 0);
+    const own = openFile(host, path);
     if (own < 0) return;
     // A file of the same number can have come since: its first bytes say what it is.
     if (!starts(host, own, handle)) {
@@ -152,15 +141,11 @@ export class SharedBytes {
   /** Opens the file behind a descriptor that was passed on, which then stays the caller's. */
   static adopt(descriptor: number): SharedBytes | undefined {
     const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
-    const path = cString(`/proc/self/fd/${descriptor}`);
-    if (!isOurs(host, path)) return undefined;
-    const own = host.open(path, O.RDWR | O.CLOEXEC, 0);
-    if (own < 0) return undefined;
+    if (this.handleIn(descriptor) === undefined) return undefined;
+    const own = openFile(host, cString(`/proc/self/fd/${descriptor}`));
     const handle = new Uint8Array(HANDLE.byteLength);
-    if (readAt(host, own, handle) && read(handle) !== undefined) {
-      return new SharedBytes(host, handle, own);
-    }
-    host.close(own);
+    if (own >= 0 && readAt(host, own, handle)) return new SharedBytes(host, handle, own);
+    if (own >= 0) host.close(own);
     return undefined;
   }
 
@@ -184,8 +169,7 @@ export class SharedBytes {
 
   /** Returns one more descriptor of the file, for the caller to close. */
   duplicate(): number {
-    const path = cString(`/proc/self/fd/${this.#descriptor}`);
-    return this.#host.open(path, O.RDWR | O.CLOEXEC, 0);
+    return openFile(this.#host, cString(`/proc/self/fd/${this.#descriptor}`));
   }
 
   /** Tells all sides that it is gone. */
@@ -218,15 +202,8 @@ export function read(handle: Uint8Array): SharedHandle | undefined {
   );
   const kind = KINDS[number];
   if (magic.toHex() !== MAGIC.toHex() || kind === undefined) return undefined;
-  return {
-    kind,
-    pid,
-    ordinal,
-    id: id.toHex(),
-    pool: pool.toHex(),
-    machine: machine.toHex(),
-    byteLength: Number(byteLength),
-  };
+  const names = { id: id.toHex(), pool: pool.toHex(), machine: machine.toHex() };
+  return { kind, pid, ordinal, ...names, byteLength: Number(byteLength) };
 }
 
 /** Returns whether there is a process of a number. */
@@ -243,6 +220,10 @@ function isOurs(host: HostApi, path: Uint8Array<ArrayBuffer>): boolean {
   return text.startsWith(`/memfd:${FILE_NAME}`);
 }
 
+function openFile(host: HostApi, path: Uint8Array<ArrayBuffer>): number {
+  return host.open(path, O.RDWR | O.CLOEXEC, 0);
+}
+
 function starts(host: HostApi, descriptor: number, handle: Uint8Array): boolean {
   const head = new Uint8Array(HANDLE.byteLength);
   return readAt(host, descriptor, head) && head.toHex() === handle.toHex();
@@ -252,4 +233,58 @@ function readAt(host: HostApi, descriptor: number, into: Uint8Array<ArrayBuffer>
   const address = host.addressOf(into, into, 0n);
   const count = host.pread(descriptor, address, BigInt(into.byteLength), 0n);
   return Number(count) === into.byteLength;
+}
+
+/** Memory that a descriptor holds. */
+export interface DescribedMemory {
+  /** Number that no other memory has. */
+  readonly id: string;
+  readonly byteLength: number;
+}
+
+/** Returns the words about physical memory that the name of its file ends with. */
+export function describeMemory(
+  machine: string,
+  { ordinal, byteLength, id }: DescribedMemory & { readonly ordinal: number },
+): string {
+  return ` ${ordinal} ${byteLength} ${id} ${encodeURIComponent(machine)}.`;
+}
+
+/**
+ * Finds the physical memory of a named machine's device that processes of this user hold by descriptors:
+ * also one without a driver may, and after a kill nothing else tells of it. So the system is asked.
+ */
+export function describedMemory(machine: string, ordinal: number): DescribedMemory[] {
+  const found = new Map<string, DescribedMemory>();
+  const [end, start] = [`${encodeURIComponent(machine)}.`, `/memfd:${FILE_NAME} `];
+  for (const target of openFiles()) {
+    if (!target.startsWith(start)) continue;
+    const [at, bytes, id = "", name] = target.slice(start.length).split(" ");
+    if (Number(at) === ordinal && name === end) found.set(id, { id, byteLength: Number(bytes) });
+  }
+  return [...found.values()];
+}
+
+/** Lists what the descriptors of this user's processes stand for; nothing where that is hidden. */
+function* openFiles(): Generator<string> {
+  if (Deno.permissions.querySync({ name: "read", path: "/proc" }).state !== "granted") return;
+  for (const pid of namesIn("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    const folder = `/proc/${pid}/fd`;
+    for (const descriptor of namesIn(folder)) {
+      try {
+        yield Deno.readLinkSync(`${folder}/${descriptor}`);
+      } catch {
+        // closed meanwhile
+      }
+    }
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return Array.from(Deno.readDirSync(folder), ({ name }) => name);
+  } catch {
+    return []; // of another user, or over
+  }
 }

@@ -27,26 +27,21 @@ export interface Work {
   run?: () => void;
 }
 
-/** One piece of work on a stream. */
 export class Operation {
-  /** Stream that the operation waits on. */
   readonly stream: Stream;
   /** Driver function that queued it. */
   readonly call: string;
   readonly moment: Moment;
   /** Virtual time at which it was queued. */
   readonly queuedAtSeconds: number;
-  /** The work; undefined once done. */
   work: Work | undefined;
   /** Virtual time at which it ended. */
   finishedAtSeconds = 0;
 
-  constructor(stream: Stream, options: {
-    call: string;
-    moment: Moment;
-    queuedAtSeconds: number;
-    work: Work;
-  }) {
+  constructor(
+    stream: Stream,
+    options: Pick<Operation, "call" | "moment" | "queuedAtSeconds"> & { readonly work: Work },
+  ) {
     this.stream = stream;
     this.call = options.call;
     this.moment = options.moment;
@@ -62,7 +57,6 @@ export class Operation {
 /** A queue of operations that run in order. */
 export class Stream {
   readonly group: StreamGroup;
-  /** Value that callers hold. */
   readonly handle: bigint;
   /** Order against the legacy default stream. */
   readonly role: StreamRole;
@@ -100,7 +94,6 @@ export class Stream {
     return this.#operations[this.#head];
   }
 
-  /** Returns how many operations wait. */
   get length(): number {
     return this.#operations.length - this.#head;
   }
@@ -114,7 +107,6 @@ export class Stream {
     this.#operations.push(operation);
   }
 
-  /** Removes the operation that was run. */
   shift(): void {
     this.#head++;
     // Dropping the done half now and then keeps a queue that never empties from growing.
@@ -125,36 +117,25 @@ export class Stream {
 }
 
 /** The streams of a context, and destroyed ones until their work is done. */
-export class StreamGroup implements Iterable<Stream> {
+export class StreamGroup extends Set<Stream> {
   readonly context: Context;
   /** The default stream, which waits for all blocking streams and they for it. */
   readonly legacy: Stream;
   /** The default stream of the thread. */
   readonly thread: Stream;
-  #streams: Set<Stream>;
 
   constructor(context: Context) {
+    super();
     this.context = context;
     this.legacy = new Stream(this, 1n, "legacy");
     this.thread = new Stream(this, 2n, "blocking");
-    this.#streams = new Set([this.legacy, this.thread]);
-  }
-
-  add(stream: Stream): void {
-    this.#streams.add(stream);
-  }
-
-  delete(stream: Stream): void {
-    this.#streams.delete(stream);
+    this.clear();
   }
 
   /** Drops all streams but the default ones. */
-  clear(): void {
-    this.#streams = new Set([this.legacy, this.thread]);
-  }
-
-  [Symbol.iterator](): Iterator<Stream> {
-    return this.#streams[Symbol.iterator]();
+  override clear(): void {
+    super.clear();
+    this.add(this.legacy).add(this.thread);
   }
 }
 

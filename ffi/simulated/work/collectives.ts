@@ -29,9 +29,7 @@ export interface RankCall {
   readonly root?: number | undefined;
   /** The other rank of a send or a receive. */
   readonly peer?: number | undefined;
-  /** Address that is read. */
   readonly source: bigint;
-  /** Address that is written. */
   readonly destination: bigint;
 }
 
@@ -52,10 +50,8 @@ interface Exchange {
 export function queueCollectives(machine: Machine, calls: readonly RankCall[]): void {
   const cliques = Map.groupBy(calls, ({ communicator }) => communicator.clique);
   for (const [{ size }, ofClique] of cliques) {
-    const ranks = Array.from(
-      { length: size },
-      (_, rank) => ofClique.filter(({ communicator }) => communicator.rank === rank),
-    );
+    const ranks: RankCall[][] = Array.from({ length: size }, () => []);
+    for (const call of ofClique) ranks[call.communicator.rank]?.push(call);
     for (const ofRank of ranks) requireApart(machine, ofRank);
     queueExchanges(machine, [...collectivesOf(machine, ranks), ...pairsOf(machine, ofClique)]);
   }
@@ -79,16 +75,13 @@ function collectivesOf(machine: Machine, ranks: readonly (readonly RankCall[])[]
     const [first] = calls;
     for (const call of calls) {
       if (first === undefined || describe(call) === describe(first)) continue;
-      fail(
-        machine,
-        `rank ${call.communicator.rank} calls ${describe(call)}, rank 0 calls ${describe(first)}`,
-      );
+      const { communicator: { rank } } = call;
+      fail(machine, `rank ${rank} calls ${describe(call)}, rank 0 calls ${describe(first)}`);
     }
     return { calls, move: (inputs) => first === undefined ? [] : moved(first, inputs) };
   });
 }
 
-/** Finds the receive of each send. */
 function pairsOf(machine: Machine, calls: readonly RankCall[]): Exchange[] {
   const sends = calls.filter(({ name }) => name === "ncclSend");
   const receives = calls.filter(({ name }) => name === "ncclRecv");
@@ -101,11 +94,9 @@ function pairsOf(machine: Machine, calls: readonly RankCall[]): Exchange[] {
     if (receive === undefined) {
       return fail(machine, `rank ${rank} sends to rank ${peer}, which receives nothing from it`);
     }
-    if (sizeOf(send) !== sizeOf(receive)) {
-      fail(
-        machine,
-        `rank ${rank} sends ${sizeOf(send)} to rank ${peer}, which receives ${sizeOf(receive)}`,
-      );
+    const [sent, received] = [sizeOf(send), sizeOf(receive)];
+    if (sent !== received) {
+      fail(machine, `rank ${rank} sends ${sent} to rank ${peer}, which receives ${received}`);
     }
     return { calls: [send, receive], move: ([bytes = NOTHING]) => [NOTHING, bytes] };
   });
@@ -148,11 +139,7 @@ export function queueArrival(
   const { clique, rank } = communicator;
   const fault = machine.settings.ranks(rank, name);
   const isDead = fault === "dead";
-  if (isDead) {
-    for (const member of clique.members) {
-      member.asyncStatus = member.rank === rank ? 2 : 6;
-    }
-  }
+  if (isDead) { for (const each of clique.members) each.asyncStatus = each.rank === rank ? 2 : 6; }
   const region = regionOf(machine, call, "read");
   return queueOn(machine, call, {
     seconds: typeof fault === "object" ? fault.lateSeconds : 0,
@@ -167,7 +154,6 @@ export function queueArrival(
   });
 }
 
-/** Queues the writing of a rank's bytes. */
 export function queueEnd(
   machine: Machine,
   call: RankCall,
@@ -194,9 +180,7 @@ function queueOn(
   const { communicator, name, stream } = call;
   const context = [communicator.context];
   return machine.site.during(name, () => {
-    for (const { region, write } of work.uses) {
-      requireAccess(machine, context, { region, write, kernel: true });
-    }
+    for (const use of work.uses) requireAccess(machine, context, { ...use, kernel: true });
     const queued = queueMemoryWork(machine, stream, work);
     if (queued === undefined) return fail(machine, "it would be recorded in a graph");
     communicator.note(queued);
@@ -204,46 +188,31 @@ function queueOn(
   });
 }
 
-function regionOf(
-  machine: Machine,
-  call: RankCall,
-  side: keyof Extents,
-): Region | undefined {
+function regionOf(machine: Machine, call: RankCall, side: keyof Extents): Region | undefined {
   const byteLength = byteLengthOf(call) * extentsOf(call)[side];
   if (byteLength === 0) return undefined;
-  const address = side === "read" ? call.source : call.destination;
-  return machine.site.during(
-    call.name,
-    () => machine.memory.resolve(Number(address), byteLength, "kernel"),
-  );
+  const address = Number(side === "read" ? call.source : call.destination);
+  const resolve = () => machine.memory.resolve(address, byteLength, "kernel");
+  return machine.site.during(call.name, resolve);
 }
 
 /** Says what a call reads and writes, in units of its count. */
 function extentsOf(call: RankCall): Extents {
   const { name, communicator: { rank, clique: { size } }, root } = call;
   const atRoot = (units: number) => rank === root ? units : 0;
-  switch (name) {
-    case "ncclAllReduce":
-      return { read: 1, written: 1 };
-    case "ncclReduce":
-      return { read: 1, written: atRoot(1) };
-    case "ncclBroadcast":
-      return { read: atRoot(1), written: 1 };
-    case "ncclAllGather":
-      return { read: 1, written: size };
-    case "ncclReduceScatter":
-      return { read: size, written: 1 };
-    case "ncclAlltoAll":
-      return { read: size, written: size };
-    case "ncclGather":
-      return { read: 1, written: atRoot(size) };
-    case "ncclScatter":
-      return { read: atRoot(size), written: 1 };
-    case "ncclSend":
-      return { read: 1, written: 0 };
-    default:
-      return { read: 0, written: 1 };
-  }
+  const extents: Partial<Record<NcclFunction, readonly [read: number, written: number]>> = {
+    ncclAllReduce: [1, 1],
+    ncclReduce: [1, atRoot(1)],
+    ncclBroadcast: [atRoot(1), 1],
+    ncclAllGather: [1, size],
+    ncclReduceScatter: [size, 1],
+    ncclAlltoAll: [size, size],
+    ncclGather: [1, atRoot(size)],
+    ncclScatter: [atRoot(size), 1],
+    ncclSend: [1, 0],
+  };
+  const [read, written] = extents[name] ?? [0, 1];
+  return { read, written };
 }
 
 /** Makes what each rank writes of what all ranks read; all make the same call. */
@@ -255,27 +224,23 @@ export function moved(
   const unit = byteLengthOf(call);
   const part = (bytes: Uint8Array<ArrayBuffer>, at: number) =>
     bytes.subarray(at * unit, (at + 1) * unit);
+  const toAll = (result: Uint8Array) => inputs.map(() => result);
+  const parts = (bytes: Uint8Array<ArrayBuffer>) => inputs.map((_, rank) => part(bytes, rank));
   const reduced = () => reduce(inputs, { datatype, operation });
   switch (name) {
     case "ncclAllReduce":
-    case "ncclReduce": {
-      const result = reduced();
-      return inputs.map(() => result);
-    }
-    case "ncclReduceScatter": {
-      const result = reduced();
-      return inputs.map((_, rank) => part(result, rank));
-    }
+    case "ncclReduce":
+      return toAll(reduced());
+    case "ncclReduceScatter":
+      return parts(reduced());
     case "ncclBroadcast":
-      return inputs.map(() => inputs[root] ?? NOTHING);
+      return toAll(inputs[root] ?? NOTHING);
     case "ncclScatter":
-      return inputs.map((_, rank) => part(inputs[root] ?? NOTHING, rank));
+      return parts(inputs[root] ?? NOTHING);
     case "ncclAlltoAll":
       return inputs.map((_, rank) => joined(inputs.map((input) => part(input, rank))));
-    default: {
-      const result = joined(inputs);
-      return inputs.map(() => result);
-    }
+    default:
+      return toAll(joined(inputs));
   }
 }
 
@@ -319,7 +284,6 @@ function byteLengthOf({ count, datatype }: RankCall): number {
   return count * (ELEMENT_BYTES.get(datatype) ?? 0);
 }
 
-/** Says how much a call moves. */
 export function sizeOf({ count, datatype }: RankCall): string {
   return `${count} elements of type ${datatype}`;
 }
@@ -334,13 +298,11 @@ export function describe(call: RankCall | undefined): string {
   return `${name}(${words.join(", ")})`;
 }
 
+/** Puts parts of one length behind each other. */
 function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const result = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let offset = 0;
-  for (const part of parts) {
-    result.set(part, offset);
-    offset += part.byteLength;
-  }
+  const byteLength = parts[0]?.byteLength ?? 0;
+  const result = new Uint8Array(parts.length * byteLength);
+  for (const [at, part] of parts.entries()) result.set(part, at * byteLength);
   return result;
 }
 

@@ -49,46 +49,40 @@ const TYPES: Readonly<Record<number, ElementType>> = {
 /** Numbers that a type has two of, as unsigned integers move them. */
 const BIT_TYPES = 4;
 
-/** The most elements that are converted at a time. */
 const PIECE_ELEMENTS = 1 << 17;
 
 /** Bytes of a layout: sizes and strides of eight axes, and the index of the first element. */
 const AXIS_COUNT = 8;
 const LAYOUT_BYTES = (2 * AXIS_COUNT + 1) * 8;
 
-const run: SimulatedKernel = {
-  run(launch) {
-    const { to, from, count, toType, fromType } = argumentsOf(launch);
-    for (let start = 0; start < count; start += PIECE_ELEMENTS) {
-      const length = Math.min(PIECE_ELEMENTS, count - start);
-      const bytes = typeOf(fromType).bytes;
-      const elements = launch.read(from + BigInt(start * bytes), length * bytes);
-      const place = to + BigInt(start * typeOf(toType).bytes);
-      launch.write(place, converted(elements, fromType, toType));
-    }
-  },
-};
+function run(launch: SimulatedLaunch): void {
+  const { to, from, count, toType, fromType } = argumentsOf(launch);
+  for (let start = 0; start < count; start += PIECE_ELEMENTS) {
+    const length = Math.min(PIECE_ELEMENTS, count - start);
+    const bytes = typeOf(fromType).bytes;
+    const elements = launch.read(from + BigInt(start * bytes), length * bytes);
+    const place = to + BigInt(start * typeOf(toType).bytes);
+    launch.write(place, converted(elements, fromType, toType));
+  }
+}
 
-const strided: SimulatedKernel = {
-  run(launch: Launch) {
-    const { to, from, toType, fromType } = argumentsOf(launch);
-    const layout = launch.parameters[5] ?? new DataView(new ArrayBuffer(LAYOUT_BYTES));
-    const word = (at: number) => Number(layout.getBigInt64(8 * at, true));
-    const elements = gather(launch, {
-      address: from,
-      elementBytes: typeOf(fromType).bytes,
-      start: word(2 * AXIS_COUNT),
-      sizes: Array.from({ length: AXIS_COUNT }, (_, axis) => word(axis)),
-      strides: Array.from({ length: AXIS_COUNT }, (_, axis) => word(AXIS_COUNT + axis)),
-    });
-    launch.write(to, converted(elements, fromType, toType));
-  },
-};
+function strided(launch: Launch): void {
+  const { to, from, toType, fromType } = argumentsOf(launch);
+  const layout = launch.parameters[5] ?? new DataView(new ArrayBuffer(LAYOUT_BYTES));
+  const word = (at: number) => Number(layout.getBigInt64(8 * at, true));
+  const elements = gather(launch, {
+    address: from,
+    elementBytes: typeOf(fromType).bytes,
+    start: word(2 * AXIS_COUNT),
+    sizes: Array.from({ length: AXIS_COUNT }, (_, axis) => word(axis)),
+    strides: Array.from({ length: AXIS_COUNT }, (_, axis) => word(AXIS_COUNT + axis)),
+  });
+  launch.write(to, converted(elements, fromType, toType));
+}
 
-/** The kernels by name. */
 export const CONVERSION_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
-  vramkit_convert: run,
-  vramkit_convert_strided: strided,
+  vramkit_convert: { run },
+  vramkit_convert_strided: { run: strided },
 };
 
 function argumentsOf({ parameters }: SimulatedLaunch) {
@@ -161,18 +155,13 @@ function withOneNaN<A extends Float16Array | Float32Array | Float64Array>(values
   return values;
 }
 
-function plain(
-  Elements:
-    | typeof Uint8Array
-    | typeof Uint16Array
-    | typeof Uint32Array
-    | typeof Int8Array
-    | typeof Int16Array
-    | typeof Int32Array
-    | typeof Float16Array
-    | typeof Float32Array
-    | typeof Float64Array,
-): ElementType {
+/** A typed array class whose elements are numbers. */
+interface NumberArray {
+  readonly BYTES_PER_ELEMENT: number;
+  new (values: ArrayBuffer | ArrayLike<number>): ArrayLike<number> & ArrayBufferView;
+}
+
+function plain(Elements: NumberArray): ElementType {
   return {
     bytes: Elements.BYTES_PER_ELEMENT,
     isWide: false,

@@ -7,7 +7,7 @@ import { Allocation } from "../model/allocation.ts";
 import type { Context } from "../model/context.ts";
 import { costOf, type Engine, type Route } from "../model/device.ts";
 import type { Machine } from "../model/machine.ts";
-import type { Region } from "../model/region.ts";
+import type { Owner, Region } from "../model/region.ts";
 import { Mapping } from "../model/reservation.ts";
 import type { Stream } from "../model/stream.ts";
 import { queueMemoryWork, type Use } from "./memory_work.ts";
@@ -70,19 +70,12 @@ export function requireDevicePointer({ kind, segments }: Region): void {
 }
 
 /** Throws when no context has the right to read the source, or to write the destination. */
-export function requireRights(
-  machine: Machine,
-  contexts: readonly Context[],
-  plane: Plane,
-): void {
+export function requireRights(machine: Machine, contexts: readonly Context[], plane: Plane): void {
   for (const use of sidesOf(plane)) requireAccess(machine, contexts, use);
 }
 
 function sidesOf({ destination, source }: Plane): { region: Region; write: boolean }[] {
-  return [
-    { region: destination.region, write: true },
-    { region: source.region, write: false },
-  ];
+  return [{ region: destination.region, write: true }, { region: source.region, write: false }];
 }
 
 /** Throws when no context has the right to touch a region. */
@@ -93,8 +86,7 @@ export function requireAccess(
 ): void {
   for (const { owner } of use.region.segments) {
     // The copy engine reaches plain device memory of any device; kernels and other memory need rights.
-    const isPlain = owner instanceof Allocation && owner.kind === "device";
-    const isOpen = isPlain && !use.kernel;
+    const isOpen = isPlain(owner) && !use.kernel;
     if (isOpen || contexts.some((context) => owner.permits(context, use.write))) continue;
     const device = contexts[0]?.device.ordinal;
     machine.site.fail(
@@ -114,8 +106,7 @@ function refuseForeignContext(
   const { top } = machine.contexts;
   if (top === undefined || contexts.includes(top)) return;
   for (const { owner } of region.segments) {
-    const isPlain = owner instanceof Allocation && owner.kind === "device";
-    if (!isPlain && !owner.permits(top, write)) refuse("CUDA_ERROR_INVALID_VALUE");
+    if (!isPlain(owner) && !owner.permits(top, write)) refuse("CUDA_ERROR_INVALID_VALUE");
   }
 }
 
@@ -145,7 +136,12 @@ function requireContextBetween(machine: Machine, { destination, source }: Plane)
 }
 
 function isPlainMemory({ segments }: Region): boolean {
-  return segments.every(({ owner }) => owner instanceof Allocation && owner.kind === "device");
+  return segments.every(({ owner }) => isPlain(owner));
+}
+
+/** Tells whether memory is that of one device and of one context, which needs no rights. */
+export function isPlain(owner: Owner): boolean {
+  return owner instanceof Allocation && owner.kind === "device";
 }
 
 function stage(plane: Plane): Plane {
@@ -162,8 +158,7 @@ function usesOf(plane: Plane): Use[] {
 }
 
 function routeOf({ source, destination }: Plane): Route {
-  const from = source.region.kind;
-  const to = destination.region.kind;
+  const [from, to] = [source.region.kind, destination.region.kind];
   if (from === "device" && to === "device") {
     return source.region.device === destination.region.device ? "local" : "peer";
   }
@@ -195,11 +190,8 @@ export function move(plane: Plane): void {
       rowCount - row,
     );
     if (fitting <= 0) {
-      moveRow(plane, {
-        from: row * source.pitchBytes,
-        to: row * destination.pitchBytes,
-        byteLength: widthBytes,
-      });
+      const [start, place] = [row * source.pitchBytes, row * destination.pitchBytes];
+      moveRow(plane, { from: start, to: place, byteLength: widthBytes });
     }
     for (let at = 0; at < fitting; at++) {
       const [start, place] = [at * source.pitchBytes, at * destination.pitchBytes];

@@ -9,21 +9,16 @@ import type { Stream } from "../model/stream.ts";
 import { requireAccess } from "./copies.ts";
 import { queueMemoryWork } from "./memory_work.ts";
 
-/** A pattern that fills memory. */
 export interface Fill {
   readonly address: bigint;
-  /** Value of one element. */
   readonly value: number;
-  /** Bytes of one element: 1, 2 or 4. */
   readonly elementBytes: number;
   readonly elementCount: number;
-  /** Number of rows; 1 unless given. */
   readonly rowCount?: number;
   /** Distance between the starts of two rows. */
   readonly pitchBytes?: number;
 }
 
-/** Queues a fill. */
 export function queueFill(machine: Machine, stream: Stream, fill: Fill): void {
   const { elementBytes, elementCount, rowCount = 1 } = fill;
   const address = Number(fill.address);

@@ -9,13 +9,9 @@ import type { Machine } from "../model/machine.ts";
 import { type Operation, Stream } from "../model/stream.ts";
 import { requireUnchanged } from "./submission.ts";
 
-/** The work recorded by a capture. */
 export class Graph {
-  /** Value that callers hold. */
   readonly handle: bigint;
-  /** The capture, which has ended. */
   readonly capture: Capture;
-  /** Memory that each launch allocates. */
   readonly allocations: readonly GraphAllocation[];
   /** Memory of other graphs that each launch frees. */
   readonly foreignFrees: readonly GraphAllocation[];
@@ -39,7 +35,6 @@ export class Graph {
       this.capture.hasRefusedFree;
   }
 
-  /** Returns the memory that launches need, by device. */
   get reserves(): ReadonlySet<GraphReserve> {
     return new Set(this.allocations.map(({ reserve }) => reserve));
   }
@@ -52,38 +47,31 @@ export class Graph {
 
 /** A graph that is ready for launches. */
 export class GraphExec {
-  /** Value that callers hold. */
   readonly handle: bigint;
-  #graph: Graph;
+  /** The graph that it was last made of, which may be destroyed. */
+  graph: Graph;
   #machine: Machine;
   #freesOnLaunch: boolean;
   /** Streams that the launches queue branches on. */
   #streams = new Map<Branch, Stream>();
-  /** End of the last launch. */
   #last: Operation | undefined;
 
   /** Makes a graph ready; with `freesOnLaunch`, a launch frees what the one before has left. */
-  constructor(machine: Machine, options: {
-    handle: bigint;
-    graph: Graph;
-    freesOnLaunch: boolean;
-  }) {
+  constructor(
+    machine: Machine,
+    { handle, graph, freesOnLaunch }: { handle: bigint; graph: Graph; freesOnLaunch: boolean },
+  ) {
     this.#machine = machine;
-    this.handle = options.handle;
-    this.#graph = options.graph;
-    this.#freesOnLaunch = options.freesOnLaunch;
-  }
-
-  /** The graph that it was last made of, which may be destroyed. */
-  get graph(): Graph {
-    return this.#graph;
+    this.handle = handle;
+    this.graph = graph;
+    this.#freesOnLaunch = freesOnLaunch;
   }
 
   /** Takes the parameters of another graph, which fits: launches from now on do what that says. */
   update(graph: Graph): void {
-    this.#graph.execCount--;
+    this.graph.execCount--;
     graph.execCount++;
-    this.#graph = graph;
+    this.graph = graph;
     this.#streams.clear();
   }
 
@@ -104,8 +92,8 @@ export class GraphExec {
     requireValue(this.#freesOnLaunch || !allocations.some(({ isThere }) => isThere));
     requireValue(foreignFrees.every(({ isThere }) => isThere));
     for (const work of capture.works()) requireUnchanged(this.#machine, capture, work);
-    for (const reserve of reserves) reserve.requireRoom(stream);
-    for (const reserve of reserves) reserve.take(stream);
+    for (const reserve of reserves) reserve.memory.requireRoom(reserve, stream);
+    for (const reserve of reserves) reserve.memory.hold(reserve, stream);
     for (const allocation of allocations) allocation.launch();
   }
 
@@ -148,7 +136,6 @@ export class GraphExec {
   }
 }
 
-/** Returns the memory of graphs that work names. */
 function graphMemoryOf({ regions }: CapturedWork): GraphAllocation[] {
   return regions.flatMap(({ segments }) =>
     segments.flatMap(({ owner }) => owner instanceof GraphAllocation ? [owner] : [])

@@ -6,7 +6,6 @@ import { Allocation } from "../model/allocation.ts";
 import type { Branch, Capture, CapturedMark, CapturedWork } from "../model/capture.ts";
 import { Mapping } from "../model/reservation.ts";
 
-/** A node. */
 export interface GraphNode {
   readonly work: CapturedWork;
   /** Its kind, by the driver's number. */
@@ -17,7 +16,6 @@ export interface GraphNode {
 
 /** The reason why a graph cannot take the parameters of another. */
 export interface Misfit {
-  /** The driver's number of the reason. */
   readonly result: number;
   /** Place of the node in the other graph; undefined when it is no single one. */
   readonly place?: number;

@@ -23,7 +23,6 @@ export interface MemoryWork extends Work {
   readonly uses: readonly Use[];
 }
 
-/** Describes the use of a whole region. */
 export function wholeUse(region: Region, write: boolean): Use {
   const extent = { start: 0, widthBytes: region.byteLength, pitchBytes: 0, rowCount: 1 };
   return { region, extent, write };
@@ -74,11 +73,10 @@ function queueNow(machine: Machine, stream: Stream, options: MemoryWork): Operat
 /** Adds uses to the history of their memory, or throws when one races with an earlier use. */
 export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[]): void {
   const accesses = uses.flatMap((use) =>
-    use.region.extents(use.extent).map(({ segment, extent }) => ({
-      use,
-      segment,
-      access: { extent, write: use.write, moment, call: machine.site.name },
-    }))
+    use.region.extents(use.extent).map(({ segment, extent }) => {
+      const access = { extent, write: use.write, moment, call: machine.site.name };
+      return { use, segment, access };
+    })
   );
   for (const { use, segment, access } of accesses) {
     const earlier = segment.storage.history.conflict(access);
@@ -91,9 +89,8 @@ export function recordUses(machine: Machine, moment: Moment, uses: readonly Use[
 export function requireWritten(machine: Machine, use: Use): void {
   const { region, extent } = use;
   if (unwrittenIn(region, extent.start, endOf(extent)) === undefined) return;
-  for (let row = 0; row < rowCountOf(extent); row++) {
-    const rowStart = extent.start + row * extent.pitchBytes;
-    const found = unwrittenIn(region, rowStart, rowStart + rowWidthOf(extent));
+  for (const [start, end] of rowsOf(extent)) {
+    const found = unwrittenIn(region, start, end);
     if (found === undefined) continue;
     machine.site.fail(
       "unwritten",
@@ -105,11 +102,7 @@ export function requireWritten(machine: Machine, use: Use): void {
 }
 
 /** Finds the first byte of a range that nobody has written, in the coordinates of its storage. */
-function unwrittenIn(
-  region: Region,
-  from: number,
-  to: number,
-): { readonly segment: Segment; readonly gap: number } | undefined {
+function unwrittenIn(region: Region, from: number, to: number) {
   for (const { segment, start, end } of region.parts(from, to)) {
     const gap = segment.storage.firstUnwritten(start, end);
     if (gap !== undefined) return { segment, gap };
@@ -123,27 +116,30 @@ export function markWritten({ region, extent }: Use): void {
     unwrittenIn(region, extent.start, endOf(extent)) === undefined;
   if (isKnown) return;
   const written = new Map<Storage, ByteRange[]>();
-  for (let row = 0; row < rowCountOf(extent); row++) {
-    const rowStart = extent.start + row * extent.pitchBytes;
-    for (const { segment, start, end } of region.parts(rowStart, rowStart + rowWidthOf(extent))) {
+  for (const row of rowsOf(extent)) {
+    for (const { segment, start, end } of region.parts(...row)) {
       written.getOrInsertComputed(segment.storage, () => []).push({ start, end });
     }
   }
   for (const [storage, ranges] of written) storage.markWritten(ranges);
 }
 
-// Rows without a gap between them are one row: a plane of a million rows is then one step.
-function rowCountOf(extent: Extent): number {
-  return extent.pitchBytes === extent.widthBytes ? 1 : extent.rowCount;
+/** Lists the rows; without a gap between them they are one, so that a million rows are one step. */
+function* rowsOf(extent: Extent): Generator<[start: number, end: number]> {
+  const { start, pitchBytes, widthBytes, rowCount } = extent;
+  if (pitchBytes === widthBytes) return yield [start, endOf(extent)];
+  for (let row = 0; row < rowCount; row++) {
+    yield [start + row * pitchBytes, start + row * pitchBytes + widthBytes];
+  }
 }
 
-function rowWidthOf(extent: Extent): number {
-  return extent.pitchBytes === extent.widthBytes
-    ? extent.widthBytes * extent.rowCount
-    : extent.widthBytes;
+/** A use of bytes that the host can change meanwhile. */
+interface WatchedUse {
+  readonly use: Use;
+  readonly watch: HostWatch;
 }
 
-function watchUse(use: Use): { use: Use; watch: HostWatch }[] {
+function watchUse(use: Use): WatchedUse[] {
   if (use.region.kind !== "host") return [];
   return use.region.extents(use.extent).flatMap(({ segment, extent }) => {
     const watch = segment.storage.watch(extent);
@@ -151,11 +147,7 @@ function watchUse(use: Use): { use: Use; watch: HostWatch }[] {
   });
 }
 
-function checkWatches(
-  machine: Machine,
-  stream: Stream,
-  watches: readonly { use: Use; watch: HostWatch }[],
-): void {
+function checkWatches(machine: Machine, stream: Stream, watches: readonly WatchedUse[]): void {
   const changed = watches.find(({ watch }) => !watch.isIntact());
   for (const { watch } of watches) watch.release();
   if (changed === undefined) return;
@@ -170,9 +162,13 @@ function checkWatches(
 
 function failRace(
   machine: Machine,
-  race: { use: Use; segment: Segment; access: Access; earlier: Access },
+  { use, segment, access, earlier }: {
+    use: Use;
+    segment: Segment;
+    access: Access;
+    earlier: Access;
+  },
 ): never {
-  const { use, segment, access, earlier } = race;
   return machine.site.fail(
     "race",
     `race, it ${access.write ? "writes" : "reads"} ${endOf(use.extent) - use.extent.start} ` +

@@ -19,7 +19,6 @@ export interface Side {
 export interface Plane {
   readonly destination: Side;
   readonly source: Side;
-  /** Bytes of one row. */
   readonly widthBytes: number;
   readonly rowCount: number;
 }
@@ -35,13 +34,11 @@ export function linearPlane(destination: Region, source: Region): Plane {
   };
 }
 
-/** Returns the bytes of one side of a plane. */
 export function extentOf(plane: Plane, side: Side): Extent {
   const { widthBytes, rowCount } = plane;
   return { start: 0, widthBytes, pitchBytes: side.pitchBytes, rowCount };
 }
 
-/** Returns the bytes that planes move. */
 export function byteLengthOf(planes: readonly Plane[]): number {
   return planes.reduce((sum, plane) => sum + plane.widthBytes * plane.rowCount, 0);
 }

@@ -5,95 +5,89 @@ import { roundUp } from "../../alignment.ts";
 import { costOf } from "../model/device.ts";
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
 import { CONVERSION_KERNELS } from "./conversions.ts";
-import { STRIDED_KERNELS } from "./strided_copies.ts";
-
-/** Elements that a run of numbers is written in, by the name of its kernel. */
-const INTEGER_ARRAYS = {
-  vramkit_iota_u8: Uint8Array,
-  vramkit_iota_u16: Uint16Array,
-  vramkit_iota_u32: Uint32Array,
-  vramkit_iota_u64: BigUint64Array,
-} as const;
-
-const FLOAT_ARRAYS = {
-  vramkit_iota_f32: Float32Array,
-  vramkit_iota_f64: Float64Array,
-} as const;
+import type { Launch } from "./kernel.ts";
+import { gather, scatter } from "./strided_memory.ts";
 
 /** Virtual time of one access by a kernel that waits for the one before. */
 const ACCESS_SECONDS = 0.6e-6;
 const HOST_ACCESS_SECONDS = 1.2e-6;
 
-/** Bytes that are read at a time. */
 const PIECE_BYTES = 1 << 20;
 
-const firstDifference: SimulatedKernel = {
-  run(launch) {
-    const [one, other, byteLength, result] = numbersOf(launch);
-    for (const { start, length } of piecesOf(Number(byteLength))) {
-      const [a, b] = [one, other].map((address) => launch.read(address + BigInt(start), length));
-      const at = a?.findIndex((byte, index) => byte !== b?.[index]) ?? -1;
-      if (at < 0) continue;
-      const found = BigUint64Array.of(BigInt(start + at));
-      launch.write(result, found);
-      return;
-    }
-  },
-};
+function firstDifference(launch: SimulatedLaunch): void {
+  const [one, other, byteLength, result] = numbersOf(launch);
+  for (const { start, length } of piecesOf(Number(byteLength))) {
+    const [a, b] = [one, other].map((address) => launch.read(address + BigInt(start), length));
+    const at = a?.findIndex((byte, index) => byte !== b?.[index]) ?? -1;
+    if (at < 0) continue;
+    return launch.write(result, BigUint64Array.of(BigInt(start + at)));
+  }
+}
 
-const checksum: SimulatedKernel = {
-  run(launch) {
-    const [address, byteLength, result] = numbersOf(launch);
-    const former = new Uint32Array(launch.read(result, 8).buffer);
-    const sums = Uint32Array.from(former);
-    for (const { start, length } of piecesOf(Number(byteLength))) {
-      const padded = new Uint8Array(roundUp(length, 4));
-      padded.set(launch.read(address + BigInt(start), length));
-      addWords(sums, new Uint32Array(padded.buffer), start / 4);
-    }
-    launch.write(result, sums);
-  },
-};
+function checksum(launch: SimulatedLaunch): void {
+  const [address, byteLength, result] = numbersOf(launch);
+  const former = new Uint32Array(launch.read(result, 8).buffer);
+  const sums = Uint32Array.from(former);
+  for (const { start, length } of piecesOf(Number(byteLength))) {
+    const padded = new Uint8Array(roundUp(length, 4));
+    padded.set(launch.read(address + BigInt(start), length));
+    addWords(sums, new Uint32Array(padded.buffer), start / 4);
+  }
+  launch.write(result, sums);
+}
 
 /** The same bytes again and again; a GPU has room for as many as the last parameter. */
-const repeat: SimulatedKernel = {
-  run(launch) {
-    const [address, byteLength, patternBytes] = numbersOf(launch);
-    const { buffer, byteOffset } = launch.parameters[3] ?? new DataView(new ArrayBuffer(0));
-    const pattern = new Uint8Array(buffer, byteOffset, Number(patternBytes));
-    // Whole patterns in a piece, so that each piece begins with the first byte.
-    const bytes = new Uint8Array(roundUp(PIECE_BYTES, pattern.length));
-    for (let at = 0; at < bytes.length; at += pattern.length) bytes.set(pattern, at);
-    for (let start = 0; start < Number(byteLength); start += bytes.length) {
-      const rest = Number(byteLength) - start;
-      launch.write(address + BigInt(start), bytes.subarray(0, rest));
-    }
-  },
-};
+function repeat(launch: SimulatedLaunch): void {
+  const [address, byteLength, patternBytes] = numbersOf(launch);
+  const { buffer, byteOffset } = launch.parameters[3] ?? new DataView(new ArrayBuffer(0));
+  const pattern = new Uint8Array(buffer, byteOffset, Number(patternBytes));
+  // Whole patterns in a piece, so that each piece begins with the first byte.
+  const bytes = new Uint8Array(roundUp(PIECE_BYTES, pattern.length));
+  for (let at = 0; at < bytes.length; at += pattern.length) bytes.set(pattern, at);
+  for (let start = 0; start < Number(byteLength); start += bytes.length) {
+    const rest = Number(byteLength) - start;
+    launch.write(address + BigInt(start), bytes.subarray(0, rest));
+  }
+}
 
-const copy: SimulatedKernel = {
-  run(launch) {
-    const [to, from, byteLength] = numbersOf(launch);
-    for (const { start, length } of piecesOf(Number(byteLength))) {
-      launch.write(to + BigInt(start), launch.read(from + BigInt(start), length));
-    }
-  },
-};
+function copy(launch: SimulatedLaunch): void {
+  const [to, from, byteLength] = numbersOf(launch);
+  for (const { start, length } of piecesOf(Number(byteLength))) {
+    launch.write(to + BigInt(start), launch.read(from + BigInt(start), length));
+  }
+}
 
-const chase: SimulatedKernel = {
-  run(launch) {
-    const [start, count, end] = numbersOf(launch);
-    const places: bigint[] = [];
-    let at = start;
-    // A ring of addresses leads back to its start: what comes behind is known then.
-    while (places.length < Number(count) && (at !== start || places.length === 0)) {
-      places.push(at);
-      at = new BigUint64Array(launch.read(at, 8).buffer)[0] ?? 0n;
-    }
-    const last = places.length < Number(count) ? places[Number(count) % places.length] : at;
-    launch.write(end, BigUint64Array.of(last ?? at));
-  },
-};
+function chase(launch: SimulatedLaunch): void {
+  const [start, count, end] = numbersOf(launch);
+  const places: bigint[] = [];
+  let at = start;
+  // A ring of addresses leads back to its start: what comes behind is known then.
+  while (places.length < Number(count) && (at !== start || places.length === 0)) {
+    places.push(at);
+    at = new BigUint64Array(launch.read(at, 8).buffer)[0] ?? 0n;
+  }
+  const last = places.length < Number(count) ? places[Number(count) % places.length] : at;
+  launch.write(end, BigUint64Array.of(last ?? at));
+}
+
+/** Copies by a layout: sizes and distances of as many axes as fit, then the first words of both sides. */
+function strided(launch: Launch): void {
+  const { parameters } = launch;
+  const layout = parameters[4] ?? new DataView(new ArrayBuffer(16));
+  const axisCount = (layout.byteLength / 8 - 2) / 3;
+  const numbers = Array.from(
+    { length: layout.byteLength / 8 },
+    (_, at) => Number(layout.getBigInt64(8 * at, true)),
+  );
+  const sideOf = (side: number) => ({
+    address: parameters[side]?.getBigUint64(0, true) ?? 0n,
+    elementBytes: parameters[3]?.getUint32(0, true) ?? 1,
+    start: numbers[3 * axisCount + side] ?? 0,
+    sizes: numbers.slice(0, axisCount),
+    strides: numbers.slice((1 + side) * axisCount, (2 + side) * axisCount),
+  });
+  scatter(launch, sideOf(0), gather(launch, sideOf(1)));
+}
 
 /** Virtual time that a kernel of the kit takes beyond its start. */
 export function secondsOf(
@@ -101,63 +95,63 @@ export function secondsOf(
   parameters: readonly DataView[],
   isOnHost: (address: bigint) => boolean,
 ): number {
-  if (kernel !== chase && kernel !== copy) return 0;
+  if (kernel.run !== chase && kernel.run !== copy) return 0;
   const [first = 0n, second = 0n, third = 0n] = parameters
     .map((value) => value.getBigUint64(0, true));
-  if (kernel === chase) {
+  if (kernel.run === chase) {
     return Number(second) * (isOnHost(first) ? HOST_ACCESS_SECONDS : ACCESS_SECONDS);
   }
   if (isOnHost(second)) return costOf("uploadPinned", Number(third));
   return costOf(isOnHost(first) ? "downloadPinned" : "local", Number(third));
 }
 
-/** The kernels by name. */
 export const READY_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
-  ...Object.fromEntries(
-    Object.entries(INTEGER_ARRAYS).map(([name, Elements]) => [name, integerRun(Elements)]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(FLOAT_ARRAYS).map(([name, Elements]) => [name, floatRun(Elements)]),
-  ),
-  vramkit_first_difference: firstDifference,
-  vramkit_checksum: checksum,
-  vramkit_repeat: repeat,
-  vramkit_copy: copy,
-  vramkit_chase: chase,
+  vramkit_iota_u8: { run: integerRun(Uint8Array) },
+  vramkit_iota_u16: { run: integerRun(Uint16Array) },
+  vramkit_iota_u32: { run: integerRun(Uint32Array) },
+  vramkit_iota_u64: { run: integerRun(BigUint64Array) },
+  vramkit_iota_f32: { run: floatRun(Float32Array) },
+  vramkit_iota_f64: { run: floatRun(Float64Array) },
+  vramkit_first_difference: { run: firstDifference },
+  vramkit_checksum: { run: checksum },
+  vramkit_repeat: { run: repeat },
+  vramkit_copy: { run: copy },
+  vramkit_chase: { run: chase },
   ...CONVERSION_KERNELS,
-  ...STRIDED_KERNELS,
+  // One of them does on a GPU what another does slowly.
+  vramkit_strided_copy: { run: strided },
+  vramkit_strided_transpose: { run: strided },
+  vramkit_strided_axes: { run: strided },
 };
 
 /** Writes `start`, `start + step` and so on; whole numbers wrap around. */
 function integerRun(
-  Elements: (typeof INTEGER_ARRAYS)[keyof typeof INTEGER_ARRAYS],
-): SimulatedKernel {
+  Elements:
+    | typeof Uint8Array
+    | typeof Uint16Array
+    | typeof Uint32Array
+    | typeof BigUint64Array,
+): SimulatedKernel["run"] {
   const bits = Elements.BYTES_PER_ELEMENT * 8;
-  return {
-    run(launch) {
-      const [address, count, start, step] = numbersOf(launch);
-      const values = new Elements(Number(count));
-      let value = start;
-      for (let index = 0; index < values.length; index++, value += step) {
-        const wrapped = BigInt.asUintN(bits, value);
-        values[index] = bits === 64 ? wrapped : Number(wrapped);
-      }
-      launch.write(address, values);
-    },
+  return (launch) => {
+    const [address, count, start, step] = numbersOf(launch);
+    const values = new Elements(Number(count));
+    let value = start;
+    for (let index = 0; index < values.length; index++, value += step) {
+      const wrapped = BigInt.asUintN(bits, value);
+      values[index] = bits === 64 ? wrapped : Number(wrapped);
+    }
+    launch.write(address, values);
   };
 }
 
 /** Writes `start + index * step`, computed in 64 bits and rounded once. */
-function floatRun(Elements: (typeof FLOAT_ARRAYS)[keyof typeof FLOAT_ARRAYS]): SimulatedKernel {
-  return {
-    run(launch) {
-      const [address, count] = numbersOf(launch);
-      const [start = 0, step = 0] = launch.parameters.slice(2)
-        .map((value) => value.getFloat64(0, true));
-      const values = new Elements(Number(count));
-      for (let index = 0; index < values.length; index++) values[index] = start + index * step;
-      launch.write(address, values);
-    },
+function floatRun(Elements: typeof Float32Array | typeof Float64Array): SimulatedKernel["run"] {
+  return (launch) => {
+    const [address, count] = numbersOf(launch);
+    const [start = 0, step = 0] = launch.parameters.slice(2)
+      .map((value) => value.getFloat64(0, true));
+    launch.write(address, new Elements(Number(count)).map((_, at) => start + at * step));
   };
 }
 

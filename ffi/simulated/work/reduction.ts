@@ -3,10 +3,8 @@
 
 import { ncclDataType, ncclRedOp } from "../../nccl_constants.ts";
 
-/** An element type whose values are numbers. */
 interface NumberType {
   readonly isFloat: boolean;
-  /** Reads all elements. */
   readonly decode: (bytes: Uint8Array<ArrayBuffer>) => ArrayLike<number>;
   /** Writes all elements, which are values of the type. */
   readonly encode: (values: ArrayLike<number>) => Uint8Array<ArrayBuffer>;

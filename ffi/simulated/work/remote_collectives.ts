@@ -3,7 +3,7 @@
 // its send waits for it. The stream comes there by itself: the others may wait for nothing else.
 
 import type { Machine } from "../model/machine.ts";
-import type { RemoteRanks } from "../model/remote_ranks.ts";
+import type { RemoteRanks } from "../model/communicator.ts";
 import type { Operation } from "../model/stream.ts";
 import {
   describe,
@@ -17,7 +17,6 @@ import {
 
 const NOTHING = new Uint8Array();
 
-/** A repeated look. */
 type Timer = ReturnType<typeof setInterval>;
 
 /** Time between two looks at a stream that has not come to a call yet. */

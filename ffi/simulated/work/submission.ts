@@ -41,7 +41,6 @@ export function requireInstantiable(machine: Machine, capture: Capture, work: Ca
   if (work.call !== "cuMemFreeAsync") requireUnchanged(machine, capture, work);
 }
 
-/** Tells whether work fills freed memory. */
 export function isFillOfFreed(machine: Machine, capture: Capture, work: CapturedWork): boolean {
   return work.call.startsWith("cuMemset") && regionsGone(machine, capture, work).length > 0;
 }

@@ -2,7 +2,7 @@
 // is wanted, or one that is not.
 
 import { CU_MEMHOSTALLOC } from "../../../ffi/constants.ts";
-import { type Rule, STRICTER, type Strictness } from "../../../ffi/simulated/stricter.ts";
+import { type Rule, STRICTER, type WantedAnswer } from "../../../ffi/simulated/stricter.ts";
 import { type Played, SKIPPED } from "./player.ts";
 
 /** The outcome of a step that ended the real process. */
@@ -50,9 +50,9 @@ export function compareStep(step: ComparedStep): Verdict {
 /** Finds the rule by which two answers may differ. */
 function answerRule(step: ComparedStep): Rule | undefined {
   const { call, real, simulated } = step;
-  const rules = Object.entries<Strictness>(STRICTER) as [Rule, Strictness][];
+  const rules = Object.entries<WantedAnswer>(STRICTER.answers) as [Rule, WantedAnswer][];
   const [realStatus, simulatedStatus] = [statusOf(real), statusOf(simulated.outcome)];
-  const found = rules.find(([rule, { calls = [], statuses = [], outputs = false }]) => {
+  const found = rules.find(([rule, { calls, statuses = [], outputs = false }]) => {
     if (!calls.includes(call)) return false;
     const hasOutputs = outputs && isPossible(rule, step);
     if (hasOutputs && realStatus === simulatedStatus) return true;

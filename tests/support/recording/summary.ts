@@ -1,7 +1,7 @@
 // Puts the differences that a replay has found into words: grouped by function and outcomes, most
 // frequent first, each group with its shortest sequence.
 
-import { STRICTER } from "../../../ffi/simulated/stricter.ts";
+import { type Rule, STRICTER } from "../../../ffi/simulated/stricter.ts";
 import type { Difference, Replay } from "./replay.ts";
 
 /** Differences of one kind. */
@@ -29,14 +29,21 @@ export function groupDifferences(differences: readonly Difference[]): Difference
     .sort((a, b) => b.differences.length - a.differences.length);
 }
 
-/** Describes what a replay has found, with the shortest sequence of each group. */
+/** Returns the way in which the simulated driver differs by a rule. */
+function wayOf(rule: Rule): string | undefined {
+  return Object.entries(STRICTER).find(([, rules]) =>
+    Array.isArray(rules) ? rules.includes(rule) : rule in rules
+  )?.[0];
+}
+
+/** Describes the result of a replay, with the shortest sequence of each group. */
 export function describeReplay(replay: Replay, { exampleCount = 1 } = {}): string {
   const { stepCount, leftOutCount, wanted, differences } = replay;
   const groups = groupDifferences(differences);
   const lines = [
     `${stepCount} steps compared, ${leftOutCount} left out behind a wanted difference`,
     `${differences.length} differences of ${groups.length} kinds that are not wanted`,
-    ...[...wanted].map(([rule, count]) => `wanted: ${count} by ${rule} (${STRICTER[rule].kind})`),
+    ...[...wanted].map(([rule, count]) => `wanted: ${count} by ${rule} (${wayOf(rule)})`),
   ];
   for (const { call, real, simulated, differences: members } of groups) {
     lines.push(
