@@ -33,7 +33,7 @@ export interface LibrarySearch {
   readonly candidates: readonly string[];
   /** Remedy when none can be opened: `"pass { libraryPath }"`. */
   readonly remedy: string;
-  /** Whether to ask for a permission that is missing; true unless given. */
+  /** Asks for a permission that is missing; true unless given. */
   readonly prompts?: boolean;
 }
 
@@ -76,7 +76,7 @@ const DRIVER_VARIABLE = "VRAMKIT_CUDA";
 
 const openDrivers = new Map<string | undefined, OpenLibrary<DriverApi>>();
 
-/** Where the CUDA driver library is, if not in its usual place. */
+/** Place of the CUDA driver library, if not its usual one. */
 export interface DriverLocation {
   /** Its path. */
   readonly libraryPath?: string | undefined;

@@ -17,7 +17,7 @@ export type DriverWithNvml = DriverApi & {
 /** NVML's functions, and their origin. */
 export interface NvmlSource {
   readonly api: NvmlApi;
-  /** Whether they come with the driver instead of measuring hardware. */
+  /** They come with the driver instead of measuring hardware. */
   readonly isModelled: boolean;
 }
 

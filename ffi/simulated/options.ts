@@ -39,11 +39,11 @@ export interface SimulationOptions {
   memoryBytes?: number;
   /** As `cuDriverGetVersion` tells it, 13000 unless given; later functions are null. */
   driverVersion?: number;
-  /** Whether the devices have stream-ordered memory pools; true unless given. */
+  /** Gives the devices stream-ordered memory pools; true unless given. */
   poolsSupported?: boolean;
-  /** Whether host and device may touch managed memory at the same time; true unless given. */
+  /** Lets host and device touch managed memory at the same time; true unless given. */
   concurrentManagedAccess?: boolean;
-  /** Whether devices can reach each other's memory; true unless given. */
+  /** Lets devices reach each other's memory; true unless given. */
   peerAccess?: boolean;
   /**
    * Name of the machine. Drivers of one name, also in several processes, share the memory of their

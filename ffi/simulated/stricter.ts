@@ -7,7 +7,7 @@ export interface WantedAnswer {
   readonly calls: readonly string[];
   /** Statuses that differ: the real driver's, and the simulated one's. */
   readonly statuses?: readonly (readonly [real: number, simulated: number])[];
-  /** Whether the functions' outputs differ. */
+  /** The functions' outputs differ. */
   readonly outputs?: boolean;
 }
 

@@ -59,7 +59,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
     return this.#record.usage.totalCount;
   }
 
-  /** Whether the track was ended; its numbers stay as they were then. */
+  /** Tells whether the track was ended; its numbers stay as they were then. */
   get ended(): boolean {
     return this.#record.released;
   }

@@ -17,11 +17,11 @@ interface Jupyter {
 }
 
 interface DisplayOptions {
-  /** Whether the value is a bundle already. */
+  /** The value is a bundle already. */
   readonly raw?: boolean;
   /** Name of the output. */
   readonly display_id?: string;
-  /** Whether it replaces the output of that name. */
+  /** It replaces the output of that name. */
   readonly update?: boolean;
 }
 

@@ -14,9 +14,9 @@ export interface ChangeOptions {
   /** Offset in the file; undefined when the bytes become the whole contents. */
   readonly fileOffset: number | undefined;
   readonly byteLength: number;
-  /** Whether the program accepts that others see the bytes as they are written. */
+  /** The program accepts that others see the bytes as they are written. */
   readonly inPlace: boolean;
-  /** Whether the write is complete only when it is on the disk. */
+  /** The write is complete only when it is on the disk. */
   readonly sync: boolean;
 }
 
@@ -28,7 +28,7 @@ export class FileChange implements FileWrite {
   #folder: DiskFile | undefined;
   /** The file's size before. */
   #byteLength = 0;
-  /** Whether bytes of a whole file were cut off or may have been written over. */
+  /** Bytes of a whole file were cut off or may have been written over. */
   #isTouched = false;
   #isCommitted = false;
 

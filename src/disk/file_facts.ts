@@ -22,7 +22,7 @@ export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device"
 export interface FileFacts {
   readonly kind: FileKind;
   readonly byteLength: number;
-  /** When its contents last changed, in milliseconds since 1970. */
+  /** Time of the last change of its contents, in milliseconds since 1970. */
   readonly modifiedAt: number;
   /** Identity of the file, the same under all of its names as long as it exists. */
   readonly identity: string;
@@ -32,7 +32,7 @@ export interface FileFacts {
   readonly uid: number;
   /** The group that owns it. */
   readonly gid: number;
-  /** Whether something is mounted on this very path, so that no other file can replace it. */
+  /** Something is mounted on this very path, so that no other file can replace it. */
   readonly isMountPoint: boolean;
 }
 

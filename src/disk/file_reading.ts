@@ -44,7 +44,7 @@ export class FileReading implements Disposable {
     this.#turn.whenDue(() => this.#open());
   }
 
-  /** Whether earlier calls have written all their bytes into the file. */
+  /** Tells whether earlier calls have written all their bytes into the file. */
   get isDue(): boolean {
     return this.#outcome !== undefined;
   }

@@ -24,7 +24,7 @@ const REMEDY = "pass { inPlace: true } to write into the file itself";
 /** Options for replacing a file. */
 export interface ReplacementOptions {
   readonly byteLength: number;
-  /** Whether the write is complete only when it is on the disk. */
+  /** The write is complete only when it is on the disk. */
   readonly sync: boolean;
 }
 

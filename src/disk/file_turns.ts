@@ -12,7 +12,7 @@ interface FileLine {
   readonly due: Set<FileTurn>;
   /** Those that are not; where one has to wait, so have all after it. */
   readonly waiting: Set<FileTurn>;
-  /** Whether turns become due just now. */
+  /** Turns become due just now. */
   isMoving: boolean;
 }
 
@@ -23,7 +23,7 @@ export class FileTurn implements Disposable {
   readonly #path: string;
   readonly #use: FileUse;
   readonly #line: FileLine;
-  /** Whether another file may replace this one already. */
+  /** Another file may replace this one already. */
   #isLingering = false;
   readonly #whenDue: (() => void)[] = [];
 
@@ -47,7 +47,7 @@ export class FileTurn implements Disposable {
     return paths.map(([path]) => fileNameOf(path));
   }
 
-  /** Whether all calls that it must come after are over. */
+  /** Tells whether all calls that it must come after are over. */
   get isDue(): boolean {
     return !this.#line.waiting.has(this);
   }

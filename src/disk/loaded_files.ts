@@ -10,7 +10,7 @@ export interface LoadedFile {
   readonly path: string;
   /** Its size in bytes. */
   readonly byteLength: number;
-  /** When its contents last changed, in milliseconds since 1970. */
+  /** Time of the last change of its contents, in milliseconds since 1970. */
   readonly modifiedAt: number;
 }
 

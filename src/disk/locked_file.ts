@@ -45,7 +45,7 @@ export class LockedFile implements Disposable {
   readonly file: DiskFile;
   /** Facts about the file when it was opened. */
   readonly facts: FileFacts;
-  /** Whether it was made when it was opened. */
+  /** It was made when it was opened. */
   readonly isNew: boolean;
   readonly #path: string;
 
@@ -96,7 +96,7 @@ export class LockedFile implements Disposable {
     throw raced ?? new Error(`Cannot write ${shownAs}: other programs keep replacing it`);
   }
 
-  /** Whether its path still leads to it: it was not replaced, moved or removed. */
+  /** Tells whether its path still leads to it: it was not replaced, moved or removed. */
   get isInPlace(): boolean {
     return factsAt(this.#path)?.identity === this.facts.identity;
   }

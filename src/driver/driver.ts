@@ -145,7 +145,7 @@ export class Driver {
     return drivers.getOrInsertComputed(api, () => new Driver(api));
   }
 
-  /** Whether its devices are simulated. */
+  /** Tells whether its devices are simulated. */
   get isSimulated(): boolean {
     return this.machine !== undefined;
   }
@@ -395,7 +395,7 @@ const ABSENT: ReadonlySet<string> = new Set(["no-library", "no-device"]);
 /** The cause of an error about a library that is a toolkit's stub. */
 const STUB = Symbol("stub");
 
-/** What to do about statuses with which cuInit fails where a GPU is there. */
+/** Fixes for statuses with which cuInit fails where a GPU is there. */
 const START_FIXES: Readonly<Record<number, string>> = {
   [CUresult.CUDA_ERROR_SYSTEM_NOT_READY]:
     "the GPUs wait for NVIDIA's Fabric Manager where they are joined by NVSwitch: start the service " +

@@ -5,7 +5,7 @@
 export interface FreeingStream {
   /** Bytes freed on it that pools have not given back. */
   readonly freedBytes: number;
-  /** Whether something waits for pools to notice the frees, however small they are. */
+  /** Something waits for pools to notice the frees, however small they are. */
   readonly isAwaited: boolean;
   /** Has pools notice the frees, if the GPU is done with the stream's work; never waits for that. */
   noticeFrees(): void;
@@ -18,7 +18,7 @@ export interface FreeingStream {
 /** The streams of a context on which memory was freed that is not back yet. */
 export class FreedMemory {
   readonly #streams = new Set<FreeingStream>();
-  /** Whether nothing will use the freed memory again, however little it is. */
+  /** Nothing will use the freed memory again, however little it is. */
   #isLeft = false;
 
   /** Bytes that were freed and are not back yet. */
@@ -28,7 +28,7 @@ export class FreedMemory {
     return bytes;
   }
 
-  /** Whether something waits for pools to notice frees, however little was freed. */
+  /** Tells whether something waits for pools to notice frees, however little was freed. */
   get isAwaited(): boolean {
     if (this.#isLeft) return true;
     for (const { isAwaited } of this.#streams) if (isAwaited) return true;

@@ -60,11 +60,11 @@ export interface SimulatedDriverOptions {
   readonly deviceCount?: number | undefined;
   /** Memory of each device; 8 GiB by default. */
   readonly memorySize?: ByteSize | undefined;
-  /** Whether its devices can access each other's memory; true by default. */
+  /** Lets its devices access each other's memory; true by default. */
   readonly peers?: boolean | undefined;
-  /** Whether its devices have stream-ordered memory pools; true by default. */
+  /** Gives its devices stream-ordered memory pools; true by default. */
   readonly pools?: boolean | undefined;
-  /** Whether host and device may use managed memory at the same time; true by default. */
+  /** Lets host and device use managed memory at the same time; true by default. */
   readonly concurrentManagedAccess?: boolean | undefined;
   /** The CUDA version of its driver, which lacks all later functions; `"13.0"` by default. */
   readonly cudaVersion?: string | undefined;

@@ -59,12 +59,12 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     return made;
   }
 
-  /** Whether the graph frees it itself. */
+  /** Tells whether the graph frees it itself. */
   get isFreedInGraph(): boolean {
     return this.#isFreedInGraph;
   }
 
-  /** Whether its memory is allocated. */
+  /** Tells whether its memory is allocated. */
   get isThere(): boolean {
     return this.#presence === "there";
   }

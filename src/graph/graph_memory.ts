@@ -131,7 +131,7 @@ export class GraphMemory implements MemoryCache {
     tryRelease(driver, "memory that graphs keep", () => queue.noticeFrees());
   }
 
-  /** Whether no launch can use the memory again, or so much is unused that trimming pays. */
+  /** Tells whether no launch can use the memory again, or so much is unused that trimming pays. */
   get #isIdle(): boolean {
     return (this.graphCount === 0 && this.#heldBytes === 0) || this.#goneBytes > MAX_GONE_BYTES;
   }

@@ -49,7 +49,7 @@ export interface RankCommunicators extends Ranks {
   readonly absent: readonly number[];
   /** Describes the ranks that may be why work of this process is late; empty when unknown. */
   describeLate(): string;
-  /** Whether unread messages of other processes may say that the group has failed. */
+  /** Unread messages of other processes may say that the group has failed. */
   readonly isDoubtful: boolean;
   /** Resolves when all those messages are read. */
   confirm(): Promise<void>;

@@ -194,7 +194,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#record.name;
   }
 
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   get disposed(): boolean {
     return this.#record.released;
   }

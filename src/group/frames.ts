@@ -56,12 +56,12 @@ export class FrameConnection {
     return "hostname" in remoteAddr ? remoteAddr.hostname : undefined;
   }
 
-  /** Whether it was closed, or could not be written to. */
+  /** Tells whether it was closed, or could not be written to. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
 
-  /** Whether messages wait until the other end takes them. */
+  /** Tells whether messages wait until the other end takes them. */
   get isBehind(): boolean {
     return this.#unsentCount > 0;
   }

@@ -36,7 +36,7 @@ export interface LinkedGroup {
   onMessage(rank: number, frame: Frame): void;
   /** Returns whether this process may still open the group that was made from this one by a call. */
   mayOpen(made: string): boolean;
-  /** Whether such a call is under way. */
+  /** Such a call is under way. */
   readonly isMaking: boolean;
   /** Returns whether a rank says nothing more in this group. */
   hasLeft(rank: number): boolean;
@@ -145,12 +145,12 @@ export class GroupLink {
     return this.#lost;
   }
 
-  /** Whether this process still learns about other ranks: rank 0 has not left. */
+  /** Tells whether this process still learns about other ranks: rank 0 has not left. */
   get isWatched(): boolean {
     return this.#isOpen && (this.rank === 0 || !this.#parted.has(0));
   }
 
-  /** Whether no other rank can be reached any more, because rank 0 has ended or left. */
+  /** Tells whether no other rank can be reached any more, because rank 0 has ended or left. */
   get isCutOff(): boolean {
     return this.#seats.get(0)?.hasEnded === true;
   }
@@ -167,7 +167,7 @@ export class GroupLink {
     return all.map(([rank, milliseconds]) => ({ rank, seconds: milliseconds / 1000 }));
   }
 
-  /** Whether this process has slept, or held up the event loop, so that messages may be unread. */
+  /** Tells whether this process has slept, or held up the event loop, so that messages may be unread. */
   get isDoubtful(): boolean {
     return this.#question !== undefined || performance.now() - this.#beatAt > GAP_MILLISECONDS;
   }

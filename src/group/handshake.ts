@@ -24,7 +24,7 @@ export interface Introduction extends Member {
   readonly nccl: string;
   /** Number of ranks that the process was given. */
   readonly size: number;
-  /** Whether its device is simulated. */
+  /** Its device is simulated. */
   readonly isSimulated: boolean;
 }
 

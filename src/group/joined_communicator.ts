@@ -55,7 +55,7 @@ export interface Peers {
   tellFailure(failure: GroupError): void;
   /** Tells them that this rank does nothing more in the group. */
   tellEnd(): void;
-  /** Whether messages of theirs may be unread. */
+  /** Messages of theirs may be unread. */
   readonly isDoubtful: boolean;
   /** Resolves when all messages are read. */
   confirm(): Promise<void>;

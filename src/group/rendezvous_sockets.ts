@@ -33,7 +33,7 @@ export class MeetingSocket implements Disposable {
     return socket;
   }
 
-  /** Whether it is reached at its place: its file was not removed, nor is there another one. */
+  /** Tells whether it is reached at its place: its file was not removed, nor is there another one. */
   get isInPlace(): boolean {
     return this.#place.transport === "tcp" || identityAt(this.#place.path) === this.#identity;
   }

@@ -23,11 +23,11 @@ import { adoptMemory } from "./from_handle.ts";
 export interface FromDLPackOptions<D extends DType = DType> extends PlaceOptions {
   /** Expected element type; by default the struct's. */
   readonly dtype?: D | undefined;
-  /** Whether the struct has a version, as since DLPack 1.0; true by default. */
+  /** Gives the struct a version, as since DLPack 1.0; true by default. */
   readonly versioned?: boolean | undefined;
   /** Stream on which the memory is ready; CUDA's legacy default stream when left out. */
   readonly stream?: CudaStream | undefined;
-  /** Whether to return a view with the array's strides; otherwise the array must be contiguous. */
+  /** Returns a view with the array's strides; otherwise the array must be contiguous. */
   readonly strided?: boolean | undefined;
 }
 

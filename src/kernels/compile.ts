@@ -26,7 +26,7 @@ export interface CompileOptions {
   readonly include?: readonly string[] | undefined;
   /** Architecture to compile for, such as `sm_90a`; the device's own by default. */
   readonly architecture?: string | undefined;
-  /** Whether code that was compiled before is reused; true by default. */
+  /** Reuses code that was compiled before; true by default. */
   readonly cache?: boolean | undefined;
   /** Name of the module in tables and errors; the kernel's by default. */
   readonly label?: string | undefined;

@@ -38,7 +38,7 @@ interface FileHead {
 
 const kept = new Map<string, CompiledCode>();
 
-/** Whether the program knows that code is left out. */
+/** The program knows that code is left out. */
 let hasWarned = false;
 
 /** Makes the key of a compilation from everything that affects the result. */

@@ -26,7 +26,7 @@ export interface KernelModule extends Disposable {
   readonly context: Context;
   /** Its label, or its number. */
   readonly name: string;
-  /** Whether it was disposed. */
+  /** It was disposed. */
   readonly disposed: boolean;
   /** Names of its kernels, if its code tells them. */
   readonly kernelNames: readonly string[];
@@ -71,7 +71,7 @@ const LAUNCH_OPTIONS = new OptionSet<LaunchOptions>({
 export interface KernelParts {
   readonly module: KernelModule;
   readonly kernel: KernelFunction;
-  /** Whether the module is disposed with it. */
+  /** Disposes the module with it. */
   readonly ownsModule?: boolean | undefined;
 }
 
@@ -127,7 +127,7 @@ export class CudaKernel implements Disposable {
     return this.module.context;
   }
 
-  /** Whether its module was disposed. */
+  /** Tells whether its module was disposed. */
   get disposed(): boolean {
     return this.module.disposed;
   }

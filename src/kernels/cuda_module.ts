@@ -42,7 +42,7 @@ export class CudaModule implements KernelModule {
     return this.#record.name;
   }
 
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   get disposed(): boolean {
     return this.#record.released;
   }

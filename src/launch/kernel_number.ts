@@ -37,7 +37,7 @@ export class KernelNumber {
     return Number(this.type.slice(1)) / 8;
   }
 
-  /** Whether it is a float, not an integer. */
+  /** Tells whether it is a float, not an integer. */
   get isFloat(): boolean {
     return this.type.startsWith("f");
   }

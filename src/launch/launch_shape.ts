@@ -17,7 +17,7 @@ export interface LaunchShapeOptions {
   readonly block: LaunchSize;
   /** Shared memory of each block beyond what the kernel declares, in bytes; 0 by default. */
   readonly sharedBytes?: number | undefined;
-  /** Whether all blocks run at the same time, so that they can wait for each other. */
+  /** Runs all blocks at the same time, so that they can wait for each other. */
   readonly cooperative?: boolean | undefined;
   /** Blocks of a cluster; the grid, which still counts blocks, is a multiple of it. */
   readonly cluster?: LaunchSize | undefined;
@@ -36,7 +36,7 @@ export interface LaunchShape {
   readonly threadCount: number;
   /** Shared memory of a block. */
   readonly sharedBytes: number;
-  /** Whether all blocks run at the same time. */
+  /** All blocks run at the same time. */
   readonly isCooperative: boolean;
   /** Blocks of a cluster. */
   readonly cluster: Sizes | undefined;

@@ -34,7 +34,7 @@ export class LoadedCode implements KernelCode {
   /** Streams that run it. */
   readonly usage: CodeUsage;
   readonly image: ModuleImage;
-  /** Whether it was loaded as a library. */
+  /** It was loaded as a library. */
   readonly isLibrary: boolean;
   readonly #handle: bigint;
   readonly #functions = new Map<string, KernelFunction>();

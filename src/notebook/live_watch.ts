@@ -101,7 +101,7 @@ export class LiveWatch implements Disposable {
     return watch;
   }
 
-  /** Whether it is still running. */
+  /** Tells whether it is still running. */
   get isRunning(): boolean {
     return this.#timer !== undefined;
   }

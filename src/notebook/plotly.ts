@@ -86,7 +86,7 @@ async function gzipBase64(text: string): Promise<string> {
 
 /** Options of {@link PlotlyRuntime}. */
 export interface PlotlyRuntimeOptions {
-  /** Whether it draws every type of trace, such as `"surface"` (4.8 MB); false by default. */
+  /** Draws every type of trace, such as `"surface"` (4.8 MB); false by default. */
   readonly full?: boolean | undefined;
 }
 

@@ -6,26 +6,26 @@ import type { Trace } from "./plot_data.ts";
 /** A bundle of plotly.js: 1.5 MB with what most plots are, or all types in 4.8 MB. */
 export type PlotlyBundle = "cartesian" | "full";
 
-/** What the smaller bundle draws. */
+/** Traces that the smaller bundle draws. */
 const CARTESIAN = [
   ...["scatter", "bar", "box", "heatmap", "histogram", "histogram2d", "histogram2dcontour"],
   ...["contour", "scatterternary", "violin", "image", "pie"],
 ];
 
-/** What needs WebGL, which only a browser has. */
+/** Traces that need WebGL, which only a browser has. */
 const WEBGL = [
   ...["scatter3d", "surface", "mesh3d", "isosurface", "volume", "cone", "streamtube"],
   ...["scattergl", "scatterpolargl", "splom", "parcoords"],
 ];
 
-/** What else only the full bundle draws. */
+/** Further traces that only the full bundle draws. */
 const OTHERS = [
   ...["funnel", "waterfall", "sunburst", "treemap", "icicle", "funnelarea", "sankey", "indicator"],
   ...["table", "carpet", "scattercarpet", "contourcarpet", "ohlc", "candlestick", "scatterpolar"],
   ...["barpolar", "scattersmith", "parcats", "quiver"],
 ];
 
-/** What asks a server for maps, which a figure never does. */
+/** Traces that ask a server for maps, which a figure never does. */
 const MAPS = ["scattergeo", "choropleth", "scattermap", "choroplethmap", "densitymap"];
 
 /** The types that a figure may have. */

@@ -3,7 +3,7 @@
 /** A file of an archive, as its directory describes it. */
 export interface ZipFile {
   readonly name: string;
-  /** Whether it is deflated; otherwise it is stored uncompressed. */
+  /** It is deflated; otherwise it is stored uncompressed. */
   readonly isDeflated: boolean;
   /** Checksum of its contents. */
   readonly crc: number;

@@ -25,7 +25,7 @@ interface StreamKey {
 /** The part of a stream that a capture uses. */
 export interface CapturedQueue extends StreamKey {
   readonly context: Context;
-  /** Whether the driver's stream is destroyed: no call may have its handle. */
+  /** The driver's stream is destroyed: no call may have its handle. */
   readonly isGone: boolean;
   /** Notes that the driver did not end the capture: the next use of the stream calls `end` first. */
   stayCaptured(end: () => void): void;

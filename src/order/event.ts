@@ -16,9 +16,9 @@ import { isSoon, waitForGpu } from "./waiting.ts";
 
 /** Options for {@link CudaDevice.createEvent}. */
 export interface EventOptions {
-  /** Whether the event records the time at which the GPU passes it; true by default. */
+  /** Records the time at which the GPU passes the event; true by default. */
   readonly timing?: boolean | undefined;
-  /** Whether other processes can open it; it keeps no time then. */
+  /** Lets other processes open it; it keeps no time then. */
   readonly shareable?: boolean | undefined;
   /** Name shown in tables and errors. */
   readonly label?: string | undefined;
@@ -62,9 +62,9 @@ export let markOf: (event: CudaEvent) => EventMark;
 export class CudaEvent implements Disposable {
   /** Context that it belongs to. */
   readonly context: Context;
-  /** Whether the event records times. */
+  /** The event records times. */
   readonly timing: boolean;
-  /** Whether other processes can open it, or it is one of another process. */
+  /** Other processes can open it, or it is one of another process. */
   readonly shareable: boolean;
   readonly #record: HandleRecord;
   readonly #mark: EventMark;
@@ -106,13 +106,13 @@ export class CudaEvent implements Disposable {
     return this.#record.name;
   }
 
-  /** Whether the event was disposed. */
+  /** Tells whether the event was disposed. */
   get disposed(): boolean {
     return this.#record.released;
   }
 
   /**
-   * Whether the GPU has passed the event; also true when it was never recorded (cuEventQuery). An
+   * Tells whether the GPU has passed the event; also true when it was never recorded (cuEventQuery). An
    * event recorded after a transfer is complete only once that transfer is done.
    *
    * @throws CudaError when work before the event failed.

@@ -37,7 +37,7 @@ export class EventMark {
     return this.#record.handle;
   }
 
-  /** Whether the call that records the event is still to be made. */
+  /** Tells whether the call that records the event is still to be made. */
   get isComing(): boolean {
     return this.#coming?.isOver === false;
   }

@@ -33,7 +33,7 @@ export class Fence {
   }
 
   /**
-   * Whether the GPU has passed the fence (cuEventQuery). When the query fails, this waits for the
+   * Tells whether the GPU has passed the fence (cuEventQuery). When the query fails, this waits for the
    * fence; afterwards it is passed, even if the work before it failed.
    */
   get isPassed(): boolean {
@@ -45,7 +45,7 @@ export class Fence {
   }
 
   /**
-   * Whether the GPU has passed the fence, for a caller that writes what the work before it uses: throws
+   * Tells whether the GPU has passed the fence, for a caller that writes what the work before it uses: throws
    * when the GPU can neither be asked nor waited for.
    */
   get isSurelyPassed(): boolean {

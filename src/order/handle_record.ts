@@ -97,7 +97,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.release();
   }
 
-  /** Whether the driver's object is destroyed: postponed calls keep it for a while. */
+  /** Tells whether the driver's object is destroyed: postponed calls keep it for a while. */
   get isDestroyed(): boolean {
     return this.#isDestroyed;
   }

@@ -17,17 +17,17 @@ export abstract class PendingWork {
   #hasBegun = false;
   #isOver = false;
 
-  /** Whether the call is over: its effect has happened, or never will. */
+  /** Tells whether the call is over: its effect has happened, or never will. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Whether all work that it comes after is over. */
+  /** Tells whether all work that it comes after is over. */
   get hasBegun(): boolean {
     return this.#hasBegun;
   }
 
-  /** Whether it is one postponed call, made after all earlier calls of its stream. */
+  /** Tells whether it is one postponed call, made after all earlier calls of its stream. */
   get isPostponed(): boolean {
     return false;
   }

@@ -7,7 +7,7 @@ import { TurnEnd } from "./turn_end.ts";
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
-  /** Whether it was released. */
+  /** It was released. */
   readonly released: boolean;
   /** Releases it after its object was collected; never throws. */
   lose(): void;

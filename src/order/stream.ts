@@ -37,7 +37,7 @@ interface StreamFields extends StreamOptions {
   readonly handle: bigint;
   /** Gives the stream back; by default it is destroyed. */
   readonly destroy?: (() => void) | undefined;
-  /** Whether it lives as long as its context, so that nobody can dispose it. */
+  /** It lives as long as its context, so that nobody can dispose it. */
   readonly isOfContext?: boolean;
 }
 
@@ -224,7 +224,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Whether the stream was disposed. The default stream counts as disposed once its device and all
+   * Tells whether the stream was disposed. The default stream counts as disposed once its device and all
    * buffers are gone.
    */
   get disposed(): boolean {
@@ -232,7 +232,7 @@ export class CudaStream implements Disposable {
   }
 
   /**
-   * Whether all work queued so far is done, transfers included (cuStreamQuery).
+   * Tells whether all work queued so far is done, transfers included (cuStreamQuery).
    *
    * @throws CudaError when that work failed.
    */

@@ -49,7 +49,7 @@ export class CallFailure {
     return last;
   }
 
-  /** Whether the program was told. */
+  /** Tells whether the program was told. */
   get isTold(): boolean {
     return this.#isTold;
   }
@@ -79,11 +79,11 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   readonly pending: Set<PendingWork> = new Set();
   readonly #transfers = new Set<PendingWork>();
   readonly #record: HandleRecord | undefined;
-  /** Whether the handle means this stream only while its context is current, on this thread. */
+  /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
   #mayBeBusy = true;
   #freedBytes = 0;
-  /** What is to be done once pools have noticed the frees. */
+  /** Work to do once pools have noticed the frees. */
   #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
@@ -91,11 +91,11 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   #failure: CallFailure | undefined;
   /** A mark at the end of the queue, for other streams to wait for; made when first needed. */
   #end: Fence | undefined;
-  /** Whether another library queues work from a thread of its own. */
+  /** Another library queues work from a thread of its own. */
   #isLent = false;
   /** Ends a capture that the driver could not end. */
   #endCapture: (() => void) | undefined;
-  /** Whether something comes before each use of the handle. */
+  /** Something comes before each use of the handle. */
   #needsEntry: boolean;
 
   /** Makes the queue of a stream of the driver. */
@@ -125,32 +125,32 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return this.#record?.name ?? (this.#isDefaultHandle ? "legacy default" : "default");
   }
 
-  /** Whether the driver's stream is destroyed: postponed calls keep it for a while. */
+  /** Tells whether the driver's stream is destroyed: postponed calls keep it for a while. */
   get isGone(): boolean {
     return this.#record?.isDestroyed ?? this.context.released;
   }
 
-  /** Whether the stream is gone and its work is known to be done, so that nothing needs to wait. */
+  /** Tells whether the stream is gone and its work is known to be done, so that nothing needs to wait. */
   get isOver(): boolean {
     return this.isGone && this.#end === undefined;
   }
 
-  /** Whether another library queues work on it, so that nothing else may be queued. */
+  /** Tells whether another library queues work on it, so that nothing else may be queued. */
   get isLent(): boolean {
     return this.#isLent;
   }
 
-  /** Whether the GPU has passed the mark at its end; while it is lent, all work before. */
+  /** Tells whether the GPU has passed the mark at its end; while it is lent, all work before. */
   get isEndPassed(): boolean {
     return this.#end?.isPassed ?? true;
   }
 
-  /** Whether it was seen idle and nothing was queued since. Makes no driver call. */
+  /** Tells whether it was seen idle and nothing was queued since. Makes no driver call. */
   get isKnownIdle(): boolean {
     return !this.#mayBeBusy;
   }
 
-  /** Whether all work that the driver was given is done (cuStreamQuery). */
+  /** Tells whether all work that the driver was given is done (cuStreamQuery). */
   get isIdle(): boolean {
     const { driver } = this.context;
     requireUncaptured(this, "look for the end of the work");
@@ -161,7 +161,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return true;
   }
 
-  /** Whether all work that the driver was given is done, also when the stream is gone. */
+  /** Tells whether all work that the driver was given is done, also when the stream is gone. */
   get isPassed(): boolean {
     return this.isGone ? this.isEndPassed : !this.#mayBeBusy || this.isIdle;
   }
@@ -274,7 +274,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return this.#freedBytes;
   }
 
-  /** Whether something waits for pools to notice the frees on it. */
+  /** Tells whether something waits for pools to notice the frees on it. */
   get isAwaited(): boolean {
     return this.#afterFrees.length > 0;
   }

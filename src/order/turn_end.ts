@@ -6,7 +6,7 @@ const MAX_TURN_MILLISECONDS = 1000;
 /** A function that is called at the end of each turn in which it was asked for. */
 export class TurnEnd {
   readonly #end: () => void;
-  /** When it was asked for; no time while it is not. */
+  /** Time at which it was asked for; no time while it is not. */
   #askedAt = -Infinity;
 
   /** Calls nothing until it is asked for. */

@@ -8,7 +8,7 @@ import type { Driver } from "../driver/driver.ts";
 import { hasBuiltins } from "../words/builtin.ts";
 
 /**
- * Whether this thread is a worker, which others can end between two turns of its event loop. Its
+ * Tells a worker, which other threads can end between two turns of its event loop. Its
  * arrays are freed then, so no other thread may use them during a turn.
  */
 export const CAN_BE_TERMINATED: boolean =

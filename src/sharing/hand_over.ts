@@ -35,7 +35,7 @@ export interface HandedOver<D extends DType = DType> {
   readonly shape: readonly number[];
   /** The buffer's label. */
   readonly label?: string | undefined;
-  /** Whether it comes from a memory pool of the driver. */
+  /** It comes from a memory pool of the driver. */
   readonly isPooled: boolean;
   /** Shared by all copies of this record: whether it was taken over, and whose memory it is. */
   readonly claim: SharedArrayBuffer;

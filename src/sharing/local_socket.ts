@@ -20,7 +20,7 @@ import { lastErrno, openSystem, systemError, uninterrupted } from "../disk/syste
 import { endWithWorker } from "../disk/worker_descriptor.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 
-/** What a message can hold, where its words are few; longer ones come from something else. */
+/** Room of a message whose words are few; longer ones come from something else. */
 const SMALL_ROOM: MessageRoom = { byteLength: 128, descriptorCount: 28 };
 
 /** Each control message begins at a multiple of this (CMSG_ALIGN). */
@@ -46,7 +46,7 @@ export interface Received {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Descriptors that came with it, for the caller to close. */
   readonly descriptors: readonly number[];
-  /** Whether the other side is gone. */
+  /** The other side is gone. */
   readonly isEnd: boolean;
 }
 
@@ -142,7 +142,7 @@ export class LocalSocket implements Disposable {
     return status === 0 ? UCRED.decode(credentials) : undefined;
   }
 
-  /** Whether the process at the other end belongs to the same user. */
+  /** Tells whether the process at the other end belongs to the same user. */
   get isOfSameUser(): boolean {
     return this.peer?.uid === openSystem().geteuid();
   }

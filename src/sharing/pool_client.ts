@@ -71,7 +71,7 @@ function requireTrusted(socket: LocalSocket, key: string): void {
 /** The wait for another process. */
 interface Limit extends OpenWaiting {
   readonly pid: number | undefined;
-  /** When it has taken too long, by the clock of `performance`. */
+  /** Time from which on it has taken too long, by the clock of `performance`. */
   readonly end: number;
 }
 

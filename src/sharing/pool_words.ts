@@ -34,7 +34,7 @@ export function decodeRequest(bytes: Uint8Array<ArrayBuffer>): PoolRequest | und
 
 /** An answer to a key. */
 export interface PoolAnswer {
-  /** Whether the memory is still there. */
+  /** The memory is still there. */
   readonly isThere: boolean;
   /** Number of the pool among those of the socket. */
   readonly pool: number;

@@ -30,10 +30,10 @@ export interface PartsTransfer extends TransferOptions {
   readonly dtype: DType;
   /** The whole array, bit for bit or as float32. */
   readonly memory: HostBytes;
-  /** Whether the array holds float32 for 16-bit floats. */
+  /** The array holds float32 for 16-bit floats. */
   readonly isWide: boolean;
   readonly moves: readonly PartMove[];
-  /** Whether the memory is new, and the array already has its place in the order of calls. */
+  /** The memory is new, and the array already has its place in the order of calls. */
   readonly isPlaced?: boolean | undefined;
 }
 

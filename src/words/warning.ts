@@ -4,7 +4,7 @@
 /** Hears a warning: its text, and the object or the name of what it is about, if there is one. */
 export type WarningListener = (text: string, about: unknown) => void;
 
-/** What a warning is about. */
+/** The subject of a warning. */
 export interface WarningSource {
   /** The context or the driver that it belongs to; without one, all listeners hear it. */
   readonly owner?: object | undefined;

@@ -35,7 +35,7 @@ class Module {
   #entries: ReturnType<typeof readEntries> | undefined;
   /** Handles of the kernels that were requested, by name. */
   readonly kernels: Map<string, bigint> = new Map();
-  /** Whether it was unloaded; its kernels may still be known. */
+  /** It was unloaded; its kernels may still be known. */
   isUnloaded = false;
 
   constructor(context: Context | undefined, image: Cell) {

@@ -8,11 +8,11 @@ export const NO_LOCATION = -2;
 
 /** Hints for one page. */
 export interface PageAdvice {
-  /** Whether copies for reading may be kept on several devices. */
+  /** Copies for reading may be kept on several devices. */
   readMostly: boolean;
-  /** Where the page should live. */
+  /** Best place for the page. */
   preferredLocation: number;
-  /** Where the page was last prefetched to. */
+  /** Place of the last prefetch. */
   lastPrefetchLocation: number;
   /** Devices that keep a mapping. */
   accessedBy: ReadonlySet<number>;

@@ -52,7 +52,7 @@ export class Allocation implements Ranged, Owner {
   readonly storage: Storage;
   readonly flags: number;
   readonly pool: MemoryPool | undefined;
-  /** Whether a free is queued: no later call can use the address. */
+  /** A free is queued: no later call can use the address. */
   isFreed = false;
   advice: Advice | undefined;
   /** The bytes that other processes reach as well. */

@@ -15,7 +15,7 @@ import type { Operation, Stream } from "./stream.ts";
 export interface CapturedKernel extends LaunchShape {
   readonly handle: bigint;
   readonly context: Context;
-  /** Whether all of its blocks run at the same time. */
+  /** All of its blocks run at the same time. */
   readonly isCooperative: boolean;
 }
 
@@ -97,7 +97,7 @@ export class Capture {
   /** Restrictions on other calls meanwhile, by the driver's number. */
   readonly mode: number;
   readonly steps: Step[] = [];
-  /** Whether a free was refused because no graph had allocated the memory. */
+  /** A free was refused because no graph had allocated the memory. */
   hasRefusedFree = false;
   isOpen = true;
   #isInvalid = false;

@@ -10,7 +10,7 @@ const COMMUNICATOR_BYTES = 8 << 20;
 export class Clique {
   readonly size: number;
   readonly members: Communicator[] = [];
-  /** Whether a rank was aborted: work that waits for others ends, and moves no bytes. */
+  /** A rank was aborted: work that waits for others ends, and moves no bytes. */
   isAborted = false;
   /** The ranks in other processes; undefined when all are in this one. */
   readonly remote: RemoteRanks | undefined;
@@ -21,7 +21,7 @@ export class Clique {
     this.remote = remote;
   }
 
-  /** Whether every rank that was there has ended. */
+  /** Tells whether every rank that was there has ended. */
   get isOver(): boolean {
     return !this.members.some(({ isOpen }) => isOpen);
   }
@@ -40,11 +40,11 @@ export class Communicator {
   readonly context: Context;
   /** Status that a question for an error returns. */
   asyncStatus = 0;
-  /** Whether it was neither destroyed nor aborted. */
+  /** It was neither destroyed nor aborted. */
   isOpen = true;
   /** Work that was queued and may not be done. */
   readonly #queued = new Set<Operation>();
-  /** Whether its calls return only when they are done. */
+  /** Its calls return only when they are done. */
   readonly isBlocking: boolean;
   /** Continues a call that returned before it was done; returns whether it is done now. */
   inProgress: (() => boolean) | undefined;
@@ -84,7 +84,7 @@ export class Communicator {
     if (fault !== undefined) throw fault.error;
   }
 
-  /** Whether work that was queued is still to be done. */
+  /** Tells whether work that was queued is still to be done. */
   get isBusy(): boolean {
     for (const operation of this.#queued) if (operation.isDone) this.#queued.delete(operation);
     return this.#queued.size > 0;

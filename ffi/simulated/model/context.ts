@@ -12,7 +12,7 @@ export class Context {
   readonly waits: HostWaits;
   /** Contexts whose memory this one may reach. */
   readonly peers: Set<Context> = new Set();
-  /** Whether the last user has released the context, and no other has retained it since. */
+  /** The last user has released the context, and no other has retained it since. */
   isDestroyed = false;
 
   constructor(device: Device, handle: bigint, waits: HostWaits) {

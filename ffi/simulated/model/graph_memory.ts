@@ -28,7 +28,7 @@ export class GraphAllocation extends Allocation {
   readonly capture: Capture;
   /** Memory that the launches of its graph hold on its device. */
   readonly reserve: GraphReserve;
-  /** Whether a launch has allocated it: then any call may use and free it. */
+  /** A launch has allocated it: then any call may use and free it. */
   isThere = false;
   #bytes: DeviceStorage;
   #openTo: ReadonlySet<number>;
@@ -57,12 +57,12 @@ export class GraphAllocation extends Allocation {
     return this.#wasLaunched ? FREED : NOT_LAUNCHED;
   }
 
-  /** Whether the capture has ended and its graph leaves the block to others, now or once launched. */
+  /** Tells whether the capture has ended and its graph leaves the block to others, now or once launched. */
   get isLeft(): boolean {
     return !this.capture.isOpen && !this.#isFreedInGraph;
   }
 
-  /** Whether the block is freed for good once its graph is destroyed, and nothing queued needs it. */
+  /** Tells whether the block is freed for good once its graph is destroyed, and nothing queued needs it. */
   get isPast(): boolean {
     return (this.#isFreedInGraph || this.#wasLaunched) && this.reserve.isIdle;
   }

@@ -37,7 +37,7 @@ export class Machine {
   /** Number that no other machine has, in this process or another. */
   readonly id: string = crypto.getRandomValues(new Uint8Array(16)).toHex();
   readonly site: CallSite = new CallSite();
-  /** Whether `cuInit` was called. */
+  /** `cuInit` was called. */
   isInitialized = false;
   /** Physical memory that goes by descriptors, by its number; a handle or a mapping keeps it. */
   readonly described: Map<string, PhysicalMemory> = new Map();

@@ -30,7 +30,7 @@ export class MemoryPool {
   readonly device: Device;
   readonly handle: bigint;
   readonly kind: PoolKind;
-  /** Where managed memory should live, by the driver's number. */
+  /** Best place for managed memory, by the driver's number. */
   readonly preferredLocation: number;
   readonly maxBytes: number;
   /** Bytes that it holds. */
@@ -43,7 +43,7 @@ export class MemoryPool {
   usedHighBytes = 0;
   /** The three reuse switches, by attribute number. */
   readonly reuse: Map<number, number> = new Map([[1, 1], [2, 1], [3, 1]]);
-  /** Whether `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
+  /** `cuMemPoolDestroy` was called: memory then goes back as soon as it is free. */
   isDestroyed = false;
   /** Kinds of handles by which other processes can open it. */
   readonly handleTypes: number;

@@ -4,11 +4,11 @@ import { type SharedBytes, WORD } from "./shared_bytes.ts";
 
 /** A mark in a stream of one process, seen from another. */
 export interface OutsideMark {
-  /** Whether that process has passed it. */
+  /** That process has passed it. */
   readonly isPassed: boolean;
-  /** Whether that process can still pass it. */
+  /** That process can still pass it. */
   readonly isComing: boolean;
-  /** Whether this process learns of it only by its event loop, which a blocking call holds up. */
+  /** This process learns of it only by its event loop, which a blocking call holds up. */
   readonly needsEventLoop?: boolean;
 }
 

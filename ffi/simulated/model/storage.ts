@@ -18,7 +18,7 @@ export interface HostWatch {
 export interface Storage {
   /** Uses of the bytes that can still race. */
   readonly history: AccessHistory;
-  /** Whether a JavaScript array can see the bytes without any driver call. */
+  /** A JavaScript array can see the bytes without any driver call. */
   readonly onHost: boolean;
   /** Returns bytes at an offset: at most `maxBytes`, and at least one. */
   span(offset: number, maxBytes: number, intent: Intent): Uint8Array;

@@ -7,7 +7,7 @@ import type { Engine } from "./device.ts";
 import { type Moment, Timeline } from "./happens_before.ts";
 import type { OutsideMark } from "./shared_mark.ts";
 
-/** Whether a stream is the legacy default stream, is ordered with it, or ignores it. */
+/** The legacy default stream, a stream that is ordered with it, or one that ignores it. */
 export type StreamRole = "legacy" | "blocking" | "nonblocking";
 
 /** The work of an operation, and the memory it needs. */
@@ -22,7 +22,7 @@ export interface Work {
   blocked?: (() => string | undefined) | undefined;
   /** The mark of another process that must be passed first. */
   outside?: OutsideMark | undefined;
-  /** Whether what blocks it may end by itself, so that a waiting thread continues to wait. */
+  /** The obstacle may end by itself, so that a waiting thread continues to wait. */
   mayWake?: boolean;
   run?: () => void;
 }
@@ -64,7 +64,7 @@ export class Stream {
   readonly timeline: Timeline;
   /** Virtual time at which the last operation that ran has ended. */
   atSeconds = 0;
-  /** Whether it was destroyed, so that it accepts no more work. */
+  /** It was destroyed, so that it accepts no more work. */
   isDestroyed = false;
   #operations: Operation[] = [];
   #head = 0;

@@ -11,7 +11,7 @@ type Numbers = ArrayLike<number> | ArrayLike<bigint>;
 /** An element type, by its number in the kernels. */
 interface ElementType {
   readonly bytes: number;
-  /** Whether it holds whole numbers of 64 bits. */
+  /** It holds whole numbers of 64 bits. */
   readonly isWide: boolean;
   readonly read: (bytes: Uint8Array<ArrayBuffer>) => Numbers;
   /** Writes numbers as elements, each rounded once. */

@@ -21,12 +21,12 @@ interface Axis {
   readonly packed: number;
 }
 
-/** Where words lie: rows of runs, from several places on. */
+/** Places of words: rows of runs, from several places on. */
 interface Layout {
   /** The words at which each set of rows begins in memory and in the packed copy. */
   readonly places: readonly { readonly place: number; readonly packed: number }[];
   readonly rows: Axis;
-  /** Where the words of a run, which lie side by side in memory, are in the packed copy. */
+  /** Places in the packed copy of the words of a run, which lie side by side in memory. */
   readonly run: Int32Array;
 }
 

@@ -28,7 +28,7 @@ export class NpzArrays
     refuseCloning(this);
   }
 
-  /** Whether it was disposed, or its memory was. */
+  /** Tells whether it was disposed, or its memory was. */
   get disposed(): boolean {
     return this.#disposed || areDisposed([...this].map(([, array]) => array));
   }

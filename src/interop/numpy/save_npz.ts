@@ -42,7 +42,7 @@ export type NamedArrays =
 
 /** Options for {@link saveNpz}. */
 export interface SaveNpzOptions extends TransferOptions, WritingOptions {
-  /** Whether the arrays are compressed, as by numpy's savez_compressed; false by default. */
+  /** Compresses the arrays, as numpy's savez_compressed does; false by default. */
   readonly compress?: boolean | undefined;
   /** Stream whose earlier work comes first; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
@@ -105,7 +105,7 @@ class ArchiveWriting {
   readonly #signal: AbortSignal | undefined;
   readonly #files: ZipFile[] = [];
   #offset = 0;
-  /** When the event loop has its next turn. */
+  /** Time of the next turn of the event loop. */
   #turnTime = performance.now() + MAX_MILLISECONDS;
 
   constructor(

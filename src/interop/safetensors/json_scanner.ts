@@ -44,7 +44,7 @@ export class JsonScanner {
     this.#text = text;
   }
 
-  /** Whether the next value is an object. */
+  /** Tells whether the next value is an object. */
   get isAtObject(): boolean {
     return this.#next() === CODE.openObject;
   }
