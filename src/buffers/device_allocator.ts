@@ -15,7 +15,7 @@ export interface AllocateOptions extends PlaceOptions {
 
 /** Options for allocating device memory. */
 export interface DeviceAllocateOptions extends AllocateOptions {
-  /** Whether other processes can open the memory; see {@link GpuBuffer.share}. */
+  /** Other processes can open the memory; see {@link GpuBuffer.share}. */
   readonly shareable?: boolean | undefined;
 }
 

@@ -25,7 +25,7 @@ export type ManagedHint = "readMostly" | "preferredLocation" | "accessedBy";
 
 /** The hints that hold for a range. Devices are given by number. */
 export interface ManagedAdvice {
-  /** Whether the pages are mostly read, so that copies of them may be kept in several places. */
+  /** The pages are mostly read, so that copies of them may be kept in several places. */
   readonly readMostly: boolean;
   /** Preferred place of the pages; undefined without a hint, or when pages have different ones. */
   readonly preferredLocation: number | "host" | undefined;

@@ -50,7 +50,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     return this.#block.byteLength;
   }
 
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   get disposed(): boolean {
     return this.#block.disposed;
   }

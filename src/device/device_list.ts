@@ -41,7 +41,7 @@ export interface ListedDevice extends DeviceAllocator, Disposable {
   readonly ordinal: number;
   /** The device's name. */
   readonly name: string;
-  /** Whether the device was disposed. */
+  /** The device was disposed. */
   readonly disposed: boolean;
   /** The resource that its memory comes from by default. */
   readonly memoryResource: MemoryResource;
@@ -99,7 +99,7 @@ export class DeviceList<G extends ListedDevice = ListedDevice> implements Iterab
     return this.#devices.length;
   }
 
-  /** Whether the list was disposed. */
+  /** Tells whether the list was disposed. */
   get disposed(): boolean {
     return this.#disposed;
   }

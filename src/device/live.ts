@@ -35,7 +35,7 @@ const PRINTED_ROWS = 40;
  */
 export class LiveTable implements Iterable<LiveObject> {
   readonly #rows: readonly LiveRow[];
-  /** Whether the device was told to find the place of every object. */
+  /** The device was told to find the place of every object. */
   readonly #findsAll: boolean;
 
   static {

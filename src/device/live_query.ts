@@ -78,7 +78,7 @@ export interface LiveObject {
   readonly scope: string | undefined;
   /** Places on the stack where it was created, nearest first; one unless all are kept. */
   readonly stack: readonly string[] | undefined;
-  /** Where its contents are while its memory sleeps: `"asleep, 4 GiB in host memory"`. */
+  /** Place of its contents while its memory sleeps: `"asleep, 4 GiB in host memory"`. */
   readonly asleep?: string | undefined;
 }
 

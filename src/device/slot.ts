@@ -86,17 +86,17 @@ class Slot implements Disposable {
   #disposed = false;
   #isMaking = false;
 
-  /** Whether it has no value, or none yet. */
+  /** Tells whether it has no value, or none yet. */
   get isEmpty(): boolean {
     return this.#value === undefined || this.#value === null;
   }
 
-  /** Whether it has a value, which was disposed. */
+  /** Tells whether it has a value, which was disposed. */
   get isOver(): boolean {
     return !this.isEmpty && Object(this.#value).disposed === true;
   }
 
-  /** Whether the function that makes its value has been called and has not returned. */
+  /** Tells whether the function that makes its value has been called and has not returned. */
   get isMaking(): boolean {
     return this.#isMaking;
   }

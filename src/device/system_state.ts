@@ -23,7 +23,7 @@ export class SystemState {
   readonly device: string;
   /** The device's identity as `GPU-…`, or `MIG-…` for a part of a divided GPU. */
   readonly uuid: string;
-  /** Whether the values come from a simulated device, which measures nothing. */
+  /** The values come from a simulated device, which measures nothing. */
   readonly isModelled: boolean;
   /** The reason why the values are missing, and the remedy; undefined when there are values. */
   readonly unavailable: string | undefined;
@@ -73,7 +73,7 @@ export class SystemState {
    * (nvmlDeviceGetCurrentClocksEventReasons).
    */
   readonly throttleReasons: readonly string[] | undefined;
-  /** Whether the GPU is divided into MIG devices; undefined where it cannot be. */
+  /** The GPU is divided into MIG devices; undefined where it cannot be. */
   readonly migMode: "enabled" | "disabled" | undefined;
   /** Percent of the fan's full speed; undefined for boards without a fan. */
   readonly fanPercent: number | undefined;

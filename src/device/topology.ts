@@ -34,9 +34,9 @@ export interface DeviceLink {
   readonly from: number;
   /** The number of the device whose memory is read and written. */
   readonly to: number;
-  /** Whether copies and kernels can reach that memory; if not, the driver copies through the host. */
+  /** Copies and kernels can reach that memory; if not, the driver copies through the host. */
   readonly peerAccess: boolean;
-  /** Whether all atomic operations work over the link. */
+  /** All atomic operations work over the link. */
   readonly atomics: boolean;
   /** The driver's order of links by speed: 0 is the fastest. */
   readonly performanceRank: number;

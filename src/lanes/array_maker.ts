@@ -30,7 +30,7 @@ export class ArrayMaker {
   #ports: readonly MessagePort[] = [];
   #askedCount = 0;
   #receivedCount = 0;
-  /** Whether arrays came in time lately: not before the first one. */
+  /** Arrays came in time lately: not before the first one. */
   #isOnTime = false;
 
   /** Asks lanes by their control block. */

@@ -79,7 +79,7 @@ export class CopyLanes implements Executor {
     }
   }
 
-  /** Whether there is a C library to copy with; without one no lane can run either. */
+  /** Tells whether there is a C library to copy with; without one no lane can run either. */
   get hasLibrary(): boolean {
     return findHost() !== undefined;
   }
@@ -89,7 +89,7 @@ export class CopyLanes implements Executor {
     return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#counts.laneCount);
   }
 
-  /** Whether most lanes sleep, so that a transfer would wait for them. */
+  /** Tells whether most lanes sleep, so that a transfer would wait for them. */
   get areAsleep(): boolean {
     return 2 * this.#sleeperCount > this.runningCount;
   }

@@ -44,7 +44,7 @@ export const CONTROL = {
   queue: 16 + MAX_ARRAYS_ASKED,
 } as const;
 
-/** What a lane does between a slot and the host's side of each run of a task. */
+/** Work of a lane between a slot and the host's side of each run of a task. */
 export const OPERATION = {
   /** Copies an array's bytes into the slot. */
   load: 0n,

@@ -29,7 +29,7 @@ export interface BandwidthPoint {
   readonly sampleCount: number;
   /** Number of copies between the two events of a sample. */
   readonly copiesPerSample: number;
-  /** Whether every byte was correct afterwards. */
+  /** Every byte was correct afterwards. */
   readonly verified: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface CaseSpeed {
   readonly sampleCount: number;
   /** Number of copies between the two events of a sample. */
   readonly copiesPerSample: number;
-  /** Whether every byte was correct afterwards. */
+  /** Every byte was correct afterwards. */
   readonly verified: boolean;
 }
 
@@ -100,7 +100,7 @@ export interface CaseLatency {
   readonly sampleCount: number;
   /** Number of accesses in a sample. */
   readonly accessCount: number;
-  /** Whether the thread came to the right address in the end. */
+  /** The thread came to the right address in the end. */
   readonly verified: boolean;
 }
 
@@ -118,7 +118,7 @@ export interface Provenance {
   readonly vramkit: string;
   /** Date and time in ISO 8601. */
   readonly date: string;
-  /** Whether the simulated driver models the speeds; left out for measured ones. */
+  /** The simulated driver models the speeds; left out for measured ones. */
   readonly isModelled?: boolean;
 }
 

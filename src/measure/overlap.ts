@@ -37,7 +37,7 @@ export class OverlapTrace {
   readonly parallelism: number;
   /** Bytes of all pieces, divided by the time in which any ran, in GB/s. */
   readonly gigabytesPerSecond: number;
-  /** Whether the times are the simulated driver's, which models them. */
+  /** The times are the simulated driver's, which models them. */
   readonly isModelled: boolean;
 
   /** @ignore Takes over values. */

@@ -18,7 +18,7 @@ export class Timing {
   readonly copiedBytes: number;
   /** Copied bytes divided by GPU time, in GB/s (1 GB = 10^9 bytes). */
   readonly gigabytesPerSecond: number;
-  /** Whether the GPU time is the simulated driver's, which models it. */
+  /** The GPU time is the simulated driver's, which models it. */
   readonly isModelled: boolean;
 
   /** @ignore Takes over values. */

@@ -14,7 +14,7 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
   readonly byteLength: number;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
-  /** Whether it was given back. */
+  /** It was given back. */
   readonly released: boolean;
   /** Keeps its memory until the result is disposed. */
   hold(): Disposable;
@@ -28,11 +28,11 @@ export interface GraphBlock extends CapturedBlock {
   readonly context: Context;
   /** Its size once it is there. */
   readonly requestedBytes: number;
-  /** Whether the graph frees it itself. */
+  /** The graph frees it itself. */
   readonly isFreedInGraph: boolean;
-  /** Whether its memory is allocated. */
+  /** Its memory is allocated. */
   readonly isThere: boolean;
-  /** Whether it was given back and streams that read it keep its memory. */
+  /** It was given back and streams that read it keep its memory. */
   readonly isKeptByReaders: boolean;
   /** Notes that a launch has allocated its memory. */
   arrive(): void;
@@ -44,7 +44,7 @@ export interface GraphBlock extends CapturedBlock {
 export interface GraphUse {
   /** The uses by streams, which each launch comes after. */
   readonly usage: StreamUsage;
-  /** Whether the graph writes the block. */
+  /** The graph writes the block. */
   readonly access: Access;
 }
 

@@ -93,7 +93,7 @@ export class ChunkArena {
     return [...this.#chunks.keys()];
   }
 
-  /** Whether it hands out nothing more. */
+  /** Tells whether it hands out nothing more. */
   get isSealed(): boolean {
     return this.#isSealed;
   }

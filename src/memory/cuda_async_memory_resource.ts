@@ -35,7 +35,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
   readonly #own: DriverPool | undefined;
   readonly #pool: DriverPool;
   readonly #record: HandleRecord | undefined;
-  /** Whether other devices may use its memory, for those that asked. */
+  /** Other devices may use its memory, for those that asked. */
   readonly #isOpenTo = new Map<Context, boolean>();
 
   /**
@@ -128,7 +128,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     return this.#open.reuse;
   }
 
-  /** Whether it was disposed; the default pool never is. */
+  /** Tells whether it was disposed; the default pool never is. */
   get disposed(): boolean {
     return this.#record?.released ?? false;
   }

@@ -28,7 +28,7 @@ import {
 export interface PoolReuse {
   /** Behind an event that the allocating stream has waited for already. */
   readonly followEventDependencies?: boolean | undefined;
-  /** When the free happens to be done. */
+  /** As soon as the free happens to be done. */
   readonly allowOpportunistic?: boolean | undefined;
   /** By making the allocating stream wait for the free. */
   readonly allowInternalDependencies?: boolean | undefined;
@@ -79,9 +79,9 @@ export interface DriverPoolFields {
   readonly handle: bigint;
   /** Most bytes that it takes from the device; 0, the default, for no limit. */
   readonly limitBytes?: number;
-  /** Whether `gpu.limit()` leaves out the memory that it keeps. */
+  /** `gpu.limit()` leaves out the memory that it keeps. */
   readonly isUnlimited?: boolean;
-  /** Whether other processes can open it by a file descriptor. */
+  /** Other processes can open it by a file descriptor. */
   readonly isShareable?: boolean;
 }
 
@@ -91,7 +91,7 @@ export class DriverPool implements MemoryCache {
   readonly kind = "device";
   readonly handle: bigint;
   readonly isUnlimited: boolean;
-  /** Whether other processes can open it by a file descriptor. */
+  /** Other processes can open it by a file descriptor. */
   readonly isShareable: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;

@@ -14,7 +14,7 @@ export interface ForeignRelease {
   readonly owner?: unknown;
   /** Called then, with the address and the size in bytes. */
   readonly deallocate?: ((address: bigint, byteLength: number) => void) | undefined;
-  /** Whether the release itself waits for the GPU, as a buffer's owner record does. */
+  /** The release itself waits for the GPU, as a buffer's owner record does. */
   readonly isOrdered?: boolean | undefined;
 }
 
@@ -33,7 +33,7 @@ export class ForeignMemoryResource extends BaseMemoryResource {
     this.#release = { owner, deallocate, isOrdered };
   }
 
-  /** Whether the block was adopted by the buffer made from it, so that it must be released. */
+  /** Tells whether the block was adopted by the buffer made from it, so that it must be released. */
   get givesBack(): boolean {
     return this.#release?.deallocate !== undefined;
   }

@@ -15,10 +15,10 @@ import type { ContextOwner } from "./memory_resource.ts";
 
 /** Options for page-locking existing memory. */
 export interface RegistrationOptions {
-  /** Whether all devices can use it; true by default. */
+  /** All devices can use it; true by default. */
   readonly portable?: boolean | undefined;
   /**
-   * Whether the GPU may only read it; false by default. The kit then refuses writes, and so does
+   * The GPU may only read it; false by default. The kit then refuses writes, and so does
    * the driver where it supports that.
    */
   readonly readOnly?: boolean | undefined;
@@ -39,7 +39,7 @@ const PAGE_BYTES = 4096n;
 
 /** Page-locks one array, and gives it as a block (cuMemHostRegister). */
 export class HostRegistration extends BaseMemoryResource {
-  /** Whether the GPU may only read it. */
+  /** The GPU may only read it. */
   readonly isReadOnly: boolean;
   /** The memory; while this object is reachable, it is not collected. */
   readonly bytes: Uint8Array<ArrayBufferLike>;

@@ -32,7 +32,7 @@ export class LazyAllocation extends Allocation {
     return this.#request.byteLength;
   }
 
-  /** Whether its memory was allocated; a block of 0 bytes needs none. */
+  /** Tells whether its memory was allocated; a block of 0 bytes needs none. */
   get isAllocated(): boolean {
     return this.address !== 0n || this.requestedBytes === 0;
   }
@@ -85,7 +85,7 @@ export class LazyAllocation extends Allocation {
     this.#adopt(block);
   }
 
-  /** Whether it still lacks its memory: code of a program's resource may have used or disposed it. */
+  /** Tells whether it still lacks its memory: code of a program's resource may have used or disposed it. */
   get #isWanted(): boolean {
     return !this.isAllocated && !this.released;
   }

@@ -11,10 +11,10 @@ import type { ContextOwner } from "./memory_resource.ts";
 
 /** Options of mapped host memory. */
 export interface MappedMemoryOptions {
-  /** Whether all devices can use it; true by default. */
+  /** All devices can use it; true by default. */
   readonly portable?: boolean | undefined;
   /**
-   * Whether the CPU bypasses its caches: writing in order is fast and the GPU reads it faster, but
+   * The CPU bypasses its caches: writing in order is fast and the GPU reads it faster, but
    * the CPU reads it many times slower; false by default.
    */
   readonly writeCombined?: boolean | undefined;
@@ -24,9 +24,9 @@ const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writ
 
 /** Host memory at the device addresses that name its blocks (cuMemHostAlloc). */
 export class MappedHostMemoryResource extends BaseMemoryResource {
-  /** Whether all devices can use it. */
+  /** All devices can use it. */
   readonly isPortable: boolean;
-  /** Whether the CPU bypasses its caches. */
+  /** The CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
   /** By device address: they differ for write-combined memory, and without unified addresses. */
   readonly #hostAddresses = new Map<bigint, bigint>();

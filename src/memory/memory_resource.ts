@@ -22,9 +22,9 @@ const ALIGNMENT_BITS = 8;
 export interface MemoryResource {
   /** The context in which its memory can be used. */
   readonly context: Context;
-  /** Whether the GPU can use its memory. */
+  /** The GPU can use its memory. */
   readonly isDeviceAccessible: boolean;
-  /** Whether the CPU can use its memory. */
+  /** The CPU can use its memory. */
   readonly isHostAccessible: boolean;
   /** Allocates memory, in the order of a stream. */
   allocate(byteLength: number, stream: CudaStream): bigint;

@@ -31,7 +31,7 @@ const pools = new WeakMap<Context, PinnedPool>();
 /** The limits of a pool. */
 export interface KeepOptions {
   readonly keepBytes: number;
-  /** Whether the pool ends with its context, so that it must not keep the context alive. */
+  /** The pool ends with its context, so that it must not keep the context alive. */
   readonly isContextOwned: boolean;
 }
 
@@ -83,7 +83,7 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     return this.#freeBytes + this.#pendingBytes;
   }
 
-  /** Whether it keeps nothing from now on. */
+  /** Tells whether it keeps nothing from now on. */
   get released(): boolean {
     return this.#released;
   }

@@ -11,13 +11,13 @@ export interface PointerAttributes {
   readonly memoryType: "device" | "host" | "managed";
   /** The number of the device it belongs to; for host memory, of the device it was made through. */
   readonly deviceOrdinal: number;
-  /** Whether the GPU can use it. */
+  /** The GPU can use it. */
   readonly isDeviceAccessible: boolean;
-  /** Whether the CPU can use it. */
+  /** The CPU can use it. */
   readonly isHostAccessible: boolean;
-  /** Whether the driver moves it between devices and the host by itself. */
+  /** The driver moves it between devices and the host by itself. */
   readonly isManaged: boolean;
-  /** Whether it is mapped for the GPU right now. */
+  /** It is mapped for the GPU right now. */
   readonly isMapped: boolean;
   /** The driver's number of the allocation, never used again. */
   readonly bufferId: number;

@@ -50,7 +50,7 @@ export class ShareableMemoryResource extends ResourceAdaptor implements Disposab
     this.upstream.deallocate(address, roundUp(byteLength, WHOLE_BYTES), stream);
   }
 
-  /** Whether it was disposed; never true without a pool. */
+  /** Tells whether it was disposed; never true without a pool. */
   get disposed(): boolean {
     const { upstream } = this;
     return upstream instanceof CudaAsyncMemoryResource && upstream.disposed;

@@ -33,7 +33,7 @@ export interface UseGate {
 interface PendingUse extends PartUse {
   /** The address behind its last byte. */
   readonly end: bigint;
-  /** Whether the call comes after all calls that were noted before it. */
+  /** The call comes after all calls that were noted before it. */
   readonly isAfterAll: boolean;
   /** The call; the last one, for postponed calls of one stream. */
   readonly work: PendingWork;
@@ -98,7 +98,7 @@ export class StreamUsage {
     return access === "read" && this.#readers.includes(stream);
   }
 
-  /** Whether pending calls use the block. */
+  /** Tells whether pending calls use the block. */
   get hasPending(): boolean {
     return this.#pending !== undefined;
   }
@@ -183,7 +183,7 @@ export class StreamUsage {
     if (isAfterReads) { for (const reader of this.#readers) queueOf(reader).finishSync(); }
   }
 
-  /** Whether the GPU has done all that the block's streams were given. */
+  /** Tells whether the GPU has done all that the block's streams were given. */
   get isPassed(): boolean {
     return this.streams().every((stream) => queueOf(stream).isPassed);
   }

@@ -20,7 +20,7 @@ export class VirtualChunk implements NamedRange {
   /** The address, which never changes. */
   readonly address: bigint;
   readonly byteLength: number;
-  /** Whether a descriptor of it can be made. */
+  /** A descriptor of it can be made. */
   readonly isShareable: boolean;
   #isMapped = false;
   #isFreed = false;
@@ -46,12 +46,12 @@ export class VirtualChunk implements NamedRange {
     }
   }
 
-  /** Whether its addresses were given back. */
+  /** Tells whether its addresses were given back. */
   get isFreed(): boolean {
     return this.#isFreed;
   }
 
-  /** Whether there is memory at its addresses. */
+  /** Tells whether there is memory at its addresses. */
   get isMapped(): boolean {
     return this.#isMapped;
   }

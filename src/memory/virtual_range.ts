@@ -104,12 +104,12 @@ export class VirtualRange {
     }
   }
 
-  /** Whether its addresses were given back. */
+  /** Tells whether its addresses were given back. */
   get isFreed(): boolean {
     return this.#isFreed;
   }
 
-  /** Whether its memory was given back for a while. */
+  /** Tells whether its memory was given back for a while. */
   get isSuspended(): boolean {
     return this.#isSuspended;
   }

@@ -65,7 +65,7 @@ export interface NamedContent {
   readonly format?: SafetensorsFormat | undefined;
 }
 
-/** What is to be persisted, taken apart. */
+/** Contents to persist, taken apart. */
 export interface TakenApart {
   readonly kind: Description["kind"];
   readonly contents: readonly NamedContent[];

@@ -10,7 +10,7 @@ import type { Persistence } from "./persistence.ts";
 /** The headings of the columns. */
 export const HEADER = ["name", "what", "size", "made", "of", "state", "open in"] as const;
 
-/** What is persisted, as {@link CudaDevice.persisted} lists it: a table, and its rows as data. */
+/** Persisted objects, as {@link CudaDevice.persisted} lists them: a table, and its rows as data. */
 export class PersistedTable implements Iterable<Persistence> {
   /** The rows, oldest first. */
   readonly rows: readonly Persistence[];

@@ -87,7 +87,7 @@ export class CachingResourceAdaptor extends ResourceAdaptor implements Disposabl
     return this.#cache.segmentCount;
   }
 
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   get disposed(): boolean {
     return this.#cache.released;
   }

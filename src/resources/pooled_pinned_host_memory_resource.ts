@@ -54,7 +54,7 @@ export class PooledPinnedHostMemoryResource extends ResourceAdaptor implements D
     return this.#pool.byteLength;
   }
 
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   get disposed(): boolean {
     return this.#pool.released;
   }

@@ -12,7 +12,7 @@ import { warn } from "../words/warning.ts";
 
 /** Options of a tracking adaptor. */
 export interface TrackingOptions {
-  /** Whether to keep the stack of each allocation, about ten microseconds each; true by default. */
+  /** Keeps the stack of each allocation, about ten microseconds each; true by default. */
   readonly captureStacks?: boolean | undefined;
 }
 

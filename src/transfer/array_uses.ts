@@ -11,7 +11,7 @@ import type { CudaStream } from "../order/stream.ts";
 export interface ArrayUse {
   /** Its bytes. */
   readonly memory: HostBytes;
-  /** Whether they are read or written. */
+  /** They are read or written. */
   readonly access: Access;
 }
 

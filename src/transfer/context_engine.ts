@@ -15,7 +15,7 @@ import {
   type TransferTuning,
 } from "./ways.ts";
 
-/** What a context's transfers have moved, and its engine. */
+/** Totals of a context's transfers, and its engine. */
 interface Usage {
   engine: TransferEngine | undefined;
   /** Bytes that an engine would have moved. */

@@ -68,9 +68,9 @@ export interface HostTransfer extends TransferOptions {
   readonly span: MemorySpan;
   /** The host's side. */
   readonly host: HostSide;
-  /** Whether counters and the timeline leave the transfer out. */
+  /** Counters and the timeline leave the transfer out. */
   readonly isUncounted?: boolean;
-  /** Whether the memory is new and known only to the caller, so that it needs no order. */
+  /** The memory is new and known only to the caller, so that it needs no order. */
   readonly isPlaced?: boolean | undefined;
   /** Transfers of the same call, which move other bytes of the same arrays. */
   readonly besides?: Set<PendingWork> | undefined;
@@ -286,7 +286,7 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
 
 /**
  * Blocks until earlier calls, and the GPU, have written what they write into an array that is read now.
- * What a graph is to record reads it as it is.
+ * Work that a graph is to record reads it as it is.
  */
 export function finishWritesInto(memory: HostBytes, stream: CudaStream, action: Action): void {
   if (activeCapture() !== undefined) return;

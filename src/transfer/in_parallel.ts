@@ -59,7 +59,7 @@ export class CommonEnd {
     return this.#signal === undefined ? own : AbortSignal.any([own, this.#signal]);
   }
 
-  /** Whether one has failed. */
+  /** Tells whether one has failed. */
   get hasFailed(): boolean {
     return this.#failure !== undefined;
   }

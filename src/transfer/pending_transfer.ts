@@ -57,14 +57,14 @@ export interface TransferPlan extends TransferOptions {
   readonly byteLength: number;
   /** Words for a message: the action that cannot be recorded. */
   readonly action: string;
-  /** Whether it is a part of work that has its place in the order and keeps the memory. */
+  /** It is a part of work that has its place in the order and keeps the memory. */
   readonly isPlaced?: boolean | undefined;
   /**
    * Transfers of the same call, which move other bytes of the same arrays: it neither comes after them
    * nor before them, and joins them.
    */
   readonly besides?: Set<PendingWork> | undefined;
-  /** What it moves, one after another, when its turn has come. */
+  /** Moves to make, one after another, when its turn has come. */
   steps(): Iterable<MoveStep>;
   /** Finishes the transfer when the bytes have arrived, before any later work. */
   complete?(): void;
@@ -92,7 +92,7 @@ export class PendingTransfer extends PendingWork {
   #mover: Mover | undefined;
   #reportedBytes = 0;
   #isReporting = false;
-  /** Whether a thread of the runtime's waits for the GPU's work before it. */
+  /** A thread of the runtime's waits for the GPU's work before it. */
   #isBehindWork = false;
   #hasFailed = false;
   #failure: { readonly error: unknown } | undefined;

@@ -29,7 +29,7 @@ export interface LoadedSlot {
   readonly piece: Piece;
 }
 
-/** Where a ring belongs. */
+/** Place of a ring among those of other devices. */
 export interface RingPlace {
   /** Number of its first slot, by which its lanes know it; 0 when left out. */
   readonly firstIndex?: number;
@@ -79,7 +79,7 @@ export class PinnedRing {
     return this.#slots.length > 0;
   }
 
-  /** Whether the next {@link PinnedRing.take} would find all slots busy. */
+  /** Tells whether the next {@link PinnedRing.take} would find all slots busy. */
   get isExhausted(): boolean {
     return this.#free.length === 0 && this.#isFull;
   }

@@ -22,12 +22,12 @@ import { visibleText } from "../words/format.ts";
 /** Options for writing a file. */
 export interface WritingOptions {
   /**
-   * Whether the promise waits until the file and its name are on the disk, so that they survive a
+   * The promise waits until the file and its name are on the disk, so that they survive a
    * power loss (fsync). Without it they survive only the end of the program, even a crash.
    */
   readonly sync?: boolean | undefined;
   /**
-   * Whether to write into the file itself instead of a temporary file beside it: needed for
+   * Writes into the file itself instead of a temporary file beside it: needed for
    * devices, and when the program may not create files in the folder. The old bytes are lost when
    * the write fails or the program is killed.
    */

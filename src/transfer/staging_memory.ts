@@ -40,7 +40,7 @@ export class StagingMemory implements MemoryCache {
   readonly #context: Context;
   readonly #resource: HugePinnedMemory;
   #memory: StagingBlock | undefined;
-  /** Where the next download lands. */
+  /** Place of the next download. */
   #nextOffset = 0;
   #demandCount = 0;
   /** The smallest size that could not be had; from there on no size is asked for. */

@@ -3,12 +3,12 @@
 import { nextTurn } from "../order/waiting.ts";
 import { CALL_BYTES, DEFAULT_LIMITS } from "./ways.ts";
 
-/** What calls may do before the event loop has a turn, as bytes that one thread moves. */
+/** Work that calls may do before the event loop has a turn, as bytes that one thread moves. */
 export class TurnBudget {
   #spentBytes = 0;
   #turn: Promise<void> | undefined;
 
-  /** Whether another call may move its bytes before the next turn. */
+  /** Tells whether another call may move its bytes before the next turn. */
   get isLeft(): boolean {
     return this.#turn === undefined;
   }

@@ -53,7 +53,7 @@ export const GROWTH = 4;
 export const SLOTS_AHEAD = 8;
 /** Nothing smaller goes through the ring (bench:transfer). */
 export const MIN_RING_BYTES: number = 4 * MIB;
-/** Where fewer than {@link MANY_LANES} run, the ring beats the driver from here on (bench:transfer). */
+/** Size from which on the ring beats the driver where fewer than {@link MANY_LANES} run (bench:transfer). */
 const FEW_LANES_RING_BYTES = 8 * MIN_RING_BYTES;
 /** Nothing smaller waits for lanes that sleep, which takes a quarter millisecond (bench:transfer). */
 export const MIN_WAKING_BYTES: number = 2 * MIN_RING_BYTES;

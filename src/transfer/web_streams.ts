@@ -21,7 +21,7 @@ class Reading implements Owner {
     this.#end = allocation.addReader();
   }
 
-  /** Whether it is over. */
+  /** Tells whether it is over. */
   get released(): boolean {
     return this.#isOver;
   }
@@ -44,9 +44,9 @@ class Reading implements Owner {
 export interface StreamedMemory {
   /** The memory; checked on every use. */
   readonly span: MemorySpan;
-  /** Whether it was disposed. */
+  /** It was disposed. */
   readonly disposed: boolean;
-  /** Where it begins in its block, in bytes. */
+  /** Bytes from the start of its block to its own. */
   readonly byteOffset: number;
   /** Its size in bytes. */
   readonly byteLength: number;

@@ -22,7 +22,7 @@ export interface Segment {
   readonly address: bigint;
   /** Its size, as the upstream was asked for it. */
   readonly byteLength: number;
-  /** Whether it is cut into blocks for small requests, instead of large ones. */
+  /** It is cut into blocks for small requests, instead of large ones. */
   readonly isSmall: boolean;
 }
 

@@ -116,7 +116,7 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#segmentCount;
   }
 
-  /** Whether it keeps nothing from now on. */
+  /** Tells whether it keeps nothing from now on. */
   get released(): boolean {
     return this.#released;
   }

@@ -18,7 +18,7 @@ const LOOK_COUNT = 16;
 export class FreeBlocks {
   /** The stream in whose order they are free. */
   readonly stream: CudaStream;
-  /** Whether they are parts of segments for small requests. */
+  /** They are parts of segments for small requests. */
   readonly isSmall: boolean;
   #unitCount = 0;
   /** One bit for each octave that has blocks. */
