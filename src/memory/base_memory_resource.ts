@@ -38,7 +38,7 @@ export abstract class BaseMemoryResource implements MemoryResource {
   /**
    * Allocates memory, in the order of a stream.
    *
-   * @throws RangeError for 0 bytes, and what is no whole number of them.
+   * @throws RangeError for 0 bytes, and for parts of a byte.
    */
   abstract allocate(byteLength: number, stream: CudaStream): bigint;
 

@@ -129,7 +129,7 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
     ["an object", {}],
     ["a frozen object", Object.freeze({ nonsense: 1 })],
     ["an object without a prototype", bare],
-    ["an iterable that is none", { [Symbol.iterator]: 1 }],
+    ["an object with a number for an iterator", { [Symbol.iterator]: 1 }],
     ["a list", []],
     ["a list of null", [null]],
     ["a list of bare objects", [bare]],
@@ -151,7 +151,7 @@ function wrongThings(gpu: kit.CudaDevice): readonly [string, unknown][] {
 }
 
 for (const [name, make] of Object.entries(THINGS)) {
-  testWords(`${name} refuses arguments that are none`, function* (gpu) {
+  testWords(`${name} rejects wrong arguments`, function* (gpu) {
     using folder = new TemporaryFolder();
     using _inside = workIn(folder.path); // a text is a path, too
     for (const method of methodsOf(make(gpu))) {
@@ -168,7 +168,7 @@ for (const [name, make] of Object.entries(THINGS)) {
   });
 }
 
-testWords("Functions refuse arguments that are none", function* (gpu) {
+testWords("Functions reject wrong arguments", function* (gpu) {
   for (const [name, call] of Object.entries(EXPORTED)) {
     if (typeof call !== "function" || name === "show") continue; // which shows anything
     if (/^[A-Z]/.test(name)) continue; // a class
@@ -178,7 +178,7 @@ testWords("Functions refuse arguments that are none", function* (gpu) {
   }
 });
 
-testWords("Classes refuse to be made of arguments that are none", function* (gpu) {
+testWords("Classes reject wrong arguments", function* (gpu) {
   for (const [name, Class] of classes()) {
     for (const [what, wrong] of [...wrongThings(gpu), ["a device", gpu] as const]) {
       for (const args of [[], [wrong], [wrong, wrong], [gpu, wrong], ["text", wrong]]) {
@@ -188,7 +188,7 @@ testWords("Classes refuse to be made of arguments that are none", function* (gpu
   }
 });
 
-testWords("Statics refuse arguments that are none", function* (gpu) {
+testWords("Statics reject wrong arguments", function* (gpu) {
   for (const [name, Class] of classes()) {
     for (const [method, { value: call }] of Object.entries(staticsOf(Class))) {
       if (typeof call !== "function") continue;

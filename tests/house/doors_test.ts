@@ -106,7 +106,7 @@ for (const [door, row] of Object.entries(DOORS)) {
     const ends: string[] = [];
     for (const options of [few(row), leftOut]) {
       await inScene(async (scene) => {
-        using _warnings = new CaughtWarnings(); // of a stream's handle that is none
+        using _warnings = new CaughtWarnings(); // of a wrong handle of a stream
         const error = await errorOf(() => row.call(scene, options as never));
         ends.push(String(error).replaceAll(scene.folder, "").replaceAll(/#\d+/g, "#"));
         scene.gpu.disposeAll();
@@ -117,7 +117,7 @@ for (const [door, row] of Object.entries(DOORS)) {
 
   Deno.test(`${door} reads each option once, so that what it has checked is what it uses`, () =>
     inScene(async (scene) => {
-      using _warnings = new CaughtWarnings(); // of a stream's handle that is none
+      using _warnings = new CaughtWarnings(); // of a wrong handle of a stream
       const given: Record<string, unknown> = few(row);
       const reads: Record<string, number> = {};
       const options = {};

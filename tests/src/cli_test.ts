@@ -108,7 +108,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   "a negative device": [["demo", "--device=-1"], "expected a number from 0"],
   "a value that looks like an option": [["demo", "--device", "-1"], "--device: it needs a value"],
   "an unknown driver": [["bandwidth", "--driver", "opencl"], "expected auto, cuda or simulated"],
-  "a size that is none": [["demo", "--largest", "64k"], 'Cannot read --largest "64k"'],
+  "a word for a size": [["demo", "--largest", "64k"], 'Cannot read --largest "64k"'],
   "a size below the smallest": [["demo", "--largest", "1 KiB"], "expected at least 4 KiB"],
   "an option without its value": [["demo", "--out"], "Cannot use --out: it needs a value"],
   "a folder without a name": [["demo", "--out="], 'Cannot use --out "": expected a folder'],
@@ -120,7 +120,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
     ["bandwidth", "--compare", "/nowhere.txt"],
     "Cannot compare with /nowhere.txt: it does not exist",
   ],
-  "help about what is no command": [["help", "docter"], "not a command (did you mean doctor?)"],
+  "help about an unknown command": [["help", "docter"], "not a command (did you mean doctor?)"],
   "a device to compare with": [
     ["bandwidth", "--compare", "/dev/null"],
     "Cannot compare with /dev/null: it is a device, expected a file",

@@ -173,7 +173,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "CudaDevice#iota": door({ ...DEVICE, start: "anything", step: "anything" }, ({ gpu }, o) => {
     return gpu.iota("float32", 4, o);
   }),
-  // A name that is none: a keeper would outlive the test.
+  // A wrong name: a keeper would outlive the test.
   "CudaDevice#persist": door(
     { key: "text", replace: "flag", move: "flag", signal: "signal" },
     ({ gpu }, o) => gpu.persist(5 as never, () => gpu.zeros("uint8", 4), o),

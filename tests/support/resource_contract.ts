@@ -68,7 +68,7 @@ export function testResource(subject: ResourceSubject): void {
   });
 
   if (!isForeign) {
-    testWith("allocate() refuses sizes that are none, and counts nothing", (resource, gpu) => {
+    testWith("allocate() rejects wrong sizes, and counts nothing", (resource, gpu) => {
       const before = Deno.inspect(resource);
       for (const size of ["5", 5n, 1.5, -1, NaN, Infinity, 2 ** 53, null, undefined, {}, [4]]) {
         const allocate = () => resource.allocate(size as never, gpu.stream);

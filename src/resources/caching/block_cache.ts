@@ -184,7 +184,7 @@ export class BlockCache implements MemoryCache, Owner {
     if (stream === this.#lastStream && this.#lastBlocks !== undefined) return this.#lastBlocks;
     let blocks = this.#streams.get(stream);
     if (blocks === undefined) {
-      queueOf(stream); // throws for what is no stream, before it is noted
+      queueOf(stream); // throws for anything but a stream, before it is noted
       blocks = {
         small: new FreeBlocks(stream, { isSmall: true }),
         large: new FreeBlocks(stream, { isSmall: false }),

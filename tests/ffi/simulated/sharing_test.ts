@@ -101,7 +101,7 @@ testOnLinux(
   },
 );
 
-testOnLinux("cuIpcOpenMemHandle_v2() refuses flags, kinds and bytes that are none", () => {
+testOnLinux("cuIpcOpenMemHandle_v2() rejects wrong flags, kinds and bytes", () => {
   const [one, two] = [new SimulatedGpu(), new SimulatedGpu()];
   const cell = new BigUint64Array(1);
   const handle = memoryHandle(one, one.alloc(64));

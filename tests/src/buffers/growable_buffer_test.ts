@@ -110,7 +110,7 @@ testOnDevice("GrowableBuffer.grow() refuses to pass its addresses, and changes n
   assertEquals([buffer.length, buffer.capacityBytes], [100, STEP_BYTES]);
 });
 
-testOnDevice("GrowableBuffer refuses amounts that are none", (gpu) => {
+testOnDevice("GrowableBuffer rejects wrong amounts", (gpu) => {
   using buffer = gpu.growable("float32", { reserveSize: "4 MiB", shape: 4 });
   for (const length of [-1, 0.5, NaN, 2 ** 53]) {
     assertThrows(() => buffer.resize(length), RangeError);

@@ -115,7 +115,7 @@ Deno.test("GpuBuffer.showImage() takes colours away from zero for values on both
     assert((await same.showImage()).png.length > 0);
   }));
 
-Deno.test("GpuBuffer.showImage() rejects shapes that are no picture, and ranges that are none", () =>
+Deno.test("GpuBuffer.showImage() rejects shapes of no picture, and wrong ranges", () =>
   withDevice(async (gpu) => {
     using flat = gpu.zeros("float32", 12);
     using deep = gpu.zeros("float32", [2, 3, 2]);

@@ -1,4 +1,4 @@
-// Paths and links: one name for each file, and words for what is none.
+// Paths and links: one name for each file, and words for all else.
 
 import { assertEquals, assertThrows } from "@std/assert";
 import { join } from "node:path";

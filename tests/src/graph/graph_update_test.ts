@@ -130,7 +130,7 @@ testUpdate("CudaGraph.update() names the step that does not fit, changes nothing
   assertEquals(await a.download(), expected.fill(6, 0, 8));
 });
 
-testUpdate("CudaGraph.update() refuses what is no recording", (gpu) => {
+testUpdate("CudaGraph.update() rejects anything but a recording", (gpu) => {
   using a = gpu.zeros("uint8", 64);
   using graph = gpu.capture(() => a.fill(1));
   using other = gpu.capture(() => a.fill(2));

@@ -65,7 +65,7 @@ testLinking("CudaDevice.loadModule() links texts, bytes and files", async (gpu) 
   assertEquals([named.name, named.kernel("apply").parameterBytes], ["both", [8, 4]]);
 });
 
-testLinking("CudaDevice.loadModule() refuses lists of what is no code", async (gpu) => {
+testLinking("CudaDevice.loadModule() rejects lists of anything but code", async (gpu) => {
   const check = (
     sources: readonly unknown[],
     Kind: new (...args: never[]) => Error,

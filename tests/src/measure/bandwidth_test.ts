@@ -112,7 +112,7 @@ for (
   const [name, options] of Object.entries({
     "no sizes": { sizes: [] },
     "a size of 0": { sizes: [0] },
-    "a size that is none": { sizes: ["64k"] },
+    "a word for a size": { sizes: ["64k"] },
     "a negative size": { sizes: [-1] },
     "no samples": { sizes: [4096], sampleCount: 0 },
     "half a sample": { sizes: [4096], sampleCount: 1.5 },

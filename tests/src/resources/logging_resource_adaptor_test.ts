@@ -111,7 +111,7 @@ Deno.test("parseAllocationLog() names the line that it cannot read", () => {
   assertLess(error.message.length, 200);
 });
 
-testOnDevice("replayAllocations() refuses rows that are none", ({ memoryResource }) => {
+testOnDevice("replayAllocations() rejects wrong rows", ({ memoryResource }) => {
   const row = { action: "allocate", pointer: "0x1", byteLength: 1, stream: "0x0" };
   const wrong = [{ ...row, byteLength: NaN }, { ...row, byteLength: "1" }, { ...row, action: "" }];
   for (const log of [[null], ["1,2,free,0x1,2,0x0"], {}, ...wrong.map((each) => [row, each])]) {
