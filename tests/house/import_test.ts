@@ -6,6 +6,7 @@ import config from "../../deno.json" with { type: "json" };
 import { denoJson, runElsewhere } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { shareOf } from "../support/random.ts";
+import { testOfAll } from "../support/test_unless.ts";
 
 const ROUND_TRIP = `
 using gpu = CudaDevice.open(0, { driver: "simulated" });
@@ -86,7 +87,7 @@ Deno.test("import of mod.ts from a URL loads ffi/ and src/ and no entry beside i
   assertStringIncludes(server.served.join("\n"), "/src/device/device.ts");
 });
 
-Deno.test("import of mod.ts from a URL passes the type check elsewhere", async () => {
+testOfAll("import of mod.ts from a URL passes the type check elsewhere", async () => {
   await using server = serveProject();
   const program = `import { CudaDevice } from "${server.origin}/mod.ts";\n${ROUND_TRIP}`;
   const { code, stderr } = await runElsewhere(program, [`--allow-import=${server.host}`], "check");

@@ -9,7 +9,7 @@ import { adoptEngine, engineOf } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { sleep } from "../../src/words/timer.ts";
 import { BusyThreads } from "../support/busy_threads.ts";
-import { assertSameBytes, patternBytes } from "../support/contents.ts";
+import { assertHoldsOnly, assertSameBytes, patternBytes } from "../support/contents.ts";
 import { type Random, runSeeds } from "../support/random.ts";
 import { TINY_LIMITS } from "../support/tiny_engine.ts";
 import { testOnLinux } from "../support/test_unless.ts";
@@ -117,7 +117,7 @@ async function moveAndWrite(
       bytes.set(made);
       made.fill(value);
       await nextTurn();
-      assertEquals(made.findIndex((byte) => byte !== value), -1);
+      assertHoldsOnly(made, value);
       break;
     }
     default: { // aborted at some moment

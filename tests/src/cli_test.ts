@@ -9,6 +9,7 @@ import { builtKit } from "../support/built_kit.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { KeeperScene } from "../support/persist/keeper_scene.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { shareOf } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testOnLinux } from "../support/test_unless.ts";
 
@@ -139,7 +140,7 @@ const WRONG: Record<string, [args: string[], message: string]> = {
   ],
 };
 
-for (const [name, [args, message]] of Object.entries(WRONG)) {
+for (const [name, [args, message]] of shareOf(Object.entries(WRONG), { least: 4 })) {
   Deno.test(`cli.ts refuses ${name} with exit code 2`, async () => {
     const { code, stdout, stderr } = await runCli(args);
     assertEquals([code, stdout], [2, ""]);

@@ -7,7 +7,13 @@ import type { Shape } from "../../src/buffers/shape.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
 import { type DType, DTYPE_NAMES, elementBytes, type ScalarOf } from "../../src/dtype.ts";
 import { CudaError, DisposedError } from "../../src/words/errors.ts";
-import { assertSameBytes, patternBytes, readBytes, writeBytes } from "./contents.ts";
+import {
+  assertHoldsOnly,
+  assertSameBytes,
+  patternBytes,
+  readBytes,
+  writeBytes,
+} from "./contents.ts";
 import { testDisposedUse } from "./disposed_contract.ts";
 import { openTestDevice, testOnTwoDevices } from "./driver.ts";
 import { faultyDriver } from "./faulty_driver.ts";
@@ -72,7 +78,7 @@ export function testBuffer(subject: BufferSubject): void {
       if (wide) assertEquals([...bytes.subarray(0, 8)], [8, 7, 6, 5, 4, 3, 2, 1]);
       else assert(bytes.some((byte) => byte !== 0));
       buffer.clear();
-      assertEquals(readBytes(buffer).findIndex((byte) => byte !== 0), -1);
+      assertHoldsOnly(readBytes(buffer), 0);
     });
   }
 

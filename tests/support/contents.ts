@@ -32,6 +32,23 @@ export function patternBytes(byteLength: number, seed = 1): Uint8Array<ArrayBuff
   return bytes;
 }
 
+/** Passes when all elements have one value; millions of them are compared in no time. */
+export function assertHoldsOnly(
+  array: Uint8Array<ArrayBufferLike> | Float32Array | Int32Array | Uint32Array,
+  value: number,
+): void {
+  const { buffer, byteOffset, byteLength, BYTES_PER_ELEMENT } = array;
+  const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+  // Shifted by an element, they are the same bytes.
+  const isEven = Buffer.compare(
+    bytes.subarray(BYTES_PER_ELEMENT),
+    bytes.subarray(0, Math.max(0, byteLength - BYTES_PER_ELEMENT)),
+  ) === 0;
+  if (array.length === 0 || (array[0] === value && isEven)) return;
+  const at = array.findIndex((element) => element !== value);
+  throw new Error(`Cannot find ${value} alone: ${array[at]} at ${at} of ${array.length}`);
+}
+
 /** Passes when the bytes are the same; millions of them are compared in no time. */
 export function assertSameBytes(
   actual: Uint8Array<ArrayBufferLike>,

@@ -59,8 +59,8 @@ export async function runSeeds(
   }
 }
 
-/** Whether sweeps run whole, as `deno task test:all` has it: else each takes a tenth. */
-const IS_WHOLE = Deno.env.get("VRAMKIT_TEST_WHOLE") === "1";
+/** Sweeps run whole, as `deno task test:all` has it: else each takes a tenth. */
+export const IS_WHOLE: boolean = Deno.env.get("VRAMKIT_TEST_WHOLE") === "1";
 
 /** Returns how much of a long sweep to run: all of it, or a tenth that the seed decides. */
 export function share(count: number): number {

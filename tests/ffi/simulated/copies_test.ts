@@ -4,6 +4,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { SimulationError } from "../../../ffi/simulated/driver.ts";
 import { CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemcpyAttributes } from "../../../ffi/structs.ts";
+import { assertHoldsOnly } from "../../support/contents.ts";
 import { out, SimulatedGpu, testSimulated } from "../../support/simulated_gpu.ts";
 
 const COUNTING = Uint8Array.from({ length: 256 }, (_, index) => index);
@@ -109,7 +110,7 @@ testSimulated("cuMemsetD32Async() fills across chunks of backing memory", (gpu) 
   const address = gpu.alloc(count * 4);
   gpu.api.cuMemsetD32Async(address, 0xdeadbeef, BigInt(count), 0n);
   const words = new Uint32Array(gpu.read(address, count * 4).buffer);
-  assertEquals(words.every((word) => word === 0xdeadbeef), true);
+  assertHoldsOnly(words, 0xdeadbeef);
 });
 
 testSimulated("cuMemsetD8Async() of zeros over 4 GiB counts as written", (gpu) => {

@@ -4,6 +4,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOfAll } from "../../support/test_unless.ts";
 
 const HEAD = `import {
   CudaDevice, type DeviceBuffer, type DType, type DTypeOf, type GpuBuffer, type HostArray, type ScalarOf,
@@ -107,7 +108,7 @@ const REFUSED: Readonly<Record<string, string>> = {
     `Type 'DeviceBuffer<DType>' is not assignable`,
 };
 
-Deno.test("transfers accept and refuse arrays and texts by their types", async () => {
+testOfAll("transfers accept and refuse arrays and texts by their types", async () => {
   const errors = (await check([...FITTING, ...Object.keys(REFUSED).map((line) => `{ ${line} }`)]))
     .split(/\n(?=TS\d+ \[ERROR\]: )/);
   const firstLine = HEAD.split("\n").length + FITTING.length;

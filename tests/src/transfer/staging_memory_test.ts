@@ -15,6 +15,7 @@ import { CudaDevice } from "../../../mod.ts";
 import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
+import { assertHoldsOnly } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { captureWarnings } from "../../support/warnings.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -64,7 +65,7 @@ testOnDevice("a download of any size lands whole, and in its own array", async (
       arrays.push(await part.download(), part.downloadSync());
       part.fill(99);
     }
-    for (const array of arrays) assert(array.every((byte) => byte === round * 10));
+    for (const array of arrays) assertHoldsOnly(array, round * 10);
     assert(landing.byteLength <= 2 ** 22);
     if (landing.byteLength >= 2 ** 21) landedRounds++;
     landing.trim();
@@ -126,9 +127,9 @@ Deno.test("a small download that fails leaves its array as it was", () => {
   setFault({ name: "cuMemcpyDtoHAsync_v2" });
   assertThrows(() => x.downloadSync(array));
   setFault(undefined);
-  assert(array.every((byte) => byte === 9));
+  assertHoldsOnly(array, 9);
   x.downloadSync(array);
-  assert(array.every((byte) => byte === 1));
+  assertHoldsOnly(array, 1);
 });
 
 testOnDevice("downloads that are not awaited keep the order of calls", async (gpu) => {
@@ -140,9 +141,9 @@ testOnDevice("downloads that are not awaited keep the order of calls", async (gp
     const second = x.download();
     x.fill(0);
     const third = x.downloadSync();
-    assertEquals((await first).findIndex((byte) => byte !== round), -1);
-    assertEquals((await second).findIndex((byte) => byte !== 100 + round), -1);
-    assertEquals(third.findIndex((byte) => byte !== 0), -1);
+    assertHoldsOnly(await first, round);
+    assertHoldsOnly(await second, 100 + round);
+    assertHoldsOnly(third, 0);
   }
 });
 
@@ -167,7 +168,7 @@ Deno.test("where there is no page-locked memory downloads fill their arrays", as
   using x = gpu.alloc("uint8", 200_000);
   x.fill(3);
   for (let round = 0; round < 20; round++) {
-    assertEquals((await x.download()).findIndex((byte) => byte !== 3), -1);
+    assertHoldsOnly(await x.download(), 3);
   }
 });
 
