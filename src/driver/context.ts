@@ -250,11 +250,7 @@ export class Context {
    * has done nothing; the call is then repeated with this context. Costs one comparison in the
    * normal case.
    */
-  settle<K extends DriverFunction>(
-    status: number,
-    name: K,
-    ...args: DriverArguments<K>
-  ): void {
+  settle<K extends DriverFunction>(status: number, name: K, ...args: DriverArguments<K>): void {
     if (status === CUresult.CUDA_SUCCESS) return;
     if (this.#isCurrent) throw this.driver.error(status, name);
     this.call(name, ...args);

@@ -213,10 +213,7 @@ export class NvmlDevice {
   }
 
   /** Megahertz of a clock, now or at most. */
-  clockMegahertz(
-    clock: keyof typeof nvmlClockType,
-    when: "now" | "max",
-  ): number | undefined {
+  clockMegahertz(clock: keyof typeof nvmlClockType, when: "now" | "max"): number | undefined {
     const { nvmlDeviceGetClockInfo: now, nvmlDeviceGetMaxClockInfo: max } = this.#api;
     const call = when === "now" ? now : max;
     return this.#number((cell) => call?.(this.#gpu, nvmlClockType[clock], cell));

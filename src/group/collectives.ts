@@ -488,12 +488,7 @@ function atRank(
 }
 
 /** Checks the number of the rank whose buffer is in another process. */
-function otherRank(
-  ranks: Ranks,
-  root: number | undefined,
-  call: string,
-  expected: string,
-): number {
+function otherRank(ranks: Ranks, root: number | undefined, call: string, expected: string): number {
   const isOwn = root === undefined || !ranks.isSpread || root === ranks.firstRank;
   if (isOwn) {
     const others = ranks.isSpread ? "; the other ranks pass { root }" : "";

@@ -219,19 +219,13 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
-  reduce<D extends DType>(
-    buffers: RankBuffers<D>,
-    options: ReduceOptions<D> = {},
-  ): GroupWork {
+  reduce<D extends DType>(buffers: RankBuffers<D>, options: ReduceOptions<D> = {}): GroupWork {
     options = REDUCE_OPTIONS.read(options, "reduce");
     return this.#queue("reduce", options, (ranks) => reduce(ranks, buffers, options));
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
-  broadcast<D extends DType>(
-    buffers: RankBuffers<D>,
-    options?: BroadcastOptions,
-  ): GroupWork;
+  broadcast<D extends DType>(buffers: RankBuffers<D>, options?: BroadcastOptions): GroupWork;
   /** Copies a buffer of one of the ranks into a buffer of each. */
   broadcast<D extends DType>(source: GpuBuffer<D>, options: IntoAllOptions<D>): GroupWork;
   broadcast<D extends DType>(
@@ -264,21 +258,14 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
     options = REDUCE_ALL_OPTIONS.read(options, "reduceScatter");
-    return this.#queue(
-      "reduceScatter",
-      options,
-      (ranks) => reduceScatter(ranks, buffers, options),
-    );
+    return this.#queue("reduceScatter", options, (ranks) => reduceScatter(ranks, buffers, options));
   }
 
   /**
    * Cuts each rank's elements into one part for each rank, and gives each rank its parts, in the order
    * of the senders (ncclAlltoAll).
    */
-  allToAll<D extends DType>(
-    buffers: RankBuffers<D>,
-    options: IntoAllOptions<D>,
-  ): GroupWork {
+  allToAll<D extends DType>(buffers: RankBuffers<D>, options: IntoAllOptions<D>): GroupWork {
     options = INTO_ALL_OPTIONS.read(options, "allToAll");
     const { into } = options;
     if (into === undefined) throw needsInto("allToAll");
@@ -286,10 +273,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
-  gather<D extends DType>(
-    buffers: RankBuffers<D>,
-    options: GatherOptions<D> = {},
-  ): GroupWork {
+  gather<D extends DType>(buffers: RankBuffers<D>, options: GatherOptions<D> = {}): GroupWork {
     options = GATHER_OPTIONS.read(options, "gather");
     return this.#queue("gather", options, (ranks) => gather(ranks, buffers, options));
   }
@@ -532,11 +516,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /** Checks a call and queues it, or adds it to the batch that is being collected. */
-  #queue(
-    call: string,
-    options: CollectiveOptions,
-    plan: (ranks: Ranks) => RankCall[],
-  ): GroupWork {
+  #queue(call: string, options: CollectiveOptions, plan: (ranks: Ranks) => RankCall[]): GroupWork {
     this.#requireUsable(call);
     requireNoCapture(`call ${call}()`);
     const batch = this.#batch;
@@ -626,10 +606,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     };
   }
 
-  #launch(
-    calls: readonly RankCall[],
-    streams: readonly CudaStream[],
-  ): CallInProgress | undefined {
+  #launch(calls: readonly RankCall[], streams: readonly CudaStream[]): CallInProgress | undefined {
     const { failure, firstRank, nccl: { api } } = this.#communicators;
     if (failure !== undefined) throw endedError(calls[0]?.call ?? "batch", `${this}`, failure);
     const handles = streams.map((stream, at) => {

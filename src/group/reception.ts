@@ -206,9 +206,7 @@ export class Reception {
     }
     const there = [own, ...[...this.#seats.values()].map(({ member }) => member)];
     const same = there.find(({ rank }) => rank === met.rank);
-    if (same !== undefined) {
-      return { refused: "rank", words: `${nameOf(same)} is there already` };
-    }
+    if (same !== undefined) return { refused: "rank", words: `${nameOf(same)} is there already` };
     const user = there.find(({ device }) => device === met.device);
     if (user === undefined) return undefined;
     const words = `its GPU, ${met.device}, is that of ${nameOf(user)}; each rank needs one of ` +
@@ -294,12 +292,7 @@ function memberOf({ rank, pid, address, device }: Member): Member {
   return { rank, pid, address, device };
 }
 
-function differs(
-  refused: Refused["refused"],
-  what: string,
-  theirs: string,
-  own: string,
-): Refused {
+function differs(refused: Refused["refused"], what: string, theirs: string, own: string): Refused {
   const named = (value: string) => `${what} ${value}`.trim();
   return { refused, words: `it has ${named(theirs)}, rank 0 has ${named(own)}` };
 }
