@@ -29,47 +29,25 @@ import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
-import {
-  allGather,
-  allReduce,
-  allToAll,
-  broadcast,
-  exchange,
-  gather,
-  type RankCall,
-  type Ranks,
-  reduce,
-  reduceScatter,
-  requireApart,
-  scatter,
-} from "./collectives.ts";
+import * as collectives from "./collectives.ts";
+import type { RankCall, Ranks } from "./collectives.ts";
 import { Communicators, isFailure, type RankCommunicators } from "./communicators.ts";
 import {
-  BROADCAST_OPTIONS,
   type BroadcastOptions,
-  COLLECTIVE_OPTIONS,
+  CALL_OPTIONS,
   type CollectiveOptions,
-  GATHER_OPTIONS,
   type GatherAllOptions,
   type GatherOptions,
   GROUP_OPTIONS,
   type GroupOptions,
-  INTO_ALL_OPTIONS,
   type IntoAllOptions,
   type RankBuffers,
-  RECEIVE_OPTIONS,
   type ReceiveOptions,
-  REDUCE_ALL_OPTIONS,
-  REDUCE_OPTIONS,
   type ReduceAllOptions,
   type ReduceOptions,
-  SCATTER_OPTIONS,
   type ScatterOptions,
-  SEND_OPTIONS,
   type SendOptions,
-  SHRINK_OPTIONS,
   type ShrinkOptions,
-  SPLIT_OPTIONS,
   type SplitOptions,
 } from "./group_options.ts";
 import { endedError, GroupWork } from "./group_work.ts";
@@ -214,14 +192,18 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    options = REDUCE_ALL_OPTIONS.read(options, "allReduce");
-    return this.#queue("allReduce", options, (ranks) => allReduce(ranks, buffers, options));
+    options = CALL_OPTIONS.allReduce.read(options, "allReduce");
+    return this.#queue(
+      "allReduce",
+      options,
+      (ranks) => collectives.allReduce(ranks, buffers, options),
+    );
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
   reduce<D extends DType>(buffers: RankBuffers<D>, options: ReduceOptions<D> = {}): GroupWork {
-    options = REDUCE_OPTIONS.read(options, "reduce");
-    return this.#queue("reduce", options, (ranks) => reduce(ranks, buffers, options));
+    options = CALL_OPTIONS.reduce.read(options, "reduce");
+    return this.#queue("reduce", options, (ranks) => collectives.reduce(ranks, buffers, options));
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
@@ -232,8 +214,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: RankBuffers<D>,
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
-    options = BROADCAST_OPTIONS.read(options, "broadcast");
-    return this.#queue("broadcast", options, (ranks) => broadcast(ranks, source, options));
+    options = CALL_OPTIONS.broadcast.read(options, "broadcast");
+    return this.#queue(
+      "broadcast",
+      options,
+      (ranks) => collectives.broadcast(ranks, source, options),
+    );
   }
 
   /**
@@ -244,8 +230,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: GatherAllOptions<D> = {},
   ): GroupWork {
-    options = INTO_ALL_OPTIONS.read(options, "allGather");
-    return this.#queue("allGather", options, (ranks) => allGather(ranks, buffers, options));
+    options = CALL_OPTIONS.allGather.read(options, "allGather");
+    return this.#queue(
+      "allGather",
+      options,
+      (ranks) => collectives.allGather(ranks, buffers, options),
+    );
   }
 
   /**
@@ -257,8 +247,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    options = REDUCE_ALL_OPTIONS.read(options, "reduceScatter");
-    return this.#queue("reduceScatter", options, (ranks) => reduceScatter(ranks, buffers, options));
+    options = CALL_OPTIONS.reduceScatter.read(options, "reduceScatter");
+    return this.#queue(
+      "reduceScatter",
+      options,
+      (ranks) => collectives.reduceScatter(ranks, buffers, options),
+    );
   }
 
   /**
@@ -266,16 +260,20 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * of the senders (ncclAlltoAll).
    */
   allToAll<D extends DType>(buffers: RankBuffers<D>, options: IntoAllOptions<D>): GroupWork {
-    options = INTO_ALL_OPTIONS.read(options, "allToAll");
+    options = CALL_OPTIONS.allToAll.read(options, "allToAll");
     const { into } = options;
     if (into === undefined) throw needsInto("allToAll");
-    return this.#queue("allToAll", options, (ranks) => allToAll(ranks, buffers, { into }));
+    return this.#queue(
+      "allToAll",
+      options,
+      (ranks) => collectives.allToAll(ranks, buffers, { into }),
+    );
   }
 
   /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
   gather<D extends DType>(buffers: RankBuffers<D>, options: GatherOptions<D> = {}): GroupWork {
-    options = GATHER_OPTIONS.read(options, "gather");
-    return this.#queue("gather", options, (ranks) => gather(ranks, buffers, options));
+    options = CALL_OPTIONS.gather.read(options, "gather");
+    return this.#queue("gather", options, (ranks) => collectives.gather(ranks, buffers, options));
   }
 
   /**
@@ -286,10 +284,14 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: GpuBuffer<D> | undefined,
     options: ScatterOptions<D>,
   ): GroupWork {
-    options = SCATTER_OPTIONS.read(options, "scatter");
+    options = CALL_OPTIONS.scatter.read(options, "scatter");
     const { into, root } = options;
     if (into === undefined) throw needsInto("scatter");
-    return this.#queue("scatter", options, (ranks) => scatter(ranks, source, { into, root }));
+    return this.#queue(
+      "scatter",
+      options,
+      (ranks) => collectives.scatter(ranks, source, { into, root }),
+    );
   }
 
   /**
@@ -298,10 +300,14 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * needed unless both send first.
    */
   send(buffer: GpuBuffer, options: SendOptions): GroupWork {
-    const { to } = SEND_OPTIONS.read(options, "send");
+    const { to } = CALL_OPTIONS.send.read(options, "send");
     if (to === undefined) throw new TypeError("Cannot call send(): pass { to }, the rank");
     this.#requireBatch("send", to);
-    return this.#queue("send", {}, (ranks) => exchange(ranks, buffer, { call: "send", peer: to }));
+    return this.#queue(
+      "send",
+      {},
+      (ranks) => collectives.exchange(ranks, buffer, { call: "send", peer: to }),
+    );
   }
 
   /**
@@ -309,13 +315,13 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * has the send. When the other rank is in another process, no batch is needed.
    */
   recv(buffer: GpuBuffer, options: ReceiveOptions): GroupWork {
-    const { from } = RECEIVE_OPTIONS.read(options, "recv");
+    const { from } = CALL_OPTIONS.recv.read(options, "recv");
     if (from === undefined) throw new TypeError("Cannot call recv(): pass { from }, the rank");
     this.#requireBatch("recv", from);
     return this.#queue(
       "recv",
       {},
-      (ranks) => exchange(ranks, buffer, { call: "recv", peer: from }),
+      (ranks) => collectives.exchange(ranks, buffer, { call: "recv", peer: from }),
     );
   }
 
@@ -344,7 +350,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * ```
    */
   batch(body: () => unknown, options: CollectiveOptions = {}): GroupWork {
-    options = COLLECTIVE_OPTIONS.read(options, "batch");
+    options = CALL_OPTIONS.batch.read(options, "batch");
     requireKind(body, CALLBACK, "batch");
     this.#requireUsable("batch");
     if (this.#batch !== undefined) {
@@ -367,7 +373,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
       );
     }
     this.#requireUsable("batch");
-    requireApart(batch.calls);
+    collectives.requireApart(batch.calls);
     // The other side of a call with another process is made there.
     requirePaired(batch.calls.filter(({ peer }) => !this.#isElsewhere(peer)));
     this.#start(batch.calls, streams);
@@ -380,7 +386,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * the ranks that have not come.
    */
   barrier(options: CollectiveOptions = {}): GroupWork {
-    options = COLLECTIVE_OPTIONS.read(options, "barrier");
+    options = CALL_OPTIONS.barrier.read(options, "barrier");
     this.#requireUsable("barrier");
     if (this.#batch !== undefined) {
       throw new TypeError("Cannot call barrier() in a batch: call it before or after");
@@ -418,7 +424,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    *   group fails meanwhile.
    */
   async split(options: SplitOptions = {}): Promise<DeviceGroup | undefined> {
-    options = SPLIT_OPTIONS.read(options, "split");
+    options = CALL_OPTIONS.split.read(options, "split");
     this.#requireUsable("split");
     const fields = await this.#relativesFor("split", options).split(this.#timed(options));
     return fields && new DeviceGroup(new Parts(fields));
@@ -432,7 +438,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    *   through which all are connected, has ended.
    */
   async shrink(options: ShrinkOptions = {}): Promise<DeviceGroup> {
-    options = SHRINK_OPTIONS.read(options, "shrink");
+    options = CALL_OPTIONS.shrink.read(options, "shrink");
     if (this.disposed) throw new DisposedError(this.toString());
     const fields = await this.#relativesFor("shrink", options).shrink(this.#timed(options));
     return new DeviceGroup(new Parts(fields));
@@ -512,7 +518,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
     this.#communicators.arrive();
-    return this.#queue("barrier", options, (ranks) => allReduce(ranks, word, {}));
+    return this.#queue("barrier", options, (ranks) => collectives.allReduce(ranks, word, {}));
   }
 
   /** Checks a call and queues it, or adds it to the batch that is being collected. */

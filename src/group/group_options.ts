@@ -29,6 +29,7 @@ export interface GroupOptions {
 }
 
 const GROUP_KINDS = { timeoutSeconds: NUMBER, label: TEXT } as const;
+const MADE_KINDS = { ...GROUP_KINDS, signal: SIGNAL } as const;
 
 /** Checks the options above. */
 export const GROUP_OPTIONS: OptionSet<GroupOptions> = new OptionSet(GROUP_KINDS);
@@ -88,21 +89,6 @@ export const JOIN_OPTIONS: OptionSet<JoinOptions> = new OptionSet({
       return device?.context instanceof Context && typeof device.alloc === "function";
     },
   },
-  signal: SIGNAL,
-});
-
-/** Checks the options of a split. */
-export const SPLIT_OPTIONS: OptionSet<SplitOptions> = new OptionSet({
-  ...GROUP_KINDS,
-  color: NUMBER,
-  key: NUMBER,
-  signal: SIGNAL,
-});
-
-/** Checks the options of a smaller group. */
-export const SHRINK_OPTIONS: OptionSet<ShrinkOptions> = new OptionSet({
-  ...GROUP_KINDS,
-  exclude: listOf(NUMBER),
   signal: SIGNAL,
 });
 
@@ -195,50 +181,26 @@ const COLLECTIVE_KINDS = {
   signal: SIGNAL,
 } as const;
 
-/** Checks the options of calls that have no others. */
-export const COLLECTIVE_OPTIONS: OptionSet<CollectiveOptions> = new OptionSet(COLLECTIVE_KINDS);
+const INTO_ALL = { ...COLLECTIVE_KINDS, into: BUFFERS } as const;
+const REDUCED = { ...INTO_ALL, op: REDUCTION } as const;
 
-/** Checks the options of reductions for all ranks. */
-export const REDUCE_ALL_OPTIONS: OptionSet<ReduceAllOptions<DType>> = new OptionSet({
-  ...COLLECTIVE_KINDS,
-  op: REDUCTION,
-  into: BUFFERS,
-});
-
-/** Checks the options of a reduction for one rank. */
-export const REDUCE_OPTIONS: OptionSet<ReduceOptions<DType>> = new OptionSet({
-  ...COLLECTIVE_KINDS,
-  op: REDUCTION,
-  root: NUMBER,
-  into: BUFFER,
-});
-
-/** Checks the options of a broadcast of either kind. */
-export const BROADCAST_OPTIONS: OptionSet<BroadcastOptions & Partial<IntoAllOptions<DType>>> =
-  new OptionSet({ ...COLLECTIVE_KINDS, root: NUMBER, into: BUFFERS });
-
-/** Checks the options of calls that write into a buffer of each rank. */
-export const INTO_ALL_OPTIONS: OptionSet<GatherAllOptions<DType>> = new OptionSet({
-  ...COLLECTIVE_KINDS,
-  into: BUFFERS,
-});
-
-/** Checks the options of a scattering. */
-export const SCATTER_OPTIONS: OptionSet<Partial<ScatterOptions<DType>>> = new OptionSet({
-  ...COLLECTIVE_KINDS,
-  root: NUMBER,
-  into: BUFFERS,
-});
-
-/** Checks the options of a gathering. */
-export const GATHER_OPTIONS: OptionSet<GatherOptions<DType>> = new OptionSet({
-  ...COLLECTIVE_KINDS,
-  root: NUMBER,
-  into: BUFFER,
-});
-
-/** Checks the options of a send. */
-export const SEND_OPTIONS: OptionSet<Partial<SendOptions>> = new OptionSet({ to: NUMBER });
-
-/** Checks the options of a receive. */
-export const RECEIVE_OPTIONS: OptionSet<Partial<ReceiveOptions>> = new OptionSet({ from: NUMBER });
+/** Checks of the options of a group's calls. */
+export const CALL_OPTIONS = {
+  allGather: new OptionSet<GatherAllOptions<DType>>(INTO_ALL),
+  allReduce: new OptionSet<ReduceAllOptions<DType>>(REDUCED),
+  allToAll: new OptionSet<GatherAllOptions<DType>>(INTO_ALL),
+  barrier: new OptionSet<CollectiveOptions>(COLLECTIVE_KINDS),
+  batch: new OptionSet<CollectiveOptions>(COLLECTIVE_KINDS),
+  broadcast: new OptionSet<BroadcastOptions & Partial<IntoAllOptions<DType>>>({
+    ...INTO_ALL,
+    root: NUMBER,
+  }),
+  gather: new OptionSet<GatherOptions<DType>>({ ...COLLECTIVE_KINDS, root: NUMBER, into: BUFFER }),
+  recv: new OptionSet<Partial<ReceiveOptions>>({ from: NUMBER }),
+  reduce: new OptionSet<ReduceOptions<DType>>({ ...REDUCED, into: BUFFER, root: NUMBER }),
+  reduceScatter: new OptionSet<ReduceAllOptions<DType>>(REDUCED),
+  scatter: new OptionSet<Partial<ScatterOptions<DType>>>({ ...INTO_ALL, root: NUMBER }),
+  send: new OptionSet<Partial<SendOptions>>({ to: NUMBER }),
+  shrink: new OptionSet<ShrinkOptions>({ ...MADE_KINDS, exclude: listOf(NUMBER) }),
+  split: new OptionSet<SplitOptions>({ ...MADE_KINDS, color: NUMBER, key: NUMBER }),
+} as const;
