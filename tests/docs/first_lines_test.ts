@@ -8,7 +8,7 @@ import { addressIn } from "../../release/address.ts";
 import { type ChildResult, runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testOnLinux } from "../support/test_unless.ts";
+import { testOfAll, testOnLinux } from "../support/test_unless.ts";
 
 const readme = Deno.readTextFileSync(new URL("README.md", PROJECT_ROOT));
 const [first = "", notebook = "", doctor = ""] = [...readme.matchAll(/^```sh\n(.*?)^```$/gms)]
@@ -75,7 +75,7 @@ testOnLinux("the README's first lines clone the kit, make a project and run its 
   assertStringIncludes(found.stdout, "install NVIDIA's driver");
 });
 
-testOnLinux(
+(Deno.build.os === "linux" ? testOfAll : testOnLinux)(
   "a project like the README's finds every entry, and the compiler its types",
   async () => {
     using folder = new TemporaryFolder();

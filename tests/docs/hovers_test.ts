@@ -6,6 +6,7 @@ import { CudaDevice } from "../../src/device/device.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOfAll } from "../support/test_unless.ts";
 
 /** Mistakes, one line each, with the words by which the compiler's message helps. */
 const MISTAKES: readonly (readonly [line: string, ...words: string[]])[] = [
@@ -43,7 +44,7 @@ const MISTAKES: readonly (readonly [line: string, ...words: string[]])[] = [
   ["x.astype('half');", "to parameter of type 'DType'"],
 ];
 
-Deno.test("the compiler's message for 23 mistakes says what was expected", async () => {
+testOfAll("the compiler's message for 23 mistakes says what was expected", async () => {
   using folder = new TemporaryFolder();
   const kit = new URL("mod.ts", PROJECT_ROOT).href;
   const head = [

@@ -10,6 +10,7 @@ import {
 } from "@std/assert";
 import { Figure } from "../../src/notebook/figure.ts";
 import { bundleFor, TRACE_TYPES, webglTypes } from "../../src/notebook/trace_types.ts";
+import { shareOf } from "../support/random.ts";
 import { sampleFigure, TRACE_SAMPLES } from "../support/notebook/trace_samples.ts";
 
 const MAPS = ["scattergeo", "choropleth", "scattermap", "choroplethmap", "densitymap"];
@@ -18,7 +19,7 @@ Deno.test("the samples have every type that a figure may have, and no other", ()
   assertEquals(Object.keys(TRACE_SAMPLES).sort(), [...TRACE_TYPES, ...MAPS].sort());
 });
 
-for (const type of TRACE_TYPES) {
+for (const type of shareOf(TRACE_TYPES, { least: 6 })) {
   const figure = () => new Figure(sampleFigure(type));
   if (webglTypes(sampleFigure(type).data).length === 0) {
     Deno.test(`Figure.toSVG() draws ${type}`, async () => {
@@ -105,7 +106,7 @@ const MISTAKES: Readonly<Record<string, readonly [data: object, layout: object, 
     "a shape": [{ y: [1] }, { shapes: [{ colr: 1 }] }, "layout.shapes.0 has no colr"],
   };
 
-for (const [what, [trace, layout, message]] of Object.entries(MISTAKES)) {
+for (const [what, [trace, layout, message]] of shareOf(Object.entries(MISTAKES), { least: 3 })) {
   Deno.test(`Figure refuses ${what} that plotly.js would ignore`, async () => {
     const figure = new Figure({ data: [{ ...trace }], layout: { ...layout } });
     await assertRejects(() => figure.toSVG(), TypeError, message);
