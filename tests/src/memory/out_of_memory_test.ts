@@ -214,8 +214,8 @@ Deno.test("CudaDevice.upload() on a full device rejects and leaves nothing", () 
 Deno.test("CudaDevice.upload() has dropped buffers collected before it gives up", async () => {
   const { code, stdout, stderr } = await evaluate(`
     import { CudaDevice } from "./mod.ts";
-    import { simulateDriver } from "./ffi/simulated/driver.ts";
-    const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
+    import { simulateDriver } from "./src/entries/simulated.ts";
+    const gpu = CudaDevice.open(0, { driver: simulateDriver({ memorySize: ${256 * MIB} }) });
     function drop() {
       for (let i = 0; i < 15; i++) gpu.alloc("uint8", ${16 * MIB});
     }
@@ -237,8 +237,8 @@ for (const [kind, made] of Object.entries(MADE)) {
     Deno.test(`CudaDevice.${call} of ${kind} memory keeps its place while it waits for memory`, async () => {
       const { code, stdout, stderr } = await evaluate(`
         import { CudaDevice } from "./mod.ts";
-        import { simulateDriver } from "./ffi/simulated/driver.ts";
-        const gpu = CudaDevice.open(0, { driver: simulateDriver({ memoryBytes: ${256 * MIB} }) });
+        import { simulateDriver } from "./src/entries/simulated.ts";
+        const gpu = CudaDevice.open(0, { driver: simulateDriver({ memorySize: ${256 * MIB} }) });
         using ones = gpu.alloc("uint8", 1000).fill(1);
         using nines = gpu.alloc("uint8", 1000).fill(9);
         function drop() {
