@@ -8,6 +8,7 @@ import { type EventTicket, type MemoryTicket, TicketError } from "../../../src/e
 import { untilNothingIsOffered } from "../../../src/sharing/pool_server.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
 import { ToldError } from "../../support/obedient_process.ts";
+import { share } from "../../support/random.ts";
 import { Peer } from "../../support/sharing/peer.ts";
 import { allocateBy, endPoolOf, poolOf, type Way, WAYS } from "../../support/sharing/peer_words.ts";
 import { testOnLinux } from "../../support/test_unless.ts";
@@ -19,7 +20,7 @@ const KILLS = ON_GPU ? 4 : 2;
 /** Rounds in living processes; those of pools wait for the turns of two event loops. */
 const ROUNDS: Readonly<Record<Way, number>> = ON_GPU
   ? { shareable: 1000, plain: 1000, pool: 200 }
-  : { shareable: 30, plain: 30, pool: 30 };
+  : { shareable: share(30), plain: share(30), pool: share(30) };
 
 /** Longest wait for a pool that another process uses. */
 const PATIENCE_MILLISECONDS = 5000;
