@@ -1,14 +1,26 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import { allocateBits, type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
+import {
+  allocateBits,
+  type Complex,
+  type DType,
+  dtypeOf,
+  type HostArray,
+  type ScalarOf,
+} from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
-/** A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool. */
+/**
+ * A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool, a
+ * number or `{ re, im }` for complex64.
+ */
 export type HostValue<D extends DType = DType> = {
-  readonly [K in DType]: K extends "bool" ? number | boolean : ScalarOf<K>;
+  readonly [K in DType]: K extends "bool" ? number | boolean
+    : K extends "complex64" ? number | Complex
+    : ScalarOf<K>;
 }[D];
 
 /**
@@ -30,7 +42,7 @@ export type UntypedSource<D extends DType = DType> =
 
 /** Values in a typed array, bit for bit. */
 export interface PackedValues {
-  /** The elements (bfloat16: their bits). */
+  /** The elements (small floats: their bits). */
   readonly array: HostArray;
   /** The other element types that typed arrays among them stand for. */
   readonly rowTypes: ReadonlySet<DType>;
