@@ -51,25 +51,10 @@ export type HostArray =
   | Uint32Array<ArrayBufferLike>
   | BigUint64Array<ArrayBufferLike>;
 
-/**
- * Floats that no typed array shows the values of: their values travel as float32. Those of 4 and 6
- * bits are packed.
- */
-export type SmallFloat =
-  | "bfloat16"
-  | "float8_e4m3fn"
-  | "float8_e5m2"
-  | "float8_e8m0fnu"
-  | "float8_e4m3fnuz"
-  | "float8_e5m2fnuz"
-  | "float6_e2m3fn"
-  | "float6_e3m2fn"
-  | "float4_e2m1fn";
-
 /** Name of an element type, such as `"float32"`. Names are those of NumPy, ml_dtypes and DLPack. */
 export type DType =
-  | SmallFloat
   | "float16"
+  | "bfloat16"
   | "float32"
   | "float64"
   | "int8"
@@ -81,15 +66,18 @@ export type DType =
   | "uint32"
   | "uint64"
   | "bool"
+  | "float8_e4m3fn"
+  | "float8_e5m2"
+  | "float8_e8m0fnu"
+  | "float8_e4m3fnuz"
+  | "float8_e5m2fnuz"
+  | "float6_e2m3fn"
+  | "float6_e3m2fn"
+  | "float4_e2m1fn"
   | "complex64";
 
-/** A complex number. */
-export interface Complex {
-  /** Real part. */
-  readonly re: number;
-  /** Imaginary part. */
-  readonly im: number;
-}
+/** Floats that no typed array shows the values of: those travel as float32. */
+type SmallFloat = Extract<DType, "bfloat16" | `float${4 | 6 | 8}_${string}`>;
 
 /** The typed array that holds each element type bit for bit. */
 export interface BitArrays {
@@ -181,7 +169,9 @@ function small(dlpackCode: number, layout: FloatLayout): ElementType {
 export type BitsOf<D extends DType> = BitArrays[D];
 
 /** The typed array that shows values of `D`: small floats widen to Float32Array without loss. */
-export type ArrayOf<D extends DType> = D extends SmallFloat ? Float32Array<ArrayBuffer> : BitsOf<D>;
+export type ArrayOf<D extends DType> = D extends "bfloat16" | `float${4 | 6 | 8}_${string}`
+  ? Float32Array<ArrayBuffer>
+  : BitsOf<D>;
 
 /** The types that typed arrays stand for. */
 type OwnArrayType = Exclude<DType, SmallFloat | "bool" | "complex64">;
@@ -200,8 +190,9 @@ export type DTypeOf<A extends HostArray> = A extends Uint8ClampedArray<ArrayBuff
  * for their `D`.
  */
 export type ScalarOf<D extends DType> = {
-  readonly [K in DType]: K extends "int64" | "uint64" ? bigint : K extends "complex64" ? Complex
-  : number;
+  readonly [K in DType]: K extends "int64" | "uint64" ? bigint
+    : K extends "complex64" ? { readonly re: number; readonly im: number }
+    : number;
 }[D];
 
 /** Names of all element types. */
@@ -242,8 +233,7 @@ export function dlpackCode(dtype: DType): number {
 
 /** The number by which the kernels that convert elements know a type. */
 export function kernelCode(dtype: DType): number {
-  const { kernelCode, layout } = describe(dtype);
-  return kernelCode ?? (layout === undefined ? 0 : layoutCode(layout));
+  return describe(dtype).kernelCode ?? layoutCode(layoutOf(dtype as SmallFloat));
 }
 
 /** Makes a typed array of bits, from a length in elements. */
@@ -284,33 +274,21 @@ export function copyBits<D extends DType>(
   return new array(new array(buffer, byteOffset, countIn(type, length)) as never) as BitsOf<D>;
 }
 
-/** Conversions between float32 values and smaller floats. */
-interface NarrowFloats {
-  /** Rounds to nearest even; the result holds the elements bit for bit. */
-  readonly narrow: (values: Float32Array<ArrayBufferLike>) => HostArray;
-  /** Widens floats in memory to float32, without loss. */
-  readonly widen: (memory: ArrayBufferLike, byteOffset: number, length: number) => Float32Array;
+/** Returns whether a Float32Array is rounded to elements of a type. */
+export function isNarrow(dtype: DType): boolean {
+  return dtype === "float16" || isSmallFloat(dtype);
 }
 
-/** The smaller float types, to which a Float32Array is narrowed. */
-export const NARROW_FLOATS: { readonly [D in DType]?: NarrowFloats } = {
-  float16: {
-    narrow: (values) => new Float16Array(values),
-    widen: (...memory) => new Float32Array(new Float16Array(...memory)),
-  },
-  ...Object.fromEntries(
-    Object.entries<ElementType>(DTYPES).flatMap(([name, type]) => {
-      const { layout } = type;
-      if (layout === undefined) return [];
-      const floats: NarrowFloats = {
-        narrow: (values) => encoded(layout, new Uint32Array(values.slice().buffer)),
-        widen: (buffer, byteOffset, length) =>
-          decoded(layout, new type.array(buffer, byteOffset, countIn(type, length))),
-      };
-      return [[name, floats]];
-    }),
-  ),
-};
+/** Rounds floats to elements of a smaller type, once and to nearest even. */
+export function narrowed(dtype: DType, values: Float32Array<ArrayBufferLike>): HostArray {
+  return isSmallFloat(dtype)
+    ? encoded(layoutOf(dtype), new Uint32Array(values.slice().buffer))
+    : new Float16Array(values);
+}
+
+function layoutOf(dtype: SmallFloat): FloatLayout {
+  return DTYPES[dtype].layout as FloatLayout;
+}
 
 function encoded(layout: FloatLayout, words: Uint32Array<ArrayBuffer>) {
   const codes = encodeFloats(layout, words);
@@ -331,13 +309,12 @@ export function isSmallFloat(dtype: DType): dtype is SmallFloat {
 
 /** Rounds numbers to elements of a small float, once and to nearest even. */
 export function smallFloatsOf(dtype: SmallFloat, values: readonly number[]): HostArray {
-  return encoded(DTYPES[dtype].layout as FloatLayout, oddWords(Float64Array.from(values)));
+  return encoded(layoutOf(dtype), oddWords(Float64Array.from(values)));
 }
 
 /** Returns the values of elements that an array holds bit for bit: small floats as float32. */
 export function valuesIn<D extends DType>(dtype: D, held: BitsOf<D>): ArrayOf<D> {
-  const { layout } = describe(dtype);
-  return (layout === undefined ? held : decoded(layout, held)) as ArrayOf<D>;
+  return (isSmallFloat(dtype) ? decoded(layoutOf(dtype), held) : held) as ArrayOf<D>;
 }
 
 /** Creates a typed array over existing memory, all of it or `length` elements, bit for bit. */

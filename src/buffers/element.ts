@@ -3,7 +3,6 @@
 import type { ElementBits } from "../copies/fill.ts";
 import {
   allocateBits,
-  type Complex,
   type DType,
   elementBytes,
   type HostArray,
@@ -78,7 +77,7 @@ function encode(dtype: DType, value: HostValue): void {
   const length = packLength(dtype);
   const cell = cells.getOrInsertComputed(dtype, () => viewBits(dtype, { buffer: CELL, length }));
   if (isSmallFloat(dtype)) cell.set(smallFloatsOf(dtype, Array(length).fill(value)) as never);
-  else if (dtype === "complex64") [cell[0], cell[1]] = partsOf(value as Complex);
+  else if (dtype === "complex64") [cell[0], cell[1]] = partsOf(value as ScalarOf<"complex64">);
   else cell[0] = dtype === "bool" ? truthOf(value) : value as number;
 }
 
@@ -98,7 +97,7 @@ export function elementsOf(
   const plain = dtype === "bool"
     ? values.map(truthOf)
     : dtype === "complex64"
-    ? (values as readonly Complex[]).flatMap(partsOf)
+    ? (values as readonly ScalarOf<"complex64">[]).flatMap(partsOf)
     : values;
   (array as { set(values: ArrayLike<unknown>): void }).set(plain);
   return array;
@@ -110,7 +109,7 @@ function truthOf(value: HostValue): 0 | 1 {
 }
 
 /** Returns the parts of a complex number; a real one has no imaginary part. */
-function partsOf(value: Complex | number): [number, number] {
+function partsOf(value: ScalarOf<"complex64"> | number): [number, number] {
   return typeof value === "number" ? [value, 0] : [value.re, value.im];
 }
 

@@ -21,7 +21,6 @@ import {
   elementBytes,
   insideByte,
   type ScalarOf,
-  type SmallFloat,
 } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
@@ -145,7 +144,7 @@ export type Uploadable<D extends DType> =
       bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
     }
     & Record<
-      Exclude<SmallFloat, "bfloat16">,
+      Extract<DType, `float${4 | 6 | 8}_${string}`>,
       Float32Array<ArrayBufferLike> | Uint8Array<ArrayBufferLike>
     >
   )[D]
@@ -461,10 +460,10 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Saves the elements as a .npy file, which Python's numpy loads; resolves when the file is
    * complete. Needs `--allow-write`. Until then, and when anything fails, an old file stays as it
-   * was. bfloat16 is written as numpy writes that of the package ml_dtypes, which JAX reads; numpy by
-   * itself needs `astype("float32")`.
+   * was. bfloat16 and 8-bit floats are written as numpy writes those of the package ml_dtypes, which
+   * JAX reads; numpy by itself needs `astype("float32")`.
    *
-   * @throws TypeError for more than 64 axes.
+   * @throws TypeError for more than 64 axes, and for packed elements.
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
     options = SAVE_NPY_OPTIONS.read(options, "saveNpy");
@@ -589,6 +588,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Shows elements `start` to `end` of the flat buffer, by TypedArray.subarray's rules: what lies outside
    * is left out, without an error. `strided({ shape: [length], offset })` refuses it. No copy.
+   *
+   * @throws RangeError for packed elements that begin or end inside a byte; so do all other views.
    */
   subarray(start?: number, end?: number): this {
     return this.#show(rangeOf(this, { start, end }));
@@ -670,8 +671,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Queues converting the elements to another type on the GPU, into a new buffer of the same kind, and
-   * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite;
-   * NaN stays NaN. Conversion to whole numbers cuts off the fraction, and whole numbers keep their
+   * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite,
+   * or NaN or the largest number where the type lacks the first; NaN stays NaN where there is one. Of
+   * complex numbers the real part is converted. Conversion to whole numbers cuts off the fraction, and whole numbers keep their
    * lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is true.
    *
    * With `{ into }` the elements go into that buffer, which is returned.

@@ -9,8 +9,9 @@ import {
   dtypeOf,
   elementBytes,
   type HostArray,
+  isNarrow,
   mayHold,
-  NARROW_FLOATS,
+  narrowed,
   valuesIn,
   viewBits,
 } from "../dtype.ts";
@@ -37,10 +38,9 @@ export interface HostDestination extends HostSide {
  */
 export function hostSource(span: ElementSpan, source: HostMemory, action: Action): HostSide {
   const memory = bytesOf(source, action);
-  const narrow = NARROW_FLOATS[span.dtype];
-  if (narrow !== undefined && isFloat32(source)) {
+  if (isNarrow(span.dtype) && isFloat32(source)) {
     checkLength(span, narrowedBytes(span, memory), action);
-    return { memory, convert: () => bytesIn(narrow.narrow(floatsIn(memory))) };
+    return { memory, convert: () => bytesIn(narrowed(span.dtype, floatsIn(memory))) };
   }
   checkType(span.dtype, source, action);
   checkLength(span, memory.byteLength, action);
@@ -61,7 +61,7 @@ export function patternBytes(dtype: DType, pattern: HostMemory, action: Action):
 /** Counts the elements that an array holds; a fraction when its bytes end inside one. */
 export function elementCountOf(dtype: DType, source: HostMemory, action: Action): number {
   const { byteLength } = bytesOf(source, action);
-  const isNarrowed = NARROW_FLOATS[dtype] !== undefined && isFloat32(source);
+  const isNarrowed = isNarrow(dtype) && isFloat32(source);
   return byteLength / (isNarrowed ? 4 : elementBytes(dtype));
 }
 
@@ -78,8 +78,7 @@ export function hostDestination(
 ): HostDestination {
   const { dtype, length } = span;
   if (destination === undefined) return new NewArray(dtype, length);
-  const narrow = NARROW_FLOATS[dtype];
-  if (narrow === undefined || !isFloat32(destination)) {
+  if (!isNarrow(dtype) || !isFloat32(destination)) {
     return { ...hostSource(span, destination, action), result: () => destination };
   }
   const memory = bytesOf(destination, action);
@@ -87,9 +86,9 @@ export function hostDestination(
   return {
     memory,
     convert: () => new Uint8Array(length * elementBytes(dtype)),
-    complete: (bits) => {
-      const { buffer, byteOffset } = bits;
-      floatsIn(memory).set(narrow.widen(buffer, byteOffset, length));
+    complete: ({ buffer, byteOffset }) => {
+      const bits = viewBits(dtype, { buffer, byteOffset, length });
+      floatsIn(memory).set(valuesIn(dtype, bits) as ArrayLike<number>);
     },
     result: () => destination,
   };

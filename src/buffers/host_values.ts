@@ -1,13 +1,6 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import {
-  allocateBits,
-  type Complex,
-  type DType,
-  dtypeOf,
-  type HostArray,
-  type ScalarOf,
-} from "../dtype.ts";
+import { allocateBits, type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
 import { elementsOf } from "./element.ts";
@@ -19,7 +12,7 @@ import type { Shape } from "./shape.ts";
  */
 export type HostValue<D extends DType = DType> = {
   readonly [K in DType]: K extends "bool" ? number | boolean
-    : K extends "complex64" ? number | Complex
+    : K extends "complex64" ? number | ScalarOf<K>
     : ScalarOf<K>;
 }[D];
 
