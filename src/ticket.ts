@@ -1,7 +1,7 @@
 // Tickets: small texts by which one process opens memory or an event of another. They come from
 // outside, so every field is checked before it is used.
 
-import { DTYPE, type DType, elementBytes } from "./dtype.ts";
+import { alignmentOf, DTYPE, type DType, elementBytes } from "./dtype.ts";
 import { describeValue } from "./words/format.ts";
 import { isRecord, requireKind, TEXT } from "./words/options.ts";
 
@@ -31,7 +31,7 @@ export interface MemoryTicket<D extends DType = DType> {
   readonly offset: number;
   /** Bytes of the elements. */
   readonly byteLength: number;
-  /** Element type, by numpy's name except for `"bfloat16"`. */
+  /** Element type, by the name of numpy or ml_dtypes. */
   readonly dtype: D;
   /** Size of each axis, outermost first. */
   readonly shape: readonly number[];
@@ -119,8 +119,8 @@ export function readMemoryTicket(given: unknown): MemoryTicket {
         `${byteLength}`,
     );
   }
-  if (offset % bytes !== 0 || !Number.isSafeInteger(offset + byteLength)) {
-    throw fields.wrong("offset", `a multiple of ${bytes}`);
+  if (offset % alignmentOf(ticket.dtype) !== 0 || !Number.isSafeInteger(offset + byteLength)) {
+    throw fields.wrong("offset", `a multiple of ${alignmentOf(ticket.dtype)}`);
   }
   const place = { device, handle, offset, byteLength, ...ticket, pid };
   if (kind === "allocation") return { vramkit: TICKET_VERSION, kind, ...place };

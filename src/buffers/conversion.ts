@@ -2,7 +2,7 @@
 
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { hullOf, reachOf } from "../copies/copy_plan.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { type DType, elementBytes, kernelCode } from "../dtype.ts";
 import { u32, u64 } from "../launch/kernel_number.ts";
 import { launchReady, reading, writing } from "../launch/ready_kernels.ts";
 import type { CudaStream } from "../order/stream.ts";
@@ -24,25 +24,11 @@ export interface ConversionSource extends StridedLayout {
   readonly dtype: DType;
 }
 
-/** The kernels' codes of element types: the kind above, log2 of the size in the lower two bits. */
-const CODES: Readonly<Record<DType, number>> = {
-  uint8: 0,
-  uint16: 1,
-  uint32: 2,
-  uint64: 3,
-  int8: 4,
-  int16: 5,
-  int32: 6,
-  int64: 7,
-  float16: 9,
-  float32: 10,
-  float64: 11,
-  bool: 12,
-  bfloat16: 13,
-};
-
 /** The most axes that the kernel takes, after contiguous ones are joined. */
 const MAX_AXES = 8;
+
+/** The first code of types that only the slower kernel has: small floats and complex numbers. */
+const FIRST_ANY = 16;
 
 /** Elements that one thread converts at a time. */
 const THREAD_ELEMENTS = 4;
@@ -77,19 +63,23 @@ export function queueConversion(
   const first = source.span.address + BigInt(source.offset * bytes);
   const span = { ...source.span, ...hullOf(first, reach) };
   checkApart(target.span, span);
-  // Equal types move bits, which unsigned integers are.
-  const mask = source.dtype === target.dtype ? 3 : 15;
-  const [to, from] = [u32(CODES[target.dtype] & mask), u32(CODES[source.dtype] & mask)];
-  const args = [writing(target.span), reading(span), u64(count), to, from];
+  // Equal types move bits, which unsigned integers are; packed elements go by bytes.
+  const isSame = source.dtype === target.dtype;
+  const moved = isSame ? count * bytes / Math.ceil(bytes) : count;
+  const [toCode, fromCode] = [target, source]
+    .map(({ dtype }) => isSame ? kernelCode(dtype) & 3 : kernelCode(dtype)) as [number, number];
+  const args = [writing(target.span), reading(span), u64(moved), u32(toCode), u32(fromCode)];
   const isRun = axes.length === 0 || (axes.length === 1 && axes[0]?.stride === 1);
-  launchReady(
-    stream,
-    isRun ? { name: "vramkit_convert", count: Math.ceil(count / THREAD_ELEMENTS), args } : {
-      name: "vramkit_convert_strided",
-      count,
-      args: [...args, layoutBytes(axes, -reach.lowest / bytes)],
-    },
-  );
+  const isAny = Math.max(toCode, fromCode) >= FIRST_ANY;
+  if (isRun && !isAny) {
+    const threads = Math.ceil(moved / THREAD_ELEMENTS);
+    return launchReady(stream, { name: "vramkit_convert", count: threads, args });
+  }
+  launchReady(stream, {
+    name: isAny ? "vramkit_convert_any" : "vramkit_convert_strided",
+    count,
+    args: [...args, layoutBytes(axes, -reach.lowest / bytes)],
+  });
 }
 
 /** Joins axes that are contiguous with each other, and leaves out those of size 1. */

@@ -5,13 +5,17 @@ import {
   allocateBits,
   type DType,
   elementBytes,
-  fromBfloat16,
   type HostArray,
+  isSmallFloat,
+  packLength,
   type ScalarOf,
-  toBfloat16,
+  smallFloatsOf,
+  valuesIn,
   viewBits,
 } from "../dtype.ts";
 import { describeValue } from "../words/format.ts";
+import { isRecord } from "../words/options.ts";
+import type { HostValue } from "./host_values.ts";
 
 /** The range of whole numbers that a type holds; bigints where numbers are not exact. */
 interface IntegerRange {
@@ -44,28 +48,36 @@ const cells = new Map<DType, HostArray>();
  * @throws TypeError when the value is of the wrong JavaScript type.
  * @throws RangeError when an integer does not fit.
  */
-export function elementOf(dtype: DType, value: number | bigint | boolean): Uint8Array<ArrayBuffer> {
+export function elementOf(dtype: DType, value: HostValue): Uint8Array<ArrayBuffer> {
+  if (packLength(dtype) > 1) {
+    throw new TypeError(
+      `Cannot write one element of ${dtype}: it shares a byte with others; upload() or set() ` +
+        `${packLength(dtype)} at a time`,
+    );
+  }
   encode(dtype, value);
   return CELL_BYTES.slice(0, elementBytes(dtype));
 }
 
 /**
- * Encodes one element for a fill.
+ * Encodes one element for a fill; packed ones as a byte of two, or the 3 bytes of four.
  *
  * @throws TypeError when the value is of the wrong JavaScript type.
  * @throws RangeError when an integer does not fit.
  */
-export function elementBitsOf(dtype: DType, value: number | bigint | boolean): ElementBits {
+export function elementBitsOf(dtype: DType, value: HostValue): ElementBits {
   encode(dtype, value);
   const [low = 0, high = 0] = CELL_WORDS;
-  return { byteLength: elementBytes(dtype), low, high };
+  return { byteLength: packLength(dtype) * elementBytes(dtype), low, high };
 }
 
-function encode(dtype: DType, value: number | bigint | boolean): void {
+function encode(dtype: DType, value: HostValue): void {
   checkValue(dtype, value);
   CELL_WORDS[0] = CELL_WORDS[1] = 0;
-  const cell = cells.getOrInsertComputed(dtype, () => viewBits(dtype, { buffer: CELL, length: 1 }));
-  if (dtype === "bfloat16") cell[0] = toBfloat16([Number(value)])[0] ?? 0;
+  const length = packLength(dtype);
+  const cell = cells.getOrInsertComputed(dtype, () => viewBits(dtype, { buffer: CELL, length }));
+  if (isSmallFloat(dtype)) cell.set(smallFloatsOf(dtype, Array(length).fill(value)) as never);
+  else if (dtype === "complex64") [cell[0], cell[1]] = partsOf(value as ScalarOf<"complex64">);
   else cell[0] = dtype === "bool" ? truthOf(value) : value as number;
 }
 
@@ -77,26 +89,39 @@ function encode(dtype: DType, value: number | bigint | boolean): void {
  */
 export function elementsOf(
   dtype: DType,
-  values: readonly (number | bigint | boolean)[],
+  values: readonly HostValue[],
 ): HostArray {
   for (const value of values) checkValue(dtype, value);
-  if (dtype === "bfloat16") return toBfloat16(values as readonly number[]);
+  if (isSmallFloat(dtype)) return smallFloatsOf(dtype, values as readonly number[]);
   const array = allocateBits(dtype, values.length);
-  const plain = dtype === "bool" ? values.map(truthOf) : values;
+  const plain = dtype === "bool"
+    ? values.map(truthOf)
+    : dtype === "complex64"
+    ? (values as readonly ScalarOf<"complex64">[]).flatMap(partsOf)
+    : values;
   (array as { set(values: ArrayLike<unknown>): void }).set(plain);
   return array;
 }
 
 /** Returns the byte of a truth value: 1 for every number but 0. */
-function truthOf(value: number | bigint | boolean): 0 | 1 {
+function truthOf(value: HostValue): 0 | 1 {
   return Number(value) === 0 ? 0 : 1;
 }
 
-/** Decodes one element. */
-export function scalarOf<D extends DType>(dtype: D, bytes: Uint8Array<ArrayBuffer>): ScalarOf<D> {
-  const bits = viewBits<DType>(dtype, { buffer: bytes.buffer, length: 1 });
-  const values = dtype === "bfloat16" && bits instanceof Uint16Array ? fromBfloat16(bits) : bits;
-  return values[0] as ScalarOf<D>;
+/** Returns the parts of a complex number; a real one has no imaginary part. */
+function partsOf(value: ScalarOf<"complex64"> | number): [number, number] {
+  return typeof value === "number" ? [value, 0] : [value.re, value.im];
+}
+
+/** Decodes elements that fill bytes. */
+export function scalarsIn<D extends DType>(
+  dtype: D,
+  { buffer }: Uint8Array<ArrayBuffer>,
+): ScalarOf<D>[] {
+  const values = Array.from(valuesIn<DType>(dtype, viewBits<DType>(dtype, { buffer })) as never);
+  if (dtype !== "complex64") return values as ScalarOf<D>[];
+  const parts = values as number[];
+  return parts.flatMap((re, at) => at % 2 === 0 ? [{ re, im: parts[at + 1] }] : []) as never;
 }
 
 /** Makes the error of an action on elements of two types. */
@@ -107,13 +132,14 @@ export function otherType(action: string): TypeError {
   );
 }
 
-function checkValue(dtype: DType, value: number | bigint | boolean): void {
+function checkValue(dtype: DType, value: HostValue): void {
   const isWide = dtype === "int64" || dtype === "uint64";
-  const isTruth = dtype === "bool" && typeof value === "boolean";
-  if (!isTruth && typeof value !== (isWide ? "bigint" : "number")) {
+  const isOther = dtype === "bool" ? typeof value === "boolean" : dtype === "complex64" &&
+    isRecord(value) && typeof value["re"] === "number" && typeof value["im"] === "number";
+  if (!isOther && typeof value !== (isWide ? "bigint" : "number")) {
     throw new TypeError(
       `Cannot use ${describeValue(value)} as ${dtype}: expected a ` +
-        (isWide ? "bigint, such as 1n" : `number${typesOf(value)}`),
+        (isWide ? "bigint, such as 1n" : `number${typesOf(dtype, value)}`),
     );
   }
   const range = INTEGER_RANGES[dtype];
@@ -128,7 +154,8 @@ function checkValue(dtype: DType, value: number | bigint | boolean): void {
 }
 
 /** Names the element types of a value that is no number. */
-function typesOf(value: unknown): string {
+function typesOf(dtype: DType, value: unknown): string {
+  if (dtype === "complex64") return ", or one such as { re: 1, im: -1 }";
   if (typeof value === "boolean") return ', or the element type "bool"';
   return typeof value === "bigint" ? ', or the element type "int64" or "uint64"' : "";
 }

@@ -2,10 +2,10 @@
 // for looking at a result, a thousand times too slow for a loop.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { type DType, elementBytes, packLength, type ScalarOf } from "../dtype.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { transfer } from "../transfer/host_transfer.ts";
-import { scalarOf } from "./element.ts";
+import { scalarsIn } from "./element.ts";
 
 /** One element of a buffer. */
 export interface ElementPlace<D extends DType> {
@@ -19,10 +19,11 @@ export interface ElementPlace<D extends DType> {
 
 /** Reads one element. */
 export async function readElement<D extends DType>(place: ElementPlace<D>): Promise<ScalarOf<D>> {
-  const { dtype, stream } = place;
-  const memory = new Uint8Array(elementBytes(dtype));
-  await transfer({ direction: "download", stream, span: spanOf(place), host: { memory } });
-  return scalarOf(dtype, memory);
+  const { dtype, stream, index } = place;
+  const span = spanOf(place);
+  const memory = new Uint8Array(span.byteLength);
+  await transfer({ direction: "download", stream, span, host: { memory } });
+  return scalarsIn(dtype, memory)[index % packLength(dtype)] as ScalarOf<D>;
 }
 
 /** Writes one element, by its bytes; resolves when it is on the device. */
@@ -34,8 +35,11 @@ export async function writeElement(
   await transfer({ direction: "upload", stream, span: spanOf(place), host: { memory } });
 }
 
+/** The bytes of an element, and of those that share them. */
 function spanOf({ span, dtype, index }: ElementPlace<DType>): MemorySpan {
-  const byteLength = elementBytes(dtype);
+  const length = packLength(dtype);
+  const byteLength = length * elementBytes(dtype);
   const { allocation, address } = span;
-  return { allocation, address: address + BigInt(index * byteLength), byteLength };
+  const offset = Math.floor(index / length) * byteLength;
+  return { allocation, address: address + BigInt(offset), byteLength };
 }

@@ -19,6 +19,7 @@ import {
   type DType,
   DTYPE_NAMES,
   elementBytes,
+  insideByte,
   type ScalarOf,
 } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
@@ -59,7 +60,7 @@ import type { BufferRequest } from "./buffer_request.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
-import { elementBitsOf, elementOf, otherType } from "./element.ts";
+import { elementBitsOf, elementOf, elementsOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
@@ -68,7 +69,7 @@ import { PLACE_KINDS, PLACE_OPTIONS, type PlaceOptions } from "./place_options.t
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
-import { type BufferSummary, summarise } from "./summary.ts";
+import { type BufferSummary, magnitudesIn, summarise } from "./summary.ts";
 import { viewNameOf } from "./view_names.ts";
 import {
   checkChunk,
@@ -119,27 +120,34 @@ const AS_TYPE_OPTIONS = new OptionSet<AsTypeOptions>({ ...PLACE_KINDS, into: BUF
 
 /**
  * Host memory that a buffer of `D` accepts, over ordinary or shared memory: its typed array, one
- * that holds its bits, or raw bytes. Float32Array narrows to both 16-bit floats and widens from them.
+ * that holds its bits, or raw bytes. Float32Array narrows to smaller floats and widens from them.
  */
 export type Uploadable<D extends DType> =
-  | {
-    float16:
-      | Float16Array<ArrayBufferLike>
-      | Float32Array<ArrayBufferLike>
-      | Uint16Array<ArrayBufferLike>;
-    bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
-    float32: Float32Array<ArrayBufferLike>;
-    float64: Float64Array<ArrayBufferLike>;
-    int8: Int8Array<ArrayBufferLike>;
-    int16: Int16Array<ArrayBufferLike>;
-    int32: Int32Array<ArrayBufferLike>;
-    int64: BigInt64Array<ArrayBufferLike>;
-    uint8: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
-    uint16: Uint16Array<ArrayBufferLike>;
-    uint32: Uint32Array<ArrayBufferLike>;
-    uint64: BigUint64Array<ArrayBufferLike>;
-    bool: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
-  }[D]
+  | (
+    & {
+      float16:
+        | Float16Array<ArrayBufferLike>
+        | Float32Array<ArrayBufferLike>
+        | Uint16Array<ArrayBufferLike>;
+      float32: Float32Array<ArrayBufferLike>;
+      float64: Float64Array<ArrayBufferLike>;
+      int8: Int8Array<ArrayBufferLike>;
+      int16: Int16Array<ArrayBufferLike>;
+      int32: Int32Array<ArrayBufferLike>;
+      int64: BigInt64Array<ArrayBufferLike>;
+      uint8: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
+      uint16: Uint16Array<ArrayBufferLike>;
+      uint32: Uint32Array<ArrayBufferLike>;
+      uint64: BigUint64Array<ArrayBufferLike>;
+      bool: Uint8Array<ArrayBufferLike> | Uint8ClampedArray<ArrayBufferLike>;
+      complex64: Float32Array<ArrayBufferLike>;
+      bfloat16: Float32Array<ArrayBufferLike> | Uint16Array<ArrayBufferLike>;
+    }
+    & Record<
+      Extract<DType, `float${4 | 6 | 8}_${string}`>,
+      Float32Array<ArrayBufferLike> | Uint8Array<ArrayBufferLike>
+    >
+  )[D]
   | ArrayOf<D>
   | DataView
   | ArrayBuffer
@@ -257,6 +265,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#shape = shape;
     this.#length = countOf(shape);
     this.#byteLength = this.#length * elementBytes(dtype);
+    if (this.#byteLength % 1 !== 0) throw insideByte(dtype, `view ${formatShape(dtype, shape)}`);
     this.byteOffset = byteOffset;
     this.isView = owner !== this;
     this.#fields = fields;
@@ -393,7 +402,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Copies the elements into a new typed array (bfloat16 as Float32Array). It shows the effects of all
+   * Copies the elements into a new typed array (small floats as Float32Array). It shows the effects of all
    * calls before this one, and of none after it.
    *
    * @throws CudaError when work on the buffer that was queued before has failed.
@@ -451,10 +460,10 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Saves the elements as a .npy file, which Python's numpy loads; resolves when the file is
    * complete. Needs `--allow-write`. Until then, and when anything fails, an old file stays as it
-   * was. bfloat16 is written as numpy writes that of the package ml_dtypes, which JAX reads; numpy by
-   * itself needs `astype("float32")`.
+   * was. bfloat16 and 8-bit floats are written as numpy writes those of the package ml_dtypes, which
+   * JAX reads; numpy by itself needs `astype("float32")`.
    *
-   * @throws TypeError for more than 64 axes.
+   * @throws TypeError for more than 64 axes, and for packed elements.
    */
   async saveNpy(path: FilePath, options: SaveNpyOptions = {}): Promise<void> {
     options = SAVE_NPY_OPTIONS.read(options, "saveNpy");
@@ -513,7 +522,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Describes the values: lowest, highest, mean, deviation, quartiles and a histogram. When there
    * are more than 65,536 elements, a sample is copied to the host, in pieces spread evenly over the
-   * buffer, and `meanError` says how far the mean may be off.
+   * buffer, and `meanError` says how far the mean may be off. Of complex numbers it describes the
+   * magnitudes.
    */
   async describe(options: TransferChoice = {}): Promise<BufferSummary> {
     options = TRANSFER_CHOICE.read(options, "describe");
@@ -522,7 +532,9 @@ export abstract class GpuBuffer<D extends DType = DType>
       name: viewNameOf(this) ?? nameOf(this.#allocation),
       type: formatShape(dtype, shape),
       length,
-      read: (start, end) => this.subarray(start, end).download(undefined, options),
+      read: async (start, end) => {
+        return magnitudesIn(dtype, await this.subarray(start, end).download(undefined, options));
+      },
     });
   }
 
@@ -576,6 +588,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   /**
    * Shows elements `start` to `end` of the flat buffer, by TypedArray.subarray's rules: what lies outside
    * is left out, without an error. `strided({ shape: [length], offset })` refuses it. No copy.
+   *
+   * @throws RangeError for packed elements that begin or end inside a byte; so do all other views.
    */
   subarray(start?: number, end?: number): this {
     return this.#show(rangeOf(this, { start, end }));
@@ -657,8 +671,9 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Queues converting the elements to another type on the GPU, into a new buffer of the same kind, and
-   * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite;
-   * NaN stays NaN. Conversion to whole numbers cuts off the fraction, and whole numbers keep their
+   * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite,
+   * or NaN or the largest number where the type lacks the first; NaN stays NaN where there is one. Of
+   * complex numbers the real part is converted. Conversion to whole numbers cuts off the fraction, and whole numbers keep their
    * lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is true.
    *
    * With `{ into }` the elements go into that buffer, which is returned.
@@ -776,6 +791,12 @@ export abstract class GpuBuffer<D extends DType = DType>
   fill(value: ScalarOf<D> | HostValue<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "fill");
     const bits = elementBitsOf(this.dtype, value);
+    if (bits.byteLength === 3) { // four of 6 bits, which no fill of the driver writes
+      return this.fillPattern(
+        elementsOf(this.dtype, Array(4).fill(value)) as Uploadable<D>,
+        options,
+      );
+    }
     queueFill(this.span, bits, fillStreamFor(this, options));
     return this;
   }
@@ -914,7 +935,8 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Finds the first element of the flat buffer whose bits differ from those of another buffer,
-   * compared on the GPU; undefined when none does.
+   * compared on the GPU; undefined when none does. Of packed elements it is the first that has a part
+   * of the byte that differs.
    *
    * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
    * @throws RangeError when the lengths differ.

@@ -1,4 +1,4 @@
-// The host's side of a transfer: the arrays that fit an element type, and conversions of 16-bit
+// The host's side of a transfer: the arrays that fit an element type, and conversions of small
 // floats.
 
 import {
@@ -8,9 +8,11 @@ import {
   type DType,
   dtypeOf,
   elementBytes,
-  fromBfloat16,
-  HALF_FLOATS,
   type HostArray,
+  isNarrow,
+  mayHold,
+  narrowed,
+  valuesIn,
   viewBits,
 } from "../dtype.ts";
 import { type Action, bytesOf, type HostBytes, type HostMemory } from "../memory/host_memory.ts";
@@ -27,15 +29,8 @@ export interface HostDestination extends HostSide {
   result(): HostMemory;
 }
 
-/** Other typed arrays that may hold the bits of an element type. */
-const SAME_BITS: Partial<Record<DType, DType>> = {
-  bool: "uint8",
-  float16: "uint16",
-  bfloat16: "uint16",
-};
-
 /**
- * Returns host memory as the bytes of `span.length` elements. A Float32Array is narrowed to 16-bit
+ * Returns host memory as the bytes of `span.length` elements. A Float32Array is narrowed to smaller
  * floats when the transfer begins.
  *
  * @throws TypeError when the array holds another element type, was detached or can be resized.
@@ -43,10 +38,9 @@ const SAME_BITS: Partial<Record<DType, DType>> = {
  */
 export function hostSource(span: ElementSpan, source: HostMemory, action: Action): HostSide {
   const memory = bytesOf(source, action);
-  const half = HALF_FLOATS[span.dtype];
-  if (half !== undefined && isFloat32(source)) {
-    checkLength(span, memory.byteLength / 2, action);
-    return { memory, convert: () => bytesIn(half.narrow(floatsIn(memory))) };
+  if (isNarrow(span.dtype) && isFloat32(source)) {
+    checkLength(span, narrowedBytes(span, memory), action);
+    return { memory, convert: () => bytesIn(narrowed(span.dtype, floatsIn(memory))) };
   }
   checkType(span.dtype, source, action);
   checkLength(span, memory.byteLength, action);
@@ -67,7 +61,7 @@ export function patternBytes(dtype: DType, pattern: HostMemory, action: Action):
 /** Counts the elements that an array holds; a fraction when its bytes end inside one. */
 export function elementCountOf(dtype: DType, source: HostMemory, action: Action): number {
   const { byteLength } = bytesOf(source, action);
-  const isNarrowed = HALF_FLOATS[dtype] !== undefined && isFloat32(source);
+  const isNarrowed = isNarrow(dtype) && isFloat32(source);
   return byteLength / (isNarrowed ? 4 : elementBytes(dtype));
 }
 
@@ -84,18 +78,17 @@ export function hostDestination(
 ): HostDestination {
   const { dtype, length } = span;
   if (destination === undefined) return new NewArray(dtype, length);
-  const half = HALF_FLOATS[dtype];
-  if (half === undefined || !isFloat32(destination)) {
+  if (!isNarrow(dtype) || !isFloat32(destination)) {
     return { ...hostSource(span, destination, action), result: () => destination };
   }
   const memory = bytesOf(destination, action);
-  checkLength(span, memory.byteLength / 2, action);
+  checkLength(span, narrowedBytes(span, memory), action);
   return {
     memory,
-    convert: () => new Uint8Array(2 * length),
-    complete: (bits) => {
-      const { buffer, byteOffset } = bits;
-      floatsIn(memory).set(half.widen(buffer, byteOffset, length));
+    convert: () => new Uint8Array(length * elementBytes(dtype)),
+    complete: ({ buffer, byteOffset }) => {
+      const bits = viewBits(dtype, { buffer, byteOffset, length });
+      floatsIn(memory).set(valuesIn(dtype, bits) as ArrayLike<number>);
     },
     result: () => destination,
   };
@@ -129,14 +122,18 @@ class NewArray implements HostDestination, UnmadeArray {
   }
 
   result(): HostMemory {
-    const bits = this.#filled;
-    return bits instanceof Uint16Array && this.#dtype === "bfloat16" ? fromBfloat16(bits) : bits;
+    return valuesIn(this.#dtype, this.#filled);
   }
 
   /** The array, made when it is first asked for. */
   get #filled(): BitsOf<DType> {
     return this.#bits ??= allocateBits<DType>(this.#dtype, this.#length);
   }
+}
+
+/** Bytes of the elements that an array of float32 becomes. */
+function narrowedBytes({ dtype }: ElementSpan, { byteLength }: HostBytes): number {
+  return byteLength / 4 * elementBytes(dtype);
 }
 
 function isFloat32(memory: HostMemory): boolean {
@@ -157,7 +154,7 @@ function bytesIn({ buffer, byteOffset, byteLength }: HostArray): HostBytes {
 function checkType(dtype: DType, memory: HostMemory, action: Action): void {
   if (!ArrayBuffer.isView(memory)) return;
   const held = dtypeOf(memory); // undefined for a DataView
-  if (held === undefined || held === dtype || held === SAME_BITS[dtype]) return;
+  if (held === undefined || mayHold(dtype, held)) return;
   const isPart = memory.byteLength < memory.buffer.byteLength;
   throw new TypeError(
     `Cannot ${action}: ${memory.constructor.name} does not hold ${dtype}; convert it, astype() ` +

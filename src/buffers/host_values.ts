@@ -6,9 +6,14 @@ import { isIterable } from "../words/options.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
 
-/** A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool. */
+/**
+ * A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool, a
+ * number or `{ re, im }` for complex64.
+ */
 export type HostValue<D extends DType = DType> = {
-  readonly [K in DType]: K extends "bool" ? number | boolean : ScalarOf<K>;
+  readonly [K in DType]: K extends "bool" ? number | boolean
+    : K extends "complex64" ? number | ScalarOf<K>
+    : ScalarOf<K>;
 }[D];
 
 /**
@@ -30,7 +35,7 @@ export type UntypedSource<D extends DType = DType> =
 
 /** Values in a typed array, bit for bit. */
 export interface PackedValues {
-  /** The elements (bfloat16: their bits). */
+  /** The elements (small floats: their bits). */
   readonly array: HostArray;
   /** The other element types that typed arrays among them stand for. */
   readonly rowTypes: ReadonlySet<DType>;

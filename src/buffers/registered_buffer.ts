@@ -1,7 +1,7 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { allocateBits, type DType, dtypeOf, elementBytes } from "../dtype.ts";
+import { alignmentOf, allocateBits, type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
 import { bytesOf, type HostBytes, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
@@ -136,7 +136,7 @@ function layoutOf<D extends DType>(
   const type = dtype ?? (held ?? "uint8") as D;
   const each = elementBytes(type);
   const sizes = toShape(shape ?? Math.floor(bytes.byteLength / each));
-  if (countOf(sizes) * each === bytes.byteLength && bytes.byteOffset % each === 0) {
+  if (countOf(sizes) * each === bytes.byteLength && bytes.byteOffset % alignmentOf(type) === 0) {
     return { dtype: type, shape: sizes };
   }
   throw new RangeError(

@@ -1,6 +1,6 @@
 // Arithmetic on shapes: sizes along each axis, outermost first, elements contiguous.
 
-import { describeType, type DType, elementBytes } from "../dtype.ts";
+import { describeType, type DType, elementBytes, insideByte } from "../dtype.ts";
 import { checkSize, describeValue } from "../words/format.ts";
 
 /** Size of each axis, outermost first. */
@@ -64,10 +64,12 @@ export function countOf(shape: Shape): number {
 /**
  * Returns the number of bytes that the elements of a shape take.
  *
- * @throws RangeError when they pass 2^53 - 1.
+ * @throws RangeError when they pass 2^53 - 1, or packed elements end inside a byte.
  */
 export function byteLengthOf(dtype: DType, shape: Shape): number {
-  return checkSize(countOf(shape) * elementBytes(dtype), "byte length");
+  const bytes = countOf(shape) * elementBytes(dtype);
+  if (bytes % 1 !== 0) throw insideByte(dtype, `make ${formatShape(dtype, shape)}`);
+  return checkSize(bytes, "byte length");
 }
 
 /** Formats an element type and a shape: `"float32[2, 3]"`. */

@@ -12,7 +12,7 @@ import {
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
 import type { Context } from "../driver/context.ts";
-import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { type ArrayOf, type DType, elementBytes, packLength, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import { type HostMemory, Moving } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
@@ -101,6 +101,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   constructor(parts: Parts<StridedFields<B>>) {
     const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());
+    if (packLength(buffer.dtype) > 1) {
+      throw new TypeError(
+        `Cannot view ${buffer} in strides: ${buffer.dtype} has several elements in a byte; astype() ` +
+          'unpacks them, as("uint8") shows the bytes',
+      );
+    }
     this.#checkedLength = buffer.length;
     checkLayout(layout, this.#checkedLength, buffer);
     this.buffer = buffer;

@@ -1,7 +1,7 @@
 // A summary of a buffer's values: lowest, highest, mean, deviation, quartiles and a histogram, over a
 // sample of them, with the error that sampling leaves in the mean.
 
-import type { HostArray } from "../dtype.ts";
+import type { DType, HostArray } from "../dtype.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 
 /**
@@ -60,6 +60,16 @@ export class BufferSummary {
 }
 
 comesFrom(BufferSummary, "buffer.describe()");
+
+/** Returns the values to describe: of complex numbers the magnitudes. */
+export function magnitudesIn(dtype: DType, values: HostArray): HostArray {
+  if (dtype !== "complex64") return values;
+  const parts = values as Float32Array;
+  return Float64Array.from(
+    { length: parts.length / 2 },
+    (_, at) => Math.hypot(parts[2 * at] ?? 0, parts[2 * at + 1] ?? 0),
+  );
+}
 
 /** Number of elements to sample: all of a small buffer, evenly spread pieces of a larger one. */
 const SAMPLE_LENGTH = 65_536;
@@ -174,7 +184,8 @@ function pieceStarts(length: number): { start: number; end: number }[] {
   const count = SAMPLE_LENGTH / PIECE_LENGTH;
   return Array.from({ length: count }, (_, index) => {
     const start = Math.floor((length - PIECE_LENGTH) * index / (count - 1));
-    return { start, end: start + PIECE_LENGTH };
+    const whole = start - start % 4; // of packed elements, of which four fill whole bytes
+    return { start: whole, end: whole + PIECE_LENGTH };
   });
 }
 

@@ -1,6 +1,6 @@
 // The contents of a new buffer: a typed array or bytes as they are, or plain numbers, packed.
 
-import { type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
+import { type DType, dtypeOf, elementBytes, type HostArray, mayHold } from "../dtype.ts";
 import { bytesOf, type HostMemory, isHostMemory, looksLikeBuffer } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
@@ -100,13 +100,18 @@ function requireExact(values: readonly HostValue[]): void {
 function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {
   if (isTyped(source)) {
     const own = dtypeOf(source) ?? dtype;
-    const length = bytesOf(source, "upload").byteLength / elementBytes(own);
-    return { array: source, shape: shapeBeside(source, length) };
+    const { byteLength } = bytesOf(source, "upload");
+    const length = byteLength / elementBytes(mayHold(dtype, own) ? dtype : own);
+    return { array: source, shape: shapeBeside(source, wholeLength(dtype, byteLength, length)) };
   }
   if (!isBytes(source)) return packValues(iterableOf(source), dtype);
   const { byteLength } = bytesOf(source, "upload");
   const length = byteLength / elementBytes(dtype);
-  if (Number.isInteger(length)) return { array: source, shape: [length] };
+  return { array: source, shape: [wholeLength(dtype, byteLength, length)] };
+}
+
+function wholeLength(dtype: DType, byteLength: number, length: number): number {
+  if (Number.isInteger(length)) return length;
   throw new RangeError(
     `Cannot upload ${byteLength} bytes as ${dtype}: they do not divide into elements of ` +
       `${elementBytes(dtype)} bytes`,

@@ -1,7 +1,7 @@
 // The arithmetic of views: the bytes and the shape of a part of a buffer. Everything here is a pure
 // function; the buffer makes the view from the answer.
 
-import { type DType, elementBytes } from "../dtype.ts";
+import { alignmentOf, type DType, elementBytes, insideByte } from "../dtype.ts";
 import { describeNumber, describeNumbers } from "../words/format.ts";
 import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
@@ -156,7 +156,7 @@ function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
 export function shapeAs(viewed: Viewed, dtype: DType): Shape {
   const bytes = elementBytes(dtype);
   const { byteLength, byteOffset } = viewed;
-  if (byteLength % bytes !== 0 || byteOffset % bytes !== 0) {
+  if (byteLength % bytes !== 0 || byteOffset % alignmentOf(dtype) !== 0) {
     throw new RangeError(
       `Cannot view ${viewed} as ${dtype}: ${byteLength} bytes at offset ${byteOffset} ` +
         `do not divide into elements of ${bytes} bytes`,
@@ -219,5 +219,7 @@ function isPair(value: unknown): value is unknown[] {
 }
 
 function byteOffsetOf(viewed: Viewed, start: number): number {
-  return viewed.byteOffset + start * elementBytes(viewed.dtype);
+  const offset = viewed.byteOffset + start * elementBytes(viewed.dtype);
+  if (offset % 1 !== 0) throw insideByte(viewed.dtype, `view ${viewed} from element ${start} on`);
+  return offset;
 }

@@ -103,7 +103,7 @@ export function stridedCard(view: StridedView): Card {
       ["from", classNameOf(buffer.memoryResource)],
     ],
   };
-  const layout = { dtype, shape, strides, offset: buffer.byteOffset / bytes + view.offset };
+  const layout = { dtype, shape, strides, offset: view.offset, byteOffset: buffer.byteOffset };
   const block = blockOf(buffer);
   const shown = block.asleep === undefined
     ? previewPart(previewOf(layout, block))
@@ -112,8 +112,7 @@ export function stridedCard(view: StridedView): Card {
 }
 
 function layoutOf({ dtype, shape, byteOffset }: GpuBuffer): PreviewLayout {
-  const offset = byteOffset / elementBytes(dtype);
-  return { dtype, shape, strides: contiguousStrides(shape), offset };
+  return { dtype, shape, strides: contiguousStrides(shape), offset: 0, byteOffset };
 }
 
 /** The title and the line below it. */

@@ -1,8 +1,9 @@
 // The values of a buffer or a view for its card: the first and the last ones, a few hundred bytes,
 // and only if reading them needs no waiting.
 
-import { scalarOf } from "../buffers/element.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { scalarsIn } from "../buffers/element.ts";
+import type { HostValue } from "../buffers/host_values.ts";
+import { type DType, elementBytes, packLength } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";
@@ -16,8 +17,10 @@ export interface PreviewLayout {
   readonly shape: readonly number[];
   /** Elements from one step to the next along each axis. */
   readonly strides: readonly number[];
-  /** Index of the first element, from the start of the block. */
+  /** Index of the first element, counted from `byteOffset`. */
   readonly offset: number;
+  /** Bytes from the start of the block to the buffer. */
+  readonly byteOffset: number;
 }
 
 /** Some values of a buffer, or the reason why they are not shown. */
@@ -44,7 +47,7 @@ export function previewOf(layout: PreviewLayout, allocation: Allocation): Previe
   if (activeCapture() !== undefined) return { missing: "a capture is running" };
   try {
     if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
-    return layOut(gridOf(layout), (indices) => readElements(layout.dtype, allocation, indices));
+    return layOut(gridOf(layout), (indices) => readElements(layout, allocation, indices));
   } catch (error) {
     return { missing: `cannot be read: ${messageOf(error)}` };
   }
@@ -115,17 +118,20 @@ function layOut(
 
 /** Reads elements without the buffer's span, which counts as a use and allocates a lazy one. */
 function readElements(
-  dtype: DType,
+  { dtype, byteOffset }: PreviewLayout,
   allocation: Allocation,
   indices: readonly number[],
 ): Map<number, string> {
-  const elementLength = elementBytes(dtype);
+  const [each, packed] = [elementBytes(dtype), packLength(dtype)];
   const texts = new Map<number, string>();
   for (const { start, count } of runsOf(indices)) {
-    const bytes = readBytes(allocation, start * elementLength, count * elementLength);
-    for (let at = 0; at < count; at++) {
-      const value = bytes?.slice(at * elementLength, (at + 1) * elementLength);
-      texts.set(start + at, value === undefined ? UNWRITTEN : textIn(dtype, value));
+    const first = start - start % packed; // of those that share its byte
+    const length = Math.ceil((start + count - first) / packed) * packed;
+    const bytes = readBytes(allocation, byteOffset + first * each, length * each);
+    const values = bytes === undefined ? [] : scalarsIn(dtype, bytes);
+    for (let at = first; at < first + length; at++) {
+      const value = values[at - first];
+      texts.set(at, value === undefined ? UNWRITTEN : textIn(dtype, value));
     }
   }
   return texts;
@@ -148,7 +154,7 @@ function readBytes(
   allocation: Allocation,
   byteOffset: number,
   byteLength: number,
-): Uint8Array | undefined {
+): Uint8Array<ArrayBuffer> | undefined {
   const memory = new Uint8Array(byteLength);
   const address = allocation.address + BigInt(byteOffset);
   const span = { allocation, address, byteLength };
@@ -173,8 +179,7 @@ function isQuiet({ usage, context }: Allocation): boolean {
   return false;
 }
 
-function textIn(dtype: DType, bytes: Uint8Array<ArrayBuffer>): string {
-  const value = scalarOf(dtype, bytes);
+function textIn(dtype: DType, value: HostValue): string {
   return textOf(dtype === "bool" ? value !== 0 : value);
 }
 
@@ -182,7 +187,11 @@ function textIn(dtype: DType, bytes: Uint8Array<ArrayBuffer>): string {
 const MAX_WHOLE = 1e9;
 
 /** Formats a number with six significant digits, in scientific form where it would be long. */
-export function textOf(value: number | bigint | boolean): string {
+export function textOf(value: HostValue): string {
+  if (typeof value === "object") {
+    const im = textOf(value.im);
+    return `${textOf(value.re)}${im.startsWith("-") ? "" : "+"}${im}i`;
+  }
   if (typeof value !== "number" || !Number.isFinite(value)) return String(value);
   if (Object.is(value, -0)) return "-0";
   if (Number.isInteger(value) && Math.abs(value) < MAX_WHOLE) return String(value);

@@ -749,7 +749,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *
    * @throws TypeError for an address without such a struct, for memory that the driver does not
    *   know (such as ordinary host memory) or that belongs to another simulated driver, and for
-   *   element types that buffers lack, such as 8-bit floats.
+   *   element types that buffers lack, such as complex128.
    * @throws RangeError when the array leaves its memory, or is not contiguous.
    */
   fromDLPack<D extends DType = DType>(

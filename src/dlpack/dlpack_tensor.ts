@@ -24,7 +24,7 @@ import { formatAddress } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import { toDLDataType } from "./element_types.ts";
+import { pairedFor } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
 import { MAX_AXES } from "./read_tensor.ts";
 import { type StructPlace, takePlace } from "./struct_memory.ts";
@@ -249,10 +249,11 @@ function placeOf({ allocation, address }: TensorSource): DLPlace {
 
 /** Writes the struct, followed by the shape and the strides. */
 function writeStruct(
-  { dtype, shape, strides }: TensorSource,
+  source: TensorSource,
   struct: DLPlace & { versioned: boolean; flags: number; deleter: bigint },
 ): StructPlace {
   const { versioned, type, id, data, flags, deleter } = struct;
+  const { type: dtype, shape, strides } = pairedFor(source.dtype, source);
   const layout = versioned ? DLManagedTensorVersioned : DLManagedTensor;
   const ndim = shape.length;
   const place = takePlace(layout.byteLength + 16 * ndim);
@@ -264,7 +265,7 @@ function writeStruct(
     data: versioned || data !== 0n ? data : place.address,
     device: { device_type: type, device_id: id },
     ndim,
-    dtype: toDLDataType(dtype),
+    dtype,
     shape: shapeAddress,
     strides: shapeAddress + BigInt(8 * ndim),
   };

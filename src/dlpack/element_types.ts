@@ -26,9 +26,24 @@ export function toDLDataType(dtype: DType): DLDataTypeFields {
   return { code: dlpackCode(dtype), bits: 8 * elementBytes(dtype), lanes: 1 };
 }
 
+/**
+ * Returns an element type and a shape for a library: two elements of 4 bits are one of PyTorch's
+ * `float4_e2m1fn_x2`, which halves the last axis. With an odd last axis they are single elements.
+ */
+export function pairedFor(
+  dtype: DType,
+  { shape, strides }: { readonly shape: readonly number[]; readonly strides: readonly number[] },
+) {
+  const [type, last] = [toDLDataType(dtype), shape.at(-1)];
+  if (type.bits !== 4 || last === undefined || last % 2 !== 0) return { type, shape, strides };
+  const outer = strides.slice(0, -1).map((stride) => stride / 2);
+  const halved = [...shape.slice(0, -1), last / 2];
+  return { type: { ...type, lanes: 2 }, shape: halved, strides: [...outer, 1] };
+}
+
 /** Finds the element type for one of DLPack's; undefined when the kit lacks it. */
 export function fromDLDataType({ code, bits, lanes }: DLDataTypeFields): DType | undefined {
-  if (lanes !== 1) return undefined;
+  if (lanes !== 1 && (lanes !== 2 || bits !== 4)) return undefined;
   return DTYPE_NAMES.find((dtype) => {
     return dlpackCode(dtype) === code && 8 * elementBytes(dtype) === bits;
   });

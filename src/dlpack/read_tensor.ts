@@ -7,7 +7,7 @@ import {
   DLPACK_FLAG_BITMASK,
   DLPACK_VERSION,
 } from "../../ffi/dlpack.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { alignmentOf, type DType, elementBytes, insideByte, packLength } from "../dtype.ts";
 import { formatAddress } from "../words/format.ts";
 import { type DLDataTypeFields, fromDLDataType, wordsOf } from "./element_types.ts";
 import { isReadable, readForeign } from "./foreign_bytes.ts";
@@ -71,13 +71,22 @@ export function readTensor(address: bigint, { versioned }: { versioned: boolean 
     throw refuse(`its memory is of ${deviceName}, expected CUDA's or the host's`);
   }
   const dtype = typeOf(tensor.dtype, refuse);
-  const layout = layoutOf(tensor, refuse);
+  const layout = singled(tensor.dtype.lanes, layoutOf(tensor, refuse), refuse);
   const { data, byte_offset } = tensor;
   const isEmpty = layout.length === 0;
-  const bytes = BigInt(elementBytes(dtype));
+  const [bytes, byteLength] = [BigInt(alignmentOf(dtype)), layout.length * elementBytes(dtype)];
+  if (packLength(dtype) > 1) {
+    if (byteLength % 1 !== 0) {
+      throw insideByte(dtype, `use the DLPack struct at ${formatAddress(address)}`);
+    }
+    const isPadded = (flags & BigInt(DLPACK_FLAG_BITMASK.IS_SUBBYTE_TYPE_PADDED)) !== 0n;
+    if (isPadded || layout.offset !== 0) {
+      throw refuse(`its elements of ${dtype} are not packed from the first on`);
+    }
+  }
   const first = data + byte_offset;
   const start = first - BigInt(layout.offset) * bytes;
-  const end = start + BigInt(layout.length) * bytes;
+  const end = start + BigInt(byteLength);
   if (!isEmpty && data === 0n) throw refuse("its data is null, and it has elements");
   if (!isEmpty && (start <= 0n || end > END || first >= END)) {
     throw refuse("its elements leave the addresses that there are", RangeError);
@@ -178,6 +187,25 @@ function layoutOf(
     strides: isEmpty ? shape.map(() => 0) : usedStrides(shape, strides),
     offset: Number(-lowest),
     length: Number(length),
+  };
+}
+
+/** Counts vectors of `lanes` elements as elements along the last axis. */
+function singled(
+  lanes: number,
+  layout: ReturnType<typeof layoutOf>,
+  refuse: Refuse,
+): ReturnType<typeof layoutOf> {
+  const { shape, strides, length } = layout;
+  if (lanes === 1) return layout;
+  if (shape.length === 0 || strides.at(-1) !== 1 && length > 0) {
+    throw refuse("its pairs of elements do not lie side by side along a last axis");
+  }
+  return {
+    shape: shape.with(-1, lanes * (shape.at(-1) ?? 0)),
+    strides: strides.map((stride, axis) => axis === strides.length - 1 ? stride : lanes * stride),
+    offset: lanes * layout.offset,
+    length: lanes * length,
   };
 }
 

@@ -7,7 +7,7 @@ import { formatShape } from "../buffers/shape.ts";
 import { StridedView } from "../buffers/strided_view.ts";
 import { type MemorySpan, partOf } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { type DType, elementBytes, insideByte } from "../dtype.ts";
 import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import type { Access } from "../memory/stream_usage.ts";
 import { describeValue, formatCount } from "../words/format.ts";
@@ -538,6 +538,7 @@ function reduced(places: readonly Placed[], partCount: number, call: string): El
 function movedParts(places: readonly Placed[], partCount: number, call: string): Elements {
   const { count, dtype } = partsOf(places, partCount, call);
   const { type, scale } = typeForMove(dtype);
+  if (count * scale % 1 !== 0) throw insideByte(dtype, `call ${call}() with ${count} elements`);
   return { type, count: BigInt(count * scale), byteLength: count * elementBytes(dtype) };
 }
 

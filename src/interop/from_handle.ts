@@ -5,7 +5,7 @@ import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { PLACE_KINDS, type PlaceOptions } from "../buffers/place_options.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../driver/context.ts";
-import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { alignmentOf, DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { Allocation, type Lender } from "../memory/allocation.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
@@ -171,10 +171,11 @@ function layoutOf<D extends DType>(
   if (typeof address !== "bigint") {
     throw new TypeError(`Cannot use ${describeValue(address)} as an address: expected a bigint`);
   }
-  if (address % BigInt(bytes) !== 0n) {
+  const alignment = alignmentOf(dtype);
+  if (address % BigInt(alignment) !== 0n) {
     throw new RangeError(
       `Cannot use ${formatAddress(address)} as an address of ${dtype}: it is no multiple of ` +
-        `${bytes}`,
+        `${alignment}`,
     );
   }
   if (byteLength % bytes !== 0) {

@@ -2,7 +2,7 @@
 // element type, the order and the shape. Read strictly, because it says how many bytes to trust.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { type DType, DTYPE_NAMES, elementBytes, packLength } from "../dtype.ts";
 import { otherSort } from "../words/file_sorts.ts";
 import { describeValue, visibleText } from "../words/format.ts";
 import { requireKind, TEXT } from "../words/options.ts";
@@ -66,6 +66,7 @@ const TYPES: Readonly<Record<string, DType>> = {
   u4: "uint32",
   u8: "uint64",
   b1: "bool",
+  c8: "complex64",
 };
 
 /** Letters that numpy takes as well, with their sizes on Linux. */
@@ -84,6 +85,7 @@ const LETTERS: Readonly<Record<string, DType>> = {
   L: "uint64",
   q: "int64",
   Q: "uint64",
+  F: "complex64",
   p: "int64",
   P: "uint64",
   n: "int64",
@@ -96,6 +98,7 @@ const NAMES: Readonly<Record<string, DType>> = {
   half: "float16",
   single: "float32",
   double: "float64",
+  csingle: "complex64",
   float: "float64",
   byte: "int8",
   ubyte: "uint8",
@@ -115,14 +118,21 @@ const NAMES: Readonly<Record<string, DType>> = {
   bool_: "bool",
 };
 
-/** The name by which numpy saves bfloat16 of the package ml_dtypes; its own structures have "|V2". */
+/** The names by which numpy saves floats of the package ml_dtypes; its own structures have "|V2". */
 const BFLOAT16 = "<V2";
+const BYTE_FLOAT = "<V1";
+const FLOAT8_E5M2 = "<f1";
+
+/** Types of ml_dtypes that files do not tell from each other, by their size. */
+const UNTYPED: Readonly<Record<string, readonly DType[]>> = {
+  V2: ["bfloat16"],
+  V1: DTYPE_NAMES.filter((name) => name.startsWith("float8")),
+};
 
 /** Words for kinds of elements that the kit lacks. */
 const STRANGERS: Readonly<Record<string, string>> = {
   O: "objects, which only Python reads, and which may run a program of their writer's",
   c: "byte strings",
-  c8: "complex numbers",
   c16: "complex numbers",
   c32: "complex numbers",
   f12: "floats of a size that GPUs do not have",
@@ -131,9 +141,7 @@ const STRANGERS: Readonly<Record<string, string>> = {
   longdouble: "floats of a size that GPUs do not have",
   float96: "floats of a size that GPUs do not have",
   float128: "floats of a size that GPUs do not have",
-  complex64: "complex numbers",
   complex128: "complex numbers",
-  F: "complex numbers",
   D: "complex numbers",
   S: "byte strings",
   U: "texts",
@@ -169,7 +177,7 @@ export function headerBytesOf(path: string, start: Uint8Array): number {
 }
 
 /**
- * Reads a whole header. Elements of 2 bytes without a type are bfloat16 where `expected` says so.
+ * Reads a whole header. Elements of 1 or 2 bytes without a type are those that `expected` says.
  *
  * @throws NumpyError when it breaks the format, or the kit lacks the element type.
  */
@@ -190,7 +198,7 @@ export function readNpyHeader(path: string, header: Uint8Array, expected?: DType
 /**
  * Writes the header of an array in C order.
  *
- * @throws TypeError for more than 64 axes, which numpy does not have.
+ * @throws TypeError for more than 64 axes, and for packed elements, which numpy does not have.
  */
 export function encodeNpyHeader(
   dtype: DType,
@@ -215,7 +223,14 @@ export function encodeNpyHeader(
 
 function descrOf(dtype: DType): string {
   const code = Object.keys(TYPES).find((name) => TYPES[name] === dtype);
-  if (code === undefined) return BFLOAT16;
+  if (packLength(dtype) > 1) {
+    throw new TypeError(
+      `Cannot save ${dtype} for numpy, which has no packed elements: astype("float32"), or save ` +
+        'as("uint8"), their bytes',
+    );
+  }
+  // Also float8_e5m2, which ml_dtypes calls "<f1": numpy cannot read that by itself.
+  if (code === undefined) return dtype === "bfloat16" ? BFLOAT16 : BYTE_FLOAT;
   return `${code.endsWith("1") ? "|" : "<"}${code}`;
 }
 
@@ -332,18 +347,22 @@ function typeOf(
   expected: DType | undefined,
 ): { dtype: DType; isBigEndian: boolean } {
   const [, order = "", name = ""] = /^([<>=|]?)(.*)$/s.exec(descr) ?? [];
-  const isUntyped = descr === "|V2" || descr === "V2";
-  const dtype = descr === BFLOAT16 || (isUntyped && expected === "bfloat16")
-    ? "bfloat16"
-    : ownValue(TYPES, name) ?? ownValue(LETTERS, name) ?? ownValue(NAMES, descr);
+  const possible = order === ">" ? [] : ownValue(UNTYPED, name) ?? [];
+  const dtype = possible.find((type) => type === expected) ??
+    (descr === BFLOAT16 ? "bfloat16" : descr === FLOAT8_E5M2 ? "float8_e5m2" : undefined) ??
+    ownValue(TYPES, name) ?? ownValue(LETTERS, name) ?? ownValue(NAMES, descr);
   if (dtype !== undefined) {
     return { dtype, isBigEndian: order === ">" && elementBytes(dtype) > 1 };
   }
   const [kind = ""] = /^[a-zA-Z](?=\d*$|\d*\[)/.exec(name) ?? [];
   const words = ownValue(STRANGERS, name) ?? ownValue(STRANGERS, kind);
-  const reason = isUntyped
-    ? `${words}; pass { dtype: "bfloat16" } to loadNpy() if they are that`
-    : words;
+  const [first, ...others] = possible;
+  const reason = first === undefined
+    ? words
+    : `${words}; pass { dtype: "${first}" }${
+      others.length > 0 ? " or its like" : ""
+    } to loadNpy() ` +
+      `if they are that`;
   throw new NumpyError(
     path,
     `its elements are ${describeValue(descr)}, ${reason ?? "a type that the kit does not know"}`,

@@ -37,7 +37,16 @@ CODES = {
     "float16": ("e", "<f2", 2, 16),
     "float32": ("f", "<f4", 2, 32),
     "float64": ("d", "<f8", 2, 64),
+    "complex64": (None, "<c8", 5, 64),
     "bfloat16": (None, None, 4, 16),
+    "float8_e4m3fn": (None, None, 10, 8),
+    "float8_e4m3fnuz": (None, None, 11, 8),
+    "float8_e5m2": (None, None, 12, 8),
+    "float8_e5m2fnuz": (None, None, 13, 8),
+    "float8_e8m0fnu": (None, None, 14, 8),
+    "float6_e2m3fn": (None, None, 15, 6),
+    "float6_e3m2fn": (None, None, 16, 6),
+    "float4_e2m1fn": (None, None, 17, 4),
 }
 BY_FORMAT = {code[0]: name for name, code in CODES.items() if code[0]}
 BY_FORMAT.update({"l": "int64", "L": "uint64", "c": "uint8"})
@@ -108,6 +117,11 @@ class Offer:
 
     def __init__(self, owner, data, device, dtype, shape, strides, flags, versioned):
         _, _, code, bits = CODES[dtype]
+        # Two elements of 4 bits are one of PyTorch's float4_e2m1fn_x2.
+        lanes = 2 if bits == 4 and shape and shape[-1] % 2 == 0 else 1
+        if lanes == 2:
+            shape = (*shape[:-1], shape[-1] // 2)
+            strides = (*(stride // 2 for stride in strides[:-1]), 1)
         self.owner = owner
         self.versioned = versioned
         self.tables = (ctypes.c_int64 * max(2 * len(shape), 1))(*shape, *strides)
@@ -120,7 +134,7 @@ class Offer:
         # The struct must not begin with zero, and without a version it begins with this address.
         start = data if versioned or data else self.address
         struct.tensor = Tensor(
-            start, *device, len(shape), code, bits, 1, table, table + 8 * len(shape), 0
+            start, *device, len(shape), code, bits, lanes, table, table + 8 * len(shape), 0
         )
         struct.deleter = deleter
         if versioned:
@@ -182,12 +196,12 @@ def copy_of(data, dtype, shape, strides):
     """Copies the bytes of an array in the host's memory, and returns them with the first element's address."""
     if 0 in shape:
         return None, 0
-    size = CODES[dtype][3] // 8
+    bits = CODES[dtype][3]
     steps = [(count - 1) * stride for count, stride in zip(shape, strides)]
     lowest, highest = (sum(pick(0, step) for step in steps) for pick in (min, max))
-    memory = ctypes.create_string_buffer((highest - lowest + 1) * size)
-    ctypes.memmove(memory, data + lowest * size, len(memory))
-    return memory, ctypes.addressof(memory) - lowest * size
+    memory = ctypes.create_string_buffer((highest - lowest + 1) * bits // 8)
+    ctypes.memmove(memory, data + lowest * bits // 8, len(memory))
+    return memory, ctypes.addressof(memory) - lowest * bits // 8
 
 
 class Array:

@@ -5,7 +5,14 @@ import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import { hostDestination, hostSource } from "../buffers/host_elements.ts";
 import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape.ts";
-import { allocateBits, type ArrayOf, type DType, elementBytes, fromBfloat16 } from "../dtype.ts";
+import {
+  allocateBits,
+  type ArrayOf,
+  type DType,
+  elementBytes,
+  packLength,
+  valuesIn,
+} from "../dtype.ts";
 import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
@@ -148,7 +155,7 @@ export class DeviceParts<D extends DType = DType>
   }
 
   /**
-   * Copies the parts into a new typed array of the whole (bfloat16 as Float32Array), over the links of
+   * Copies the parts into a new typed array of the whole (small floats as Float32Array), over the links of
    * all devices at once; it shows the effects of all earlier calls. If each device has the whole
    * array, each gives a share of it.
    *
@@ -175,7 +182,7 @@ export class DeviceParts<D extends DType = DType>
     const moves = this.split === "replicate" ? this.#shares : this.#moves;
     await moveParts({ ...options, direction: "download", dtype, memory, isWide, moves });
     if (destination !== undefined) return destination;
-    return host instanceof Uint16Array && dtype === "bfloat16" ? fromBfloat16(host) : host;
+    return valuesIn<DType>(dtype, host as never);
   }
 
   /** Frees all buffers, once the devices are done with them. A second call does nothing. */
@@ -237,9 +244,11 @@ export class DeviceParts<D extends DType = DType>
   /** The moves of a share of the whole for each device. */
   get #shares(): readonly PartMove[] {
     const length = countOf(this.shape);
-    const starts = evenStarts(length, this.length);
+    const packed = packLength(this.dtype);
+    const starts = evenStarts(length / packed, this.length);
     return this.#buffers.map((whole, part) => {
-      const [offset = 0, end = length] = [starts[part], starts[part + 1]];
+      const [offset = 0, end = length] = [starts[part], starts[part + 1]]
+        .map((start) => start === undefined ? undefined : start * packed);
       const rows = { offset, length: end - offset, pitch: end - offset, rowCount: 1 };
       return { buffer: whole.subarray(offset, end), rows };
     });

@@ -1,7 +1,8 @@
 // Rules for the distribution of tensors over several devices, by their names.
 
-import { formatAxes, formatShape, resolveStep } from "../buffers/shape.ts";
-import { type HeldAs, heldAs } from "../interop/safetensors/formats.ts";
+import { formatAxes, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
+import { typeOf } from "../interop/safetensors/formats.ts";
+import type { DType } from "../dtype.ts";
 import type { TensorEntry } from "../interop/safetensors/header.ts";
 import { visibleText } from "../words/format.ts";
 import { isRecord, type OptionKind } from "../words/options.ts";
@@ -20,7 +21,9 @@ export const PLACEMENT_RULES: OptionKind = {
 };
 
 /** A tensor, and its parts. */
-export interface DistributedTensor extends HeldAs {
+export interface DistributedTensor {
+  readonly dtype: DType;
+  readonly shape: Shape;
   /** The tensor as the file describes it. */
   readonly entry: TensorEntry;
   /** The parts of the buffer that holds it. */
@@ -48,10 +51,10 @@ export function distribute(
         `[/./, "replicate"]`,
     );
   }
-  const held = heldAs(entry.format, entry);
+  const { shape } = entry;
+  const dtype = typeOf(entry.format);
   const split = axisOf(rule[1], entry);
-  const subject = { dtype: entry.format, shape: held.shape, count };
-  return { ...held, entry, layout: splitArray(subject, { split }) };
+  return { dtype, shape, entry, layout: splitArray({ dtype, shape, count }, { split }) };
 }
 
 /**
@@ -85,9 +88,7 @@ function axisOf(placement: Placement, entry: TensorEntry): Split {
       `${what} along axis ${placement.split}: it has ${formatAxes(shape)}`,
     );
   }
-  const held = heldAs(format, entry);
-  if (held.shape.length >= shape.length && held.shape[axis] === shape[axis]) return axis;
-  throw new RangeError(`${what} along an axis: its elements are parts of bytes; replicate it`);
+  return axis;
 }
 
 /** search() and not test(): a pattern with the flag "g" would remember its last position. */

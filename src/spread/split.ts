@@ -2,6 +2,7 @@
 // rows of the whole that hold its elements.
 
 import { countOf, formatAxes, formatShape, resolveStep, type Shape } from "../buffers/shape.ts";
+import { type DType, elementBytes, insideByte } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { eitherOf, listOf, NUMBER, oneOf, type OptionKind } from "../words/options.ts";
 
@@ -62,8 +63,7 @@ export interface SplitLayout {
 
 /** An array to distribute. */
 export interface SplitSubject {
-  /** Name of its element type, for messages. */
-  readonly dtype: string;
+  readonly dtype: DType;
   readonly shape: Shape;
   /** Number of parts. */
   readonly count: number;
@@ -106,6 +106,10 @@ export function splitArray(
   const rowCount = countOf(shape.slice(0, axis));
   const parts = starts.map((start, part): PartLayout => {
     const length = (starts[part + 1] ?? size) - start;
+    if (length * inner * elementBytes(subject.dtype) % 1 !== 0) {
+      const what = `split ${formatShape(subject.dtype, shape)} along axis ${axis}`;
+      throw insideByte(subject.dtype, what);
+    }
     return {
       shape: Object.freeze(shape.with(axis, length)),
       rows: { offset: start * inner, length: length * inner, pitch: size * inner, rowCount },

@@ -15,7 +15,12 @@ import {
 } from "../../src/dtype.ts";
 
 /** Name, bytes, DLPack code, the array that holds it. */
-const TABLE: readonly [DType, number, number, new (length: number) => HostArray][] = [
+const TABLE: readonly [
+  DType,
+  number,
+  number,
+  { new (length: number): HostArray; readonly BYTES_PER_ELEMENT: number },
+][] = [
   ["float16", 2, 2, Float16Array],
   ["bfloat16", 2, 4, Uint16Array],
   ["float32", 4, 2, Float32Array],
@@ -29,9 +34,18 @@ const TABLE: readonly [DType, number, number, new (length: number) => HostArray]
   ["uint32", 4, 1, Uint32Array],
   ["uint64", 8, 1, BigUint64Array],
   ["bool", 1, 6, Uint8Array],
+  ["float8_e4m3fn", 1, 10, Uint8Array],
+  ["float8_e5m2", 1, 12, Uint8Array],
+  ["float8_e8m0fnu", 1, 14, Uint8Array],
+  ["float8_e4m3fnuz", 1, 11, Uint8Array],
+  ["float8_e5m2fnuz", 1, 13, Uint8Array],
+  ["float6_e2m3fn", 0.75, 15, Uint8Array],
+  ["float6_e3m2fn", 0.75, 16, Uint8Array],
+  ["float4_e2m1fn", 0.5, 17, Uint8Array],
+  ["complex64", 8, 5, Float32Array],
 ];
 
-Deno.test("DTYPE_NAMES lists the thirteen element types", () => {
+Deno.test("DTYPE_NAMES lists the twenty-two element types", () => {
   assertEquals(DTYPE_NAMES, TABLE.map(([name]) => name));
 });
 
@@ -41,23 +55,27 @@ for (const [name, bytes, code, HostClass] of TABLE) {
   });
 
   Deno.test(`allocateBits() makes a zeroed array for ${name}`, () => {
-    const array = allocateBits(name, 3);
+    const array = allocateBits(name, 4);
     assertInstanceOf(array, HostClass);
-    assertEquals([array.length, array.byteLength], [3, 3 * bytes]);
-    assertEquals(new Uint8Array(array.buffer), new Uint8Array(3 * bytes));
+    const byteLength = 4 * bytes;
+    assertEquals([array.length, array.byteLength], [
+      byteLength / HostClass.BYTES_PER_ELEMENT,
+      byteLength,
+    ]);
+    assertEquals(new Uint8Array(array.buffer), new Uint8Array(byteLength));
   });
 
   Deno.test(`viewBits() shows memory as ${name} without a copy`, () => {
-    const buffer = new ArrayBuffer(8 * bytes);
-    const array = viewBits(name, { buffer, byteOffset: 2 * bytes, length: 3 });
+    const buffer = new ArrayBuffer(8 + 8 * bytes);
+    const array = viewBits(name, { buffer, byteOffset: 8, length: 4 });
     assertInstanceOf(array, HostClass);
     assertStrictEquals(array.buffer, buffer);
-    assertEquals([array.byteOffset, array.length], [2 * bytes, 3]);
+    assertEquals([array.byteOffset, array.byteLength], [8, 4 * bytes]);
   });
 }
 
 Deno.test("dtypeOf() finds the type of every typed array", () => {
-  const plain = TABLE.filter(([name]) => name !== "bfloat16" && name !== "bool");
+  const plain = TABLE.filter(([name]) => /^(u?int|float)\d+$/.test(name));
   assertEquals(
     plain.map(([, , , HostClass]) => dtypeOf(new HostClass(0))),
     plain.map(([name]) => name),
@@ -98,6 +116,13 @@ const MEANT: Readonly<Record<string, DType>> = {
   "uint8_t": "uint8",
   "Float32Array": "float32",
   "BigInt64Array": "int64",
+  "F8_E4M3": "float8_e4m3fn",
+  "f8_e5m2": "float8_e5m2",
+  "F8_E8M0": "float8_e8m0fnu",
+  "F4_E2M1": "float4_e2m1fn",
+  "torch.float4_e2m1fn_x2": "float4_e2m1fn",
+  "c64": "complex64",
+  "torch.cfloat": "complex64",
 };
 
 Deno.test("elementBytes() names the type that is called otherwise elsewhere", () => {
@@ -108,7 +133,9 @@ Deno.test("elementBytes() names the type that is called otherwise elsewhere", ()
   }
   const words = 'function Uint16Array (did you mean "uint16"?) as an element type';
   assertThrows(() => elementBytes(Uint16Array as never), TypeError, words);
-  for (const name of ["complex64", "f8", "<f1", "", "float23", "__proto__", {}]) {
+  for (
+    const name of ["complex128", "f8", "fp8", "f8_e3m4", "<f1", "", "float23", "__proto__", {}]
+  ) {
     const error = assertThrows(() => elementBytes(name as DType), TypeError);
     assertEquals(error.message.includes("did you mean"), false);
   }

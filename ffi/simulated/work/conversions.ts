@@ -2,6 +2,15 @@
 // a GPU's, to the last bit.
 
 import type { SimulatedKernel, SimulatedLaunch } from "../options.ts";
+import {
+  decodeFloats,
+  encodeFloats,
+  type FloatLayout,
+  layoutOfCode,
+  oddWords,
+  packBits,
+  unpackBits,
+} from "../../small_floats.ts";
 import type { Launch } from "./kernel.ts";
 import { gather } from "./strided_memory.ts";
 
@@ -10,6 +19,7 @@ type Numbers = ArrayLike<number> | ArrayLike<bigint>;
 
 /** An element type, by its number in the kernels. */
 interface ElementType {
+  /** Bytes of one element; a part of one where elements are packed. */
   readonly bytes: number;
   /** It holds whole numbers of 64 bits. */
   readonly isWide: boolean;
@@ -17,6 +27,9 @@ interface ElementType {
   /** Writes numbers as elements, each rounded once. */
   readonly write: (values: Float64Array) => Uint8Array;
 }
+
+const BOOL = 12;
+const COMPLEX = 19;
 
 const TYPES: Readonly<Record<number, ElementType>> = {
   0: plain(Uint8Array),
@@ -30,19 +43,24 @@ const TYPES: Readonly<Record<number, ElementType>> = {
   9: { ...plain(Float16Array), write: (values) => bytesOf(withOneNaN(new Float16Array(values))) },
   10: { ...plain(Float32Array), write: (values) => bytesOf(withOneNaN(new Float32Array(values))) },
   11: { ...plain(Float64Array), write: (values) => bytesOf(withOneNaN(values)) },
-  12: {
+  [BOOL]: {
     ...plain(Uint8Array),
     read: (bytes) => bytes.map((byte) => byte === 0 ? 0 : 1),
     write: (values) => Uint8Array.from(values, (value) => value === 0 ? 0 : 1),
   },
-  13: {
-    bytes: 2,
+  13: floats(
+    { bits: 16, mantissaBits: 7, bias: 127, largest: 0x7f7f, specials: "ieee" },
+    Uint16Array,
+  ),
+  [COMPLEX]: {
+    bytes: 8,
     isWide: false,
-    read: (bytes) => {
-      const words = Uint32Array.from(new Uint16Array(bytes.buffer), (bits) => bits << 16);
-      return new Float32Array(words.buffer);
+    read: ({ buffer }) => new Float32Array(buffer).filter((_, at) => at % 2 === 0),
+    write: (values) => {
+      const parts = new Float32Array(2 * values.length);
+      for (const [at, value] of values.entries()) parts[2 * at] = value;
+      return bytesOf(withOneNaN(parts));
     },
-    write: (values) => bytesOf(bfloat16Of(values)),
   },
 };
 
@@ -58,7 +76,7 @@ const LAYOUT_BYTES = (2 * AXIS_COUNT + 1) * 8;
 function run(launch: SimulatedLaunch): void {
   const { to, from, count, toType, fromType } = argumentsOf(launch);
   for (let start = 0; start < count; start += PIECE_ELEMENTS) {
-    const length = Math.min(PIECE_ELEMENTS, count - start);
+    const length = Math.min(PIECE_ELEMENTS, count - start); // whole bytes of packed elements
     const bytes = typeOf(fromType).bytes;
     const elements = launch.read(from + BigInt(start * bytes), length * bytes);
     const place = to + BigInt(start * typeOf(toType).bytes);
@@ -67,9 +85,10 @@ function run(launch: SimulatedLaunch): void {
 }
 
 function strided(launch: Launch): void {
-  const { to, from, toType, fromType } = argumentsOf(launch);
+  const { to, from, count, toType, fromType } = argumentsOf(launch);
   const layout = launch.parameters[5] ?? new DataView(new ArrayBuffer(LAYOUT_BYTES));
   const word = (at: number) => Number(layout.getBigInt64(8 * at, true));
+  if (word(AXIS_COUNT - 1) === count && word(2 * AXIS_COUNT - 1) === 1) return run(launch);
   const elements = gather(launch, {
     address: from,
     elementBytes: typeOf(fromType).bytes,
@@ -83,6 +102,7 @@ function strided(launch: Launch): void {
 export const CONVERSION_KERNELS: Readonly<Record<string, SimulatedKernel>> = {
   vramkit_convert: { run },
   vramkit_convert_strided: { run: strided },
+  vramkit_convert_any: { run: strided },
 };
 
 function argumentsOf({ parameters }: SimulatedLaunch) {
@@ -92,23 +112,30 @@ function argumentsOf({ parameters }: SimulatedLaunch) {
 }
 
 function typeOf(code: number): ElementType {
-  const found = TYPES[code];
+  const layout = layoutOfCode(code);
+  const found = layout === undefined ? TYPES[code] : floats(layout, Uint8Array);
   if (found === undefined) throw new RangeError(`Cannot convert elements of type ${code}`);
   return found;
 }
 
 function converted(elements: Uint8Array<ArrayBuffer>, from: number, to: number): Uint8Array {
   if (from === to && from < BIT_TYPES) return elements;
+  if (from === COMPLEX && to === BOOL) {
+    const parts = new Float32Array(elements.buffer);
+    return Uint8Array.from({ length: parts.length / 2 }, (_, at) => {
+      return parts[2 * at] !== 0 || parts[2 * at + 1] !== 0 ? 1 : 0;
+    });
+  }
   const [source, target] = [typeOf(from), typeOf(to)];
   const values = source.read(elements);
   if (target.isWide) return bytesOf(BigUint64Array.from(values as ArrayLike<number>, wholeOf));
   if (!source.isWide) return target.write(Float64Array.from(values as ArrayLike<number>));
   // A float of 64 bits is rounded to nearest, a smaller one must not be rounded twice, and whole
   // numbers and truths are told by the lowest bits.
-  const numberOf = to === 11 ? Number : to > 8 && to !== 12 ? oddNumberOf : lowWordOf;
+  const numberOf = to === 11 ? Number : to > 8 && to !== BOOL ? oddNumberOf : lowWordOf;
   const numbers = Float64Array.from(
     values as unknown as ArrayLike<number>,
-    (value) => to === 12 ? Number(BigInt(value) !== 0n) : numberOf(BigInt(value)),
+    (value) => to === BOOL ? Number(BigInt(value) !== 0n) : numberOf(BigInt(value)),
   );
   return target.write(numbers);
 }
@@ -133,20 +160,25 @@ function oddNumberOf(value: bigint): number {
   return value < 0n ? -odd : odd;
 }
 
-/** Rounds to bfloat16, once and to nearest even. */
-function bfloat16Of(values: Float64Array): Uint16Array {
-  const [float, word] = [new Float32Array(1), new Uint32Array(1)];
-  const bits = new Uint32Array(float.buffer);
-  return Uint16Array.from(values, (value) => {
-    if (Number.isNaN(value)) return 0x7fc0;
-    float[0] = value;
-    word[0] = bits[0] ?? 0;
-    const near = float[0] ?? 0;
-    // Towards zero, with a last bit that tells a lost remainder.
-    if (near !== value) word[0] = (Math.abs(near) > Math.abs(value) ? word[0] - 1 : word[0]) | 1;
-    const whole = word[0];
-    return (whole + 0x7fff + ((whole >>> 16) & 1)) >>> 16;
-  });
+/** Floats that JavaScript has no array for. */
+function floats(
+  layout: FloatLayout,
+  Codes: typeof Uint8Array | typeof Uint16Array,
+): ElementType {
+  const { bits } = layout;
+  return {
+    bytes: bits / 8,
+    isWide: false,
+    read: (bytes) => {
+      const count = bytes.length * 8 / bits;
+      const codes = bits < 8 ? unpackBits(bytes, { bits, count }) : new Codes(bytes.buffer);
+      return decodeFloats(layout, codes);
+    },
+    write: (values) => {
+      const codes = encodeFloats(layout, oddWords(values));
+      return bits < 8 ? packBits(codes, bits) : bytesOf(codes);
+    },
+  };
 }
 
 /** NaN has many bit patterns; the results have one. */

@@ -78,7 +78,9 @@ export async function fillFrom(
   const bytes = new Uint8Array(Math.min(PIECE_BYTES, byteLength));
   const next = async (piece: Uint8Array<ArrayBuffer>) => {
     await source.read(piece);
-    if (header.isBigEndian) swapBytes(piece, elementBytes(header.dtype));
+    if (header.isBigEndian) {
+      swapBytes(piece, header.dtype === "complex64" ? 4 : elementBytes(header.dtype));
+    }
     return piece;
   };
   if (byteLength <= PIECE_BYTES) {

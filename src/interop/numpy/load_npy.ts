@@ -49,7 +49,7 @@ const LOAD_ONE_OPTIONS = new OptionSet<LoadOneOptions<DType>>({
 
 /**
  * Loads an array into new device memory, in C order. With `dtype` the result has that element type:
- * elements of 2 bytes without a type (`|V2`) can be read as bfloat16.
+ * elements of 2 bytes without a type (`|V2`) can be read as bfloat16, those of 1 byte as a float8 type.
  *
  * @throws NumpyError when it is not such a file, was cut off, or holds elements without a type here.
  * @throws TypeError when its elements are not of `dtype`.

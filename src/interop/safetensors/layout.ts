@@ -2,8 +2,8 @@
 // that neighbours move in one piece, unless a tensor's elements would be misaligned.
 
 import { roundUp } from "../../../ffi/alignment.ts";
-import { elementBytes } from "../../dtype.ts";
-import { heldAs } from "./formats.ts";
+import { alignmentOf } from "../../dtype.ts";
+import { typeOf } from "./formats.ts";
 import type { TensorEntry } from "./header.ts";
 
 /** Alignment in bytes of a tensor that does not follow its neighbour. */
@@ -41,7 +41,7 @@ export function placeTensors(entries: readonly TensorEntry[]): BlockLayout {
   for (const entry of entries) {
     const last = runs.at(-1);
     const joins = last !== undefined && last.fileOffset + last.byteLength === entry.byteOffset &&
-      byteLength % elementBytes(heldAs(entry.format, entry).dtype) === 0;
+      byteLength % alignmentOf(typeOf(entry.format)) === 0;
     const blockOffset = joins ? byteLength : roundUp(byteLength, ALIGNMENT);
     if (joins) {
       runs[runs.length - 1] = { ...last, byteLength: last.byteLength + entry.byteLength };

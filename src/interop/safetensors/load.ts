@@ -22,7 +22,7 @@ import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import type { ByteSize } from "../../words/format.ts";
 import { CALLBACK, OptionSet, SIZE } from "../../words/options.ts";
 import { Parts } from "../../words/parts.ts";
-import { heldAs } from "./formats.ts";
+import { typeOf } from "./formats.ts";
 import type { TensorEntry } from "./header.ts";
 import { type BlockLayout, placeTensors } from "./layout.ts";
 import { type LoadedTensor, noteFormat, SafetensorsModel } from "./model.ts";
@@ -108,11 +108,10 @@ function* viewsOf(
 ): Generator<[string, LoadedTensor]> {
   if (block === undefined) return;
   for (const { entry, blockOffset } of layout.tensors) {
-    const { name, format, byteLength } = entry;
-    const { dtype, shape } = heldAs(format, entry);
+    const { name, format, shape, byteLength } = entry;
     const bytes = block.subarray(blockOffset, blockOffset + byteLength);
-    const buffer = nameView(bytes.as(dtype).reshape(shape), name);
-    noteFormat(buffer, { format, shape: entry.shape });
+    const buffer = nameView(bytes.as(typeOf(format)).reshape(shape), name);
+    noteFormat(buffer, { format, shape });
     yield [name, { buffer, format }];
   }
 }

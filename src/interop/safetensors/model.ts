@@ -35,7 +35,7 @@ export const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };
 export interface LoadedTensor {
   /** View of the tensor in the model's memory. */
   readonly buffer: DeviceBuffer;
-  /** Element type, by the format's own name; 8-bit floats are uint8 in the buffer. */
+  /** Element type, by the format's own name. */
   readonly format: SafetensorsFormat;
 }
 

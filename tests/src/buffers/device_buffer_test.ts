@@ -4,7 +4,13 @@
 import { assert, assertEquals, assertRejects, assertStrictEquals, assertThrows } from "@std/assert";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { Uploadable } from "../../../src/buffers/gpu_buffer.ts";
-import { allocateBits, DTYPE_NAMES, elementBytes, type HostArray } from "../../../src/dtype.ts";
+import {
+  allocateBits,
+  DTYPE_NAMES,
+  elementBytes,
+  type HostArray,
+  isSmallFloat,
+} from "../../../src/dtype.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
 import { assertHoldsOnly, assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
@@ -28,11 +34,11 @@ for (const dtype of DTYPE_NAMES) {
 
 testOnDevice("DeviceBuffer.download() gives the typed array of each type", async (gpu) => {
   for (const dtype of DTYPE_NAMES) {
-    using buffer = gpu.zeros(dtype, 2);
+    using buffer = gpu.zeros(dtype, 4);
     const array = await buffer.download();
-    const expected = dtype === "bfloat16" ? Float32Array : allocateBits(dtype, 0).constructor;
+    const expected = isSmallFloat(dtype) ? Float32Array : allocateBits(dtype, 0).constructor;
     assertStrictEquals(array.constructor, expected);
-    assertEquals(array.length, 2);
+    assertEquals(array.length, dtype === "complex64" ? 8 : 4);
   }
 });
 

@@ -10,7 +10,10 @@ function valueOf(dtype: DType): ScalarOf<DType> {
   return dtype === "int64" || dtype === "uint64" ? 1n : 1;
 }
 
-for (const dtype of DTYPE_NAMES) {
+/** Those that share no byte with others, and have plain numbers, and zero. */
+const PLAIN = DTYPE_NAMES.filter((dtype) => !/[46]_|8_e8|complex/.test(dtype));
+
+for (const dtype of PLAIN) {
   testOnDevice(`GpuBuffer.setAt() writes one ${dtype} that at() reads`, async (gpu) => {
     using buffer = gpu.zeros<DType>(dtype, 3);
     await buffer.setAt(-2, valueOf(dtype));

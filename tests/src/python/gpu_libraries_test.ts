@@ -196,8 +196,8 @@ for (const { name, takes, make, wait, trim, onStream } of LIBRARIES) {
     withDevice(async (gpu) => {
       python.run(`import ${name}`);
       const [dtype, words] = name === "torch"
-        ? ["torch.bfloat16", "torch.complex64"]
-        : ["'float16'", "'complex64'"];
+        ? ["torch.bfloat16", "torch.complex128"]
+        : ["'float16'", "'complex128'"];
       const zeros = name === "torch"
         ? "torch.zeros(4, device='cuda', dtype="
         : "cupy.zeros(4, dtype=";
@@ -210,7 +210,7 @@ for (const { name, takes, make, wait, trim, onStream } of LIBRARIES) {
       } catch (error) {
         refused = `${error}`;
       }
-      assertEquals(refused.includes("kDLComplex of 64 bits"), true, refused);
+      assertEquals(refused.includes("kDLComplex of 128 bits"), true, refused);
       half.dispose();
       await gpu.synchronize();
       gpu.context.sweep();

@@ -174,9 +174,12 @@ Deno.test("gpus.loadSafetensors() without rules gives each device the whole mode
       filter: ({ name }) => name !== "scale",
     });
     assertEquals([wide.format("weight"), wide.has("scale")], ["F8_E4M3", false]);
-    assertEquals([...wide.tensor("phase").shape], [2, 2]);
-    assertEquals([...await wide.tensor("phase", "float32").download()], [1, 2, -3.5, 0.25]);
-    assertEquals([...await wide.tensor("packed", "uint8").download()], [0x10, 0x32, 0x54, 0x76]);
+    assertEquals([...wide.tensor("phase").shape], [2]);
+    assertEquals([...await wide.tensor("phase", "complex64").download()], [1, 2, -3.5, 0.25]);
+    const packed = await wide.tensor("packed", "float4_e2m1fn").download(new Uint8Array(4));
+    assertEquals([...packed], [0x10, 0x32, 0x54, 0x76]);
+    const values = await wide.tensor("packed", "float4_e2m1fn").download();
+    assertEquals([...values], [0, 0.5, 1, 1.5, 2, 3, 4, 6]);
   }));
 
 Deno.test("gpus.loadSafetensors() refuses rules that do not fit, and keeps nothing", () =>
@@ -210,8 +213,9 @@ Deno.test("gpus.loadSafetensors() refuses rules that do not fit, and keeps nothi
       );
       assertStringIncludes(`${error}`, words);
     }
-    const packed = () => gpus.loadSafetensors(WIDE_FIXTURE, { place: [[/./, { split: 0 }]] });
-    await assertRejects(packed, RangeError, "parts of bytes");
+    const place: PlacementRule[] = [[/packed/, { split: 1 }], [/./, "replicate"]];
+    const packed = () => gpus.loadSafetensors(WIDE_FIXTURE, { place });
+    await assertRejects(packed, RangeError, "ends inside a byte");
     await assertRejects(() => gpus.loadSafetensors(folder.pathOf("nowhere")), Deno.errors.NotFound);
     Deno.mkdirSync(folder.pathOf("empty"));
     const empty = () => gpus.loadSafetensors(folder.pathOf("empty"));

@@ -12,7 +12,7 @@ import {
 } from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { CudaDevice } from "../../../mod.ts";
-import { DTYPE_NAMES, elementBytes } from "../../../src/dtype.ts";
+import { DTYPE_NAMES, elementBytes, isSmallFloat } from "../../../src/dtype.ts";
 import { simulateDriver } from "../../../src/entries/simulated.ts";
 import { StagingMemory } from "../../../src/transfer/staging_memory.ts";
 import { assertHoldsOnly } from "../../support/contents.ts";
@@ -31,8 +31,8 @@ const SIZES = [1000, 65_535, 65_536, 65_537, 200_001, 2 ** 20, 2 ** 21 + 8, 2 **
 
 testOnDevice("new arrays are the same whichever way their bytes come", async (gpu) => {
   openStaging(gpu);
-  for (const dtype of DTYPE_NAMES) {
-    for (const byteLength of [136_000, 400_000]) {
+  for (const dtype of DTYPE_NAMES.filter((name) => !/^float[68]/.test(name))) {
+    for (const byteLength of [136_008, 400_008]) {
       const bytes = new Uint8Array(byteLength).map((_, i) => dtype === "bool" ? i & 1 : i * 7);
       const length = byteLength / elementBytes(dtype);
       using x = gpu.alloc(dtype, length);
@@ -44,7 +44,7 @@ testOnDevice("new arrays are the same whichever way their bytes come", async (gp
       }
       for (const array of arrays) {
         assertEquals(array, arrays[0]);
-        if (dtype !== "bfloat16") {
+        if (!isSmallFloat(dtype)) {
           assertEquals(new Uint8Array(array.buffer), new Uint8Array(filled));
         }
       }

@@ -81,9 +81,12 @@ def check(path):
     print(f"{path}: {len(actual)} tensors as expected")
 
 
-NUMPY_TYPES = ("uint8", "int8", "int16", "uint16", "float16", "int32", "uint32", "float32") + (
-    "float64", "int64", "uint64", "bool"
-)
+# Bytes of one element of each type that the library writes.
+TYPES = {"uint8": 1, "int8": 1, "bool": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2} | {
+    "int32": 4, "uint32": 4, "float32": 4, "int64": 8, "uint64": 8, "float64": 8, "complex64": 8
+} | {
+    "float8_e4m3fn": 1, "float8_e5m2": 1, "float8_e8m0fnu": 1, "float8_e4m3fnuz": 1
+} | {"float8_e5m2fnuz": 1, "float4_e2m1fn_x2": 1}
 SIGNS = "abcXYZ019._-/ \\\"\n\t\x01\x7fäßλ中🙂\u2028\ufeff"
 
 
@@ -92,20 +95,40 @@ def random_text(choices, most):
 
 
 def random_tensor(choices):
-    shape = [choices.randint(0, 5) for _ in range(choices.randint(0, 4))]
-    dtype = numpy.dtype(choices.choice(NUMPY_TYPES))
-    data = choices.randbytes(int(numpy.prod(shape)) * dtype.itemsize)
-    if dtype == numpy.bool_:
-        data = bytes(byte & 1 for byte in data)
-    return numpy.frombuffer(data, dtype).reshape(shape)
+    shape = tuple(choices.randint(0, 5) for _ in range(choices.randint(0, 4)))
+    dtype = choices.choice(list(TYPES))
+    if dtype == "float4_e2m1fn_x2" and not shape:
+        shape = (1,)
+    data = choices.randbytes(int(numpy.prod(shape)) * TYPES[dtype])
+    return dtype, shape, bytes(byte & 1 for byte in data) if dtype == "bool" else data
+
+
+def six_bit_file(choices):
+    """A file with floats of 6 bits, which the library reads but has no name for to write them."""
+    count = 4 * choices.randint(0, 9)
+    data = choices.randbytes(count * 3 // 4)
+    dtype = choices.choice(["F6_E2M3", "F6_E3M2"])
+    header = json.dumps({"w": {"dtype": dtype, "shape": [count], "data_offsets": [0, len(data)]}}).encode()
+    return struct.pack("<Q", len(header)) + header + data
 
 
 def write_random(folder, count):
     for index in range(int(count)):
         choices = random.Random(index)
+        path = folder / f"{index}.safetensors"
+        if index % 10 == 9:
+            path.write_bytes(six_bit_file(choices))
+            continue
         tensors = {random_text(choices, 30): random_tensor(choices) for _ in range(choices.randint(0, 12))}
         metadata = {random_text(choices, 9): random_text(choices, 30) for _ in range(choices.randint(0, 3))}
-        save_file(tensors, folder / f"{index}.safetensors", metadata=metadata or None)
+        arrays = {name: numpy.frombuffer(data, "uint8") for name, (_, _, data) in tensors.items()}
+        specs = {
+            name: TensorSpec(
+                dtype=dtype, shape=shape, data_ptr=arrays[name].ctypes.data, data_len=len(data)
+            )
+            for name, (dtype, shape, data) in tensors.items()
+        }
+        serialize_file(specs, str(path), metadata or None)
 
 
 def contents(path):

@@ -39,17 +39,22 @@ Deno.test("gpu.loadSafetensors() loads every type that the format's own library 
     assertEquals([...signs], [-1n, 2n ** 62n]);
   }));
 
-Deno.test("gpu.loadSafetensors() loads types that no typed array holds as their bytes", () =>
+Deno.test("gpu.loadSafetensors() loads types that no typed array holds", () =>
   withDevice(async (gpu) => {
     using model = await gpu.loadSafetensors(WIDE_FIXTURE);
     assertEquals(model.format("weight"), "F8_E4M3");
-    assertEquals([...model.tensor("weight", "uint8").shape], [2, 2]);
-    assertEquals([...await model.tensor("weight", "uint8").download()], [56, 184, 0, 126]);
+    const weight = model.tensor("weight", "float8_e4m3fn");
+    assertEquals([...weight.shape], [2, 2]);
+    assertEquals([...await weight.download(new Uint8Array(4))], [56, 184, 0, 126]);
+    assertEquals([...await weight.download()], [1, -1, 0, 448]);
     assertEquals(model.format("scale"), "F8_E8M0");
-    assertEquals([...model.tensor("phase", "float32").shape], [2, 2]);
-    assertEquals([...await model.tensor("phase", "float32").download()], [1, 2, -3.5, 0.25]);
+    assertEquals(model.tensor("scale").dtype, "float8_e8m0fnu");
+    assertEquals([...model.tensor("phase", "complex64").shape], [2]);
+    assertEquals(await model.tensor("phase", "complex64").at(1), { re: -3.5, im: 0.25 });
     assertEquals(model.format("packed"), "F4");
-    assertEquals([...await model.tensor("packed", "uint8").download()], [0x10, 0x32, 0x54, 0x76]);
+    const packed = model.tensor("packed", "float4_e2m1fn");
+    assertEquals([packed.shape, await packed.view(1).at(2)], [[2, 4], 4]);
+    assertEquals([...await packed.as("uint8").download()], [0x10, 0x32, 0x54, 0x76]);
   }));
 
 testOnDevice("gpu.loadSafetensors() puts a file into one block", async (gpu) => {
@@ -270,7 +275,7 @@ Deno.test("SafetensorsModel.tensor() names what is not there and what has anothe
     assertThrows(() => model.tensor("wieght"), RangeError, `Cannot find tensor "wieght"`);
     const noText = () => model.tensor(Symbol("weight") as never);
     assertThrows(noText, RangeError, "Cannot find tensor a symbol: the model has ");
-    assertThrows(() => model.tensor("weight", "float32"), TypeError, "it is uint8");
+    assertThrows(() => model.tensor("weight", "float32"), TypeError, "it is float8_e4m3fn");
   }));
 
 testOnDevice("SafetensorsModel.dispose() disposes every tensor", async (gpu) => {
