@@ -5,9 +5,9 @@ import { PinnedPool } from "../memory/pinned_pool.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { describeValue } from "../words/format.ts";
-import type { AllocateOptions } from "./device_allocator.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "./pinned_buffer.ts";
+import type { AllocateOptions } from "./place_options.ts";
 import { StridedView } from "./strided_view.ts";
 
 /** Copies the elements of `source` into page-locked memory of the context's pool. */

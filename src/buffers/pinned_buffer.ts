@@ -1,14 +1,13 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
 import type { DType } from "../dtype.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
+import { requireHostMemory } from "../memory/host_bytes.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
-import { HostBuffer } from "./host_buffer.ts";
-import { byteLengthOf, requestedShape } from "./shape.ts";
+import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
+import { HostBuffer, type HostBufferFields, hostFields } from "./host_buffer.ts";
+import type { BufferRequest } from "./place_options.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 
 /**
  * Page-locked host memory, which the GPU copies at the full speed of the bus without blocking the
@@ -30,37 +29,23 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
  * ```
  */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): PinnedBuffer<E> {
-    return super.as(dtype) as PinnedBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : PinnedBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : PinnedBuffer<E>;
-  }
-
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: `host pinned${string}`;
   /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): PinnedBuffer<D> {
-    return allocatePinnedBuffer(request);
+    return allocatePinnedBuffer(request, this.constructor as typeof PinnedBuffer<D>);
   }
 }
 
 comesFrom(PinnedBuffer, "gpu.pinned()");
 
 /** Allocates page-locked memory. The elements keep whatever was there before. */
-export function allocatePinnedBuffer<D extends DType>(
+export function allocatePinnedBuffer<D extends DType, B extends PinnedBuffer<D> = PinnedBuffer<D>>(
   request: BufferRequest<D>,
-): PinnedBuffer<D> {
-  const { dtype, resource, stream, label } = request;
-  const shape = requestedShape(request);
+  Kind: new (parts: Parts<HostBufferFields<D>>) => B = PinnedBuffer as never,
+): B {
+  const { resource } = request;
   requireHostMemory(resource, "allocate page-locked memory");
-  const byteLength = byteLengthOf(dtype, shape);
-  const kind = kindOf(resource);
-  const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
-  const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
-  return new PinnedBuffer(new Parts({ allocation, dtype, shape, bytes }));
+  const hostAddress = (address: bigint) => hostAddressOf(resource, address);
+  return new Kind(new Parts(hostFields(request, kindOf(resource), hostAddress)));
 }

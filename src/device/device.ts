@@ -5,31 +5,17 @@ import type { MemoryMark } from "../accounting/ledger.ts";
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import type { Timeline } from "../accounting/timeline.ts";
 import { type BufferCopy, copyBatch } from "../buffers/batch.ts";
-import {
-  ALLOCATE_OPTIONS,
-  type AllocateOptions,
-  allocationOf,
-  DEVICE_OPTIONS,
-  type DeviceAllocateOptions,
-  type DeviceAllocator,
-} from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import { downloadPinned } from "../buffers/download_pinned.ts";
 import { type GpuBuffer, type Uploadable, uploadLate } from "../buffers/gpu_buffer.ts";
 import {
   allocateGrowableBuffer,
+  GROWABLE_OPTIONS,
   type GrowableBuffer,
   type GrowableOptions,
 } from "../buffers/growable_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
-import {
-  GROWABLE_OPTIONS,
-  MAPPED_OPTIONS,
-  type MappedOptions,
-  REGISTER_OPTIONS,
-  STAGED_OPTIONS,
-  type StagedOptions,
-} from "../buffers/kind_options.ts";
 import {
   LAZY_OPTIONS,
   type LazyBuffer,
@@ -49,26 +35,40 @@ import {
   uploadInto,
   type UploadIntoOptions,
 } from "../buffers/many_arrays.ts";
-import { allocateMappedBuffer, type MappedBuffer } from "../buffers/mapped_buffer.ts";
+import { MAPPED_OPTIONS, MappedBuffer, type MappedOptions } from "../buffers/mapped_buffer.ts";
 import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/number_run.ts";
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
-import { PLACE_OPTIONS, type PlaceOptions } from "../buffers/place_options.ts";
 import {
+  ALLOCATE_OPTIONS,
+  type AllocateOptions,
+  allocationOf,
+  DEVICE_OPTIONS,
+  type DeviceAllocateOptions,
+  PLACE_OPTIONS,
+  type PlaceOptions,
+} from "../buffers/place_options.ts";
+import {
+  REGISTER_OPTIONS,
   registerBuffer,
   type RegisteredBuffer,
   type RegisterOptions,
 } from "../buffers/registered_buffer.ts";
 import type { Shape } from "../buffers/shape.ts";
-import { allocateStagedBuffer, type StagedBuffer } from "../buffers/staged_buffer.ts";
+import {
+  allocateStagedBuffer,
+  STAGED_OPTIONS,
+  type StagedBuffer,
+  type StagedOptions,
+} from "../buffers/staged_buffer.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { uploadSource } from "../buffers/upload_source.ts";
 import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
-import { Driver } from "../driver/driver.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
+import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
 import { type ArrayOf, DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
@@ -1205,7 +1205,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options = MAPPED_OPTIONS.read(options, "mapped");
     const { portable, writeCombined } = options;
     const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
-    return allocateMappedBuffer({ dtype, shape, resource, ...this.#place(options) });
+    return allocatePinnedBuffer(
+      { dtype, shape, resource, ...this.#place(options) },
+      MappedBuffer<D>,
+    );
   }
 
   /**

@@ -1,7 +1,7 @@
 // Several devices, opened and disposed together.
 
 import { refuseIndices } from "../buffers/array_habits.ts";
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";

@@ -24,7 +24,7 @@ import "../words/runtime.ts";
 
 export type { Driver, DriverArguments } from "../driver/driver.ts";
 export type { DeviceAttribute } from "../../ffi/constants.ts";
-export type { DeviceAllocator } from "../buffers/device_allocator.ts";
+export type { DeviceAllocator } from "../buffers/device_buffer.ts";
 export type { BuffersOf } from "../buffers/packed_buffers.ts";
 export type { ArraysOf } from "../buffers/many_arrays.ts";
 export type { HostValue } from "../buffers/host_values.ts";
@@ -33,6 +33,8 @@ export type { DLPackPointer, FromDLPackOptions } from "../interop/from_dlpack.ts
 export type { ForeignStream, ForeignStreamOptions } from "../order/stream.ts";
 export type { AsTypeOptions } from "../buffers/gpu_buffer.ts";
 export type { LazyOptions } from "../buffers/lazy_buffer.ts";
+export type { RemoteBuffer } from "../buffers/remote_buffer.ts";
+export type { BUFFER_KIND, Retyped } from "../buffers/retyped.ts";
 export type { IotaOptions } from "../buffers/number_run.ts";
 export type { StridedLayout } from "../buffers/strides.ts";
 export type { StagedRange } from "../buffers/staged_buffer.ts";

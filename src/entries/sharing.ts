@@ -22,7 +22,7 @@
 
 import "../words/runtime.ts";
 
-export type { DeviceAllocateOptions } from "../buffers/device_allocator.ts";
+export type { DeviceAllocateOptions } from "../buffers/place_options.ts";
 export type { OpenTicketOptions, TakeOverOptions } from "../interop/open_ticket.ts";
 export { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
 export type { HandedOver } from "../sharing/hand_over.ts";

@@ -1,7 +1,7 @@
 // Uploads an array to several devices: first allocates memory on each of them, then moves the
 // bytes.
 
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { HostValues } from "../buffers/host_values.ts";
 import type { Shape } from "../buffers/shape.ts";

@@ -73,7 +73,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   `),
   "./memory": wordsOf(`
     AlignedResourceAdaptor AlignmentOptions AllocationAction ArraysOf AsTypeOptions
-    BaseMemoryResource BitArrays BuffersOf
+    BUFFER_KIND BaseMemoryResource BitArrays BuffersOf
     CacheUsage CachingOptions CachingResourceAdaptor Context ContextOwner CudaAsyncMemoryResource
     CudaMemoryResource
     DLPackOptions DLPackPointer DLPackTensor DeviceAccess DeviceAllocator DeviceAttribute Driver
@@ -91,7 +91,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     PinnedHostMemoryResource PinnedPoolOptions PitchedMemoryResource PoolOptions PoolReuse
     PooledPinnedHostMemoryResource
     QueuedWork
-    RegistrationOptions ReplayResult ResourceAdaptor
+    RegistrationOptions RemoteBuffer ReplayResult ResourceAdaptor Retyped
     SizeClass StagedRange StatisticsLevel StatisticsResourceAdaptor StridedLayout
     TimelineAction TimelineFacts TrackedAllocation TrackingOptions TrackingResourceAdaptor
     VirtualMemoryOptions VirtualMemoryResource
