@@ -105,6 +105,8 @@ export {
 export { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 export type { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 export type { HostMemory } from "../memory/host_memory.ts";
+export type { LoadedContents } from "../interop/loaded_contents.ts";
+export type { Owned } from "../words/owned.ts";
 export type { MemorySpan } from "../copies/copy.ts";
 export type { LiveOrder } from "../device/live_query.ts";
 export type { MemoryUsage } from "../accounting/counters.ts";

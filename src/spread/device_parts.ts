@@ -11,6 +11,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { areLinked, handingOn, settled } from "./hand_on.ts";
@@ -59,8 +60,8 @@ export let fillParts: <D extends DType>(
  * console.log(await columns.download()); // Float32Array(6) [1, 2, 3, 4, 5, 6]
  * ```
  */
-export class DeviceParts<D extends DType = DType>
-  implements Iterable<DeviceBuffer<D>>, Disposable, AsyncDisposable {
+export class DeviceParts<D extends DType = DType> extends Owned
+  implements Iterable<DeviceBuffer<D>> {
   /** Element type. */
   readonly dtype: D;
   /** Shape of the whole array. */
@@ -84,6 +85,7 @@ export class DeviceParts<D extends DType = DType>
 
   /** @ignore Adopts buffers. */
   constructor(parts: Parts<DevicePartsFields<D>>) {
+    super();
     const { dtype, shape, layout, buffers, label, firstPart = 0 } = partsOf(parts, new.target);
     refuseCloning(this);
     this.dtype = dtype;
@@ -183,19 +185,8 @@ export class DeviceParts<D extends DType = DType>
     for (const buffer of this.#buffers) buffer.dispose();
   }
 
-  /** Same as {@link DeviceParts.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
-  /** Same as {@link DeviceParts.dispose}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.dispose();
-    return Promise.resolve();
-  }
-
   /** Returns its name for messages: `DeviceParts(weights, float32[8, 4] along axis 0, 2 devices)`. */
-  toString(): string {
+  override toString(): string {
     const { dtype, shape, split, length, label } = this;
     const name = label === undefined ? "" : `${label}, `;
     const how = split === "replicate" ? "on each of" : `along axis ${split},`;

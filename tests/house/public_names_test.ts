@@ -85,9 +85,10 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     IotaOptions
     KindUsage
     LazyOptions LibraryUsage LimitAmounts LimitingOptions LimitingResourceAdaptor LiveBlock
-    LiveGroup LiveGroupKey LiveOrder LoggedAllocation LoggingOptions LoggingResourceAdaptor
+    LiveGroup LiveGroupKey LiveOrder LoadedContents LoggedAllocation LoggingOptions LoggingResourceAdaptor
     MakeResource ManagedMemoryResource MappedHostMemoryResource MappedMemoryOptions
     MemoryLimitError MemoryReportData MemoryResource MemoryShortage MemorySpan MemoryUsage
+    Owned
     PinnedHostMemoryResource PinnedPoolOptions PitchedMemoryResource PoolOptions PoolReuse
     PooledPinnedHostMemoryResource
     QueuedWork
