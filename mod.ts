@@ -54,7 +54,7 @@ export { PitchedBuffer } from "./src/buffers/pitched_buffer.ts";
 export type { Shape } from "./src/buffers/shape.ts";
 export type { HandleOptions } from "./src/interop/from_handle.ts";
 export type { PointerAttributes } from "./src/memory/pointer_attributes.ts";
-export type { PeerRoute } from "./src/copies/peer_link.ts";
+export type { PeerRoute } from "./src/copies/copy.ts";
 export { CudaStream, type StreamOptions, type StreamPriority } from "./src/order/stream.ts";
 export type { StreamChoice } from "./src/order/stream_choice.ts";
 export { CudaEvent, type EventOptions } from "./src/order/event.ts";

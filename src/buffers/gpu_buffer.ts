@@ -74,7 +74,7 @@ import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
 import { type BufferSummary, summarise } from "./summary.ts";
-import { viewNameOf } from "./view_names.ts";
+import { viewNameOf } from "./views.ts";
 import {
   checkChunk,
   checkSplit,

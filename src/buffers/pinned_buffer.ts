@@ -2,12 +2,17 @@
 
 import type { DType } from "../dtype.ts";
 import { requireHostMemory } from "../memory/host_bytes.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { streamOn } from "../order/stream_choice.ts";
+import { describeValue } from "../words/format.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostFields } from "./host_buffer.ts";
-import type { BufferRequest } from "./place_options.ts";
+import type { AllocateOptions, BufferRequest } from "./place_options.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
+import { StridedView } from "./strided_view.ts";
 
 /**
  * Page-locked host memory, which the GPU copies at the full speed of the bus without blocking the
@@ -48,4 +53,30 @@ export function allocatePinnedBuffer<D extends DType, B extends PinnedBuffer<D> 
   requireHostMemory(resource, "allocate page-locked memory");
   const hostAddress = (address: bigint) => hostAddressOf(resource, address);
   return new Kind(new Parts(hostFields(request, kindOf(resource), hostAddress)));
+}
+
+/** Copies the elements of `source` into page-locked memory of the context's pool. */
+export async function downloadPinned<D extends DType>(
+  source: GpuBuffer<D> | StridedView<D>,
+  options: AllocateOptions,
+): Promise<PinnedBuffer<D>> {
+  if (!(source instanceof GpuBuffer || source instanceof StridedView)) {
+    throw new TypeError(
+      `Cannot download ${describeValue(source)}: expected a buffer or a strided view`,
+    );
+  }
+  requireNoCapture("download into page-locked memory");
+  const { dtype, shape, context } = source;
+  const stream = streamOn(context, options, source);
+  const { resource = PinnedPool.of(context), label } = options;
+  const host = allocatePinnedBuffer({ dtype, shape, resource, stream, label });
+  try {
+    host.copyFrom(source, { stream });
+    using copied = stream.record();
+    await copied.synchronize();
+    return host;
+  } catch (error) {
+    host.dispose();
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
@@ -13,7 +14,6 @@ import { comesFrom, Parts } from "../words/parts.ts";
 import { ALLOCATE_LIKE, type BufferFields, ownerOf, streamFor } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, type BufferRequest } from "./place_options.ts";
-import { QueuedWork } from "./queued_work.ts";
 import { RemoteBuffer } from "./remote_buffer.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
@@ -29,6 +29,32 @@ export const STAGED_OPTIONS: OptionSet<StagedOptions> = new OptionSet({
   ...ALLOCATE_KINDS,
   pinnedResource: RESOURCE,
 });
+
+/**
+ * Work queued on a stream, as {@link StagedBuffer.push} returns it. It runs whether or not it is
+ * awaited; `await` waits until it is done.
+ */
+export class QueuedWork implements PromiseLike<void> {
+  readonly #stream: CudaStream;
+
+  /** @ignore Creates an object for the work that `stream` has queued so far. */
+  constructor(stream: CudaStream) {
+    this.#stream = stream;
+  }
+
+  /** Waits until the work is done, for `await`; rejects with the work's error. */
+  then<A = void, B = never>(
+    onDone?: (() => A | PromiseLike<A>) | null,
+    onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#stream.synchronize().then(onDone, onFailed);
+  }
+
+  /** Blocks until the work is done. */
+  synchronizeSync(): void {
+    this.#stream.synchronizeSync();
+  }
+}
 
 /** The parts of a staged buffer. */
 export interface StagedBufferFields<D extends DType> extends BufferFields<D> {

@@ -33,7 +33,6 @@ import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_bu
 import { hostDestination, hostSource } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
-import { sharesElement } from "./overlap.ts";
 import type { Retyped } from "./retyped.ts";
 import {
   countOf,
@@ -49,13 +48,14 @@ import {
   checkLayout,
   isContiguous,
   isDistinct,
+  sharesElement,
   stepped,
   type StridedLayout,
   transposed,
   withoutAxis,
 } from "./strides.ts";
 import type { BufferSummary } from "./summary.ts";
-import { nameView } from "./view_names.ts";
+import { nameView } from "./views.ts";
 import { elementIndex, rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });

@@ -7,7 +7,6 @@ import type { Timeline } from "../accounting/timeline.ts";
 import { type BufferCopy, copyBatch } from "../buffers/batch.ts";
 import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
-import { downloadPinned } from "../buffers/download_pinned.ts";
 import { type GpuBuffer, type Uploadable, uploadLate } from "../buffers/gpu_buffer.ts";
 import {
   allocateGrowableBuffer,
@@ -38,7 +37,11 @@ import {
 import { MAPPED_OPTIONS, MappedBuffer, type MappedOptions } from "../buffers/mapped_buffer.ts";
 import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/number_run.ts";
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
-import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
+import {
+  allocatePinnedBuffer,
+  downloadPinned,
+  type PinnedBuffer,
+} from "../buffers/pinned_buffer.ts";
 import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import {
   ALLOCATE_OPTIONS,
@@ -64,7 +67,7 @@ import {
 } from "../buffers/staged_buffer.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { uploadSource } from "../buffers/upload_source.ts";
-import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
+import { type PeerRoute, peerRoute } from "../copies/copy.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
@@ -128,12 +131,11 @@ import {
 import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
 import { timeOnStream, type Timing } from "../measure/timing.ts";
-import { parseLimit } from "../memory/byte_limit.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
 import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { takeAfterCollection, trimAll } from "../memory/out_of_memory.ts";
+import { parseLimit, takeAfterCollection, trimAll } from "../memory/out_of_memory.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import {
   defaultDeviceResource,
@@ -167,7 +169,7 @@ import type { Persisted, PersistOptions, PersistRequest } from "../persist/persi
 import type { PersistedTable } from "../persist/persisted_table.ts";
 import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
-import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
+import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_memory.ts";
 import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";

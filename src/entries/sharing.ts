@@ -26,5 +26,5 @@ export type { DeviceAllocateOptions } from "../buffers/place_options.ts";
 export type { OpenTicketOptions, TakeOverOptions } from "../interop/open_ticket.ts";
 export { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
 export type { HandedOver } from "../sharing/hand_over.ts";
-export type { OpenEventOptions } from "../sharing/open_event.ts";
+export type { OpenEventOptions } from "../sharing/open_memory.ts";
 export { type EventTicket, type MemoryTicket, TicketError, type TicketProblem } from "../ticket.ts";

@@ -16,13 +16,13 @@ import type { StreamQueue } from "../order/stream_queue.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
-import { closeOnExec } from "./close_on_exec.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,
   type DeviceAccess,
   deviceLocation,
 } from "./device_access.ts";
+import { closeOnExec } from "./virtual_memory.ts";
 
 /** The cases in which a pool reuses memory whose free is not done yet; all are on by default. */
 export interface PoolReuse {

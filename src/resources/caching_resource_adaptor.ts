@@ -1,7 +1,7 @@
 // Keeps freed memory and hands it out again: an allocation without a driver call.
 
-import { parseLimit } from "../memory/byte_limit.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import { parseLimit } from "../memory/out_of_memory.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import { unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";

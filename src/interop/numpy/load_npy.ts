@@ -16,8 +16,8 @@ import {
   NumpyError,
   readNpyHeader,
 } from "../../numpy/npy_header.ts";
-import { Pauses } from "../../order/pauses.ts";
 import { streamOn } from "../../order/stream_choice.ts";
+import { Pauses } from "../../order/waiting.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";

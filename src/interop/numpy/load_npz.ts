@@ -15,9 +15,9 @@ import {
   readNpyHeader,
 } from "../../numpy/npy_header.ts";
 import { readZipDirectory, type ZipEntry } from "../../numpy/zip_directory.ts";
-import { Pauses } from "../../order/pauses.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
+import { Pauses } from "../../order/waiting.ts";
 import { ProgressTotal } from "../../transfer/in_parallel.ts";
 import { Parts } from "../../words/parts.ts";
 import { dataBytesOf, filled, fillFrom } from "./fill_array.ts";

@@ -4,7 +4,7 @@
 import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../../buffers/place_options.ts";
-import { nameView } from "../../buffers/view_names.ts";
+import { nameView } from "../../buffers/views.ts";
 import { partOf } from "../../copies/copy.ts";
 import { fileNameOf } from "../../disk/file_path.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
