@@ -85,17 +85,14 @@ import type { ByteSource } from "../interop/byte_source.ts";
 import {
   bufferFromDLPack,
   type DLPackPointer,
-  FROM_DLPACK_OPTIONS,
   type FromDLPackOptions,
 } from "../interop/from_dlpack.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
 import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import {
-  OPEN_TICKET_OPTIONS,
   openTicket,
   type OpenTicketOptions,
-  TAKE_OVER_OPTIONS,
   takeOver,
   type TakeOverOptions,
 } from "../interop/open_ticket.ts";
@@ -108,21 +105,11 @@ import {
 } from "../interop/safetensors/save.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
-import { COMPILE_OPTIONS, compileKernel, type CompileOptions } from "../kernels/compile.ts";
+import { compileKernel, type CompileOptions } from "../kernels/compile.ts";
 import type { CudaKernel } from "../kernels/cuda_kernel.ts";
 import type { CudaModule } from "../kernels/cuda_module.ts";
-import {
-  loadModule,
-  MODULE_OPTIONS,
-  type ModuleOptions,
-  type ModuleSource,
-} from "../kernels/load_module.ts";
-import {
-  type Occupancy,
-  OCCUPANCY_OPTIONS,
-  occupancyOf,
-  type OccupancyOptions,
-} from "../kernels/occupancy.ts";
+import { loadModule, type ModuleOptions, type ModuleSource } from "../kernels/load_module.ts";
+import { type Occupancy, occupancyOf, type OccupancyOptions } from "../kernels/occupancy.ts";
 import {
   BANDWIDTH_OPTIONS,
   type BandwidthOptions,
@@ -169,7 +156,7 @@ import type { Persisted, PersistOptions, PersistRequest } from "../persist/persi
 import type { PersistedTable } from "../persist/persisted_table.ts";
 import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
-import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_memory.ts";
+import { openEvent, type OpenEventOptions } from "../sharing/open_memory.ts";
 import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
@@ -767,7 +754,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     pointer: DLPackPointer,
     options: FromDLPackOptions<D> = {},
   ): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
-    options = FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
     return bufferFromDLPack(this.context, pointer, options);
   }
 
@@ -798,7 +784,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     ticket: string | MemoryTicket,
     options: OpenTicketOptions & { readonly dtype?: DType | undefined } = {},
   ): Promise<DeviceBuffer> {
-    options = OPEN_TICKET_OPTIONS.read(options, "open");
     return await openTicket(this.context, ticket, options);
   }
 
@@ -810,7 +795,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   process, or when the driver knows no such event.
    */
   openEvent(ticket: string | EventTicket, options: OpenEventOptions = {}): CudaEvent {
-    options = OPEN_EVENT_OPTIONS.read(options, "openEvent");
     return openEvent(this.context, ticket, options);
   }
 
@@ -825,7 +809,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     handed: HandedOver<D>,
     options: TakeOverOptions = {},
   ): DeviceBuffer<D> {
-    options = TAKE_OVER_OPTIONS.read(options, "takeOver");
     return takeOver(this.context, handed, options) as DeviceBuffer<D>;
   }
 
@@ -972,7 +955,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   async compile(source: string, options: CompileOptions = {}): Promise<CudaKernel> {
-    options = COMPILE_OPTIONS.read(options, "compile");
     return await compileKernel(this.context, source, options);
   }
 
@@ -989,7 +971,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: ModuleSource | readonly ModuleSource[],
     options: ModuleOptions = {},
   ): Promise<CudaModule> {
-    options = MODULE_OPTIONS.read(options, "loadModule");
     return await loadModule(this.context, source, options);
   }
 
@@ -998,7 +979,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * driver proposes (cuOccupancyMaxPotentialBlockSize).
    */
   occupancy(kernel: CudaKernel, options: OccupancyOptions = {}): Occupancy {
-    options = OCCUPANCY_OPTIONS.read(options, "occupancy");
     return occupancyOf(this.context, kernel, options);
   }
 

@@ -55,6 +55,7 @@ export {
   type CachingOptions,
   CachingResourceAdaptor,
 } from "../resources/caching_resource_adaptor.ts";
+export type { CacheAdaptor } from "../resources/cache_adaptor.ts";
 export { type LimitAmounts, MemoryLimitError, type MemoryShortage } from "../words/errors.ts";
 export {
   type LimitingOptions,

@@ -149,22 +149,12 @@ export class DriverPool implements MemoryCache {
 
   /** Bytes that allocations hold. */
   get usedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_USED_MEM_CURRENT");
-  }
-
-  /** The most bytes that allocations held at once. */
-  get peakUsedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_USED_MEM_HIGH");
+    return this.read64("CU_MEMPOOL_ATTR_USED_MEM_CURRENT");
   }
 
   /** Bytes taken from the device. */
   get reservedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT");
-  }
-
-  /** The most bytes taken from the device at once. */
-  get peakReservedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
+    return this.read64("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT");
   }
 
   /**
@@ -186,11 +176,6 @@ export class DriverPool implements MemoryCache {
     this.#blockCount--;
     if (!this.#isLeft || this.#blockCount > 0) return;
     tryRelease(this.#context.driver, "a memory pool", () => this.#end());
-  }
-
-  /** Bytes kept at a synchronisation although nothing uses them. */
-  get releaseThresholdBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD");
   }
 
   /** The cases in which memory is reused whose free is not done yet. */
@@ -316,7 +301,8 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolSetAttribute", this.handle, number, cell);
   }
 
-  #read64(attribute: keyof typeof CUmemPool_attribute): number {
+  /** Reads an amount in bytes (cuMemPoolGetAttribute). */
+  read64(attribute: keyof typeof CUmemPool_attribute): number {
     const number = CUmemPool_attribute[attribute];
     return Number(read64(this.#context, "cuMemPoolGetAttribute", this.handle, number));
   }

@@ -1,8 +1,8 @@
 // Device memory in rows that start where the hardware reads them best.
 
 import { takePair } from "../driver/driver.ts";
-import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
-import type { ContextOwner } from "./memory_resource.ts";
+import { requireBytes } from "./base_memory_resource.ts";
+import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
@@ -14,12 +14,7 @@ export interface PitchedRequest {
 }
 
 /** Device memory whose rows the driver pads (cuMemAllocPitch). */
-export class PitchedMemoryResource extends BaseMemoryResource {
-  /** Takes memory from a device. */
-  constructor(owner: ContextOwner) {
-    super(owner);
-  }
-
+export class PitchedMemoryResource extends CudaMemoryResource {
   /** @ignore Allocates rows now, whatever the streams have queued. */
   allocateRows(request: PitchedRequest): { address: bigint; pitchBytes: number } {
     const { widthBytes, rowCount, elementBytes } = request;
@@ -32,14 +27,9 @@ export class PitchedMemoryResource extends BaseMemoryResource {
   }
 
   /** Allocates one row. */
-  allocate(byteLength: number): bigint {
+  override allocate(byteLength: number): bigint {
     requireBytes(byteLength);
     const row = { widthBytes: byteLength, rowCount: 1, elementBytes: 1 };
     return this.allocateRows(row).address;
-  }
-
-  /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
-  deallocate(address: bigint): void {
-    this.context.giveBack("cuMemFree_v2", address);
   }
 }

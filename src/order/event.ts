@@ -125,10 +125,7 @@ export class CudaEvent extends Owned {
     if (this.disposed) throw new DisposedError(this.toString());
     if (this.#mark.isComing) return false;
     this.#mark.failure?.tell();
-    const status = this.context.driver.status("cuEventQuery", this.#mark.handle);
-    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
-    if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
-    return true;
+    return this.#mark.poll();
   }
 
   /**
@@ -145,11 +142,7 @@ export class CudaEvent extends Owned {
     await this.#mark.come();
     const { context } = this;
     if (!isSoon(() => this.isComplete)) {
-      await waitForGpu(() => this.isComplete, async () => {
-        const { driver } = context;
-        const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
-        if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
-      });
+      await waitForGpu(() => this.isComplete, () => this.#mark.waitElsewhere());
     }
     context.endWait();
   }

@@ -168,8 +168,7 @@ export interface OpenEventOptions {
   readonly label?: string | undefined;
 }
 
-/** Checks the options above. */
-export const OPEN_EVENT_OPTIONS: OptionSet<OpenEventOptions> = new OptionSet({ label: TEXT });
+const OPEN_EVENT_OPTIONS = new OptionSet<OpenEventOptions>({ label: TEXT });
 
 /**
  * Opens the event of a ticket (cuIpcOpenEventHandle).
@@ -180,8 +179,9 @@ export const OPEN_EVENT_OPTIONS: OptionSet<OpenEventOptions> = new OptionSet({ l
 export function openEvent(
   context: Context,
   given: string | EventTicket,
-  { label }: OpenEventOptions,
+  options: OpenEventOptions,
 ): CudaEvent {
+  const { label } = OPEN_EVENT_OPTIONS.read(options, "openEvent");
   const ticket = readEventTicket(given);
   requireDevice(context, ticket, "open");
   let handle: bigint;

@@ -74,7 +74,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   "./memory": wordsOf(`
     AlignedResourceAdaptor AlignmentOptions AllocationAction ArraysOf AsTypeOptions
     BUFFER_KIND BaseMemoryResource BitArrays BuffersOf
-    CacheUsage CachingOptions CachingResourceAdaptor Context ContextOwner CudaAsyncMemoryResource
+    CacheAdaptor CacheUsage CachingOptions CachingResourceAdaptor Context ContextOwner CudaAsyncMemoryResource
     CudaMemoryResource
     DLPackOptions DLPackPointer DLPackTensor DeviceAccess DeviceAllocator DeviceAttribute Driver
     DriverArguments

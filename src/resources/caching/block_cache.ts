@@ -138,7 +138,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   /** Takes a block back that only work queued on `stream` by now still uses. */
-  deallocate(address: bigint, stream: CudaStream): void {
+  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const { small, large } = this.#blocksOf(stream); // first, because it can throw
     const block = this.#used.take(Number(address));
     if (block === undefined) {
