@@ -67,9 +67,7 @@ function checkBuffer(value: unknown, side: string, index: number): asserts value
 
 /** One copy of a batch. */
 export interface SpanCopy {
-  /** Memory that is written. */
   readonly destination: MemorySpan;
-  /** Memory that is read. */
   readonly source: MemorySpan;
 }
 

@@ -45,9 +45,7 @@ export const GROWABLE_OPTIONS: OptionSet<GrowableOptions> = new OptionSet({
 /** Request for a new growable buffer. */
 export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
   readonly dtype: D;
-  /** Resource that reserves the addresses and allocates the memory. */
   readonly resource: VirtualMemoryResource;
-  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 }
 

@@ -47,9 +47,7 @@ const KERNELS: Partial<Record<DType, string>> = {
 export interface NumberRun {
   /** The kernel that writes it. */
   readonly name: string;
-  /** The first number. */
   readonly start: KernelNumber;
-  /** The difference between neighbours. */
   readonly step: KernelNumber;
 }
 

@@ -56,9 +56,7 @@ export interface BufferRequest<D extends DType> {
   readonly dtype: D;
   /** Size of each axis, or one length. */
   readonly shape: number | Shape;
-  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
   readonly resource: MemoryResource;
-  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }

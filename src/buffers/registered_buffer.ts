@@ -37,9 +37,7 @@ export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet
 
 /** Request for registering memory. */
 export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
-  /** The memory. */
   readonly source: HostMemory;
-  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 };
 

@@ -68,9 +68,7 @@ const lastLayouts = new WeakMap<Shape, CopyLayout>();
 
 /** The parts of a strided view. */
 export interface StridedFields<B> {
-  /** The buffer whose elements it shows. */
   readonly buffer: B;
-  /** Their order. */
   readonly layout: StridedLayout;
 }
 

@@ -8,7 +8,6 @@ import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape 
 /** The properties of a buffer from which a view is computed. */
 export interface Viewed {
   readonly dtype: DType;
-  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   readonly length: number;
   readonly byteLength: number;
@@ -19,9 +18,7 @@ export interface Viewed {
 
 /** Offset and shape of a view. */
 export interface ViewPlace {
-  /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 

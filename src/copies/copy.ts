@@ -35,11 +35,8 @@ type SizedMemory = Pick<MemorySpan, "byteLength">;
 
 /** The two ends of a copy, and its stream. */
 export interface CopyRoute {
-  /** The block that is written. */
   readonly destination: Allocation;
-  /** The block that is read. */
   readonly source: Allocation;
-  /** The stream that copies. */
   readonly stream: CudaStream;
 }
 

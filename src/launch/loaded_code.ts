@@ -60,12 +60,10 @@ export class LoadedCode implements KernelCode {
   readonly address = 0n;
   readonly byteLength = 0;
   readonly label: string | undefined;
-  /** Context in which its kernels run. */
   readonly context: Context;
   /** Streams that run it. */
   readonly usage: CodeUsage;
   readonly image: ModuleImage;
-  /** Whether it was loaded as a library. */
   readonly isLibrary: boolean;
   readonly #handle: bigint;
   readonly #functions = new Map<string, KernelFunction>();

@@ -91,7 +91,6 @@ export class DriverPool implements MemoryCache {
   readonly kind = "device";
   readonly handle: bigint;
   readonly isUnlimited: boolean;
-  /** Whether other processes can open it by a file descriptor. */
   readonly isShareable: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
@@ -147,7 +146,6 @@ export class DriverPool implements MemoryCache {
     }
   }
 
-  /** Bytes that allocations hold. */
   get usedBytes(): number {
     return this.read64("CU_MEMPOOL_ATTR_USED_MEM_CURRENT");
   }
@@ -165,7 +163,6 @@ export class DriverPool implements MemoryCache {
     return Math.max(0, this.reservedBytes - this.usedBytes);
   }
 
-  /** Notes that the kit took a block. */
   noteTaken(): void {
     this.#blockCount++;
   }
@@ -188,7 +185,6 @@ export class DriverPool implements MemoryCache {
     };
   }
 
-  /** Resets both peaks to the bytes that are used and reserved now. */
   resetPeaks(): void {
     this.#write64("CU_MEMPOOL_ATTR_USED_MEM_HIGH", 0);
     this.#write64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH", 0);

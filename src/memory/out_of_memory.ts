@@ -87,7 +87,6 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
 
 /** A step of making room. */
 interface RoomStep {
-  /** Number of the steps before. */
   readonly step: number;
   /** Bytes that are missing: a wait for fewer would be in vain. */
   readonly missingBytes: number;

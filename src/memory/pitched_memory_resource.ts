@@ -6,7 +6,6 @@ import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
-  /** Bytes of a row that are used. */
   readonly widthBytes: number;
   readonly rowCount: number;
   /** Bytes that one thread of a kernel reads at once. */

@@ -46,12 +46,10 @@ export class VirtualChunk implements NamedRange {
     }
   }
 
-  /** Whether its addresses were given back. */
   get isFreed(): boolean {
     return this.#isFreed;
   }
 
-  /** Whether there is memory at its addresses. */
   get isMapped(): boolean {
     return this.#isMapped;
   }

@@ -43,7 +43,6 @@ export function reserveAddresses(context: Context, byteLength: number): bigint {
 
 /** A range of addresses, and the words for its memory in warnings: `"striped memory"`. */
 export interface NamedRange extends AddressRange {
-  /** The words. */
   readonly what: string;
 }
 

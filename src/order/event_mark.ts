@@ -21,7 +21,6 @@ export class EventMark extends Mark {
   #coming: PendingWork | undefined;
   readonly #record: HandleRecord;
 
-  /** Makes the mark of an event of the driver. */
   constructor(context: Context, record: HandleRecord) {
     super(context);
     this.#record = record;
@@ -53,7 +52,6 @@ export class EventMark extends Mark {
     });
   }
 
-  /** Resolves when the event is recorded. */
   async come(): Promise<void> {
     await this.#coming?.over();
   }

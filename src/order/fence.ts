@@ -14,7 +14,6 @@ export abstract class Mark {
     this.context = context;
   }
 
-  /** The driver's handle of its event. */
   abstract get handle(): bigint;
 
   /** Moves it to the end of a stream's queue (cuEventRecord). */

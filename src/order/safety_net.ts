@@ -33,7 +33,6 @@ export class TurnEnd {
 
 /** The record behind an object, which dispose and the garbage collector share. */
 export interface Owner {
-  /** Whether it was released. */
   readonly released: boolean;
   /** Releases it after its object was collected; never throws. */
   lose(): void;

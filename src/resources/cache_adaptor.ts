@@ -8,7 +8,6 @@ import type { CudaStream } from "../order/stream.ts";
 /** The state of such an adaptor; it never refers to the adaptor, so that one that is dropped is collected. */
 export interface BlockStore extends Owner {
   readonly usedBytes: number;
-  /** Bytes kept for reuse. */
   readonly byteLength: number;
   allocate(byteLength: number, stream: CudaStream): bigint;
   deallocate(address: bigint, byteLength: number, stream: CudaStream): void;

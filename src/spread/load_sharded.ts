@@ -66,7 +66,6 @@ const ALIGNMENT = 256;
 export interface OwnParts {
   /** Number of its first part. */
   readonly firstPart: number;
-  /** Number of all parts. */
   readonly count: number;
 }
 

@@ -72,7 +72,6 @@ export class BlockCache implements MemoryCache, Owner {
     this.#context.ledger.caches.add(this);
   }
 
-  /** Bytes of the blocks in use, in whole units. */
   get usedBytes(): number {
     return this.#usedUnits * UNIT_BYTES;
   }
@@ -90,7 +89,6 @@ export class BlockCache implements MemoryCache, Owner {
     return bytes;
   }
 
-  /** Bytes of the largest free block. */
   get largestBytes(): number {
     let units = 0;
     for (const { small, large } of this.#streams.values()) {
@@ -111,7 +109,6 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#peakReservedBytes;
   }
 
-  /** The number of allocations of the upstream. */
   get segmentCount(): number {
     return this.#segmentCount;
   }
