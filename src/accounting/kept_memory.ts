@@ -1,7 +1,13 @@
 // Memory that was released while queued work, a transfer or a graph still uses it: the program
 // cannot reach it any more, and the device does not have it back yet.
 
-import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
+import {
+  type Ledger,
+  type LiveKind,
+  type MemoryCache,
+  type MemoryPlace,
+  placeOf,
+} from "./ledger.ts";
 
 /** A block that is kept. */
 export interface KeptBlock {
@@ -9,7 +15,8 @@ export interface KeptBlock {
   readonly byteLength: number;
 }
 
-const known = new WeakMap<Ledger, Map<string, HeldMemory>>();
+/** By class, ledger and place. */
+const known = new Map<unknown, WeakMap<Ledger, Map<MemoryPlace, HeldMemory>>>();
 
 /** Memory of one place that nobody can use; it counts as cached there. */
 abstract class HeldMemory implements MemoryCache {
@@ -27,8 +34,9 @@ abstract class HeldMemory implements MemoryCache {
     ledger: Ledger,
     kind: LiveKind,
   ): H {
-    const held = known.getOrInsertComputed(ledger, () => new Map());
-    const memory = held.getOrInsertComputed(`${this.name} ${placeOf(kind)}`, () => new this(kind));
+    const places = known.getOrInsertComputed(this, () => new WeakMap())
+      .getOrInsertComputed(ledger, () => new Map());
+    const memory = places.getOrInsertComputed(placeOf(kind), () => new this(kind));
     ledger.caches.add(memory);
     return memory as H;
   }
