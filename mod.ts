@@ -23,7 +23,6 @@ export type { OpenOptions, UploadOptions } from "./src/device/device_options.ts"
 export { DeviceInfo } from "./src/device/device_info.ts";
 export type { DeviceMemory } from "./src/device/device_memory.ts";
 export type { DriverChoice } from "./src/driver/driver.ts";
-export type { AllocateOptions } from "./src/buffers/device_allocator.ts";
 export { DeviceBuffer } from "./src/buffers/device_buffer.ts";
 export {
   GpuBuffer,
@@ -43,10 +42,9 @@ export type { HostValues, UntypedSource } from "./src/buffers/host_values.ts";
 export { StridedView } from "./src/buffers/strided_view.ts";
 export type { AxisRange } from "./src/buffers/strides.ts";
 export { PinnedBuffer } from "./src/buffers/pinned_buffer.ts";
-export type { MappedOptions, StagedOptions } from "./src/buffers/kind_options.ts";
-export type { PlaceOptions } from "./src/buffers/place_options.ts";
-export { StagedBuffer } from "./src/buffers/staged_buffer.ts";
-export { MappedBuffer } from "./src/buffers/mapped_buffer.ts";
+export type { AllocateOptions, PlaceOptions } from "./src/buffers/place_options.ts";
+export { StagedBuffer, type StagedOptions } from "./src/buffers/staged_buffer.ts";
+export { MappedBuffer, type MappedOptions } from "./src/buffers/mapped_buffer.ts";
 export { ManagedBuffer } from "./src/buffers/managed_buffer.ts";
 export type { ManagedAdvice, ManagedHint, ManagedPlace } from "./src/buffers/managed_range.ts";
 export { RegisteredBuffer, type RegisterOptions } from "./src/buffers/registered_buffer.ts";
@@ -56,7 +54,7 @@ export { PitchedBuffer } from "./src/buffers/pitched_buffer.ts";
 export type { Shape } from "./src/buffers/shape.ts";
 export type { HandleOptions } from "./src/interop/from_handle.ts";
 export type { PointerAttributes } from "./src/memory/pointer_attributes.ts";
-export type { PeerRoute } from "./src/copies/peer_link.ts";
+export type { PeerRoute } from "./src/copies/copy.ts";
 export { CudaStream, type StreamOptions, type StreamPriority } from "./src/order/stream.ts";
 export type { StreamChoice } from "./src/order/stream_choice.ts";
 export { CudaEvent, type EventOptions } from "./src/order/event.ts";

@@ -42,6 +42,7 @@ export class MemoryCounters implements MemoryUsage {
   }
 
   snapshot(): MemoryUsage {
-    return { ...this };
+    const { currentBytes, peakBytes, totalBytes, currentCount, peakCount, totalCount } = this;
+    return { currentBytes, peakBytes, totalBytes, currentCount, peakCount, totalCount };
   }
 }

@@ -1,7 +1,13 @@
 // Memory that was released while queued work, a transfer or a graph still uses it: the program
 // cannot reach it any more, and the device does not have it back yet.
 
-import { type Ledger, type LiveKind, type MemoryCache, placeOf } from "./ledger.ts";
+import {
+  type Ledger,
+  type LiveKind,
+  type MemoryCache,
+  type MemoryPlace,
+  placeOf,
+} from "./ledger.ts";
 
 /** A block that is kept. */
 export interface KeptBlock {
@@ -9,27 +15,41 @@ export interface KeptBlock {
   readonly byteLength: number;
 }
 
-const known = new WeakMap<Ledger, Map<string, KeptMemory>>();
+/** By class, ledger and place. */
+const known = new Map<unknown, WeakMap<Ledger, Map<MemoryPlace, HeldMemory>>>();
 
-/** Blocks kept in one place; they count as cached there. */
-export class KeptMemory implements MemoryCache {
-  readonly name = "work under way";
+/** Memory of one place that nobody can use; it counts as cached there. */
+abstract class HeldMemory implements MemoryCache {
+  abstract readonly name: string;
   readonly kind: LiveKind;
-  /** Bytes that each block held when it was released. */
-  readonly #blocks = new Map<KeptBlock, number>();
   byteLength = 0;
 
-  private constructor(kind: LiveKind) {
+  constructor(kind: LiveKind) {
     this.kind = kind;
   }
 
-  /** Returns the blocks kept in the place where memory of a kind lies. */
-  static of(ledger: Ledger, kind: LiveKind): KeptMemory {
-    const places = known.getOrInsertComputed(ledger, () => new Map());
-    const kept = places.getOrInsertComputed(placeOf(kind), () => new KeptMemory(kind));
-    ledger.caches.add(kept);
-    return kept;
+  /** Returns the memory in the place where memory of a kind lies. */
+  static of<H extends HeldMemory>(
+    this: new (kind: LiveKind) => H,
+    ledger: Ledger,
+    kind: LiveKind,
+  ): H {
+    const places = known.getOrInsertComputed(this, () => new WeakMap())
+      .getOrInsertComputed(ledger, () => new Map());
+    const memory = places.getOrInsertComputed(placeOf(kind), () => new this(kind));
+    ledger.caches.add(memory);
+    return memory as H;
   }
+
+  /** Does nothing: it cannot be released. */
+  trim(): void {}
+}
+
+/** Blocks kept in one place, because they are in use. */
+export class KeptMemory extends HeldMemory {
+  readonly name = "work under way";
+  /** Bytes that each block held when it was released. */
+  readonly #blocks = new Map<KeptBlock, number>();
 
   /** Adds a block that was released and is kept. */
   add(block: KeptBlock): void {
@@ -41,35 +61,13 @@ export class KeptMemory implements MemoryCache {
     this.byteLength -= this.#blocks.get(block) ?? 0;
     this.#blocks.delete(block);
   }
-
-  /** Does nothing: kept memory is in use. */
-  trim(): void {}
 }
 
-const lost = new WeakMap<Ledger, Map<string, LostMemory>>();
-
-/** Memory that can never be released; it counts as cached where it lies. */
-export class LostMemory implements MemoryCache {
+/** Memory that can never be released. */
+export class LostMemory extends HeldMemory {
   readonly name = "no one: lost";
-  readonly kind: LiveKind;
-  byteLength = 0;
-
-  private constructor(kind: LiveKind) {
-    this.kind = kind;
-  }
-
-  /** Returns the lost memory of the place where memory of a kind lies. */
-  static of(ledger: Ledger, kind: LiveKind): LostMemory {
-    const places = lost.getOrInsertComputed(ledger, () => new Map());
-    const memory = places.getOrInsertComputed(placeOf(kind), () => new LostMemory(kind));
-    ledger.caches.add(memory);
-    return memory;
-  }
 
   add(byteLength: number): void {
     this.byteLength += byteLength;
   }
-
-  /** Does nothing: lost memory cannot be released. */
-  trim(): void {}
 }

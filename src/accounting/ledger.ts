@@ -5,10 +5,10 @@ import { visibleText } from "../words/format.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
 import { lastId } from "./ids.ts";
+import { TrackRecord } from "./memory_track.ts";
 import { OriginFinder } from "./origin.ts";
 import { Timeline } from "./timeline.ts";
 import type { TimelineAction } from "./timeline_event.ts";
-import { TrackRecord } from "./track_record.ts";
 import { tellUnawaited } from "./unawaited_calls.ts";
 import { Undisposed } from "./undisposed.ts";
 
@@ -291,9 +291,7 @@ export class Ledger {
     if (place === "elsewhere") return;
     this[place].remove(byteLength);
     if (place === "device") {
-      for (const track of this.#tracks) {
-        track.remove(entry.id, byteLength);
-      }
+      for (const track of this.#tracks) track.removeOf(entry.id, byteLength);
     }
     if (this.timeline.isOn) this.#note("free", entry, byteLength);
   }
@@ -311,7 +309,7 @@ export class Ledger {
     });
   }
 
-  #noteTrack(action: TimelineAction, { label, usage: { currentBytes } }: TrackRecord): void {
+  #noteTrack(action: TimelineAction, { label, currentBytes }: TrackRecord): void {
     if (!this.timeline.isOn) return;
     this.timeline.record({
       action,

@@ -4,15 +4,47 @@
 import { formatBytes, formatCount, visibleText } from "../words/format.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import type { MemoryUsage } from "./counters.ts";
+import { MemoryCounters, type MemoryUsage } from "./counters.ts";
 
-/** The ledger's half of a {@link MemoryTrack}. */
-export interface MemoryTrackFields {
+/**
+ * The ledger's half of a {@link MemoryTrack}: it counts, and never refers to the track that people hold,
+ * so that one that was dropped can be collected.
+ */
+export class TrackRecord extends MemoryCounters {
   readonly label: string;
-  readonly usage: MemoryUsage;
-  readonly released: boolean;
-  /** Ends it; a second call does nothing. */
-  end(): void;
+  /** The number of the last object made before it; older ones do not count. */
+  readonly #afterId: number;
+  #leave: ((record: TrackRecord) => void) | undefined;
+
+  /** Counts until it is ended; `leave` removes it from the ledger. */
+  constructor(
+    { label, afterId, leave }: {
+      readonly label: string;
+      readonly afterId: number;
+      readonly leave: (record: TrackRecord) => void;
+    },
+  ) {
+    super();
+    this.label = label;
+    this.#afterId = afterId;
+    this.#leave = leave;
+  }
+
+  get released(): boolean {
+    return this.#leave === undefined;
+  }
+
+  /** Counts the release of an object if that was created in the track. */
+  removeOf(id: number, byteLength: number): void {
+    if (id > this.#afterId) this.remove(byteLength);
+  }
+
+  /** Ends the track, also because nothing can reach it any more; a second call does nothing. */
+  lose(): void {
+    const leave = this.#leave;
+    this.#leave = undefined;
+    leave?.(this);
+  }
 }
 
 const UNCLONEABLE = Symbol("a track goes on counting; pass on its toJSON()");
@@ -25,10 +57,10 @@ const UNCLONEABLE = Symbol("a track goes on counting; pass on its toJSON()");
 export class MemoryTrack implements MemoryUsage, Disposable {
   /** The track's name; objects created meanwhile have it as their scope. */
   readonly label: string;
-  readonly #record: MemoryTrackFields;
+  readonly #record: TrackRecord;
 
   /** @ignore Shows a record of the ledger. */
-  constructor(parts: Parts<MemoryTrackFields>) {
+  constructor(parts: Parts<TrackRecord>) {
     const record = partsOf(parts, new.target);
     this.label = record.label;
     this.#record = record;
@@ -36,27 +68,27 @@ export class MemoryTrack implements MemoryUsage, Disposable {
   }
 
   get currentBytes(): number {
-    return this.#record.usage.currentBytes;
+    return this.#record.currentBytes;
   }
 
   get peakBytes(): number {
-    return this.#record.usage.peakBytes;
+    return this.#record.peakBytes;
   }
 
   get totalBytes(): number {
-    return this.#record.usage.totalBytes;
+    return this.#record.totalBytes;
   }
 
   get currentCount(): number {
-    return this.#record.usage.currentCount;
+    return this.#record.currentCount;
   }
 
   get peakCount(): number {
-    return this.#record.usage.peakCount;
+    return this.#record.peakCount;
   }
 
   get totalCount(): number {
-    return this.#record.usage.totalCount;
+    return this.#record.totalCount;
   }
 
   /** Tells whether the track was ended; its numbers stay as they were then. */
@@ -66,7 +98,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
 
   /** Ends the track; a second call does nothing. */
   dispose(): void {
-    this.#record.end();
+    this.#record.lose();
   }
 
   /** Same as {@link MemoryTrack.dispose}, for `using`. */
@@ -76,7 +108,7 @@ export class MemoryTrack implements MemoryUsage, Disposable {
 
   /** Returns the numbers as plain data. */
   toJSON(): MemoryUsage & { readonly label: string } {
-    return { label: this.label, ...this.#record.usage };
+    return { label: this.label, ...this.#record.snapshot() };
   }
 
   /** Returns the counts: `epoch 1: 2 MiB in 1 buffer now, 6 MiB at most, 12 MiB in 5 in all`. */

@@ -8,9 +8,7 @@ const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The calls to use instead, for messages. */
 export interface IndexHelp {
-  /** The call that reads one element. */
   readonly read: string;
-  /** The call that writes one element. */
   readonly write: string;
 }
 

@@ -20,7 +20,6 @@ const PIECE_BYTES = 16 * 2 ** 20;
 export interface FileTarget {
   readonly block: Allocation;
   readonly stream: CudaStream;
-  /** The buffer's name, for errors. */
   readonly name: { toString(): string };
 }
 
@@ -40,7 +39,6 @@ export class FileContents {
     this.fileOffset = checkSize(fileOffset, "file offset");
   }
 
-  /** Fills new memory and blocks until it is full. */
   loadSync(target: FileTarget): void {
     requireNoCapture("load a file");
     const span = spanOf(target.block);
@@ -59,7 +57,6 @@ export class FileContents {
     }
   }
 
-  /** Fills new memory, and resolves when it is full. */
   async load(target: FileTarget, options: TransferOptions): Promise<void> {
     const { block, stream } = target;
     const span = spanOf(block);

@@ -56,7 +56,6 @@ import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/option
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
-import type { BufferRequest } from "./buffer_request.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
 import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
@@ -65,12 +64,18 @@ import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
-import { PLACE_KINDS, PLACE_OPTIONS, type PlaceOptions } from "./place_options.ts";
+import {
+  type BufferRequest,
+  PLACE_KINDS,
+  PLACE_OPTIONS,
+  type PlaceOptions,
+} from "./place_options.ts";
+import type { BUFFER_KIND, Retyped } from "./retyped.ts";
 import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
 import { type BufferSummary, magnitudesIn, summarise } from "./summary.ts";
-import { viewNameOf } from "./view_names.ts";
+import { viewNameOf } from "./views.ts";
 import {
   checkChunk,
   checkSplit,
@@ -226,6 +231,8 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
 /** Typed memory that the GPU can reach, or a view of a part of it. */
 export abstract class GpuBuffer<D extends DType = DType>
   implements KernelMemory, Disposable, AsyncDisposable {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: string;
   /** This value's number, never used again; a view has its own. */
   readonly id: number = nextId();
   /** The element type. */
@@ -665,8 +672,9 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @throws RangeError when the bytes are not a whole number of elements, or are misaligned for them.
    */
-  as<E extends DType>(dtype: E): GpuBuffer<E> {
-    return this.#derive({ dtype, shape: shapeAs(this, dtype), byteOffset: this.byteOffset });
+  as<E extends DType>(dtype: E): Retyped<this, E> {
+    const place = { dtype, shape: shapeAs(this, dtype), byteOffset: this.byteOffset };
+    return this.#derive(place) as Retyped<this, E>;
   }
 
   /**
@@ -694,11 +702,10 @@ export abstract class GpuBuffer<D extends DType = DType>
   astype<E extends DType, B = undefined>(
     dtype: E,
     options: AsTypeOptions<NoInfer<E>, B> = {},
-  ): B extends object ? B : GpuBuffer<E> {
+  ): B extends object ? B : Retyped<this, E> {
     const { shape } = this;
     const layout = { shape, strides: contiguousStrides(shape), offset: 0, name: this };
-    const made = this[CONVERT](layout, dtype, options);
-    return made as B extends object ? B : GpuBuffer<E>;
+    return this[CONVERT](layout, dtype, options) as never;
   }
 
   /** Splits the flat buffer in two views at an element: `[0, at)` and `[at, length)`. */

@@ -2,7 +2,7 @@
 // valid.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { type DType, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { canReach, type DeviceAccess } from "../memory/device_access.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
@@ -12,25 +12,16 @@ import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts
 import type { VirtualRange, VirtualRangeRequest } from "../memory/virtual_range.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";
-import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { writableInto } from "../transfer/web_streams.ts";
 import { CudaError, CudaUnavailableError, DisposedError, isOutOfMemory } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../words/format.ts";
+import { OptionSet, SHAPE, SIZE } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type BufferFields,
-  GpuBuffer,
-  showElements,
-  streamFor,
-  type Uploadable,
-} from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
-import type { PlaceOptions } from "./place_options.ts";
-import { setElements } from "./set_elements.ts";
+import { ALLOCATE_LIKE, type BufferFields, showElements, streamFor } from "./gpu_buffer.ts";
+import { type BufferRequest, PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
+import { RemoteBuffer } from "./remote_buffer.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
@@ -43,12 +34,18 @@ export interface GrowableOptions extends PlaceOptions {
   readonly shape?: number | Shape | undefined;
 }
 
+/** The options, by name and kind. */
+export const GROWABLE_OPTIONS: OptionSet<GrowableOptions> = new OptionSet({
+  ...PLACE_KINDS,
+  reserveSize: SIZE,
+  stepSize: SIZE,
+  shape: SHAPE,
+});
+
 /** Request for a new growable buffer. */
 export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
   readonly dtype: D;
-  /** Resource that reserves the addresses and allocates the memory. */
   readonly resource: VirtualMemoryResource;
-  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 }
 
@@ -68,7 +65,9 @@ export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
  * `resize()` and `reserve()` map memory when they need it and never unmap any; `shrinkToFit()`
  * does. {@link CudaDevice.growable} creates one.
  */
-export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
+export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: "growable";
   readonly #allocation: Allocation;
   readonly #range: VirtualRange;
   readonly #resource: VirtualMemoryResource;
@@ -201,35 +200,6 @@ export class GrowableBuffer<D extends DType = DType> extends GpuBuffer<D> {
       );
     }
     this.#range.setAccess(other, access);
-    return this;
-  }
-
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): GrowableBuffer<E> {
-    return super.as(dtype) as GrowableBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : GrowableBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : GrowableBuffer<E>;
-  }
-
-  /**
-   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
-   * the element type, or plain numbers. Resolves when they are there.
-   *
-   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type.
-   */
-  async set(
-    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
-    offset: number = 0,
-    options: TransferChoice = {},
-  ): Promise<this> {
-    await setElements(this, { source, offset }, options);
     return this;
   }
 

@@ -1,14 +1,19 @@
 // Buffers in memory that the CPU can access too, with a typed array over the memory itself.
 
+import type { LiveKind } from "../accounting/ledger.ts";
 import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
-import { keepWith } from "../memory/host_bytes.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { keepWith, showToHost } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import { comesFrom, type Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
 import { blockOf, type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
+import type { BufferRequest } from "./place_options.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 import { writeElements } from "./set_elements.ts";
+import { byteLengthOf, requestedShape } from "./shape.ts";
 
 /** The parts of a buffer that the CPU can access. */
 export interface HostBufferFields<D extends DType> extends BufferFields<D> {
@@ -24,6 +29,8 @@ export let hostBytesOf: (buffer: HostBuffer) => Uint8Array<ArrayBufferLike>;
  * and registered memory. `array` is a typed array over the memory itself.
  */
 export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: `host ${string}`;
   readonly #bytes: Uint8Array<ArrayBufferLike>;
   #array: BitsOf<D> | undefined;
 
@@ -113,3 +120,21 @@ export abstract class HostBuffer<D extends DType = DType> extends GpuBuffer<D> {
 }
 
 comesFrom(HostBuffer, "gpu.pinned(), gpu.mapped(), gpu.managed() and gpu.register()");
+
+/** Allocates memory that the CPU can access too, and shows it. Nothing stays when that fails. */
+export function hostFields<D extends DType>(
+  request: BufferRequest<D>,
+  kind: LiveKind,
+  hostAddress = (address: bigint): bigint => address,
+): HostBufferFields<D> {
+  const { dtype, resource, stream, label } = request;
+  const shape = requestedShape(request);
+  const byteLength = byteLengthOf(dtype, shape);
+  const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
+  return {
+    allocation,
+    dtype,
+    shape,
+    bytes: showToHost(allocation, hostAddress(allocation.address)),
+  };
+}

@@ -3,28 +3,21 @@
 import { nameOf } from "../accounting/ledger.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import { fileNameOf, type FilePath } from "../disk/file_path.ts";
-import type { DType, ScalarOf } from "../dtype.ts";
+import type { DType } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { TRANSFER_OPTIONS, type TransferChoice } from "../transfer/transfer_choice.ts";
+import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import { ALLOCATE_KINDS, type AllocateOptions } from "./device_allocator.ts";
 import { FileContents } from "./file_contents.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type BufferFields,
-  GpuBuffer,
-  type Uploadable,
-} from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
-import { setElements } from "./set_elements.ts";
+import { ALLOCATE_LIKE, type BufferFields } from "./gpu_buffer.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, type BufferRequest } from "./place_options.ts";
+import { RemoteBuffer } from "./remote_buffer.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 import { byteLengthOf, formatShape, requestedShape } from "./shape.ts";
 
 /** Options for {@link CudaDevice.lazy}. */
@@ -64,7 +57,9 @@ export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
  * {@link LazyBuffer.load} reads them before, without blocking. They get what the file holds at that moment.
  * A use that cannot read the file fails and allocates nothing; the next use tries again.
  */
-export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
+export class LazyBuffer<D extends DType = DType> extends RemoteBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: "lazy";
   readonly #allocation: LazyAllocation;
   readonly #contents: FileContents | undefined;
 
@@ -134,35 +129,6 @@ export class LazyBuffer<D extends DType = DType> extends GpuBuffer<D> {
   override release(): bigint {
     if (!this.isView) this.ensureAllocated();
     return super.release();
-  }
-
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): LazyBuffer<E> {
-    return super.as(dtype) as LazyBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : LazyBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : LazyBuffer<E>;
-  }
-
-  /**
-   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
-   * the element type, or plain numbers. Resolves when they are there.
-   *
-   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type.
-   */
-  async set(
-    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
-    offset: number = 0,
-    options: TransferChoice = {},
-  ): Promise<this> {
-    await setElements(this, { source, offset }, options);
-    return this;
   }
 
   /** Returns the text that the console shows; allocates nothing. */

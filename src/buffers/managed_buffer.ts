@@ -1,14 +1,11 @@
 // Managed memory, which migrates between the host and the devices, and the hints that guide it.
 
 import type { BitsOf, DType } from "../dtype.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { showToHost } from "../memory/host_bytes.ts";
 import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import { ALLOCATE_LIKE, type AsTypeOptions, streamFor } from "./gpu_buffer.ts";
-import { HostBuffer } from "./host_buffer.ts";
+import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
+import { HostBuffer, hostFields } from "./host_buffer.ts";
 import {
   adviseRange,
   discardRange,
@@ -18,7 +15,8 @@ import {
   prefetchRange,
   readAdvice,
 } from "./managed_range.ts";
-import { byteLengthOf, requestedShape } from "./shape.ts";
+import type { BufferRequest } from "./place_options.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 
 /**
  * Managed (unified) memory: `array` on the host and `ptr` on every device are the same bytes, and
@@ -27,6 +25,8 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
  * `u.subarray(0, 1000).prefetch(gpu)`. {@link CudaDevice.managed} creates one.
  */
 export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: "host managed";
   /**
    * The elements as a typed array over the memory itself; see {@link HostBuffer.array}.
    *
@@ -84,19 +84,6 @@ export class ManagedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return this;
   }
 
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): ManagedBuffer<E> {
-    return super.as(dtype) as ManagedBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : ManagedBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : ManagedBuffer<E>;
-  }
-
   /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): ManagedBuffer<D> {
     return allocateManagedBuffer(request);
@@ -109,10 +96,5 @@ comesFrom(ManagedBuffer, "gpu.managed()");
 export function allocateManagedBuffer<D extends DType>(
   request: BufferRequest<D>,
 ): ManagedBuffer<D> {
-  const { dtype, resource, stream, label } = request;
-  const shape = requestedShape(request);
-  const byteLength = byteLengthOf(dtype, shape);
-  const allocation = Allocation.create({ kind: "managed", byteLength, resource, stream, label });
-  const bytes = showToHost(allocation);
-  return new ManagedBuffer(new Parts({ allocation, dtype, shape, bytes }));
+  return new ManagedBuffer(new Parts(hostFields(request, "managed")));
 }

@@ -6,23 +6,19 @@ import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
-import { alignPacked } from "../transfer/pieces.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import { alignPacked } from "../transfer/pieces.ts";
 import { TRANSFER_KINDS, type TransferChoice } from "../transfer/transfer_choice.ts";
 import { describeValue, formatCount } from "../words/format.ts";
 import { isIterable, isRecord, type OptionKind, OptionSet } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "./device_allocator.ts";
+import type { DeviceAllocator } from "./device_buffer.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
 import { GpuBuffer } from "./gpu_buffer.ts";
 import { type HostDestination, hostDestination, hostSource } from "./host_elements.ts";
 import { type BuffersOf, PackedBuffers } from "./packed_buffers.ts";
 import { type PackItem, transferPacked } from "./packed_transfer.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "./place_options.ts";
 import { toShape } from "./shape.ts";
 
 /** Accepts iterables: a list, a set, a generator; rejects strings. */

@@ -3,22 +3,31 @@
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import { take32 } from "../driver/driver.ts";
 import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import type { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
-import { comesFrom, Parts } from "../words/parts.ts";
+import type {
+  MappedHostMemoryResource,
+  MappedMemoryOptions,
+} from "../memory/mapped_host_memory_resource.ts";
+import { FLAG, OptionSet } from "../words/options.ts";
+import { comesFrom } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import { ALLOCATE_LIKE, type AsTypeOptions, type Uploadable } from "./gpu_buffer.ts";
-import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
+import type { Uploadable } from "./gpu_buffer.ts";
+import { hostBytesOf } from "./host_buffer.ts";
 import type { HostValue, HostValues } from "./host_values.ts";
+import { PinnedBuffer } from "./pinned_buffer.ts";
+import { PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 import { writeElements } from "./set_elements.ts";
-import { byteLengthOf, requestedShape } from "./shape.ts";
 
-interface OfMappedMemory {
-  readonly resource: MappedHostMemoryResource;
-}
+/** Options for allocating a mapped buffer. */
+export interface MappedOptions extends PlaceOptions, MappedMemoryOptions {}
+
+/** The options, by name and kind. */
+export const MAPPED_OPTIONS: OptionSet<MappedOptions> = new OptionSet({
+  ...PLACE_KINDS,
+  portable: FLAG,
+  writeCombined: FLAG,
+});
 
 /** Blocks for which a warning about slow reads was given. */
 const warned = new WeakSet<object>();
@@ -28,23 +37,18 @@ const warned = new WeakSet<object>();
  * are the same bytes. Use it for small results and flags; every access by the GPU crosses the bus.
  * {@link CudaDevice.mapped} creates one.
  */
-export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  readonly #resource: MappedHostMemoryResource;
-
-  /** @ignore Adopts mapped memory. */
-  constructor(parts: Parts<HostBufferFields<D> & OfMappedMemory>) {
-    super(parts);
-    this.#resource = parts.value.resource;
-  }
+export class MappedBuffer<D extends DType = DType> extends PinnedBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: "host pinned mapped";
 
   /** Resource that allocated the memory; it maps device addresses to host addresses. */
   override get memoryResource(): MappedHostMemoryResource {
-    return this.#resource;
+    return super.memoryResource as MappedHostMemoryResource;
   }
 
   /** Whether it is write-combined: the CPU writes it fast and reads it many times slower. */
   get isWriteCombined(): boolean {
-    return this.#resource.isWriteCombined;
+    return this.memoryResource.isWriteCombined;
   }
 
   /**
@@ -76,24 +80,6 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
     return { portable: has(PORTABLE), mapped: has(DEVICEMAP), writeCombined: has(WRITECOMBINED) };
   }
 
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): MappedBuffer<E> {
-    return super.as(dtype) as MappedBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : MappedBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : MappedBuffer<E>;
-  }
-
-  /** @ignore Allocates a buffer of the same kind. */
-  protected [ALLOCATE_LIKE](request: BufferRequest<D>): MappedBuffer<D> {
-    return allocateMappedBuffer({ ...request, resource: this.#resource });
-  }
-
   #warn(): void {
     const bytes = hostBytesOf(this);
     if (warned.has(bytes)) return;
@@ -107,15 +93,3 @@ export class MappedBuffer<D extends DType = DType> extends HostBuffer<D> {
 }
 
 comesFrom(MappedBuffer, "gpu.mapped()");
-
-/** Allocates mapped memory. The elements keep whatever was there before. */
-export function allocateMappedBuffer<D extends DType>(
-  request: BufferRequest<D> & OfMappedMemory,
-): MappedBuffer<D> {
-  const { dtype, resource, stream, label } = request;
-  const shape = requestedShape(request);
-  const byteLength = byteLengthOf(dtype, shape);
-  const allocation = Allocation.create({ kind: "mapped", byteLength, resource, stream, label });
-  const bytes = showToHost(allocation, resource.hostAddress(allocation.address));
-  return new MappedBuffer(new Parts({ allocation, dtype, shape, bytes, resource }));
-}

@@ -6,8 +6,8 @@ import { launchReady, writing } from "../launch/ready_kernels.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { describeValue } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet } from "../words/options.ts";
-import { DEVICE_KINDS, type DeviceAllocateOptions } from "./device_allocator.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
+import { DEVICE_KINDS, type DeviceAllocateOptions } from "./place_options.ts";
 
 /** Options for {@link CudaDevice.iota}. */
 export interface IotaOptions extends DeviceAllocateOptions {
@@ -47,9 +47,7 @@ const KERNELS: Partial<Record<DType, string>> = {
 export interface NumberRun {
   /** The kernel that writes it. */
   readonly name: string;
-  /** The first number. */
   readonly start: KernelNumber;
-  /** The difference between neighbours. */
   readonly step: KernelNumber;
 }
 

@@ -3,6 +3,7 @@
 import type { DType, DTypeOf, HostArray } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { refuseIndicesOf } from "./array_habits.ts";
@@ -18,7 +19,7 @@ export type BuffersOf<A extends readonly HostArray[]> = {
  * is a view of the block; disposing this object frees them all.
  */
 export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly DeviceBuffer[]>
-  implements Disposable, AsyncDisposable {
+  extends Owned {
   readonly #block: DeviceBuffer<"uint8">;
   readonly #buffers: B;
 
@@ -28,6 +29,7 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
 
   /** @ignore Adopts a block and the views of it. */
   constructor(parts: Parts<{ readonly block: DeviceBuffer<"uint8">; readonly buffers: B }>) {
+    super();
     const { block, buffers } = partsOf(parts, new.target);
     refuseCloning(this);
     this.#block = block;
@@ -65,30 +67,9 @@ export class PackedBuffers<B extends readonly DeviceBuffer<DType>[] = readonly D
     this.#block.dispose();
   }
 
-  /** Same as {@link PackedBuffers.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
-  /** Same as {@link PackedBuffers.dispose}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.dispose();
-    return Promise.resolve();
-  }
-
   /** Returns its name for messages: `PackedBuffers(1000 buffers, 15.6 MiB)`. */
-  toString(): string {
+  override toString(): string {
     return `PackedBuffers(${formatCount(this.length, "buffer")}, ${formatBytes(this.byteLength)})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
-  }
-
-  /** Returns the text that the console shows. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return `${this}${this.disposed ? " disposed" : ""}`;
   }
 }
 

@@ -1,14 +1,18 @@
 // Page-locked host memory as a typed array: the source and destination of queued copies.
 
 import type { DType } from "../dtype.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
+import { requireHostMemory } from "../memory/host_bytes.ts";
+import { PinnedPool } from "../memory/pinned_pool.ts";
 import { hostAddressOf, kindOf } from "../memory/resource_kind.ts";
+import { requireNoCapture } from "../order/capture.ts";
+import { streamOn } from "../order/stream_choice.ts";
+import { describeValue } from "../words/format.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
-import { HostBuffer } from "./host_buffer.ts";
-import { byteLengthOf, requestedShape } from "./shape.ts";
+import { ALLOCATE_LIKE, GpuBuffer } from "./gpu_buffer.ts";
+import { HostBuffer, type HostBufferFields, hostFields } from "./host_buffer.ts";
+import type { AllocateOptions, BufferRequest } from "./place_options.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
+import { StridedView } from "./strided_view.ts";
 
 /**
  * Page-locked host memory, which the GPU copies at the full speed of the bus without blocking the
@@ -30,37 +34,49 @@ import { byteLengthOf, requestedShape } from "./shape.ts";
  * ```
  */
 export class PinnedBuffer<D extends DType = DType> extends HostBuffer<D> {
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): PinnedBuffer<E> {
-    return super.as(dtype) as PinnedBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : PinnedBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : PinnedBuffer<E>;
-  }
-
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: `host pinned${string}`;
   /** @ignore Allocates a buffer of the same kind. */
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): PinnedBuffer<D> {
-    return allocatePinnedBuffer(request);
+    return allocatePinnedBuffer(request, this.constructor as typeof PinnedBuffer<D>);
   }
 }
 
 comesFrom(PinnedBuffer, "gpu.pinned()");
 
 /** Allocates page-locked memory. The elements keep whatever was there before. */
-export function allocatePinnedBuffer<D extends DType>(
+export function allocatePinnedBuffer<D extends DType, B extends PinnedBuffer<D> = PinnedBuffer<D>>(
   request: BufferRequest<D>,
-): PinnedBuffer<D> {
-  const { dtype, resource, stream, label } = request;
-  const shape = requestedShape(request);
+  Kind: new (parts: Parts<HostBufferFields<D>>) => B = PinnedBuffer as never,
+): B {
+  const { resource } = request;
   requireHostMemory(resource, "allocate page-locked memory");
-  const byteLength = byteLengthOf(dtype, shape);
-  const kind = kindOf(resource);
-  const allocation = Allocation.create({ kind, byteLength, resource, stream, label });
-  const bytes = showToHost(allocation, hostAddressOf(resource, allocation.address));
-  return new PinnedBuffer(new Parts({ allocation, dtype, shape, bytes }));
+  const hostAddress = (address: bigint) => hostAddressOf(resource, address);
+  return new Kind(new Parts(hostFields(request, kindOf(resource), hostAddress)));
+}
+
+/** Copies the elements of `source` into page-locked memory of the context's pool. */
+export async function downloadPinned<D extends DType>(
+  source: GpuBuffer<D> | StridedView<D>,
+  options: AllocateOptions,
+): Promise<PinnedBuffer<D>> {
+  if (!(source instanceof GpuBuffer || source instanceof StridedView)) {
+    throw new TypeError(
+      `Cannot download ${describeValue(source)}: expected a buffer or a strided view`,
+    );
+  }
+  requireNoCapture("download into page-locked memory");
+  const { dtype, shape, context } = source;
+  const stream = streamOn(context, options, source);
+  const { resource = PinnedPool.of(context), label } = options;
+  const host = allocatePinnedBuffer({ dtype, shape, resource, stream, label });
+  try {
+    host.copyFrom(source, { stream });
+    using copied = stream.record();
+    await copied.synchronize();
+    return host;
+  } catch (error) {
+    host.dispose();
+    throw error;
+  }
 }

@@ -18,9 +18,7 @@ export interface PitchedBufferRequest<D extends DType> {
   readonly dtype: D;
   /** Rows and columns, preceded by any axes that count as rows too. */
   readonly shape: Shape;
-  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
-  /** Name shown in tables and errors. */
   readonly label?: string | undefined;
 }
 

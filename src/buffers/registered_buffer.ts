@@ -1,7 +1,7 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { alignmentOf, allocateBits, type DType, dtypeOf, elementBytes } from "../dtype.ts";
+import { alignmentOf, allocateBits, DTYPE, type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
 import { bytesOf, type HostBytes, type HostMemory, MOVED_AWAY } from "../memory/host_memory.ts";
@@ -9,12 +9,13 @@ import { HostRegistration, type RegistrationOptions } from "../memory/host_regis
 import type { CudaStream } from "../order/stream.ts";
 import { arraysBefore } from "../transfer/array_uses.ts";
 import { DisposedError } from "../words/errors.ts";
+import { FLAG, OptionSet, SHAPE } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import { ALLOCATE_LIKE, type AsTypeOptions } from "./gpu_buffer.ts";
+import { ALLOCATE_LIKE } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
-import type { PlaceOptions } from "./place_options.ts";
+import { type BufferRequest, PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import { RegisteredUsage } from "./registered_usage.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** Options for registering an array. */
@@ -25,11 +26,18 @@ export interface RegisterOptions<D extends DType> extends RegistrationOptions, P
   readonly shape?: number | Shape | undefined;
 }
 
+/** The options, by name and kind. */
+export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet({
+  ...PLACE_KINDS,
+  dtype: DTYPE,
+  shape: SHAPE,
+  portable: FLAG,
+  readOnly: FLAG,
+});
+
 /** Request for registering memory. */
 export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
-  /** The memory. */
   readonly source: HostMemory;
-  /** Stream that uses the memory first. */
   readonly stream: CudaStream;
 };
 
@@ -40,6 +48,8 @@ export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
  * {@link CudaDevice.register} creates one.
  */
 export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: "host registered";
   readonly #registration: HostRegistration;
 
   /** @ignore Adopts registered memory. */
@@ -64,19 +74,6 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
       throw new DisposedError(`${this}, whose array ${MOVED_AWAY}`);
     }
     return span;
-  }
-
-  /** Returns a view of the same bytes as another element type; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): RegisteredBuffer<E> {
-    return super.as(dtype) as RegisteredBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : RegisteredBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : RegisteredBuffer<E>;
   }
 
   /** @ignore Registers new memory of the same kind; the result's array is new. */

@@ -54,7 +54,6 @@ export async function setElements(
 interface CheckedSetting {
   /** The values, packed. */
   readonly values: HostMemory;
-  /** The first element. */
   readonly start: number;
   /** The element after the last. */
   readonly end: number;

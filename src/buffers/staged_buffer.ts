@@ -1,31 +1,60 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
 import { queueCopy } from "../copies/copy.ts";
-import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
+import type { BitsOf, DType } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
-import type { MemoryResource } from "../memory/memory_resource.ts";
+import { type MemoryResource, RESOURCE } from "../memory/memory_resource.ts";
 import { kindOf } from "../memory/resource_kind.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { STREAM, type StreamChoice } from "../order/stream_choice.ts";
-import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
-import type { BufferRequest } from "./buffer_request.ts";
-import {
-  ALLOCATE_LIKE,
-  type AsTypeOptions,
-  type BufferFields,
-  GpuBuffer,
-  ownerOf,
-  streamFor,
-  type Uploadable,
-} from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import { ALLOCATE_LIKE, type BufferFields, ownerOf, streamFor } from "./gpu_buffer.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
-import { QueuedWork } from "./queued_work.ts";
-import { setElements } from "./set_elements.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, type BufferRequest } from "./place_options.ts";
+import { RemoteBuffer } from "./remote_buffer.ts";
+import type { BUFFER_KIND } from "./retyped.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
+
+/** Options for allocating a staged buffer. */
+export interface StagedOptions extends AllocateOptions {
+  /** Resource that allocates the page-locked half; the device's default one when left out. */
+  readonly pinnedResource?: MemoryResource | undefined;
+}
+
+/** The options, by name and kind. */
+export const STAGED_OPTIONS: OptionSet<StagedOptions> = new OptionSet({
+  ...ALLOCATE_KINDS,
+  pinnedResource: RESOURCE,
+});
+
+/**
+ * Work queued on a stream, as {@link StagedBuffer.push} returns it. It runs whether or not it is
+ * awaited; `await` waits until it is done.
+ */
+export class QueuedWork implements PromiseLike<void> {
+  readonly #stream: CudaStream;
+
+  /** @ignore Creates an object for the work that `stream` has queued so far. */
+  constructor(stream: CudaStream) {
+    this.#stream = stream;
+  }
+
+  /** Waits until the work is done, for `await`; rejects with the work's error. */
+  then<A = void, B = never>(
+    onDone?: (() => A | PromiseLike<A>) | null,
+    onFailed?: ((reason: unknown) => B | PromiseLike<B>) | null,
+  ): Promise<A | B> {
+    return this.#stream.synchronize().then(onDone, onFailed);
+  }
+
+  /** Blocks until the work is done. */
+  synchronizeSync(): void {
+    this.#stream.synchronizeSync();
+  }
+}
 
 /** The parts of a staged buffer. */
 export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
@@ -50,7 +79,9 @@ const STAGED_RANGE = new OptionSet<StagedRange>({ stream: STREAM, start: NUMBER,
  * such as copies, fills, uploads and downloads, use only the device's half.
  * {@link CudaDevice.staged} creates one.
  */
-export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
+export class StagedBuffer<D extends DType = DType> extends RemoteBuffer<D> {
+  /** @ignore Its kind, for types. */
+  declare readonly [BUFFER_KIND]: "staged";
   /** The mirror as a buffer, for further copies; disposing it frees nothing. */
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
@@ -91,35 +122,6 @@ export class StagedBuffer<D extends DType = DType> extends GpuBuffer<D> {
     const stream = streamFor(this, options);
     queueCopy(part.mirror.span, span, stream);
     return new QueuedWork(stream);
-  }
-
-  /** Shows the same bytes as another element type, in both halves; see {@link GpuBuffer.as}. */
-  override as<E extends DType>(dtype: E): StagedBuffer<E> {
-    return super.as(dtype) as StagedBuffer<E>;
-  }
-
-  /** Queues converting the elements, into a buffer of the same kind; see {@link GpuBuffer.astype}. */
-  override astype<E extends DType, B = undefined>(
-    dtype: E,
-    options?: AsTypeOptions<NoInfer<E>, B>,
-  ): B extends object ? B : StagedBuffer<E> {
-    return super.astype(dtype, options) as B extends object ? B : StagedBuffer<E>;
-  }
-
-  /**
-   * Copies host values into the elements from `offset` on, by TypedArray.set's rules: a typed array of
-   * the element type, or plain numbers. Resolves when they are there.
-   *
-   * @throws RangeError when they do not fit in, also a number that the element type does not hold.
-   * @throws TypeError for an array of another type.
-   */
-  async set(
-    source: Uploadable<D> | HostValues<ScalarOf<D> | HostValue<D>>,
-    offset: number = 0,
-    options: TransferChoice = {},
-  ): Promise<this> {
-    await setElements(this, { source, offset }, options);
-    return this;
   }
 
   /** @ignore Allocates a buffer of the same kind. */

@@ -28,13 +28,12 @@ import { NUMBER, OptionSet } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
-import type { DeviceBuffer } from "./device_buffer.ts";
 import { elementBitsOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
 import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
-import { sharesElement } from "./overlap.ts";
+import type { Retyped } from "./retyped.ts";
 import {
   countOf,
   expectedSteps,
@@ -49,13 +48,14 @@ import {
   checkLayout,
   isContiguous,
   isDistinct,
+  sharesElement,
   stepped,
   type StridedLayout,
   transposed,
   withoutAxis,
 } from "./strides.ts";
 import type { BufferSummary } from "./summary.ts";
-import { nameView } from "./view_names.ts";
+import { nameView } from "./views.ts";
 import { elementIndex, rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
@@ -68,9 +68,7 @@ const lastLayouts = new WeakMap<Shape, CopyLayout>();
 
 /** The parts of a strided view. */
 export interface StridedFields<B> {
-  /** The buffer whose elements it shows. */
   readonly buffer: B;
-  /** Their order. */
   readonly layout: StridedLayout;
 }
 
@@ -369,7 +367,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   astype<E extends DType, T = undefined>(
     dtype: E,
     options: AsTypeOptions<NoInfer<E>, T> = {},
-  ): T extends object ? T : B extends DeviceBuffer<D> ? DeviceBuffer<E> : GpuBuffer<E> {
+  ): T extends object ? T : Retyped<B, E> {
     return this.#converted(dtype, options) as never;
   }
 

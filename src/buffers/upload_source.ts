@@ -10,10 +10,8 @@ import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** An array to upload, with the type and shape of the buffer it needs. */
 export interface UploadSource<D extends DType> {
-  /** The elements. */
   readonly array: Uploadable<D>;
   readonly dtype: D;
-  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 

@@ -8,7 +8,6 @@ import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape 
 /** The properties of a buffer from which a view is computed. */
 export interface Viewed {
   readonly dtype: DType;
-  /** Size of each axis, outermost first. */
   readonly shape: Shape;
   readonly length: number;
   readonly byteLength: number;
@@ -19,9 +18,7 @@ export interface Viewed {
 
 /** Offset and shape of a view. */
 export interface ViewPlace {
-  /** Offset in bytes from the start of the block. */
   readonly byteOffset: number;
-  /** Size of each axis, outermost first. */
   readonly shape: Shape;
 }
 
@@ -222,4 +219,17 @@ function byteOffsetOf(viewed: Viewed, start: number): number {
   const offset = viewed.byteOffset + start * elementBytes(viewed.dtype);
   if (offset % 1 !== 0) throw insideByte(viewed.dtype, `view ${viewed} from element ${start} on`);
   return offset;
+}
+
+const names = new WeakMap<object, string>();
+
+/** Gives a view a name and returns the view. */
+export function nameView<V extends object>(view: V, name: string): V {
+  names.set(view, name);
+  return view;
+}
+
+/** Returns the name that a view was given, if any. */
+export function viewNameOf(view: object): string | undefined {
+  return names.get(view);
 }

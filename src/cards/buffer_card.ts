@@ -7,7 +7,7 @@ import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { contiguousStrides } from "../buffers/strides.ts";
-import { viewNameOf } from "../buffers/view_names.ts";
+import { viewNameOf } from "../buffers/views.ts";
 import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { classNameOf, formatAddress, formatBytes, formatSeconds } from "../words/format.ts";

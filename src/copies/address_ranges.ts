@@ -5,9 +5,7 @@ import type { AddressRange } from "../accounting/ledger.ts";
 
 /** The ranges that a copy writes and reads. */
 export interface RangePair {
-  /** Range that is written. */
   readonly destination: AddressRange;
-  /** Range that is read. */
   readonly source: AddressRange;
 }
 

@@ -1,15 +1,16 @@
 // Copies that the GPU makes by itself: queued on a stream, without waiting.
 
+import { CUresult } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { capturedMemory, requireUnrecorded } from "../memory/captured_memory.ts";
+import { canReach } from "../memory/device_access.ts";
 import { comesAfterNothing, queueInOrder } from "../memory/in_order.ts";
 import { openToPeer } from "../memory/resource_kind.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { currentStreamOf } from "../order/stream_choice.ts";
-import { DisposedError } from "../words/errors.ts";
-import { peerRoute } from "./peer_link.ts";
+import { DisposedError, isRefusal } from "../words/errors.ts";
 
 /** A range of memory that the GPU can reach. */
 export interface MemorySpan {
@@ -34,11 +35,8 @@ type SizedMemory = Pick<MemorySpan, "byteLength">;
 
 /** The two ends of a copy, and its stream. */
 export interface CopyRoute {
-  /** The block that is written. */
   readonly destination: Allocation;
-  /** The block that is read. */
   readonly source: Allocation;
-  /** The stream that copies. */
   readonly stream: CudaStream;
 }
 
@@ -247,4 +245,32 @@ export function checkApart(destination: MemorySpan, source: MemorySpan): void {
     `Cannot copy ${source.byteLength} bytes onto themselves, ` +
       `${distance < 0n ? -distance : distance} bytes apart: copy a slice() instead`,
   );
+}
+
+/** Route of copies between two devices: directly, or through the host's memory. */
+export type PeerRoute = "peer" | "staged";
+
+const routes = new WeakMap<Context, WeakMap<Context, PeerRoute>>();
+
+/**
+ * Finds the route between two devices and enables it, once for a pair (cuDeviceCanAccessPeer,
+ * cuCtxEnablePeerAccess). A failure is thrown and not remembered: the next call tries again.
+ */
+export function peerRoute(from: Context, to: Context): PeerRoute {
+  const known = routes.get(from)?.get(to);
+  if (known !== undefined) return known;
+  const route = opens(from, to) && opens(to, from) ? "peer" : "staged";
+  for (const [one, other] of [[from, to], [to, from]] as const) {
+    routes.getOrInsertComputed(one, () => new WeakMap()).set(other, route);
+  }
+  return route;
+}
+
+function opens(from: Context, to: Context): boolean {
+  if (!canReach(from, to)) return false;
+  const status = from.status("cuCtxEnablePeerAccess", to.handle, 0);
+  if (status === CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) return true;
+  if (isRefusal(status)) return false;
+  from.driver.check(status, "cuCtxEnablePeerAccess");
+  return true;
 }

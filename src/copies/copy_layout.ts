@@ -25,7 +25,6 @@ interface Ends {
 
 /** The layouts of both sides of a copy, in bytes. */
 export class CopyLayout {
-  /** Bytes of one element. */
   readonly elementBytes: number;
   /** The axes of the shape, with both sides' strides. */
   readonly axes: readonly CopyAxis[];
@@ -33,7 +32,6 @@ export class CopyLayout {
   readonly plan: CopyPlan;
   /** Time of these calls beside the bytes, in calls. */
   readonly callCount: number;
-  /** Bytes of all elements. */
   readonly byteLength: number;
   /** The bytes from the first to the last element that is written. */
   readonly destination: Reach;

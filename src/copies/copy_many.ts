@@ -18,9 +18,7 @@ const FAILED_COPY = new BigUint64Array(1);
 
 /** Bytes that follow each other, from one address to another. */
 export interface ByteCopy {
-  /** The address that is written. */
   readonly destination: bigint;
-  /** The address that is read. */
   readonly source: bigint;
   /** Number of bytes, at least 1. */
   readonly byteLength: number;

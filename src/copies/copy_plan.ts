@@ -3,7 +3,6 @@
 
 /** One axis of a copy: how many steps, and how far a step goes on each side, in bytes. */
 export interface CopyAxis {
-  /** Number of steps. */
   readonly size: number;
   /** Bytes from one step to the next in the destination. */
   readonly destinationStride: number;

@@ -10,7 +10,6 @@ import { hullOf, offsetsOf, planCopy, reachOf } from "./copy_plan.ts";
 
 /** Elements at regular distances. */
 export interface StridedSpan {
-  /** The block they lie in. */
   readonly allocation: Allocation;
   /** Address of the first. */
   readonly address: bigint;
@@ -20,7 +19,6 @@ export interface StridedSpan {
 
 /** The bits of one element: its first 4 bytes, and the 4 behind them where it has 8. */
 export interface ElementBits {
-  /** Bytes of the element. */
   readonly byteLength: number;
   /** The first bytes, as an unsigned number of up to 32 bits. */
   readonly low: number;

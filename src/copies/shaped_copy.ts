@@ -14,7 +14,6 @@ export interface ShapedCopy extends CopyRoute {
   readonly destinationAddress: bigint;
   /** Address of the first element that is read. */
   readonly sourceAddress: bigint;
-  /** Both layouts. */
   readonly layout: CopyLayout;
 }
 

@@ -9,7 +9,6 @@ import { waitForStream } from "../order/waiting.ts";
 
 /** A stream of the kit's own. */
 export class TransferStream {
-  /** Context that it belongs to. */
   readonly context: Context;
   readonly #handle: bigint;
 
@@ -20,7 +19,6 @@ export class TransferStream {
     this.#handle = take64(context, "cuStreamCreateWithPriority", flags, 0);
   }
 
-  /** The driver's handle. */
   get handle(): bigint {
     return this.#handle;
   }

@@ -5,31 +5,16 @@ import type { MemoryMark } from "../accounting/ledger.ts";
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import type { Timeline } from "../accounting/timeline.ts";
 import { type BufferCopy, copyBatch } from "../buffers/batch.ts";
-import {
-  ALLOCATE_OPTIONS,
-  type AllocateOptions,
-  allocationOf,
-  DEVICE_OPTIONS,
-  type DeviceAllocateOptions,
-  type DeviceAllocator,
-} from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
-import { downloadPinned } from "../buffers/download_pinned.ts";
 import { type GpuBuffer, type Uploadable, uploadLate } from "../buffers/gpu_buffer.ts";
 import {
   allocateGrowableBuffer,
+  GROWABLE_OPTIONS,
   type GrowableBuffer,
   type GrowableOptions,
 } from "../buffers/growable_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
-import {
-  GROWABLE_OPTIONS,
-  MAPPED_OPTIONS,
-  type MappedOptions,
-  REGISTER_OPTIONS,
-  STAGED_OPTIONS,
-  type StagedOptions,
-} from "../buffers/kind_options.ts";
 import {
   LAZY_OPTIONS,
   type LazyBuffer,
@@ -49,26 +34,44 @@ import {
   uploadInto,
   type UploadIntoOptions,
 } from "../buffers/many_arrays.ts";
-import { allocateMappedBuffer, type MappedBuffer } from "../buffers/mapped_buffer.ts";
+import { MAPPED_OPTIONS, MappedBuffer, type MappedOptions } from "../buffers/mapped_buffer.ts";
 import { IOTA_OPTIONS, type IotaOptions, numberRun, queueRun } from "../buffers/number_run.ts";
 import type { BuffersOf, PackedBuffers } from "../buffers/packed_buffers.ts";
-import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
-import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
-import { PLACE_OPTIONS, type PlaceOptions } from "../buffers/place_options.ts";
 import {
+  allocatePinnedBuffer,
+  downloadPinned,
+  type PinnedBuffer,
+} from "../buffers/pinned_buffer.ts";
+import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_buffer.ts";
+import {
+  ALLOCATE_OPTIONS,
+  type AllocateOptions,
+  allocationOf,
+  DEVICE_OPTIONS,
+  type DeviceAllocateOptions,
+  PLACE_OPTIONS,
+  type PlaceOptions,
+} from "../buffers/place_options.ts";
+import {
+  REGISTER_OPTIONS,
   registerBuffer,
   type RegisteredBuffer,
   type RegisterOptions,
 } from "../buffers/registered_buffer.ts";
 import type { Shape } from "../buffers/shape.ts";
-import { allocateStagedBuffer, type StagedBuffer } from "../buffers/staged_buffer.ts";
+import {
+  allocateStagedBuffer,
+  STAGED_OPTIONS,
+  type StagedBuffer,
+  type StagedOptions,
+} from "../buffers/staged_buffer.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
 import { uploadSource } from "../buffers/upload_source.ts";
-import { type PeerRoute, peerRoute } from "../copies/peer_link.ts";
+import { type PeerRoute, peerRoute } from "../copies/copy.ts";
 import type { FilePath } from "../disk/file_path.ts";
 import { Context } from "../driver/context.ts";
-import { Driver } from "../driver/driver.ts";
 import { deviceUuid } from "../driver/device_uuid.ts";
+import { Driver } from "../driver/driver.ts";
 import { releaseAll } from "../driver/release.ts";
 import { type ArrayOf, DTYPE, type DType, type DTypeOf, type HostArray } from "../dtype.ts";
 import {
@@ -82,17 +85,14 @@ import type { ByteSource } from "../interop/byte_source.ts";
 import {
   bufferFromDLPack,
   type DLPackPointer,
-  FROM_DLPACK_OPTIONS,
   type FromDLPackOptions,
 } from "../interop/from_dlpack.ts";
 import { bufferFromHandle, HANDLE_OPTIONS, type HandleOptions } from "../interop/from_handle.ts";
 import { bufferFromSource, FROM_OPTIONS, type FromOptions } from "../interop/from_source.ts";
 import { loadNpy, type LoadNpyOptions } from "../interop/numpy/load_npy.ts";
 import {
-  OPEN_TICKET_OPTIONS,
   openTicket,
   type OpenTicketOptions,
-  TAKE_OVER_OPTIONS,
   takeOver,
   type TakeOverOptions,
 } from "../interop/open_ticket.ts";
@@ -105,21 +105,11 @@ import {
 } from "../interop/safetensors/save.ts";
 import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
 import { UPLOAD_FILE_OPTIONS, uploadFile, type UploadFileOptions } from "../interop/upload_file.ts";
-import { COMPILE_OPTIONS, compileKernel, type CompileOptions } from "../kernels/compile.ts";
+import { compileKernel, type CompileOptions } from "../kernels/compile.ts";
 import type { CudaKernel } from "../kernels/cuda_kernel.ts";
 import type { CudaModule } from "../kernels/cuda_module.ts";
-import {
-  loadModule,
-  MODULE_OPTIONS,
-  type ModuleOptions,
-  type ModuleSource,
-} from "../kernels/load_module.ts";
-import {
-  type Occupancy,
-  OCCUPANCY_OPTIONS,
-  occupancyOf,
-  type OccupancyOptions,
-} from "../kernels/occupancy.ts";
+import { loadModule, type ModuleOptions, type ModuleSource } from "../kernels/load_module.ts";
+import { type Occupancy, occupancyOf, type OccupancyOptions } from "../kernels/occupancy.ts";
 import {
   BANDWIDTH_OPTIONS,
   type BandwidthOptions,
@@ -128,12 +118,11 @@ import {
 import { BandwidthResult, fitLines, type Provenance } from "../measure/bandwidth_result.ts";
 import { type OverlapRecorder, type OverlapTrace, traceOverlap } from "../measure/overlap.ts";
 import { timeOnStream, type Timing } from "../measure/timing.ts";
-import { parseLimit } from "../memory/byte_limit.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
 import { ManagedMemoryResource } from "../memory/managed_memory_resource.ts";
 import { MappedHostMemoryResource } from "../memory/mapped_host_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { takeAfterCollection, trimAll } from "../memory/out_of_memory.ts";
+import { parseLimit, takeAfterCollection, trimAll } from "../memory/out_of_memory.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import {
   defaultDeviceResource,
@@ -167,7 +156,7 @@ import type { Persisted, PersistOptions, PersistRequest } from "../persist/persi
 import type { PersistedTable } from "../persist/persisted_table.ts";
 import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
-import { OPEN_EVENT_OPTIONS, openEvent, type OpenEventOptions } from "../sharing/open_event.ts";
+import { openEvent, type OpenEventOptions } from "../sharing/open_memory.ts";
 import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
 import { transferOf } from "../transfer/transfer_choice.ts";
@@ -765,7 +754,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     pointer: DLPackPointer,
     options: FromDLPackOptions<D> = {},
   ): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
-    options = FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
     return bufferFromDLPack(this.context, pointer, options);
   }
 
@@ -796,7 +784,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     ticket: string | MemoryTicket,
     options: OpenTicketOptions & { readonly dtype?: DType | undefined } = {},
   ): Promise<DeviceBuffer> {
-    options = OPEN_TICKET_OPTIONS.read(options, "open");
     return await openTicket(this.context, ticket, options);
   }
 
@@ -808,7 +795,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    *   process, or when the driver knows no such event.
    */
   openEvent(ticket: string | EventTicket, options: OpenEventOptions = {}): CudaEvent {
-    options = OPEN_EVENT_OPTIONS.read(options, "openEvent");
     return openEvent(this.context, ticket, options);
   }
 
@@ -823,7 +809,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     handed: HandedOver<D>,
     options: TakeOverOptions = {},
   ): DeviceBuffer<D> {
-    options = TAKE_OVER_OPTIONS.read(options, "takeOver");
     return takeOver(this.context, handed, options) as DeviceBuffer<D>;
   }
 
@@ -970,7 +955,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   async compile(source: string, options: CompileOptions = {}): Promise<CudaKernel> {
-    options = COMPILE_OPTIONS.read(options, "compile");
     return await compileKernel(this.context, source, options);
   }
 
@@ -987,7 +971,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     source: ModuleSource | readonly ModuleSource[],
     options: ModuleOptions = {},
   ): Promise<CudaModule> {
-    options = MODULE_OPTIONS.read(options, "loadModule");
     return await loadModule(this.context, source, options);
   }
 
@@ -996,7 +979,6 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * driver proposes (cuOccupancyMaxPotentialBlockSize).
    */
   occupancy(kernel: CudaKernel, options: OccupancyOptions = {}): Occupancy {
-    options = OCCUPANCY_OPTIONS.read(options, "occupancy");
     return occupancyOf(this.context, kernel, options);
   }
 
@@ -1205,7 +1187,10 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     options = MAPPED_OPTIONS.read(options, "mapped");
     const { portable, writeCombined } = options;
     const resource = new MappedHostMemoryResource(this, { portable, writeCombined });
-    return allocateMappedBuffer({ dtype, shape, resource, ...this.#place(options) });
+    return allocatePinnedBuffer(
+      { dtype, shape, resource, ...this.#place(options) },
+      MappedBuffer<D>,
+    );
   }
 
   /**

@@ -1,7 +1,7 @@
 // Several devices, opened and disposed together.
 
 import { refuseIndices } from "../buffers/array_habits.ts";
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import type { HostValues, UntypedSource } from "../buffers/host_values.ts";
@@ -22,10 +22,9 @@ import type { HostMemory } from "../memory/host_memory.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
-import type { DeviceParts } from "../spread/device_parts.ts";
+import { type DeviceParts, uploadParts, type UploadPartsOptions } from "../spread/device_parts.ts";
 import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts";
 import type { ShardedModel } from "../spread/sharded_model.ts";
-import { uploadParts, type UploadPartsOptions } from "../spread/upload_parts.ts";
 import { DisposedError } from "../words/errors.ts";
 import { type ByteSize, formatCount, parseBytes } from "../words/format.ts";
 import { CALLBACK, NUMBER, OptionSet, requireKind, SIZE, TEXT } from "../words/options.ts";

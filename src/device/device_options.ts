@@ -1,7 +1,7 @@
 // Options for opening a device and for uploading arrays.
 
 import type { OriginDetail } from "../accounting/origin.ts";
-import { DEVICE_KINDS, type DeviceAllocateOptions } from "../buffers/device_allocator.ts";
+import { DEVICE_KINDS, type DeviceAllocateOptions } from "../buffers/place_options.ts";
 import type { Shape } from "../buffers/shape.ts";
 import type { DriverChoice } from "../driver/driver.ts";
 import { DTYPE, type DType } from "../dtype.ts";

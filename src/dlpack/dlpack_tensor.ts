@@ -15,13 +15,14 @@ import type { Allocation } from "../memory/allocation.ts";
 import { pendingBefore } from "../memory/in_order.ts";
 import { hostAddress, pointerAttributes } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
-import { finishNow } from "../order/pending_work.ts";
 import { HandleRecord } from "../order/handle_record.ts";
+import { finishNow } from "../order/pending_work.ts";
 import { type CudaStream, legacyStreamOf, queueOf } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatAddress } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { pairedFor } from "./element_types.ts";
@@ -83,7 +84,7 @@ export interface DLPackFields {
  * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
  * the struct away; disposing it releases a struct that was not given away, which `gpu.live()` lists.
  */
-export class DLPackTensor implements Disposable {
+export class DLPackTensor extends Owned {
   /** Whether the struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
   readonly versioned: boolean;
   /** Its row among the live objects until a library has it. */
@@ -95,6 +96,7 @@ export class DLPackTensor implements Disposable {
 
   /** @ignore Adopts a struct. */
   constructor(parts: Parts<DLPackFields>) {
+    super();
     const { address, versioned, context, label } = partsOf(parts, new.target);
     this.versioned = versioned;
     this.#untaken = new HandleRecord(this, {
@@ -134,13 +136,8 @@ export class DLPackTensor implements Disposable {
     this.#untaken.release();
   }
 
-  /** Same as {@link DLPackTensor.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns its name for messages: `DLPackTensor(0x7f0012345600)`. */
-  toString(): string {
+  override toString(): string {
     return `DLPackTensor(${formatAddress(this.#untaken.handle)})`;
   }
 

@@ -44,7 +44,7 @@ export type {
   SplitOptions,
 } from "../group/group_options.ts";
 export { GroupWork } from "../group/group_work.ts";
-export { DeviceParts, type ReplicateWay } from "../spread/device_parts.ts";
+export { DeviceParts, type ReplicateWay, type UploadPartsOptions } from "../spread/device_parts.ts";
 export {
   type LinkBandwidthData,
   LinkBandwidthResult,
@@ -57,5 +57,4 @@ export type { LoadShardedOptions } from "../spread/load_sharded.ts";
 export type { Placement, PlacementRule } from "../spread/placement.ts";
 export { ShardedModel } from "../spread/sharded_model.ts";
 export type { PartsOptions, Split } from "../spread/split.ts";
-export type { UploadPartsOptions } from "../spread/upload_parts.ts";
 export { StripedMemoryResource, type StripeOptions } from "../memory/striped_memory_resource.ts";

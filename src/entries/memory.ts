@@ -24,7 +24,7 @@ import "../words/runtime.ts";
 
 export type { Driver, DriverArguments } from "../driver/driver.ts";
 export type { DeviceAttribute } from "../../ffi/constants.ts";
-export type { DeviceAllocator } from "../buffers/device_allocator.ts";
+export type { DeviceAllocator } from "../buffers/device_buffer.ts";
 export type { BuffersOf } from "../buffers/packed_buffers.ts";
 export type { ArraysOf } from "../buffers/many_arrays.ts";
 export type { HostValue } from "../buffers/host_values.ts";
@@ -33,10 +33,11 @@ export type { DLPackPointer, FromDLPackOptions } from "../interop/from_dlpack.ts
 export type { ForeignStream, ForeignStreamOptions } from "../order/stream.ts";
 export type { AsTypeOptions } from "../buffers/gpu_buffer.ts";
 export type { LazyOptions } from "../buffers/lazy_buffer.ts";
+export type { RemoteBuffer } from "../buffers/remote_buffer.ts";
+export type { BUFFER_KIND, Retyped } from "../buffers/retyped.ts";
 export type { IotaOptions } from "../buffers/number_run.ts";
 export type { StridedLayout } from "../buffers/strides.ts";
-export type { StagedRange } from "../buffers/staged_buffer.ts";
-export type { QueuedWork } from "../buffers/queued_work.ts";
+export type { QueuedWork, StagedRange } from "../buffers/staged_buffer.ts";
 export type { Context } from "../driver/context.ts";
 export type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
 export { GraphMemoryResource } from "../graph/graph_memory_resource.ts";
@@ -54,6 +55,7 @@ export {
   type CachingOptions,
   CachingResourceAdaptor,
 } from "../resources/caching_resource_adaptor.ts";
+export type { CacheAdaptor } from "../resources/cache_adaptor.ts";
 export { type LimitAmounts, MemoryLimitError, type MemoryShortage } from "../words/errors.ts";
 export {
   type LimitingOptions,
@@ -103,6 +105,8 @@ export {
 export { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
 export type { BaseMemoryResource } from "../memory/base_memory_resource.ts";
 export type { HostMemory } from "../memory/host_memory.ts";
+export type { LoadedContents } from "../interop/loaded_contents.ts";
+export type { Owned } from "../words/owned.ts";
 export type { MemorySpan } from "../copies/copy.ts";
 export type { LiveOrder } from "../device/live_query.ts";
 export type { MemoryUsage } from "../accounting/counters.ts";

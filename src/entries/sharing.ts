@@ -22,9 +22,9 @@
 
 import "../words/runtime.ts";
 
-export type { DeviceAllocateOptions } from "../buffers/device_allocator.ts";
+export type { DeviceAllocateOptions } from "../buffers/place_options.ts";
 export type { OpenTicketOptions, TakeOverOptions } from "../interop/open_ticket.ts";
 export { ShareableMemoryResource } from "../memory/shareable_memory_resource.ts";
 export type { HandedOver } from "../sharing/hand_over.ts";
-export type { OpenEventOptions } from "../sharing/open_event.ts";
+export type { OpenEventOptions } from "../sharing/open_memory.ts";
 export { type EventTicket, type MemoryTicket, TicketError, type TicketProblem } from "../ticket.ts";

@@ -14,6 +14,7 @@ import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice
 import { CudaError, DisposedError } from "../words/errors.ts";
 import { formatCount } from "../words/format.ts";
 import { CALLBACK, OptionSet, requireKind, TEXT } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { GraphMemory } from "./graph_memory.ts";
 import { Recording, requireMemory } from "./recording.ts";
@@ -82,7 +83,7 @@ interface GraphFields {
  * console.log(graph.launchCount, await total.download()); // 2 Float32Array(4) [2, 2, 2, 2]
  * ```
  */
-export class CudaGraph implements Disposable {
+export class CudaGraph extends Owned {
   /** Context that it belongs to. */
   readonly context: Context;
   /** Number of steps: copies, fills, kernels, allocations and frees. */
@@ -95,6 +96,7 @@ export class CudaGraph implements Disposable {
 
   /** @ignore Adopts a graph of the driver. */
   constructor(parts: Parts<GraphFields>) {
+    super();
     const { stream, handle, nodeCount, memory, label } = partsOf(parts, new.target);
     const { context } = stream;
     this.context = context;
@@ -242,19 +244,9 @@ export class CudaGraph implements Disposable {
     this.#record.release();
   }
 
-  /** Same as {@link CudaGraph.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the graph's name for messages: `CudaGraph(step)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaGraph(${this.name})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
   }
 
   /** Returns the text that the console shows. */

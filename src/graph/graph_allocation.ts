@@ -59,17 +59,14 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     return made;
   }
 
-  /** Tells whether the graph frees it itself. */
   get isFreedInGraph(): boolean {
     return this.#isFreedInGraph;
   }
 
-  /** Tells whether its memory is allocated. */
   get isThere(): boolean {
     return this.#presence === "there";
   }
 
-  /** Notes that a launch has allocated its memory. */
   arrive(): void {
     if (this.isThere) return;
     this.#presence = "there";
@@ -78,7 +75,6 @@ export class GraphAllocation extends Allocation implements GraphBlock {
     GraphMemory.of(this.context).hold(this.#heldBytes);
   }
 
-  /** Notes that its memory will not be allocated any more, unless it already is. */
   giveUp(): void {
     if (!this.isThere) this.#presence = "never";
   }

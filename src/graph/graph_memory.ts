@@ -97,7 +97,6 @@ export class GraphMemory implements MemoryCache {
     throw driver.error(CUresult.CUDA_ERROR_OUT_OF_MEMORY, "cuGraphLaunch");
   }
 
-  /** Notes a graph that allocates memory. */
   addGraph(): void {
     this.graphCount++;
   }
@@ -108,7 +107,6 @@ export class GraphMemory implements MemoryCache {
     this.trimAfter(stream, byteLength);
   }
 
-  /** Notes memory that a launch gave to a buffer. */
   hold(byteLength: number): void {
     this.#heldBytes += byteLength;
   }

@@ -2,7 +2,7 @@
 // process or each in its own. Calls are queued on the ranks' streams, in the order of the memory that they
 // use.
 
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { allocateDeviceBuffer } from "../buffers/device_buffer.ts";
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import type { Context } from "../driver/context.ts";

@@ -1,6 +1,6 @@
 // Options of groups and of their calls.
 
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";

@@ -2,7 +2,7 @@
 // for groups made from it.
 
 import { type NcclReceiver, type NcclWithWire, OWN_WIRE } from "../../ffi/nccl_library.ts";
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { within } from "../words/timer.ts";
 import type { GroupFields, Relatives, Timed } from "./device_group.ts";

@@ -31,8 +31,7 @@ export interface FromDLPackOptions<D extends DType = DType> extends PlaceOptions
   readonly strided?: boolean | undefined;
 }
 
-/** Checks the options above. */
-export const FROM_DLPACK_OPTIONS: OptionSet<FromDLPackOptions> = new OptionSet({
+const FROM_DLPACK_OPTIONS = new OptionSet<FromDLPackOptions>({
   dtype: DTYPE,
   versioned: FLAG,
   ...PLACE_KINDS,
@@ -58,6 +57,7 @@ export function bufferFromDLPack<D extends DType>(
   pointer: DLPackPointer,
   options: FromDLPackOptions<D>,
 ): DeviceBuffer<D> | StridedView<D, DeviceBuffer<D>> {
+  options = FROM_DLPACK_OPTIONS.read(options, "fromDLPack");
   const { dtype, strided = false } = options;
   requireNoCapture("use another library's memory");
   const struct = structOf(pointer);

@@ -1,12 +1,8 @@
 // Copies a response, a stream or a blob into new device memory, chunk by chunk.
 
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
 import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";

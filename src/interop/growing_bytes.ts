@@ -1,7 +1,8 @@
 // Device memory for a stream of unknown length: doubled by copies on the device as bytes arrive.
 
-import type { AllocateOptions, DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { AllocateOptions } from "../buffers/place_options.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { StreamTarget } from "../transfer/staged_writer.ts";

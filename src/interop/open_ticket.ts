@@ -28,8 +28,7 @@ export interface OpenTicketOptions extends PlaceOptions {
 /** Options of a ticket, with the expected element type. */
 type OpenTypedOptions = OpenTicketOptions & { readonly dtype?: DType | undefined };
 
-/** Checks the options above. */
-export const OPEN_TICKET_OPTIONS: OptionSet<OpenTypedOptions> = new OptionSet({
+const OPEN_TICKET_OPTIONS = new OptionSet<OpenTypedOptions>({
   ...PLACE_KINDS,
   dtype: DTYPE,
   timeoutSeconds: NUMBER,
@@ -42,8 +41,7 @@ export interface TakeOverOptions extends PlaceOptions {
   readonly label?: string | undefined;
 }
 
-/** Checks the options above. */
-export const TAKE_OVER_OPTIONS: OptionSet<TakeOverOptions> = new OptionSet(PLACE_KINDS);
+const TAKE_OVER_OPTIONS = new OptionSet<TakeOverOptions>(PLACE_KINDS);
 
 const TIMEOUT_SECONDS = 10;
 
@@ -59,6 +57,7 @@ export async function openTicket(
   given: string | MemoryTicket,
   options: OpenTypedOptions,
 ): Promise<DeviceBuffer> {
+  options = OPEN_TICKET_OPTIONS.read(options, "open");
   const { timeoutSeconds = TIMEOUT_SECONDS, signal, label, dtype } = options;
   if (!(timeoutSeconds >= 0)) {
     throw new RangeError(`Cannot wait ${timeoutSeconds} seconds: expected 0 or more`);
@@ -93,6 +92,7 @@ export function takeOver(
   given: HandedOver,
   options: TakeOverOptions,
 ): DeviceBuffer {
+  options = TAKE_OVER_OPTIONS.read(options, "takeOver");
   requireNoCapture("take over memory");
   const stream = streamOn(context, options, "memory");
   const { allocation, handed } = takeOverMemory(context, given, { stream, label: options.label });

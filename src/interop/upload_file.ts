@@ -1,12 +1,8 @@
 // Uploads a file's elements into new device memory.
 
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
 import { countOf, type Shape, toShape } from "../buffers/shape.ts";
 import { fileNameOf, type FilePath, isWebAddress } from "../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../disk/file_reading.ts";

@@ -32,8 +32,7 @@ export interface CompileOptions {
   readonly label?: string | undefined;
 }
 
-/** Checks the options above. */
-export const COMPILE_OPTIONS: OptionSet<CompileOptions> = new OptionSet({
+const COMPILE_OPTIONS = new OptionSet<CompileOptions>({
   name: TEXT,
   options: listOf(TEXT),
   include: listOf(TEXT),
@@ -56,8 +55,9 @@ export async function compileKernel(
   source: string,
   options: CompileOptions = {},
 ): Promise<CudaKernel> {
+  options = COMPILE_OPTIONS.read(options, "compile");
   requireSource(source);
-  const { name, label } = COMPILE_OPTIONS.read(options, "compile");
+  const { name, label } = options;
   requireNoCapture("compile a kernel");
   const code = await compiledCode(context, source, options);
   const symbol = code.symbol ?? name ?? onlyOf(code);

@@ -12,6 +12,7 @@ import { CudaStream } from "../order/stream.ts";
 import { STREAM, streamOn } from "../order/stream_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { ANYTHING, FLAG, LIST, NUMBER, OptionSet } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
 /**
@@ -99,7 +100,7 @@ export let functionOf: (kernel: CudaKernel) => KernelFunction;
  * }
  * ```
  */
-export class CudaKernel implements Disposable {
+export class CudaKernel extends Owned {
   /** Module that it belongs to. */
   readonly module: KernelModule;
   readonly #function: KernelFunction;
@@ -111,6 +112,7 @@ export class CudaKernel implements Disposable {
 
   /** @ignore Wraps a kernel of a module. */
   constructor(parts: Parts<KernelParts>) {
+    super();
     const { module, kernel, ownsModule = false } = partsOf(parts, new.target);
     this.module = module;
     this.#function = kernel;
@@ -169,24 +171,9 @@ export class CudaKernel implements Disposable {
     if (this.#ownsModule) this.module.dispose();
   }
 
-  /** Same as {@link CudaKernel.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the kernel's name for messages: `CudaKernel(scale)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaKernel(${this.name})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
-  }
-
-  /** Returns the text that the console shows. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return `${this}${this.disposed ? " disposed" : ""}`;
   }
 
   #requireUsable(): void {

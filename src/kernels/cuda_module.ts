@@ -11,6 +11,7 @@ import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { DisposedError } from "../words/errors.ts";
 import { OptionSet, requireKind, SHAPE, TEXT } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { CudaKernel, type GlobalOptions, type KernelModule } from "./cuda_kernel.ts";
 
@@ -21,7 +22,7 @@ const GLOBAL_OPTIONS = new OptionSet<GlobalOptions<DType>>({ dtype: DTYPE, shape
  * PTX, a cubin or a fat binary, {@link CudaDevice.compile} from CUDA C++. `dispose()` or `using`
  * unloads it, after the launches queued so far; graphs with its kernels keep it loaded.
  */
-export class CudaModule implements KernelModule {
+export class CudaModule extends Owned implements KernelModule {
   /** Context that it belongs to. */
   readonly context: Context;
   readonly #code: LoadedCode;
@@ -29,6 +30,7 @@ export class CudaModule implements KernelModule {
 
   /** @ignore Adopts loaded code. */
   constructor(parts: Parts<LoadedCode>) {
+    super();
     const code = partsOf(parts, new.target);
     this.context = code.context;
     this.#code = code;
@@ -87,19 +89,9 @@ export class CudaModule implements KernelModule {
     this.#record.release();
   }
 
-  /** Same as {@link CudaModule.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the module's name for messages: `CudaModule(scale)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaModule(${this.name})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
   }
 
   /** Returns the text that the console shows. */

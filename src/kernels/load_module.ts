@@ -17,8 +17,7 @@ export interface ModuleOptions {
   readonly label?: string | undefined;
 }
 
-/** Checks the options above. */
-export const MODULE_OPTIONS: OptionSet<ModuleOptions> = new OptionSet({ label: TEXT });
+const MODULE_OPTIONS = new OptionSet<ModuleOptions>({ label: TEXT });
 
 /**
  * Code: PTX, the bytes of PTX, of a cubin or of a fat binary, or the path of a file with them. A string
@@ -34,8 +33,9 @@ export type ModuleSource = string | URL | Uint8Array;
 export async function loadModule(
   context: Context,
   source: ModuleSource | readonly ModuleSource[],
-  { label }: ModuleOptions = {},
+  options: ModuleOptions = {},
 ): Promise<CudaModule> {
+  const { label } = MODULE_OPTIONS.read(options, "loadModule");
   if (!Array.isArray(source)) {
     const { image, file } = await readCode(source as ModuleSource);
     return loadImage(context, image, label ?? file);

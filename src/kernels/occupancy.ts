@@ -14,8 +14,7 @@ export interface OccupancyOptions {
   readonly sharedBytes?: number | undefined;
 }
 
-/** Checks the options above. */
-export const OCCUPANCY_OPTIONS: OptionSet<OccupancyOptions> = new OptionSet({
+const OCCUPANCY_OPTIONS = new OptionSet<OccupancyOptions>({
   block: NUMBER,
   sharedBytes: NUMBER,
 });
@@ -41,8 +40,9 @@ export interface Occupancy {
 export function occupancyOf(
   context: Context,
   kernel: CudaKernel,
-  { block, sharedBytes = 0 }: OccupancyOptions,
+  options: OccupancyOptions,
 ): Occupancy {
+  const { block, sharedBytes = 0 } = OCCUPANCY_OPTIONS.read(options, "occupancy");
   if (!(kernel instanceof CudaKernel)) {
     throw new TypeError(
       `Cannot call occupancy() with ${describeValue(kernel)}: expected a kernel of gpu.compile()`,

@@ -29,7 +29,6 @@ const MAX_PARAMETERS = 4096;
 /** A launch: its shape, its stream and its arguments. */
 export interface LaunchRequest {
   readonly shape: LaunchShape;
-  /** The stream that runs it. */
   readonly stream: CudaStream;
   /** One value for each parameter. */
   readonly args: readonly unknown[];
@@ -62,13 +61,11 @@ interface OrderedLaunch {
 
 /** The code that a kernel belongs to: it stays loaded while a graph or a pending launch needs it. */
 export interface KernelCode extends CapturedBlock {
-  /** Context in which its kernels run. */
   readonly context: Context;
 }
 
 /** A kernel of loaded code. */
 export class KernelFunction {
-  /** The code that it belongs to. */
   readonly code: KernelCode;
   readonly handle: bigint;
   readonly name: string;

@@ -32,12 +32,10 @@ class ReadOnlyMemory implements KernelMemory {
     this.#memory = memory;
   }
 
-  /** Returns the memory; see {@link KernelMemory}. */
   [KERNEL_MEMORY](): MemorySpan {
     return this.#memory[KERNEL_MEMORY]();
   }
 
-  /** Returns the memory's name for messages. */
   toString(): string {
     return `${this.#memory}`;
   }

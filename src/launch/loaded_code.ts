@@ -10,16 +10,47 @@ import { take64, takePair } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { isPostponed } from "../memory/captured_memory.ts";
 import { addressOf } from "../memory/host_memory.ts";
+import { type Access, StreamUsage } from "../memory/stream_usage.ts";
 import { whenPassed } from "../memory/when_passed.ts";
-import { defaultStreamOf } from "../order/stream.ts";
+import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { failedWith } from "../words/errors.ts";
 import { visibleLines, visibleText } from "../words/format.ts";
-import { CodeUsage } from "./code_usage.ts";
 import type { ModuleImage } from "./image.ts";
 import { type KernelCode, KernelFunction } from "./kernel_function.ts";
 
 /** Bytes for the messages of the driver's compiler about code that it refuses. */
 const LOG_BYTES = 16384;
+
+/** From this many streams on, streams that are gone are removed first. */
+const MANY = 8;
+
+/** The streams whose queued work may still run code. */
+export class CodeUsage extends StreamUsage {
+  #streams: CudaStream[] = [];
+  #last: CudaStream | undefined;
+
+  constructor(context: Context) {
+    super(defaultStreamOf(context));
+  }
+
+  override order(stream: CudaStream, _access: Access): void {
+    if (this.#last === stream) return;
+    this.#last = stream;
+    if (this.#streams.includes(stream)) return;
+    if (this.#streams.length >= MANY) {
+      this.#streams = this.#streams.filter((other) => !queueOf(other).isOver);
+    }
+    this.#streams.push(stream);
+  }
+
+  override finishOn(stream: CudaStream): void {
+    for (const other of this.#streams) this.follow(stream, other);
+  }
+
+  override streams(): CudaStream[] {
+    return this.#streams;
+  }
+}
 
 /** Kernels and variables that are loaded into a context. */
 export class LoadedCode implements KernelCode {
@@ -29,12 +60,10 @@ export class LoadedCode implements KernelCode {
   readonly address = 0n;
   readonly byteLength = 0;
   readonly label: string | undefined;
-  /** Context in which its kernels run. */
   readonly context: Context;
   /** Streams that run it. */
   readonly usage: CodeUsage;
   readonly image: ModuleImage;
-  /** It was loaded as a library. */
   readonly isLibrary: boolean;
   readonly #handle: bigint;
   readonly #functions = new Map<string, KernelFunction>();

@@ -2,7 +2,7 @@
 // devices, all with one, one with all, and the host with all at once.
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { peerRoute } from "../copies/peer_link.ts";
+import { peerRoute } from "../copies/copy.ts";
 import { createEvent, type CudaEvent } from "../order/event.ts";
 import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";

@@ -33,11 +33,9 @@ export interface Lender {
   readonly usage: StreamUsage;
   /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
-  /** Whether the memory was given back or given away. */
   readonly released: boolean;
   /** Keeps the memory; each call needs one {@link Lender.letGo}. */
   keep(): void;
-  /** Ends one use that kept the memory. */
   letGo(): void;
   /**
    * Checks that memory which was lent is still there: it is not when it was given back and nothing
@@ -57,9 +55,7 @@ export interface AllocationRequest {
   readonly resource: MemoryResource;
   /** The stream that may use the memory first, and on which it is freed. */
   readonly stream: CudaStream;
-  /** A name for tables and errors. */
   readonly label?: string | undefined;
-  /** Whether the GPU may only read it. */
   readonly isReadOnly?: boolean | undefined;
   /** The record that owns the memory: uses of both are ordered together, and both keep it. */
   readonly lender?: Lender | undefined;
@@ -76,25 +72,20 @@ export function countPlaces(): number {
 
 /** One block of memory, owned. */
 export class Allocation implements LedgerEntry, Owner {
-  /** Its number in this process, never used again. */
   readonly id: number = nextId();
   readonly kind: LiveKind;
-  /** The name it was made with. */
   readonly label: string | undefined;
   /** When it was made, in milliseconds since 1970. */
   readonly createdAt: number;
-  /** The context in which it is used and freed. */
   readonly context: Context;
   readonly resource: MemoryResource;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
-  /** The innermost track that was open when it was made. */
   readonly scope: string | undefined;
   /** The places in the code that made it, nearest first; one unless whole stacks are kept. */
   readonly stack: readonly string[] | undefined;
   /** Its place in the ledger; -1 while it is in none. */
   slot: number = -1;
-  /** Whether the GPU may only read it. */
   readonly isReadOnly: boolean;
   readonly #stream: CudaStream;
   readonly #lender: Lender | undefined;
@@ -199,7 +190,6 @@ export class Allocation implements LedgerEntry, Owner {
     return this.usage.gate?.words;
   }
 
-  /** Whether it was given back. */
   get released(): boolean {
     return this.#released;
   }
@@ -222,7 +212,6 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#isLeaving;
   }
 
-  /** The place in the code that made it, when that is known. */
   get origin(): string | undefined {
     return originOf(this);
   }
@@ -299,7 +288,6 @@ export class Allocation implements LedgerEntry, Owner {
     this.#lentHolders++;
   }
 
-  /** Ends one use that kept the memory. */
   letGo(): void {
     if (this.#lentHolders > 0) {
       this.#lentHolders--;
@@ -519,7 +507,6 @@ export class Allocation implements LedgerEntry, Owner {
     return stream;
   }
 
-  /** Gives the memory back to its resource. */
   protected deallocate(stream: CudaStream): void {
     const { address, byteLength } = this;
     deallocateTo(this.resource, { address, byteLength, stream });

@@ -14,9 +14,7 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
   readonly byteLength: number;
   /** The streams whose queued work may still use it. */
   readonly usage: StreamUsage;
-  /** It was given back. */
   readonly released: boolean;
-  /** Keeps its memory until the result is disposed. */
   hold(): Disposable;
   /** Keeps it for a graph until the result is disposed. */
   holdForGraph?(): Disposable;
@@ -24,7 +22,6 @@ export interface CapturedBlock extends Pick<LedgerEntry, "label" | "kind" | "id"
 
 /** A block whose memory each launch of a graph allocates. */
 export interface GraphBlock extends CapturedBlock {
-  /** The context in which it is allocated. */
   readonly context: Context;
   /** Its size once it is there. */
   readonly requestedBytes: number;
@@ -44,7 +41,6 @@ export interface GraphBlock extends CapturedBlock {
 export interface GraphUse {
   /** The uses by streams, which each launch comes after. */
   readonly usage: StreamUsage;
-  /** The graph writes the block. */
   readonly access: Access;
 }
 
@@ -57,7 +53,6 @@ export interface GraphCopy {
 
 /** Memory that recorded work refers to, as it was at the recording. */
 export interface NamedMemory extends AddressRange {
-  /** The block that it is a part of. */
   readonly block: CapturedBlock;
 }
 
@@ -71,9 +66,7 @@ export interface GraphMemoryUse {
   readonly outputs: readonly GraphBlock[];
   /** Copies that it makes. */
   readonly copies: readonly GraphCopy[];
-  /** Bytes of all its copies. */
   readonly copiedBytes: number;
-  /** The holds on all of its memory. */
   readonly holds: DisposableStack;
   /** The memory that it does not allocate. */
   readonly named: readonly NamedMemory[];
@@ -173,12 +166,10 @@ export class CapturedMemory extends Capture implements Disposable {
     return this.#made.has(block) ? this.#usages.get(block.usage) : undefined;
   }
 
-  /** Notes a copy that was recorded. */
   noteCopy(copy: GraphCopy): void {
     this.#copies.push(copy);
   }
 
-  /** Notes a kernel that was recorded. */
   noteKernel({ handle, name }: { readonly handle: bigint; readonly name: string }): void {
     this.#kernelNames.set(handle, name);
   }

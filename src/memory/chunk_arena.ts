@@ -24,7 +24,6 @@ interface Gap {
 /** A block's place. */
 export interface PlacedBlock {
   readonly chunk: VirtualChunk;
-  /** Offset in the chunk. */
   readonly offset: number;
   readonly byteLength: number;
 }
@@ -88,12 +87,10 @@ export class ChunkArena {
     this.#granularity = granularityOf(context);
   }
 
-  /** Its chunks. */
   get chunks(): VirtualChunk[] {
     return [...this.#chunks.keys()];
   }
 
-  /** Tells whether it hands out nothing more. */
   get isSealed(): boolean {
     return this.#isSealed;
   }
@@ -137,7 +134,6 @@ export class ChunkArena {
     if (shared?.blockCount === 0) this.#release(chunk);
   }
 
-  /** Hands out nothing more from here on. */
   seal(): void {
     this.#isSealed = true;
   }

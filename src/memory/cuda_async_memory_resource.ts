@@ -105,7 +105,7 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
 
   /** The most bytes that its allocations held at once. */
   get peakUsedBytes(): number {
-    return this.#open.peakUsedBytes;
+    return this.#open.read64("CU_MEMPOOL_ATTR_USED_MEM_HIGH");
   }
 
   /** Bytes that the pool has taken from the device. */
@@ -115,12 +115,12 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
 
   /** The most bytes that it had taken from the device at once. */
   get peakReservedBytes(): number {
-    return this.#open.peakReservedBytes;
+    return this.#open.read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
   }
 
   /** Bytes that it keeps at a synchronisation although nothing uses them. */
   get releaseThresholdBytes(): number {
-    return this.#open.releaseThresholdBytes;
+    return this.#open.read64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD");
   }
 
   /** The cases in which it reuses memory whose free is not done yet. */

@@ -68,16 +68,14 @@ function countersOf(resource: object): [name: string, value: number][] {
   });
 }
 
+/** Lists them as the classes declare them, those of a base class first. */
 function counterNames(resource: object): string[] {
-  const keys = new Set<string>(Object.keys(resource));
-  for (
-    let prototype = Object.getPrototypeOf(resource);
-    prototype !== null && prototype !== Object.prototype;
-    prototype = Object.getPrototypeOf(prototype)
-  ) {
-    for (const key of Object.getOwnPropertyNames(prototype)) keys.add(key);
+  const prototypes: object[] = [];
+  for (let at = Object.getPrototypeOf(resource); at !== null; at = Object.getPrototypeOf(at)) {
+    if (at !== Object.prototype) prototypes.unshift(at);
   }
-  return [...keys].filter((key) => /(Bytes|Count)$/.test(key));
+  const keys = [Object.keys(resource), ...prototypes.map(Object.getOwnPropertyNames)].flat();
+  return [...new Set(keys)].filter((key) => /(Bytes|Count)$/.test(key));
 }
 
 /** Turns `"peakReservedBytes"` into `"peak reserved"`, and `"usedCount"` into `"used count"`. */

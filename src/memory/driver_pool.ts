@@ -16,13 +16,13 @@ import type { StreamQueue } from "../order/stream_queue.ts";
 import { CudaUnavailableError, isRefusal, MemoryLimitError } from "../words/errors.ts";
 import { type ByteSize, checkSize, parseBytes } from "../words/format.ts";
 import { FLAG, oneOf, OptionSet, SIZE } from "../words/options.ts";
-import { closeOnExec } from "./close_on_exec.ts";
 import {
   ACCESS_FLAGS,
   describeAccess,
   type DeviceAccess,
   deviceLocation,
 } from "./device_access.ts";
+import { closeOnExec } from "./virtual_memory.ts";
 
 /** The cases in which a pool reuses memory whose free is not done yet; all are on by default. */
 export interface PoolReuse {
@@ -91,7 +91,6 @@ export class DriverPool implements MemoryCache {
   readonly kind = "device";
   readonly handle: bigint;
   readonly isUnlimited: boolean;
-  /** Other processes can open it by a file descriptor. */
   readonly isShareable: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
@@ -147,24 +146,13 @@ export class DriverPool implements MemoryCache {
     }
   }
 
-  /** Bytes that allocations hold. */
   get usedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_USED_MEM_CURRENT");
-  }
-
-  /** The most bytes that allocations held at once. */
-  get peakUsedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_USED_MEM_HIGH");
+    return this.read64("CU_MEMPOOL_ATTR_USED_MEM_CURRENT");
   }
 
   /** Bytes taken from the device. */
   get reservedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT");
-  }
-
-  /** The most bytes taken from the device at once. */
-  get peakReservedBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH");
+    return this.read64("CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT");
   }
 
   /**
@@ -175,7 +163,6 @@ export class DriverPool implements MemoryCache {
     return Math.max(0, this.reservedBytes - this.usedBytes);
   }
 
-  /** Notes that the kit took a block. */
   noteTaken(): void {
     this.#blockCount++;
   }
@@ -188,11 +175,6 @@ export class DriverPool implements MemoryCache {
     tryRelease(this.#context.driver, "a memory pool", () => this.#end());
   }
 
-  /** Bytes kept at a synchronisation although nothing uses them. */
-  get releaseThresholdBytes(): number {
-    return this.#read64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD");
-  }
-
   /** The cases in which memory is reused whose free is not done yet. */
   get reuse(): Required<PoolReuse> {
     const isOn = (name: keyof PoolReuse) => this.#read32(REUSE_ATTRIBUTES[name]) !== 0;
@@ -203,7 +185,6 @@ export class DriverPool implements MemoryCache {
     };
   }
 
-  /** Resets both peaks to the bytes that are used and reserved now. */
   resetPeaks(): void {
     this.#write64("CU_MEMPOOL_ATTR_USED_MEM_HIGH", 0);
     this.#write64("CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH", 0);
@@ -316,7 +297,8 @@ export class DriverPool implements MemoryCache {
     this.#context.call("cuMemPoolSetAttribute", this.handle, number, cell);
   }
 
-  #read64(attribute: keyof typeof CUmemPool_attribute): number {
+  /** Reads an amount in bytes (cuMemPoolGetAttribute). */
+  read64(attribute: keyof typeof CUmemPool_attribute): number {
     const number = CUmemPool_attribute[attribute];
     return Number(read64(this.#context, "cuMemPoolGetAttribute", this.handle, number));
   }

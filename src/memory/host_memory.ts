@@ -26,7 +26,6 @@ export class Moving implements Action {
     this.#place = place;
   }
 
-  /** Returns the words after "Cannot". */
   toString(): string {
     return `${this.#verb} ${this.#place}`;
   }

@@ -39,7 +39,6 @@ const PAGE_BYTES = 4096n;
 
 /** Page-locks one array, and gives it as a block (cuMemHostRegister). */
 export class HostRegistration extends BaseMemoryResource {
-  /** The GPU may only read it. */
   readonly isReadOnly: boolean;
   /** The memory; while this object is reachable, it is not collected. */
   readonly bytes: Uint8Array<ArrayBufferLike>;

@@ -27,7 +27,6 @@ export class LazyAllocation extends Allocation {
     this.#fill = fill;
   }
 
-  /** The bytes that it holds once it is allocated. */
   get requestedBytes(): number {
     return this.#request.byteLength;
   }

@@ -6,8 +6,8 @@ import { tryRelease } from "../driver/release.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
-import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
 import type { ContextOwner } from "./memory_resource.ts";
+import { PinnedHostMemoryResource } from "./pinned_host_memory_resource.ts";
 
 /** Options of mapped host memory. */
 export interface MappedMemoryOptions {
@@ -23,8 +23,8 @@ export interface MappedMemoryOptions {
 const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writeCombined: FLAG });
 
 /** Host memory at the device addresses that name its blocks (cuMemHostAlloc). */
-export class MappedHostMemoryResource extends BaseMemoryResource {
-  /** All devices can use it. */
+export class MappedHostMemoryResource extends PinnedHostMemoryResource {
+  /** Whether all devices can use it. */
   readonly isPortable: boolean;
   /** The CPU bypasses its caches. */
   readonly isWriteCombined: boolean;
@@ -39,7 +39,8 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
   constructor(owner: ContextOwner, options: MappedMemoryOptions = {}) {
     options = MAPPED_OPTIONS.read(options, "new MappedHostMemoryResource");
     const { portable = true, writeCombined = false } = options;
-    super(owner, { isHostAccessible: true });
+    const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
+    super(owner, DEVICEMAP | (portable ? PORTABLE : 0) | (writeCombined ? WRITECOMBINED : 0));
     this.isPortable = portable;
     this.isWriteCombined = writeCombined;
     if (this.context.attribute("CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY") === 1) return;
@@ -51,29 +52,25 @@ export class MappedHostMemoryResource extends BaseMemoryResource {
   }
 
   /** Allocates at once; returns the address (cuMemHostAlloc, cuMemHostGetDevicePointer). */
-  allocate(byteLength: number): bigint {
-    requireBytes(byteLength);
+  override allocate(byteLength: number): bigint {
     const { context } = this;
-    const { PORTABLE, DEVICEMAP, WRITECOMBINED } = CU_MEMHOSTALLOC;
-    const flags = DEVICEMAP | (this.isPortable ? PORTABLE : 0) |
-      (this.isWriteCombined ? WRITECOMBINED : 0);
-    const hostAddress = take64(context, "cuMemHostAlloc", BigInt(byteLength), flags);
+    const hostAddress = super.allocate(byteLength);
     try {
       const address = take64(context, "cuMemHostGetDevicePointer_v2", hostAddress, 0);
       this.#hostAddresses.set(address, hostAddress);
       return address;
     } catch (error) {
-      const free = () => context.giveBack("cuMemFreeHost", hostAddress);
-      tryRelease(context.driver, `${formatBytes(byteLength)} of mapped memory`, free);
+      const what = `${formatBytes(byteLength)} of mapped memory`;
+      tryRelease(context.driver, what, () => super.deallocate(hostAddress));
       throw error;
     }
   }
 
   /** Frees at once; the caller has made sure that no queued work still needs the memory. */
-  deallocate(address: bigint): void {
+  override deallocate(address: bigint): void {
     const hostAddress = this.hostAddress(address);
     this.#hostAddresses.delete(address);
-    this.context.giveBack("cuMemFreeHost", hostAddress);
+    super.deallocate(hostAddress);
   }
 
   /** Returns the CPU's address of a block. */

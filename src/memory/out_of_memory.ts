@@ -16,6 +16,7 @@ import {
   type MemoryShortage,
   OutOfMemoryError,
 } from "../words/errors.ts";
+import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import type { MemoryAmounts } from "../words/shortage.ts";
 
@@ -86,7 +87,6 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
 
 /** A step of making room. */
 interface RoomStep {
-  /** Number of the steps before. */
   readonly step: number;
   /** Bytes that are missing: a wait for fewer would be in vain. */
   readonly missingBytes: number;
@@ -328,4 +328,28 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     })),
   };
   return withCallers(() => new OutOfMemoryError(new Parts({ amounts, cause })));
+}
+
+/**
+ * Reads a limit: bytes, `"2 GiB"`, or a share such as `"40%"` of `totalBytes`.
+ *
+ * @throws RangeError when it is neither, or a share above 100 %.
+ * @throws TypeError when it is neither a number nor a text.
+ */
+export function parseLimit(limit: ByteSize, totalBytes: number): number {
+  if (typeof limit !== "number" && typeof limit !== "string") {
+    throw new TypeError(
+      `Cannot read limit ${describeValue(limit)}: expected bytes, a size such as "2 GiB" or a ` +
+        `share such as "40%"`,
+    );
+  }
+  if (typeof limit === "number" || !limit.trim().endsWith("%")) return parseBytes(limit, "limit");
+  const match = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(limit);
+  const share = match === null ? NaN : Number(match[1]) / 100;
+  if (!(share <= 1)) {
+    throw new RangeError(
+      `Cannot read limit ${describeValue(limit)}: expected "0%" to "100%" of the memory`,
+    );
+  }
+  return Math.floor(share * totalBytes);
 }

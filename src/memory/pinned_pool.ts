@@ -73,7 +73,6 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
     });
   }
 
-  /** Bytes of the blocks handed out. */
   get usedBytes(): number {
     return this.#usedBytes;
   }

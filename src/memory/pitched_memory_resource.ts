@@ -1,12 +1,11 @@
 // Device memory in rows that start where the hardware reads them best.
 
 import { takePair } from "../driver/driver.ts";
-import { BaseMemoryResource, requireBytes } from "./base_memory_resource.ts";
-import type { ContextOwner } from "./memory_resource.ts";
+import { requireBytes } from "./base_memory_resource.ts";
+import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 
 /** Rows to allocate. */
 export interface PitchedRequest {
-  /** Bytes of a row that are used. */
   readonly widthBytes: number;
   readonly rowCount: number;
   /** Bytes that one thread of a kernel reads at once. */
@@ -14,12 +13,7 @@ export interface PitchedRequest {
 }
 
 /** Device memory whose rows the driver pads (cuMemAllocPitch). */
-export class PitchedMemoryResource extends BaseMemoryResource {
-  /** Takes memory from a device. */
-  constructor(owner: ContextOwner) {
-    super(owner);
-  }
-
+export class PitchedMemoryResource extends CudaMemoryResource {
   /** @ignore Allocates rows now, whatever the streams have queued. */
   allocateRows(request: PitchedRequest): { address: bigint; pitchBytes: number } {
     const { widthBytes, rowCount, elementBytes } = request;
@@ -32,14 +26,9 @@ export class PitchedMemoryResource extends BaseMemoryResource {
   }
 
   /** Allocates one row. */
-  allocate(byteLength: number): bigint {
+  override allocate(byteLength: number): bigint {
     requireBytes(byteLength);
     const row = { widthBytes: byteLength, rowCount: 1, elementBytes: 1 };
     return this.allocateRows(row).address;
-  }
-
-  /** Frees once all work of the device that may use the memory is done (cuMemFree waits for it). */
-  deallocate(address: bigint): void {
-    this.context.giveBack("cuMemFree_v2", address);
   }
 }

@@ -37,7 +37,6 @@ export class ResourceChoice implements Disposable {
     this.#check(this.#default, context);
   }
 
-  /** The resource to use now. */
   get current(): MemoryResource {
     return this.#scopes?.getStore() ?? this.#default;
   }

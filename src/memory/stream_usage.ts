@@ -23,7 +23,6 @@ export interface UseGate {
   pass(stream: CudaStream, access: Access): void;
   /** Notes that an address leaves the kit, by which the memory can be used unseen; or throws. */
   handOut(): void;
-  /** Notes that a block was given back. */
   leave?(byteLength: number): void;
   /** Words for cards and tables where the memory is not on the device: `"asleep, 4 GiB in host memory"`. */
   readonly words?: string | undefined;
@@ -37,7 +36,6 @@ interface PendingUse extends PartUse {
   readonly isAfterAll: boolean;
   /** The call; the last one, for postponed calls of one stream. */
   readonly work: PendingWork;
-  /** The stream that it is ordered on. */
   readonly stream: CudaStream;
 }
 
@@ -98,7 +96,6 @@ export class StreamUsage {
     return access === "read" && this.#readers.includes(stream);
   }
 
-  /** Tells whether pending calls use the block. */
   get hasPending(): boolean {
     return this.#pending !== undefined;
   }

@@ -46,12 +46,10 @@ export class VirtualChunk implements NamedRange {
     }
   }
 
-  /** Tells whether its addresses were given back. */
   get isFreed(): boolean {
     return this.#isFreed;
   }
 
-  /** Tells whether there is memory at its addresses. */
   get isMapped(): boolean {
     return this.#isMapped;
   }

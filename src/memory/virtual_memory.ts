@@ -6,13 +6,13 @@ import {
   CUmemAllocationHandleType,
   CUmemAllocationType,
 } from "../../ffi/constants.ts";
+import { F, FD_CLOEXEC, openHost } from "../../ffi/host.ts";
 import { CUmemAccessDesc, CUmemAllocationProp } from "../../ffi/structs.ts";
 import type { AddressRange } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take32, take64 } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
-import { closeOnExec } from "./close_on_exec.ts";
 import { describeAccess, type DeviceAccess, deviceLocation } from "./device_access.ts";
 
 const POSIX = CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
@@ -43,7 +43,6 @@ export function reserveAddresses(context: Context, byteLength: number): bigint {
 
 /** A range of addresses, and the words for its memory in warnings: `"striped memory"`. */
 export interface NamedRange extends AddressRange {
-  /** The words. */
   readonly what: string;
 }
 
@@ -142,4 +141,10 @@ function memoryOn(device: Context, requestedHandleTypes = 0): Uint8Array<ArrayBu
     type: CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED,
     location: deviceLocation(device),
   });
+}
+
+/** Makes a descriptor that was just taken end with exec, and returns it. */
+export function closeOnExec(descriptor: number): number {
+  openHost().fcntl(descriptor, F.SETFD, FD_CLOEXEC);
+  return descriptor;
 }

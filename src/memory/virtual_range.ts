@@ -26,13 +26,11 @@ export interface VirtualRangeRequest {
 
 /** Reserved addresses of one device, mapped from the start up to `mappedBytes`. */
 export class VirtualRange {
-  /** The context whose device has the memory. */
   readonly context: Context;
   /** The first address, which never changes. */
   readonly address: bigint;
   /** Bytes of addresses. */
   readonly reservedBytes: number;
-  /** Bytes that are mapped and unmapped at a time. */
   readonly stepBytes: number;
   /** The devices that may use the memory, including memory that is mapped later. */
   readonly #access = new Map<Context, DeviceAccess>();
@@ -104,7 +102,6 @@ export class VirtualRange {
     }
   }
 
-  /** Tells whether its addresses were given back. */
   get isFreed(): boolean {
     return this.#isFreed;
   }

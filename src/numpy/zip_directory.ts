@@ -1,7 +1,7 @@
 // Reads the directory of a ZIP archive, and believes nothing of it: the numbers of files and bytes agree
 // with what is there, and files lie apart, each inside the archive and under its own name.
 
-import type { Pauses } from "../order/pauses.ts";
+import type { Pauses } from "../order/waiting.ts";
 import { decodeCodePage } from "./code_page.ts";
 import { NumpyError } from "./npy_header.ts";
 import {

@@ -18,7 +18,6 @@ const ENDED = [
 
 /** A stream, by its handle. */
 interface StreamKey {
-  /** The handle. */
   readonly key: bigint;
 }
 
@@ -100,7 +99,6 @@ export function refuseInCapture(make: () => TypeError): TypeError {
 
 /** A capture: streams whose work is recorded, begun and ended on the first of them. */
 export abstract class Capture {
-  /** The stream on which it began. */
   readonly origin: CapturedQueue;
   readonly #members = new Map<bigint, CapturedQueue>();
   readonly #postponed: (() => void)[] = [];
@@ -122,7 +120,6 @@ export abstract class Capture {
     active = this;
   }
 
-  /** Returns whether a stream takes part. */
   includes({ key }: StreamKey): boolean {
     return this.#members.has(key);
   }

@@ -8,6 +8,7 @@ import { type EventTicket, TICKET_VERSION } from "../ticket.ts";
 import { CudaError, DisposedError, statusName } from "../words/errors.ts";
 import { describeValue } from "../words/format.ts";
 import { FLAG, OptionSet, TEXT } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { activeCapture, cannotRecord } from "./capture.ts";
 import { EventMark } from "./event_mark.ts";
@@ -59,7 +60,7 @@ export let markOf: (event: CudaEvent) => EventMark;
  * console.log(end.isComplete, end.secondsSince(start) >= 0); // true true
  * ```
  */
-export class CudaEvent implements Disposable {
+export class CudaEvent extends Owned {
   /** Context that it belongs to. */
   readonly context: Context;
   /** The event records times. */
@@ -75,6 +76,7 @@ export class CudaEvent implements Disposable {
 
   /** @ignore Adopts an event of the driver. */
   constructor(parts: Parts<EventOptions & { readonly context: Context; readonly handle: bigint }>) {
+    super();
     const { context, handle, shareable = false, label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.shareable = shareable;
@@ -123,10 +125,7 @@ export class CudaEvent implements Disposable {
     if (this.disposed) throw new DisposedError(this.toString());
     if (this.#mark.isComing) return false;
     this.#mark.failure?.tell();
-    const status = this.context.driver.status("cuEventQuery", this.#mark.handle);
-    if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
-    if (status !== CUresult.CUDA_SUCCESS) throw this.context.driver.error(status, "cuEventQuery");
-    return true;
+    return this.#mark.poll();
   }
 
   /**
@@ -143,11 +142,7 @@ export class CudaEvent implements Disposable {
     await this.#mark.come();
     const { context } = this;
     if (!isSoon(() => this.isComplete)) {
-      await waitForGpu(() => this.isComplete, async () => {
-        const { driver } = context;
-        const status = await driver.api.cuEventSynchronizeNonblocking(this.#mark.handle);
-        if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuEventSynchronize");
-      });
+      await waitForGpu(() => this.isComplete, () => this.#mark.waitElsewhere());
     }
     context.endWait();
   }
@@ -235,24 +230,9 @@ export class CudaEvent implements Disposable {
     this.#record.release();
   }
 
-  /** Same as {@link CudaEvent.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the event's name for messages: `CudaEvent(#7)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaEvent(${this.name})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
-  }
-
-  /** Returns the text that the console shows. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return `${this}${this.disposed ? " disposed" : ""}`;
   }
 
   /** Creates the error for two events whose time the driver does not tell. */

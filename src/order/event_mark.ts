@@ -4,12 +4,13 @@
 import type { Context } from "../driver/context.ts";
 import { DisposedError } from "../words/errors.ts";
 import type { Capture } from "./capture.ts";
+import { Mark } from "./fence.ts";
 import type { HandleRecord } from "./handle_record.ts";
 import { finishNow, type PendingWork } from "./pending_work.ts";
 import type { CallFailure } from "./stream_queue.ts";
 
 /** The mark of an event, as the kit sees it: users hold the event. */
-export class EventMark {
+export class EventMark extends Mark {
   /** The capture in which a stream last recorded the event. */
   capture: Capture | undefined;
   /** The failure of a postponed call before it that the program was not told of when it was recorded. */
@@ -18,12 +19,10 @@ export class EventMark {
   readonly pending: Set<PendingWork> = new Set();
   /** The postponed call that records the event; undefined when none is pending. */
   #coming: PendingWork | undefined;
-  readonly #context: Context;
   readonly #record: HandleRecord;
 
-  /** Makes the mark of an event of the driver. */
   constructor(context: Context, record: HandleRecord) {
-    this.#context = context;
+    super(context);
     this.#record = record;
   }
 
@@ -42,16 +41,6 @@ export class EventMark {
     return this.#coming?.isOver === false;
   }
 
-  /** Records the event at the end of a stream's queue (cuEventRecord). */
-  set(streamHandle: bigint): void {
-    this.#context.driver.call("cuEventRecord", this.handle, streamHandle);
-  }
-
-  /** Makes a stream's later work wait for the event (cuStreamWaitEvent). */
-  hold(streamHandle: bigint): void {
-    this.#context.driver.call("cuStreamWaitEvent", streamHandle, this.handle, 0);
-  }
-
   /** Registers a postponed call, and keeps the driver's event until the call is over. */
   notePending(work: PendingWork, { isRecording }: { readonly isRecording: boolean }): void {
     const hold = this.#record.hold();
@@ -63,7 +52,6 @@ export class EventMark {
     });
   }
 
-  /** Resolves when the event is recorded. */
   async come(): Promise<void> {
     await this.#coming?.over();
   }
@@ -93,7 +81,7 @@ export class EventMark {
   }
 
   /** Returns the event's name for messages: `CudaEvent(#7)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaEvent(${this.#record.name})`;
   }
 

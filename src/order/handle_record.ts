@@ -66,7 +66,6 @@ export class HandleRecord implements LedgerEntry, Owner {
     return this.#released;
   }
 
-  /** Place where it was created; undefined when unknown. */
   get origin(): string | undefined {
     return originOf(this);
   }

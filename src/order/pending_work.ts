@@ -9,7 +9,6 @@ export type Progress = "moved" | "waits" | "needs a turn";
 
 /** A pending call: a transfer, or a call that comes after one. */
 export abstract class PendingWork {
-  /** Work that waits for this. */
   readonly #followers: PendingWork[] = [];
   readonly #endings: (() => void)[] = [];
   /** Number of works that it still waits for. */

@@ -8,6 +8,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeValue } from "../words/format.ts";
 import { ANYTHING, isRecord, oneOf, OptionSet, TEXT } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import {
   activeCapture,
@@ -102,7 +103,7 @@ export let queueOf: (stream: CudaStream) => StreamQueue;
  * console.log(result.length, loader.isIdle); // 1024 true
  * ```
  */
-export class CudaStream implements Disposable {
+export class CudaStream extends Owned {
   /** Context that it belongs to. */
   readonly context: Context;
   /** Priority of the stream's kernels. */
@@ -125,6 +126,7 @@ export class CudaStream implements Disposable {
 
   /** @ignore Adopts a stream of the driver. */
   constructor(parts: Parts<StreamFields>) {
+    super();
     const { context, handle, priority = "normal", label, ...rest } = partsOf(parts, new.target);
     this.context = context;
     this.priority = priority;
@@ -406,24 +408,9 @@ export class CudaStream implements Disposable {
     this.#record.release();
   }
 
-  /** Same as {@link CudaStream.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the stream's name for messages: `CudaStream(loader)`. */
-  toString(): string {
+  override toString(): string {
     return `CudaStream(${this.name})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
-  }
-
-  /** Returns the text that the console shows. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return `${this}${this.disposed ? " disposed" : ""}`;
   }
 
   #checkContext(event: CudaEvent): void {

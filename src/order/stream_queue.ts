@@ -49,7 +49,6 @@ export class CallFailure {
     return last;
   }
 
-  /** Tells whether the program was told. */
   get isTold(): boolean {
     return this.#isTold;
   }
@@ -98,7 +97,6 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** Something comes before each use of the handle. */
   #needsEntry: boolean;
 
-  /** Makes the queue of a stream of the driver. */
   constructor({ context, handle, record }: QueueFields) {
     this.context = context;
     this.key = handle;
@@ -379,7 +377,6 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     this.#end = undefined;
   }
 
-  /** Returns the stream's name for messages: `CudaStream(loader)`. */
   toString(): string {
     return `CudaStream(${this.name})`;
   }
@@ -416,7 +413,6 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     if (CURRENT[0] !== context.handle) driver.call("cuCtxSetCurrent", context.handle);
   }
 
-  /** Waits on another thread. */
   async #waitElsewhere(): Promise<void> {
     const { driver } = this.context;
     if (this.#isDefaultHandle) return await this.#waitForFence();

@@ -1,17 +1,17 @@
 // The contents of persisted memory: named buffers in blocks of chunks, described in JSON, so that another
 // process can make the same objects over the same memory.
 
-import { blockOf, type GpuBuffer, ownerOf } from "../buffers/gpu_buffer.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
+import { blockOf, type GpuBuffer, ownerOf } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
-import { nameView } from "../buffers/view_names.ts";
+import { nameView } from "../buffers/views.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import { hasFields } from "../interop/named_buffers.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
 import { type LoadedTensor, SafetensorsModel } from "../interop/safetensors/model.ts";
 import { Allocation } from "../memory/allocation.ts";
-import type { CudaStream } from "../order/stream.ts";
 import type { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import type { CudaStream } from "../order/stream.ts";
 import { describeValue, formatCount, visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { PersistError } from "./persist_error.ts";

@@ -2,8 +2,8 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { requireBytes } from "../memory/base_memory_resource.ts";
-import { parseLimit } from "../memory/byte_limit.ts";
 import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import { parseLimit } from "../memory/out_of_memory.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { MemoryLimitError } from "../words/errors.ts";

@@ -176,7 +176,6 @@ export class LocalSocket implements Disposable {
     if (descriptor !== undefined) this.#closeNow(descriptor);
   }
 
-  /** Same as {@link LocalSocket.dispose}, for `using`. */
   [Symbol.dispose](): void {
     this.dispose();
   }

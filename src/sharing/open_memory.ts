@@ -8,7 +8,16 @@ import { take64 } from "../driver/driver.ts";
 import { releaseAll, tryRelease } from "../driver/release.ts";
 import { DriverPool } from "../memory/driver_pool.ts";
 import { pointerAttributes } from "../memory/pointer_attributes.ts";
-import { isPoolTicket, type MemoryTicket, type PoolTicket } from "../ticket.ts";
+import { CudaEvent } from "../order/event.ts";
+import {
+  type EventTicket,
+  isPoolTicket,
+  type MemoryTicket,
+  type PoolTicket,
+  readEventTicket,
+} from "../ticket.ts";
+import { OptionSet, TEXT } from "../words/options.ts";
+import { Parts } from "../words/parts.ts";
 import { OpenedMemory } from "./opened_memory.ts";
 import { askForPool, type OpenWaiting, type PoolConnection } from "./pool_client.ts";
 import { cannotOpen, refusedHandle, refusedPool, requireDevice } from "./refusals.ts";
@@ -151,4 +160,35 @@ function importPool(
   };
   pools.set(key, record);
   return record;
+}
+
+/** Options for {@link CudaDevice.openEvent}. */
+export interface OpenEventOptions {
+  /** Name shown in tables and errors. */
+  readonly label?: string | undefined;
+}
+
+const OPEN_EVENT_OPTIONS = new OptionSet<OpenEventOptions>({ label: TEXT });
+
+/**
+ * Opens the event of a ticket (cuIpcOpenEventHandle).
+ *
+ * @throws TicketError when it is not a ticket, is one of another device or of this process, or nothing is
+ *   there.
+ */
+export function openEvent(
+  context: Context,
+  given: string | EventTicket,
+  options: OpenEventOptions,
+): CudaEvent {
+  const { label } = OPEN_EVENT_OPTIONS.read(options, "openEvent");
+  const ticket = readEventTicket(given);
+  requireDevice(context, ticket, "open");
+  let handle: bigint;
+  try {
+    handle = take64(context, "cuIpcOpenEventHandle", Uint8Array.fromHex(ticket.handle));
+  } catch (error) {
+    throw refusedHandle(error, { pid: ticket.pid, what: "event" });
+  }
+  return new CudaEvent(new Parts({ context, handle, shareable: true, label }));
 }

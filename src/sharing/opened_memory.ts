@@ -12,7 +12,6 @@ export interface OpenedFields {
   readonly context: Context;
   /** Text that identifies this allocation. */
   readonly key: string;
-  /** Its address in this process. */
   readonly address: bigint;
   /** Bytes from there that can be used. */
   readonly byteLength: number;
@@ -26,7 +25,6 @@ const opened = new WeakMap<Context, Map<string, OpenedMemory>>();
 export class OpenedMemory implements Lender {
   readonly usage: StreamUsage;
   readonly isReadOnly = false;
-  /** Its address and size. */
   readonly fields: OpenedFields;
   #holders = 1;
 

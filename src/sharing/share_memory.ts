@@ -23,7 +23,6 @@ export interface SharedElements<D extends DType> {
   readonly span: MemorySpan;
   readonly dtype: D;
   readonly shape: readonly number[];
-  /** Their buffer's name. */
   readonly name: string;
 }
 

@@ -1,28 +1,42 @@
 // An array on several devices: one typed buffer for each of them, filled and read together.
 
 import { refuseIndicesOf } from "../buffers/array_habits.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { Uploadable } from "../buffers/gpu_buffer.ts";
 import { hostDestination, hostSource } from "../buffers/host_elements.ts";
+import type { HostValues } from "../buffers/host_values.ts";
 import { byteLengthOf, countOf, formatShape, type Shape } from "../buffers/shape.ts";
+import { uploadSource } from "../buffers/upload_source.ts";
 import {
   allocateBits,
   type ArrayOf,
+  DTYPE,
   type DType,
   elementBytes,
   packLength,
   valuesIn,
 } from "../dtype.ts";
 import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
+import { takeAfterCollection } from "../memory/out_of_memory.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { ArrayPlace } from "../transfer/array_uses.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
+import { PROGRESS_KINDS, TRANSFER_OPTIONS } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
+import { OptionSet, SHAPE, TEXT } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import { areLinked, handingOn, settled } from "./hand_on.ts";
-import { moveParts, type PartMove } from "./move_parts.ts";
-import { evenStarts, type Split, type SplitLayout } from "./split.ts";
+import { areLinked, handingOn, moveParts, type PartMove, settled } from "./move_parts.ts";
+import {
+  evenStarts,
+  type PartsOptions,
+  type Split,
+  SPLIT_KINDS,
+  splitArray,
+  type SplitLayout,
+} from "./split.ts";
 
 /**
  * Way in which an array got to all devices: the host gave each of them all bytes (`"uploads"`), or
@@ -66,8 +80,8 @@ export let fillParts: <D extends DType>(
  * console.log(await columns.download()); // Float32Array(6) [1, 2, 3, 4, 5, 6]
  * ```
  */
-export class DeviceParts<D extends DType = DType>
-  implements Iterable<DeviceBuffer<D>>, Disposable, AsyncDisposable {
+export class DeviceParts<D extends DType = DType> extends Owned
+  implements Iterable<DeviceBuffer<D>> {
   /** Element type. */
   readonly dtype: D;
   /** Shape of the whole array. */
@@ -91,6 +105,7 @@ export class DeviceParts<D extends DType = DType>
 
   /** @ignore Adopts buffers. */
   constructor(parts: Parts<DevicePartsFields<D>>) {
+    super();
     const { dtype, shape, layout, buffers, label, firstPart = 0 } = partsOf(parts, new.target);
     refuseCloning(this);
     this.dtype = dtype;
@@ -190,19 +205,8 @@ export class DeviceParts<D extends DType = DType>
     for (const buffer of this.#buffers) buffer.dispose();
   }
 
-  /** Same as {@link DeviceParts.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
-  /** Same as {@link DeviceParts.dispose}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.dispose();
-    return Promise.resolve();
-  }
-
   /** Returns its name for messages: `DeviceParts(weights, float32[8, 4] along axis 0, 2 devices)`. */
-  toString(): string {
+  override toString(): string {
     const { dtype, shape, split, length, label } = this;
     const name = label === undefined ? "" : `${label}, `;
     const how = split === "replicate" ? "on each of" : `along axis ${split},`;
@@ -295,3 +299,59 @@ export class DeviceParts<D extends DType = DType>
 }
 
 comesFrom(DeviceParts, "gpus.upload() and gpus.loadSafetensors()");
+
+/** Options for {@link DeviceList.upload}. */
+export interface UploadPartsOptions<D extends DType> extends PartsOptions, TransferOptions {
+  /** Element type; that of the array by default. */
+  readonly dtype?: D | undefined;
+  /** Size of each axis of the whole; one axis by default. */
+  readonly shape?: number | Shape | undefined;
+  /** Name of the buffers, shown in tables, errors and plots. */
+  readonly label?: string | undefined;
+}
+
+const UPLOAD_PARTS: OptionSet<UploadPartsOptions<DType>> = new OptionSet({
+  ...SPLIT_KINDS,
+  ...PROGRESS_KINDS,
+  dtype: DTYPE,
+  shape: SHAPE,
+  label: TEXT,
+});
+
+/** Uploads an array to several devices; see {@link DeviceList.upload}. */
+export async function uploadParts<D extends DType>(
+  gpus: readonly DeviceAllocator[],
+  source: HostMemory | HostValues,
+  options: UploadPartsOptions<D> = {},
+): Promise<DeviceParts<D>> {
+  options = UPLOAD_PARTS.read(options, "upload");
+  const { label, onProgress, signal } = options;
+  const { array, dtype, shape } = uploadSource(source, options);
+  const layout = splitArray({ dtype, shape, count: gpus.length }, options);
+  signal?.throwIfAborted();
+  using memory = new DisposableStack();
+  using places = new DisposableStack();
+  const buffers: DeviceBuffer<D>[] = [];
+  let place: ArrayPlace | undefined;
+  for (const [index, gpu] of gpus.entries()) {
+    const part = layout.parts[index]?.shape ?? shape;
+    let taken = takeAfterCollection(gpu.context, () => gpu.alloc(dtype, part, { label }));
+    if (taken instanceof Promise) {
+      // Calls that use the array meanwhile come after this upload, although it waits for memory.
+      const bytes = bytesOf(array, "upload");
+      place ??= places.use(
+        new ArrayPlace([{ memory: bytes, access: "read" }], defaultStreamOf(gpu.context)),
+      );
+      taken = await taken;
+    }
+    buffers.push(memory.use(taken));
+  }
+  const parts = new DeviceParts(new Parts({ dtype, shape, layout, buffers, label }));
+  if (place === undefined) await parts.upload(array, { onProgress, signal });
+  else {
+    await place.isFirst;
+    await fillParts(parts, array, { onProgress, signal });
+  }
+  memory.move();
+  return parts;
+}

@@ -2,9 +2,9 @@
 // the bytes, each of which is read once, by all devices at the same time.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { nameView } from "../buffers/view_names.ts";
+import { nameView } from "../buffers/views.ts";
 import { partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { fileNameOf } from "../disk/file_path.ts";
@@ -23,7 +23,7 @@ import type { ByteSize } from "../words/format.ts";
 import { CALLBACK, OptionSet, SIZE, TEXT } from "../words/options.ts";
 import { Parts } from "../words/parts.ts";
 import { DeviceParts, MIN_SHARED_BYTES } from "./device_parts.ts";
-import { handingOn, settled, type Share } from "./hand_on.ts";
+import { handingOn, settled, type Share } from "./move_parts.ts";
 import {
   distribute,
   type DistributedTensor,
@@ -66,7 +66,6 @@ const ALIGNMENT = 256;
 export interface OwnParts {
   /** Number of its first part. */
   readonly firstPart: number;
-  /** Number of all parts. */
   readonly count: number;
 }
 

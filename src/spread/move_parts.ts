@@ -2,14 +2,14 @@
 
 import type { GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { floatsIn, hostDestination, hostSource } from "../buffers/host_elements.ts";
+import { partOf, peerRoute, queueCopyNow } from "../copies/copy.ts";
 import { type DType, elementBytes } from "../dtype.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { type FollowingWork, type HostSide, transfer } from "../transfer/host_transfer.ts";
-import { CommonEnd } from "../transfer/in_parallel.ts";
+import { CommonEnd, ProgressTotal } from "../transfer/in_parallel.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
-import { ProgressTotal } from "../transfer/in_parallel.ts";
 import { bytesOfRows, isOneRun, type Rows } from "../transfer/pieces.ts";
 import { packRows, transferRows, unpackRows } from "../transfer/row_transfer.ts";
 import type { ElementRows } from "./split.ts";
@@ -126,4 +126,46 @@ function wideRows(
 
 function inBytes({ offset, length, pitch, rowCount }: ElementRows, bytes: number): Rows {
   return { offset: offset * bytes, rowBytes: length * bytes, pitch: pitch * bytes, rowCount };
+}
+
+/** One device's share of the whole. */
+export interface Share {
+  /** Place of the device in the list. */
+  readonly rank: number;
+  /** Bytes before it in the whole. */
+  readonly offset: number;
+  readonly byteLength: number;
+}
+
+/**
+ * Returns the work by which a device gives its share to all others, once the share has arrived.
+ *
+ * @param buffers Room for the whole on each device.
+ */
+export function handingOn(buffers: readonly GpuBuffer[], share: Share): FollowingWork {
+  const spans = buffers.map(({ span }) => partOf(span, share));
+  const [source] = spans.splice(share.rank, 1);
+  if (source === undefined) return { uses: [], queue: () => {} };
+  // Each device begins with a different one, so that not all of them write to the same device.
+  const targets = [...spans.slice(share.rank), ...spans.slice(0, share.rank)];
+  const stream = defaultStreamOf(source.allocation.context);
+  return {
+    uses: targets.map((target) => ({ ...target, access: "write" })),
+    queue: () => {
+      for (const target of targets) queueCopyNow(target, source, stream);
+    },
+  };
+}
+
+/** Resolves when the work queued on the devices' default streams is done. */
+export async function settled(buffers: readonly GpuBuffer[]): Promise<void> {
+  const streams = buffers.map(({ context }) => defaultStreamOf(context));
+  await Promise.all(streams.map((stream) => stream.synchronize()));
+}
+
+/** Returns whether the devices of buffers can access each other's memory without the host. */
+export function areLinked(buffers: readonly GpuBuffer[]): boolean {
+  return buffers.every(({ context: from }, index) =>
+    buffers.slice(index + 1).every(({ context: to }) => peerRoute(from, to) === "peer")
+  );
 }

@@ -36,11 +36,9 @@ export const SPLIT_KINDS: Readonly<Record<keyof PartsOptions, OptionKind>> = {
 export interface ElementRows {
   /** Elements before the first row. */
   readonly offset: number;
-  /** Elements of one row. */
   readonly length: number;
   /** Elements from the start of a row to the next. */
   readonly pitch: number;
-  /** Number of rows. */
   readonly rowCount: number;
 }
 

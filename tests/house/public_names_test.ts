@@ -73,8 +73,8 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   `),
   "./memory": wordsOf(`
     AlignedResourceAdaptor AlignmentOptions AllocationAction ArraysOf AsTypeOptions
-    BaseMemoryResource BitArrays BuffersOf
-    CacheUsage CachingOptions CachingResourceAdaptor Context ContextOwner CudaAsyncMemoryResource
+    BUFFER_KIND BaseMemoryResource BitArrays BuffersOf
+    CacheAdaptor CacheUsage CachingOptions CachingResourceAdaptor Context ContextOwner CudaAsyncMemoryResource
     CudaMemoryResource
     DLPackOptions DLPackPointer DLPackTensor DeviceAccess DeviceAllocator DeviceAttribute Driver
     DriverArguments
@@ -85,13 +85,14 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     IotaOptions
     KindUsage
     LazyOptions LibraryUsage LimitAmounts LimitingOptions LimitingResourceAdaptor LiveBlock
-    LiveGroup LiveGroupKey LiveOrder LoggedAllocation LoggingOptions LoggingResourceAdaptor
+    LiveGroup LiveGroupKey LiveOrder LoadedContents LoggedAllocation LoggingOptions LoggingResourceAdaptor
     MakeResource ManagedMemoryResource MappedHostMemoryResource MappedMemoryOptions
     MemoryLimitError MemoryReportData MemoryResource MemoryShortage MemorySpan MemoryUsage
+    Owned
     PinnedHostMemoryResource PinnedPoolOptions PitchedMemoryResource PoolOptions PoolReuse
     PooledPinnedHostMemoryResource
     QueuedWork
-    RegistrationOptions ReplayResult ResourceAdaptor
+    RegistrationOptions RemoteBuffer ReplayResult ResourceAdaptor Retyped
     SizeClass StagedRange StatisticsLevel StatisticsResourceAdaptor StridedLayout
     TimelineAction TimelineFacts TrackedAllocation TrackingOptions TrackingResourceAdaptor
     VirtualMemoryOptions VirtualMemoryResource

@@ -371,20 +371,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
   "CudaDevice#pitched": door(PLACE, ({ gpu }, o) => gpu.pitched("float32", [2, 2], o)),
   "GpuBuffer#slice": door(PLACE, ({ buffer }, o) => buffer.slice(0, 2, o)),
   "GpuBuffer#to": door(PLACE, ({ gpu, buffer }, o) => buffer.to(gpu, o)),
-  ...Object.fromEntries(
-    // Each kind says for itself what it returns.
-    ["Gpu", "Device", "Growable", "Lazy", "Managed", "Mapped", "Pinned", "Registered", "Staged"]
-      .map((kind) => [
-        `${kind}Buffer#astype`,
-        door({ ...PLACE, into: "record" }, ({ buffer }, o) => buffer.astype("int32", o)),
-      ]),
-  ),
-  ...Object.fromEntries(
-    ["Device", "Growable", "Lazy", "Staged"].map((kind) => [
-      `${kind}Buffer#set`,
-      door(TRANSFER, ({ buffer }, o) => buffer.set(VALUES, 0, o)),
-    ]),
-  ),
+  "GpuBuffer#astype": door({ ...PLACE, into: "record" }, ({ buffer }, o) => {
+    return buffer.astype("int32", o);
+  }),
+  "RemoteBuffer#set": door(TRANSFER, ({ buffer }, o) => buffer.set(VALUES, 0, o)),
   "GpuBuffer#strided": door(LAYOUT, ({ buffer }, o) => buffer.strided(o)),
   "GpuBuffer#allocateLike": door(PLACE, ({ buffer }, o) => buffer.allocateLike(4, o)),
   "GpuBuffer#copyFrom": door(STREAM, ({ buffer, source }, o) => buffer.copyFrom(source, o)),

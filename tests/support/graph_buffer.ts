@@ -1,6 +1,6 @@
 // A buffer whose memory a graph has allocated, for suites that run over every kind of memory.
 
-import type { AllocateOptions } from "../../src/buffers/device_allocator.ts";
+import type { AllocateOptions } from "../../src/buffers/place_options.ts";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { Shape } from "../../src/buffers/shape.ts";
 import type { CudaDevice } from "../../src/device/device.ts";

@@ -1,12 +1,9 @@
 // Fills arrays on the GPU from files of numpy's whose bytes the host has to see: small arrays at once,
 // large ones in pieces through two page-locked blocks. Memory for the array comes first.
 
-import {
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "../../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { type AllocateOptions, allocationOf } from "../../buffers/place_options.ts";
 import { toShape } from "../../buffers/shape.ts";
 import { type DType, elementBytes } from "../../dtype.ts";
 import { takeAfterCollection } from "../../memory/out_of_memory.ts";

@@ -1,12 +1,9 @@
 // Loads numpy's .npy files: elements go straight to the GPU if possible, and through the host if
 // their bytes or axes are in another order.
 
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  type DeviceAllocator,
-} from "../../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import { ALLOCATE_KINDS, type AllocateOptions } from "../../buffers/place_options.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { fileNameOf, type FilePath } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
@@ -19,15 +16,15 @@ import {
   NumpyError,
   readNpyHeader,
 } from "../../numpy/npy_header.ts";
-import { Pauses } from "../../order/pauses.ts";
 import { streamOn } from "../../order/stream_choice.ts";
+import { Pauses } from "../../order/waiting.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
+import { visibleText } from "../../words/format.ts";
 import { OptionSet } from "../../words/options.ts";
 import { dataBytesOf, type ElementBytes, filled, fillFrom } from "./fill_array.ts";
 import { readPiece, readWhole } from "./read_piece.ts";
-import { visibleText } from "../../words/format.ts";
 
 /** Options for {@link CudaDevice.loadNpy} and `loadNpz()`. */
 export interface LoadNpyOptions extends AllocateOptions, TransferOptions {}

@@ -1,7 +1,7 @@
 // Loads numpy's .npz archives: each array gets its memory before its bytes are read, and they come in
 // pieces, so that an archive of any contents takes a few MiB of the host.
 
-import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import type { FilePath } from "../../disk/file_path.ts";
@@ -15,9 +15,9 @@ import {
   readNpyHeader,
 } from "../../numpy/npy_header.ts";
 import { readZipDirectory, type ZipEntry } from "../../numpy/zip_directory.ts";
-import { Pauses } from "../../order/pauses.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
+import { Pauses } from "../../order/waiting.ts";
 import { ProgressTotal } from "../../transfer/in_parallel.ts";
 import { Parts } from "../../words/parts.ts";
 import { dataBytesOf, filled, fillFrom } from "./fill_array.ts";

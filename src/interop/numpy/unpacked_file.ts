@@ -5,7 +5,7 @@ import type { InflateRaw } from "node:zlib";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { NumpyError } from "../../numpy/npy_header.ts";
 import type { ZipEntry } from "../../numpy/zip_directory.ts";
-import type { Pauses } from "../../order/pauses.ts";
+import type { Pauses } from "../../order/waiting.ts";
 import { builtin } from "../../words/builtin.ts";
 import { readPiece, readWhole } from "./read_piece.ts";
 

@@ -1,14 +1,10 @@
 // Loads a model: the headers of all files first, then memory for them, then the bytes, so that most
 // failures come before any tensor is read.
 
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "../../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { nameView } from "../../buffers/view_names.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../../buffers/place_options.ts";
+import { nameView } from "../../buffers/views.ts";
 import { partOf } from "../../copies/copy.ts";
 import { fileNameOf } from "../../disk/file_path.ts";
 import { contextOf } from "../../memory/memory_resource.ts";

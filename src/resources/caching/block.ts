@@ -18,7 +18,6 @@ export const MAX_BYTES = 2 ** 39;
 
 /** One allocation of the upstream, cut into blocks. */
 export interface Segment {
-  /** The address of its first byte. */
   readonly address: bigint;
   /** Its size, as the upstream was asked for it. */
   readonly byteLength: number;
@@ -51,11 +50,9 @@ export interface BlockHome {
 /** A run of units of one segment. */
 export class Block {
   readonly segment: Segment;
-  /** The address of its first byte. */
   readonly address: bigint;
   /** The address as a number, which hashes faster; exact, since addresses are below 2^53. */
   readonly position: number;
-  /** Its size in units. */
   unitCount: number;
   /** The neighbour at lower addresses. */
   previous: Block | undefined = undefined;

@@ -72,7 +72,6 @@ export class BlockCache implements MemoryCache, Owner {
     this.#context.ledger.caches.add(this);
   }
 
-  /** Bytes of the blocks in use, in whole units. */
   get usedBytes(): number {
     return this.#usedUnits * UNIT_BYTES;
   }
@@ -90,7 +89,6 @@ export class BlockCache implements MemoryCache, Owner {
     return bytes;
   }
 
-  /** Bytes of the largest free block. */
   get largestBytes(): number {
     let units = 0;
     for (const { small, large } of this.#streams.values()) {
@@ -111,7 +109,6 @@ export class BlockCache implements MemoryCache, Owner {
     return this.#peakReservedBytes;
   }
 
-  /** The number of allocations of the upstream. */
   get segmentCount(): number {
     return this.#segmentCount;
   }
@@ -138,7 +135,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   /** Takes a block back that only work queued on `stream` by now still uses. */
-  deallocate(address: bigint, stream: CudaStream): void {
+  deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const { small, large } = this.#blocksOf(stream); // first, because it can throw
     const block = this.#used.take(Number(address));
     if (block === undefined) {

@@ -1,7 +1,7 @@
 // Overlap of strided layouts, against the plain list of their elements.
 
 import { assertEquals } from "@std/assert";
-import { sharesElement } from "../../../src/buffers/overlap.ts";
+import { sharesElement } from "../../../src/buffers/strides.ts";
 import { isDistinct, type StridedLayout } from "../../../src/buffers/strides.ts";
 import { type Random, testRandom } from "../../support/random.ts";
 import { elementsOf } from "../../support/strided_elements.ts";

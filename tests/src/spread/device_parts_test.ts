@@ -5,7 +5,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import type { DriverApi } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DType } from "../../../src/dtype.ts";
-import type { UploadPartsOptions } from "../../../src/spread/upload_parts.ts";
+import type { UploadPartsOptions } from "../../../src/spread/device_parts.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { assertSameBytes } from "../../support/contents.ts";
 import { cardOf } from "../../support/display.ts";
