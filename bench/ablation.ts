@@ -56,6 +56,46 @@ const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     start: "export function keepFreedMemory(byteLength: number): void {\n",
     instead: "if (1 as number) return;",
   },
+  large: {
+    file: "src/lanes/fresh_pages.ts",
+    start: "export function askForHugePages(bytes: HostBytes): void {\n",
+    instead: "if (1 as number) return;",
+  },
+  batches: {
+    file: "src/transfer/copy_queue.ts",
+    start: "this.#batchSlots = Math.max(1, slotCount >> 3);\n",
+    instead: "this.#batchSlots = 1;",
+  },
+  postponed: {
+    file: "src/transfer/copy_queue.ts",
+    start: "poll(isStarved: boolean): FinishedCopies | undefined {\n",
+    instead: "isStarved = true;",
+  },
+  extra: {
+    file: "src/lanes/copy_lanes.ts",
+    start: "callExtra(): Disposable {\n",
+    instead: "if (1 as number) return { [Symbol.dispose]: () => {} };",
+  },
+  help: {
+    file: "src/lanes/copy_lanes.ts",
+    start: "help(): boolean {\n",
+    instead: "if (1 as number) return false;",
+  },
+  looks: {
+    file: "src/lanes/copy_lanes.ts",
+    start: "lookForDone(seen: number): void {\n",
+    instead: "if (1 as number) return;",
+  },
+  ahead: {
+    file: "src/transfer/engine.ts",
+    start: "get #hasEnoughOnTheWay(): boolean {\n",
+    instead: "if (1 as number) return false;",
+  },
+  aligned: {
+    file: "src/transfer/pieces.ts",
+    start: "{ isFresh, pieceBytes }: Slotting): number {\n",
+    instead: "if (1 as number) return pieceBytes;",
+  },
 };
 
 const ROOT = new URL("..", import.meta.url).pathname;
