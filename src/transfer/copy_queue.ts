@@ -72,7 +72,7 @@ export class CopyQueue {
   poll(isStarved: boolean): FinishedCopies | undefined {
     const fence = this.#batches[0]?.at(-1)?.slot.fence;
     if (fence === undefined) return undefined;
-    const isUpload = this.#transfer.request.direction === "upload";
+    const isUpload = this.#transfer.direction === "upload";
     if (isUpload && !isStarved && !this.#isLast) return undefined;
     try {
       if (!fence.poll()) return undefined;

@@ -12,6 +12,7 @@ import type { Executor } from "../lanes/lane_tasks.ts";
 import { LentThreads } from "../lanes/lent_threads.ts";
 import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
+import type { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
 import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
@@ -29,7 +30,6 @@ import {
   MIN_WAKING_BYTES,
   NAP_MILLISECONDS,
   PATIENCE_MILLISECONDS,
-  pieceBytesFor,
   SLOTS_AHEAD,
 } from "./ways.ts";
 
@@ -201,17 +201,15 @@ export class TransferEngine implements MemoryCache {
     }
   }
 
-  /** Starts a transfer; {@link TransferEngine.advance} moves it until it is over. */
-  start(request: RingRequest): RingTransfer {
-    const { slotBytes } = this.limits;
-    const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
-    const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
+  /** Starts a transfer behind the GPU's work; {@link TransferEngine.advance} moves it until it is over. */
+  start(request: RingRequest, entry?: Fence): RingTransfer {
+    const transfer = new RingTransfer(request, { slotBytes: this.limits.slotBytes, entry });
     if (this.#running.size + this.#waiting.size === 0) {
       for (const event of LAST_EVENTS) globalThis.addEventListener(event, this.#restAll);
       this.#share.begin();
     }
     this.#waiting.add(transfer);
-    if (request.arrays !== undefined) this.#unkept.add(transfer);
+    if (transfer.arrays.length > 0) this.#unkept.add(transfer);
     this.#admit();
     return transfer;
   }
@@ -259,7 +257,7 @@ export class TransferEngine implements MemoryCache {
   /** Keeps the arrays of transfers until all of these are over; returns false when it cannot. */
   #keep(transfers: readonly RingTransfer[]): boolean {
     if (CAN_BE_TERMINATED) return false;
-    const arrays = transfers.flatMap(({ request }) => request.arrays ?? []);
+    const arrays = transfers.flatMap(({ arrays }) => arrays);
     const keeper = keepMemory(arrays, transfers.length);
     if (keeper === undefined) return false;
     for (const transfer of transfers) {
@@ -337,10 +335,10 @@ export class TransferEngine implements MemoryCache {
           transfer,
           queue: new CopyQueue(transfer, this.limits.slotCount),
           stream,
-          extra: transfer.request.isFresh === true ? this.lanes.callExtra() : undefined,
+          extra: transfer.isFresh ? this.lanes.callExtra() : undefined,
         });
         this.#turns = [...this.#running.values()];
-        transfer.request.follow?.(stream);
+        transfer.entry?.hold(stream.handle);
       } catch (error) {
         transfer.fail(error);
         this.#letGo(transfer);
@@ -391,11 +389,11 @@ export class TransferEngine implements MemoryCache {
       const loaded = this.#due[at] as LoadedSlot;
       const { slot, transfer, piece } = loaded;
       if (!transfer.hasArrays) {
-        this.#drop(loaded, movedAway(transfer.request.arrays));
+        this.#drop(loaded, movedAway(transfer.arrays));
         continue;
       }
       const task = piece.laneTask(slot.address);
-      const isLent = mayLend && transfer.request.canLend && LentThreads.takes(task);
+      const isLent = mayLend && transfer.canLend && LentThreads.takes(task);
       const executor = lanes.freeCount > 0 ? lanes : isLent ? this.#lent : undefined;
       if (executor !== undefined && executor.freeCount > 0) {
         executor.submit(slot.index, task);
@@ -430,7 +428,7 @@ export class TransferEngine implements MemoryCache {
       for (let turn = 0; turn < this.#turns.length; turn++) {
         const { transfer, queue } = this.#turns[turn] as RunningTransfer;
         if (!transfer.isWaiting) continue;
-        const isUpload = transfer.request.direction === "upload";
+        const isUpload = transfer.direction === "upload";
         if (isUpload ? this.#hasEnoughForThreads : this.#hasEnoughOnTheWay) continue;
         const slot = this.#takeSlot(transfer);
         if (slot === undefined) return moved;
@@ -468,22 +466,22 @@ export class TransferEngine implements MemoryCache {
     let heldCount = 0;
     for (let at = 0; at < this.#held.length; at++) {
       const { transfer } = this.#held[at] as HeldSlot;
-      if (transfer.request.direction === "download") heldCount++;
+      if (transfer.direction === "download") heldCount++;
     }
     let count = Math.max(0, heldCount - this.#handCount);
     for (let at = 0; at < this.#due.length; at++) {
-      if ((this.#due[at] as LoadedSlot).transfer.request.direction === "download") count++;
+      if ((this.#due[at] as LoadedSlot).transfer.direction === "download") count++;
     }
     for (let turn = 0; turn < this.#turns.length; turn++) {
       const { transfer, queue } = this.#turns[turn] as RunningTransfer;
-      if (transfer.request.direction === "download") count += queue.slotCount;
+      if (transfer.direction === "download") count += queue.slotCount;
     }
     return count >= Math.max(MIN_LANES, this.#share.partOf(SLOTS_AHEAD));
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
     try {
-      return this.#ring.take(transfer.request.direction);
+      return this.#ring.take(transfer.direction);
     } catch (error) {
       transfer.fail(error);
       return undefined;
@@ -508,7 +506,7 @@ export class TransferEngine implements MemoryCache {
   #afterThread(loaded: LoadedSlot, isDone: boolean): void {
     const { transfer } = loaded;
     const queue = this.#running.get(transfer)?.queue;
-    const isUpload = transfer.request.direction === "upload";
+    const isUpload = transfer.direction === "upload";
     if (!isDone) {
       this.#drop(loaded, loaded.piece.laneError());
     } else if (isUpload && queue !== undefined) {
@@ -520,7 +518,7 @@ export class TransferEngine implements MemoryCache {
 
   /** Frees a slot whose piece no thread has moved. */
   #drop(loaded: LoadedSlot, error: unknown): void {
-    if (loaded.transfer.request.direction === "upload") loaded.transfer.noteQueued();
+    if (loaded.transfer.direction === "upload") loaded.transfer.noteQueued();
     this.#retire(loaded, { error });
   }
 
@@ -533,7 +531,7 @@ export class TransferEngine implements MemoryCache {
     const { done, error } = finished;
     for (const loaded of done) {
       if (error !== undefined) this.#retire(loaded, { error });
-      else if (loaded.transfer.request.direction === "upload") this.#retire(loaded);
+      else if (loaded.transfer.direction === "upload") this.#retire(loaded);
       else this.#due.push(loaded);
     }
     return true;
@@ -541,7 +539,7 @@ export class TransferEngine implements MemoryCache {
 
   /** Frees a slot when its thread is back, and tells its transfer how the piece ended. */
   #retire({ slot, transfer, piece }: LoadedSlot, failure?: { error: unknown }): void {
-    const letGo = transfer.request.keepOpen?.();
+    const letGo = piece.hold();
     this.#lent.forget(slot.index, () => {
       this.#ring.put(slot);
       letGo?.();

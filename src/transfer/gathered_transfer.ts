@@ -5,10 +5,10 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
-import { noteDemand } from "./context_engine.ts";
 import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
-import { cutSections, oneRow } from "./pieces.ts";
+import { oneRow } from "./pieces.ts";
+import { bytesOfSections } from "./ring_transfer.ts";
 import type { Step } from "./stepped_work.ts";
 import { FEW_PARTS, MIN_FILE_RING_BYTES } from "./ways.ts";
 
@@ -38,7 +38,7 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const { file, onProgress, signal } = request;
   const stream = usableStream(request.stream);
   const parts = request.parts.filter(({ span }) => span.byteLength > 0);
-  const byteLength = parts.reduce((sum, { span }) => sum + span.byteLength, 0);
+  const byteLength = bytesOfSections(parts);
   signal?.throwIfAborted();
   if (byteLength === 0) return;
   const plan = {
@@ -56,17 +56,10 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
     reportProgress(onProgress, byteLength, byteLength);
     return;
   }
-  noteDemand(stream.context, byteLength, { canLend: true });
   const sections = parts.map(({ span, fileOffset }) => {
     return { span, host: { file }, rows: oneRow(span.byteLength, fileOffset) };
   });
-  const ring = {
-    direction: "download",
-    byteLength,
-    cut: cutSections(sections, { direction: "download" }),
-    canLend: true,
-    keepOpen: () => file.hold(),
-  } as const;
+  const ring = { direction: "download", sections, canLend: true } as const;
   yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] }).asStep();
 }
 

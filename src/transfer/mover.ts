@@ -6,13 +6,18 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
-import { askForHugePages, isUntouched, makePages } from "../lanes/fresh_pages.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { isUntouched, makePages } from "../lanes/fresh_pages.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
 import { engineAtRest, engineFor, engineLimits, engineOf, noteDemand } from "./context_engine.ts";
 import type { TransferEngine } from "./engine.ts";
-import { cutSections, type Direction, oneRow } from "./pieces.ts";
-import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
+import { type Direction, inMemory, oneRow } from "./pieces.ts";
+import {
+  bytesOfSections,
+  movedAway,
+  type RingRequest,
+  type RingTransfer,
+} from "./ring_transfer.ts";
 
 /** Whether the caller leaves turns to the event loop, in which lent threads report that they are done. */
 export interface Lending {
@@ -172,12 +177,10 @@ export class Mover {
     if (move === undefined) return;
     this.#isNoted = false;
     if ("span" in move) this.#array = move;
-    else this.#ring = this.#engine.start(this.#followed(move));
-  }
-
-  #followed(request: RingRequest): RingRequest {
-    const entry = this.#entry;
-    return { ...request, follow: entry && ((stream) => entry.hold(stream.handle)) };
+    else {
+      noteDemand(this.#context, bytesOfSections(move.sections), move);
+      this.#ring = this.#engine.start(move, this.#entry);
+    }
   }
 
   /** Hands the rest of an array to the ring, when that is the way for it. */
@@ -186,29 +189,20 @@ export class Mover {
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;
     if (byteLength < engineLimits(this.#context).minRingBytes) return undefined;
-    const maySend = direction === "upload" || isOwn;
+    const isSafe = direction === "upload" || isOwn;
     if (!this.#isNoted) {
       this.#isNoted = true;
-      noteDemand(this.#context, byteLength, { canLend: canLend && maySend });
+      noteDemand(this.#context, byteLength, { canLend: canLend && isSafe });
     }
     const engine = engineFor(this.#context);
-    if (engine?.hasRingFor(byteLength, { canLend: canLend && maySend }) !== true) return undefined;
+    if (engine?.hasRingFor(byteLength, { canLend: canLend && isSafe }) !== true) return undefined;
     this.#requireThere(array);
-    const rest = bytes.subarray(offset);
-    const isFresh = direction === "download" && isUntouched(rest);
-    if (isFresh) askForHugePages(rest);
-    const host = { address: addressOf(rest), bytes: rest };
-    const rows = oneRow(byteLength);
     const section = {
       span: { ...span, address: span.address + BigInt(offset), byteLength },
-      host,
-      rows,
+      host: inMemory(bytes.subarray(offset)),
+      rows: oneRow(byteLength),
     };
-    const cut = cutSections([section], { direction, isFresh });
-    const arrays = [bytes];
-    return engine.start(this.#followed({
-      ...{ direction, byteLength, arrays, cut, isFresh, canLend: maySend },
-    }));
+    return engine.start({ direction, sections: [section], canLend: isSafe }, this.#entry);
   }
 
   #advanceRing(ring: RingTransfer, how: Lending): boolean {

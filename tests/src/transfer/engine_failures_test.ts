@@ -7,6 +7,7 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
+import type { Section } from "../../../src/transfer/pieces.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -167,15 +168,18 @@ Deno.test("TransferEngine of a transfer whose next piece cannot be made ends tha
     using engine = new TinyEngine(gpu);
     using first = gpu.alloc("uint8", TOTAL_BYTES);
     using second = gpu.alloc("uint8", TOTAL_BYTES);
-    const cut = () => {
-      throw new RangeError("no memory for a piece");
-    };
+    const sections = (whole: Section): Section[] => [{
+      ...whole,
+      get rows(): never {
+        throw new RangeError("no memory for a piece");
+      },
+    }];
     for (let round = 0; round <= TINY_LIMITS.slotCount; round++) {
       const bytes = patternBytes(TOTAL_BYTES, round);
       const sound = engine.upload(second, bytes, SPLIT);
       const failing = engine.upload(first, bytes, {
         ...SPLIT,
-        cut: () => Iterator.from({ next: cut }),
+        sections,
       });
       await Promise.all([sound, assertRejects(() => failing, RangeError, "no memory")]);
       assertSameBytes(second.downloadSync(), bytes);
