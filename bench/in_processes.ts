@@ -30,8 +30,12 @@ export async function callsInTurn(
   return runs;
 }
 
-/** Makes a row for each call and size: speed beside another version's, by the median of paired ratios. */
-export function rowsOf(now: readonly CallRun[], before: readonly CallRun[]): BenchRow[] {
+/** Makes a row for each call and size: speed beside another one's, by the median of paired ratios. */
+export function rowsOf(
+  now: readonly CallRun[],
+  before: readonly CallRun[],
+  { name: other = "before" } = {},
+): BenchRow[] {
   const rows: BenchRow[] = [];
   for (const [name, bySize] of Object.entries(now[0]?.times ?? {})) {
     for (const size of Object.keys(bySize).map(Number)) {
@@ -40,20 +44,22 @@ export function rowsOf(now: readonly CallRun[], before: readonly CallRun[]): Ben
       const speed = (runs: readonly CallRun[]) =>
         size / 1e9 / median(runs.map(({ times }) => seconds(times)));
       rows.push({
-        name: `${name}, ${formatBytes(size)}`,
+        name: `${name}, ${formatBytes(size)}${other === "before" ? "" : `, beside the ${other}`}`,
         value: speed(now),
         unit: "GB/s",
-        reference: { name: "before", value: speed(now) / median(ratios), samples: ratios },
+        reference: { name: other, value: speed(now) / median(ratios), samples: ratios },
       });
     }
   }
   return rows;
 }
 
-/** Prints the ratios of calls by size as a table, with the geometric mean of each call. */
+/** Prints the ratios of calls by size as a table, with geometric means and the cells below 0.9. */
 export function printRatios(now: readonly CallRun[], before: readonly CallRun[]): void {
   const sizes = Object.keys(Object.values(now[0]?.times ?? {})[0] ?? {}).map(Number);
   console.log(["".padEnd(26), ...sizes.map((size) => formatBytes(size).padStart(9))].join(""));
+  const all: number[] = [];
+  const slow: string[] = [];
   for (const name of Object.keys(now[0]?.times ?? {})) {
     const ratios = sizes.map((size) => {
       const pairs = now.map(({ times }, at) => {
@@ -61,10 +67,20 @@ export function printRatios(now: readonly CallRun[], before: readonly CallRun[])
       });
       return median(pairs);
     });
-    const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+    for (const [at, ratio] of ratios.entries()) {
+      if (ratio < 0.9) slow.push(`${name} of ${formatBytes(sizes[at] ?? 0)} ${ratio.toFixed(2)}`);
+    }
+    all.push(...ratios);
     const cells = ratios.map((ratio) => ratio.toFixed(2).padStart(9)).join("");
-    console.log(`${name.padEnd(26)}${cells}   mean ${mean.toFixed(2)}`);
+    console.log(`${name.padEnd(26)}${cells}   mean ${geometricMean(ratios).toFixed(2)}`);
   }
+  console.log(
+    `mean of all ${geometricMean(all).toFixed(2)}; below 0.9: ${slow.join(", ") || "none"}`,
+  );
+}
+
+function geometricMean(ratios: readonly number[]): number {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 }
 
 /** Prints the speeds of calls by size as a table. */

@@ -40,11 +40,6 @@ export class CopyQueue {
     this.#ready.push(loaded);
   }
 
-  /** Number of slots that are ready, or that the copy engine works on. */
-  get slotCount(): number {
-    return this.#ready.length + this.#queuedCount;
-  }
-
   /**
    * Queues the next ready slots: at once while the copy engine may run dry or when no more slots
    * come, else when a batch is complete. Returns the slots whose copies could not be queued;

@@ -15,6 +15,7 @@ import {
 import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
 import { engineFor, engineLimits, isSmall, noteDemand } from "./context_engine.ts";
@@ -24,8 +25,15 @@ import type { Direction } from "./pieces.ts";
 import { movedAway, presenceOf } from "./ring_transfer.ts";
 import { moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
-import { TurnBudget } from "./turn_budget.ts";
-import { isMade, isShared, MAX_IDLE_LOOKS, MIN_COPY_BYTES, STAGING_BYTES } from "./ways.ts";
+import {
+  CALL_BYTES,
+  DEFAULT_LIMITS,
+  isMade,
+  isShared,
+  MAX_IDLE_LOOKS,
+  MIN_COPY_BYTES,
+  STAGING_BYTES,
+} from "./ways.ts";
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -106,7 +114,8 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
     becomesIdle(task, owned);
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   move(task, owned);
-  const turn = budget.spend(byteLength);
+  budget.spentBytes += byteLength + CALL_BYTES;
+  const turn = turnOf();
   const { returning } = stream.context;
   return returning === undefined ? turn : returning.then(() => turn);
 }
@@ -262,7 +271,9 @@ function isBrief(
 ): boolean {
   if (isSmall(context, byteLength)) return true;
   const { minRingBytes, atOnceBytes, maxFreshCallBytes } = engineLimits(context);
-  if (byteLength > atOnceBytes && byteLength >= minRingBytes || !budget.isLeft) return false;
+  if (byteLength > atOnceBytes && byteLength >= minRingBytes || budget.turn !== undefined) {
+    return false;
+  }
   if (byteLength < minRingBytes) return true;
   if (owned !== undefined || onProgress !== undefined || signal !== undefined) return false;
   if (direction === "upload" || byteLength <= maxFreshCallBytes) return true;
@@ -270,8 +281,20 @@ function isBrief(
     host.unmade === undefined && !isUntouched(host.memory);
 }
 
-/** The time for which calls may keep the event loop. */
-const budget = new TurnBudget();
+/**
+ * The time for which calls that are over when they return keep the event loop, as bytes that one thread
+ * moves: awaiting them gives it no turn.
+ */
+const budget = { spentBytes: 0, turn: undefined as Promise<void> | undefined };
+
+/** Gives the event loop a turn when that is due, for the call's promise to wait for. */
+function turnOf(): Promise<void> | undefined {
+  if (2 * budget.spentBytes < DEFAULT_LIMITS.maxCallBytes) return undefined;
+  return budget.turn ??= nextTurn().then(() => {
+    budget.spentBytes = 0;
+    budget.turn = undefined;
+  });
+}
 
 /** Blocks until all earlier calls that use the same bytes are over. */
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {

@@ -113,10 +113,10 @@ export class PinnedRing {
 
   /** Makes few slots for a few small arrays, then more: each slab takes a millisecond. */
   #grow(): void {
-    const { slotBytes, slotCount, slabSlots } = this.limits;
+    const { slotBytes, slotCount } = this.limits;
     const held = this.#slots.length;
     const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
-    const count = Math.min(wanted, slabSlots, slotCount - held);
+    const count = Math.min(wanted, slotCount - held);
     const slab = this.#allocate(count * slotBytes);
     this.#isFull = slab === undefined;
     if (slab === undefined) return;

@@ -1,13 +1,14 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
 import { nameOf } from "../accounting/ledger.ts";
-import type { CopyStream } from "../copies/copy_many.ts";
+import type { TransferStream } from "../copies/transfer_streams.ts";
 import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
+import { CopyQueue } from "./copy_queue.ts";
 import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
-import { pieceBytesFor } from "./ways.ts";
+import { pieceBytesFor, type RingLimits } from "./ways.ts";
 
 /** A request to move bytes between a device and the host. */
 export interface RingRequest {
@@ -42,8 +43,12 @@ export class RingTransfer {
   readonly arrays: readonly HostBytes[];
   /** Whether nothing has touched the host's memory yet, so that its pages are not there. */
   readonly isFresh: boolean;
+  /** Slots that are due for the copy engine, or that it works on. */
+  readonly queue: CopyQueue;
   /** On which its copies are queued, once it has its turn. */
-  stream: CopyStream | undefined;
+  stream: TransferStream | undefined;
+  /** Lets the lanes for fresh memory work meanwhile, when it has fresh memory. */
+  extra: Disposable | undefined;
   readonly #pieces: Iterator<Piece>;
   readonly #byteLength: number;
   readonly #arrayBytes: number;
@@ -56,11 +61,14 @@ export class RingTransfer {
   #hasProgramRun = true;
   #failure: { readonly error: unknown } | undefined;
 
-  /** Starts with nothing handed out, for slots of a size. */
+  /** Starts with nothing handed out, for a ring. */
   constructor(
     { direction, sections, canLend, takesPadding, ...request }: RingRequest,
-    { slotBytes, entry }: { readonly slotBytes: number; readonly entry?: Fence | undefined },
+    { slotBytes, slotCount, entry }:
+      & Pick<RingLimits, "slotBytes" | "slotCount">
+      & { readonly entry?: Fence | undefined },
   ) {
+    this.queue = new CopyQueue(this, slotCount);
     this.direction = direction;
     this.canLend = canLend;
     this.entry = entry;

@@ -176,8 +176,6 @@ export interface RingLimits {
   readonly slotBytes: number;
   /** Most slots. */
   readonly slotCount: number;
-  /** Most slots allocated at a time: a slab that is much larger would keep the thread too long. */
-  readonly slabSlots: number;
 }
 
 /** Limits of an engine's size and thresholds of its ways. */
@@ -202,7 +200,6 @@ export interface EngineLimits extends RingLimits, LaneCounts {
 export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: SLOT_BYTES,
   slotCount: MAX_SLOTS,
-  slabSlots: MAX_SLOTS,
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
   freshLaneCount: Math.min(MAX_FRESH_LANES, FRESH_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),

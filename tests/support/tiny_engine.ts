@@ -16,7 +16,6 @@ import type { EngineLimits } from "../../src/transfer/ways.ts";
 export const TINY_LIMITS: EngineLimits = {
   slotBytes: 4096,
   slotCount: 4,
-  slabSlots: 2,
   laneCount: 2,
   freshLaneCount: 2,
   sharedLaneCount: 2,
