@@ -7,7 +7,7 @@ import { Fence } from "../order/fence.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import type { Piece } from "./pieces.ts";
 import type { RingTransfer } from "./ring_transfer.ts";
-import { FIRST_SLOTS, GROWTH, type RingLimits } from "./ways.ts";
+import { FIRST_SLOTS, GROWTH, MAX_SLOTS, type RingLimits } from "./ways.ts";
 
 /** One page-locked slot. */
 export interface Slot {
@@ -116,7 +116,7 @@ export class PinnedRing {
     const { slotBytes, slotCount } = this.limits;
     const held = this.#slots.length;
     const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
-    const count = Math.min(wanted, slotCount - held);
+    const count = Math.min(wanted, MAX_SLOTS, slotCount - held); // more would keep the thread too long
     const slab = this.#allocate(count * slotBytes);
     this.#isFull = slab === undefined;
     if (slab === undefined) return;

@@ -45,7 +45,7 @@ export const MAX_IDLE_LOOKS = 32;
 // The ring: page-locked slots that large arrays and files pass through.
 
 const SLOT_BYTES = 2 * MIB; // bench:transfer
-const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
+export const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
 /** Slots of the first slab; the next has as many times more, as blocks of streams do, and later ones all that are held. */
 export const FIRST_SLOTS = 2;
 export const GROWTH = 4;
