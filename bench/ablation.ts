@@ -53,7 +53,7 @@ const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   },
   heap: {
     file: "src/lanes/fresh_pages.ts",
-    start: "export function keepFreedMemory(byteLength: number): void {\n",
+    start: "export function keepFreedMemory(): void {\n",
     instead: "if (1 as number) return;",
   },
   large: {

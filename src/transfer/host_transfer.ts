@@ -32,6 +32,7 @@ import {
   isShared,
   MAX_IDLE_LOOKS,
   MIN_COPY_BYTES,
+  MIN_KEPT_BYTES,
   STAGING_BYTES,
 } from "./ways.ts";
 
@@ -214,7 +215,8 @@ function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): bo
 function downloadByOneCall(task: HostTransfer, given: HostBytes | undefined): void {
   const { host, stream: { context }, span: { byteLength } } = task;
   const { unmade } = host;
-  if (unmade !== undefined) keepFreedMemory(byteLength);
+  const isKept = byteLength >= MIN_KEPT_BYTES;
+  if (isKept && unmade !== undefined) keepFreedMemory();
   // Into an array that is there, the driver's own way takes less from this size on.
   const isBetter = given === undefined || byteLength < MIN_COPY_BYTES;
   const landed = isBetter ? StagingMemory.of(context).land(byteLength) : undefined;
@@ -225,7 +227,7 @@ function downloadByOneCall(task: HostTransfer, given: HostBytes | undefined): vo
     return;
   }
   const bytes = given ?? host.memory;
-  if (isUntouched(bytes)) makePages(bytes);
+  if (isKept && isUntouched(bytes)) makePages(bytes);
   moveByDriver(task, bytes);
 }
 
@@ -375,7 +377,7 @@ function placeNew(
   { host: { unmade }, span: { byteLength }, stream: { context } }: HostTransfer,
 ): void {
   if (unmade === undefined) return;
-  keepFreedMemory(byteLength);
+  if (byteLength >= MIN_KEPT_BYTES) keepFreedMemory();
   const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
   if (arrays?.expect(byteLength) !== true) return;
   const buffer = arrays.take(byteLength);
