@@ -35,13 +35,8 @@ export interface SectionsTransfer extends TransferOptions {
 }
 
 /** Device memory and the part of an open file that goes into it. */
-export interface FileTransfer extends TransferOptions {
-  /** The device's side. */
-  readonly span: MemorySpan;
-  /** The stream whose earlier work comes first. */
-  readonly stream: CudaStream;
-  /** The open file; it stays open until the transfer is over. */
-  readonly file: DiskFile;
+export interface FileTransfer
+  extends Omit<FileSection, "rows">, Omit<SectionsTransfer, "sections"> {
   /** Offset in the file, in bytes. */
   readonly fileOffset: number;
 }
@@ -87,11 +82,9 @@ export function checkDownload({ allocation, byteLength }: MemorySpan, stream: Cu
 }
 
 /** Fills new device memory, which only the caller knows, with a part of an open file. */
-export async function uploadFrom(task: FileTransfer): Promise<void> {
-  const { span, file, fileOffset, stream, onProgress, signal } = task;
-  const { byteLength } = span;
-  const rows = oneRow(byteLength, fileOffset);
-  await uploadSections({ sections: [{ span, file, rows }], stream, onProgress, signal });
+export async function uploadFrom({ span, file, fileOffset, ...task }: FileTransfer): Promise<void> {
+  const rows = oneRow(span.byteLength, fileOffset);
+  await uploadSections({ ...task, sections: [{ span, file, rows }] });
 }
 
 /**

@@ -41,15 +41,7 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const byteLength = bytesOfSections(parts);
   signal?.throwIfAborted();
   if (byteLength === 0) return;
-  const plan = {
-    stream,
-    uses: parts.map(({ span }) => ({ ...span, access: "read" }) as const),
-    arrays: [],
-    byteLength,
-    action: "write a file",
-    isPlaced: true,
-    signal,
-  };
+  const plan = planOf(parts, { stream, signal });
   for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
   if (byteLength < MIN_FILE_RING_BYTES && parts.length <= FEW_PARTS) {
     yield* gatherFew(plan, { file, parts });
@@ -61,6 +53,22 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   });
   const ring = { direction: "download", sections, canLend: true } as const;
   yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] }).asStep();
+}
+
+/** Returns the plan of a transfer that reads parts of device memory, without its steps. */
+function planOf(
+  parts: readonly Pick<FilePart, "span">[],
+  { stream, signal }: Pick<GatherRequest, "stream" | "signal">,
+): Omit<TransferPlan, "steps"> {
+  return {
+    stream,
+    uses: parts.map(({ span }) => ({ ...span, access: "read" })),
+    arrays: [],
+    byteLength: bytesOfSections(parts),
+    action: "write a file",
+    isPlaced: true,
+    signal,
+  };
 }
 
 /** Too little for the ring to pay: one array takes it all. */
@@ -90,24 +98,11 @@ function* gatherFew(
 /** Copies one part into an array, as a step of work that has its place in the order and is noted. */
 export function* readInto(
   bytes: Uint8Array<ArrayBuffer>,
-  { span, stream: chosen, signal }: {
-    readonly span: MemorySpan;
-    readonly stream: CudaStream;
-    readonly signal: AbortSignal | undefined;
-  },
+  { span, stream, signal }: Pick<FilePart, "span"> & Pick<GatherRequest, "stream" | "signal">,
 ): Generator<Step, void> {
-  const stream = usableStream(chosen);
+  const plan = planOf([{ span }], { stream: usableStream(stream), signal });
   const move = { direction: "download", span, bytes } as const;
-  yield new PendingTransfer({
-    stream,
-    uses: [{ ...span, access: "read" }],
-    arrays: [],
-    byteLength: span.byteLength,
-    action: "write a file",
-    isPlaced: true,
-    signal,
-    steps: () => [{ begin: () => move }],
-  }).asStep();
+  yield new PendingTransfer({ ...plan, steps: () => [{ begin: () => move }] }).asStep();
 }
 
 /**
