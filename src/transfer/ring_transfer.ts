@@ -18,8 +18,6 @@ export interface RingRequest {
   readonly sections: readonly Section[];
   /** Whether copies may also move the padding between neighbours on the device, which holds no other data. */
   readonly takesPadding?: boolean | undefined;
-  /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
-  readonly pieceBytes?: number | undefined;
   /**
    * Whether threads may be lent for it: such a thread may begin after a later call has changed the bytes, so
    * it is never to write what the program can reach.
@@ -63,10 +61,8 @@ export class RingTransfer {
 
   /** Starts with nothing handed out, for a ring. */
   constructor(
-    { direction, sections, canLend, takesPadding, ...request }: RingRequest,
-    { slotBytes, slotCount, entry }:
-      & Pick<RingLimits, "slotBytes" | "slotCount">
-      & { readonly entry?: Fence | undefined },
+    { direction, sections, canLend, takesPadding }: RingRequest,
+    { slotBytes, slotCount, entry }: RingLimits & { readonly entry?: Fence | undefined },
   ) {
     this.queue = new CopyQueue(this, slotCount);
     this.direction = direction;
@@ -79,8 +75,7 @@ export class RingTransfer {
     if (this.isFresh && array !== undefined) askForHugePages(array);
     this.#byteLength = bytesOfSections(sections);
     this.#arrayBytes = bytesIn(this.arrays);
-    const wanted = request.pieceBytes ?? pieceBytesFor(this.#byteLength, slotBytes);
-    const pieceBytes = Math.min(wanted, slotBytes);
+    const pieceBytes = pieceBytesFor(this.#byteLength, slotBytes);
     const options = { direction, isFresh: this.isFresh, takesPadding, pieceBytes };
     this.#pieces = cutSections(sections, options);
   }

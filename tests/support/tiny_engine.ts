@@ -27,7 +27,7 @@ export const TINY_LIMITS: EngineLimits = {
 };
 
 /** The options that may differ between transfers. */
-export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceBytes">> & {
+export type TinyOptions = TransferOptions & {
   /** Bytes to move instead of the whole array's. */
   readonly sections?: (whole: Section) => readonly Section[];
   readonly stream?: CudaStream;
@@ -115,8 +115,8 @@ type MoveOptions = TinyOptions & { readonly bytes: Uint8Array<ArrayBuffer> };
 function request(
   direction: Direction,
   buffer: DeviceBuffer<"uint8">,
-  { bytes, pieceBytes, sections = (whole) => [whole] }: MoveOptions,
+  { bytes, sections = (whole) => [whole] }: MoveOptions,
 ): RingRequest {
   const whole = { span: buffer.span, host: inMemory(bytes), rows: oneRow(bytes.byteLength) };
-  return { direction, sections: sections(whole), pieceBytes, canLend: true };
+  return { direction, sections: sections(whole), canLend: true };
 }

@@ -18,7 +18,6 @@ const MIB = 2 ** 20;
 const PIECE_COUNT = 10;
 const TOTAL_BYTES = PIECE_COUNT * 4096 - 100;
 const PIECES = Array.from({ length: PIECE_COUNT }, (_, index) => index);
-const SPLIT = { pieceBytes: 4096 };
 /** So many slots that some are queued in one call of the driver's. */
 const BATCHING_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
 
@@ -32,20 +31,20 @@ for (const direction of ["upload", "download"] as const) {
     using engine = new TinyEngine(gpu);
     using buffer = gpu.alloc("uint8", TOTAL_BYTES);
     for (const piece of PIECES.slice(0, -1)) {
-      await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece), SPLIT);
+      await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece));
       const abort = new AbortController();
       const onProgress = (doneBytes: number) => {
         const isThere = doneBytes > piece * 4096 && doneBytes < TOTAL_BYTES;
         if (isThere) abort.abort(new RangeError(`stop at ${piece}`));
       };
-      const options = { ...SPLIT, onProgress, signal: abort.signal };
+      const options = { onProgress, signal: abort.signal };
       const moving = direction === "upload"
         ? engine.upload(buffer, patternBytes(TOTAL_BYTES, 99), options)
         : engine.download(buffer, options);
       if (piece < PIECE_COUNT / 2) await assertRejects(() => moving, RangeError, "stop at");
       else await moving.catch(() => {}); // the last pieces may arrive together
-      await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7), SPLIT);
-      assertSameBytes(await engine.download(buffer, SPLIT), patternBytes(TOTAL_BYTES, 7));
+      await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7));
+      assertSameBytes(await engine.download(buffer), patternBytes(TOTAL_BYTES, 7));
     }
   });
 
@@ -69,8 +68,8 @@ for (const direction of ["upload", "download"] as const) {
         if (++calls === 3) throw new TypeError("the user's own");
       };
       const moving = direction === "upload"
-        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { ...SPLIT, onProgress })
-        : engine.download(buffer, { ...SPLIT, onProgress });
+        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { onProgress })
+        : engine.download(buffer, { onProgress });
       await assertRejects(() => moving, TypeError, "the user's own");
       assertEquals(calls, 3);
     }));
@@ -79,10 +78,10 @@ for (const direction of ["upload", "download"] as const) {
     testFault(direction, name, async (engine, buffer, sync) => {
       if (direction === "upload") {
         const bytes = patternBytes(TOTAL_BYTES);
-        if (sync) engine.uploadSync(buffer, bytes, SPLIT);
-        else await engine.upload(buffer, bytes, SPLIT);
-      } else if (sync) engine.downloadSync(buffer, SPLIT);
-      else await engine.download(buffer, SPLIT);
+        if (sync) engine.uploadSync(buffer, bytes);
+        else await engine.upload(buffer, bytes);
+      } else if (sync) engine.downloadSync(buffer);
+      else await engine.download(buffer);
     });
   }
 }
@@ -112,7 +111,7 @@ function testFault(
             hasLanes,
           });
           using buffer = gpu.alloc("uint8", TOTAL_BYTES);
-          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1), SPLIT);
+          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1));
           let failures = 0;
           for (const after of PIECES) {
             for (const sync of [true, false]) {
@@ -122,8 +121,8 @@ function testFault(
               if (outcome instanceof CudaError && outcome.call === name) failures++;
               else assertEquals(outcome, undefined);
               gpu.synchronizeSync();
-              engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2), SPLIT);
-              assertSameBytes(engine.downloadSync(buffer, SPLIT), patternBytes(TOTAL_BYTES, 2));
+              engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2));
+              assertSameBytes(engine.downloadSync(buffer), patternBytes(TOTAL_BYTES, 2));
             }
           }
           assertLess(1, failures);
@@ -154,11 +153,10 @@ testOnDevice("TransferEngine of one transfer that fails leaves the others alone"
   using second = gpu.alloc("uint8", TOTAL_BYTES);
   const abort = new AbortController();
   const failing = engine.upload(first, patternBytes(TOTAL_BYTES), {
-    ...SPLIT,
     signal: abort.signal,
     onProgress: () => abort.abort(new RangeError("stop")),
   });
-  const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5), SPLIT);
+  const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5));
   await Promise.all([assertRejects(() => failing, RangeError, "stop"), sound]);
   assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
 });
@@ -176,9 +174,8 @@ Deno.test("TransferEngine of a transfer whose next piece cannot be made ends tha
     }];
     for (let round = 0; round <= TINY_LIMITS.slotCount; round++) {
       const bytes = patternBytes(TOTAL_BYTES, round);
-      const sound = engine.upload(second, bytes, SPLIT);
+      const sound = engine.upload(second, bytes);
       const failing = engine.upload(first, bytes, {
-        ...SPLIT,
         sections,
       });
       await Promise.all([sound, assertRejects(() => failing, RangeError, "no memory")]);
