@@ -9,7 +9,7 @@ import type { Context } from "../driver/context.ts";
 import { isUntouched, makePages } from "../lanes/fresh_pages.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
-import { engineAtRest, engineFor, engineLimits, engineOf, noteDemand } from "./context_engine.ts";
+import { engineFor, engineLimits, engineOf, noteDemand } from "./context_engine.ts";
 import type { TransferEngine } from "./engine.ts";
 import { type Direction, inMemory, oneRow } from "./pieces.ts";
 import {
@@ -138,11 +138,6 @@ export class Mover {
   /** Throws the error of a failed move. */
   end(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
-  }
-
-  /** Resolves when the threads that it used are back. */
-  async atRest(): Promise<void> {
-    await engineAtRest(this.#context);
   }
 
   get #engine(): TransferEngine {
