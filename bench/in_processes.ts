@@ -4,6 +4,9 @@ import type { CallRun, CallTimes } from "./transfer/calls_by_size.ts";
 import { type BenchRow, median } from "./result_file.ts";
 import { formatBytes } from "../src/words/format.ts";
 
+/** The least part of another one's speed that each call must have. */
+const LEAST_RATIO = 0.9;
+
 /** Runs a program of the bench and returns the JSON that it prints last. */
 export async function jsonOf(program: string, words: readonly string[]): Promise<unknown> {
   const path = new URL(program, import.meta.url).pathname;
@@ -48,13 +51,17 @@ export function rowsOf(
         value: speed(now),
         unit: "GB/s",
         reference: { name: other, value: speed(now) / median(ratios), samples: ratios },
+        promise: {
+          text: `at least ${LEAST_RATIO} of ${other}`,
+          holds: median(ratios) >= LEAST_RATIO,
+        },
       });
     }
   }
   return rows;
 }
 
-/** Prints the ratios of calls by size as a table, with geometric means and the cells below 0.9. */
+/** Prints the ratios of calls by size as a table, with geometric means and the cells that are too slow. */
 export function printRatios(now: readonly CallRun[], before: readonly CallRun[]): void {
   const sizes = Object.keys(Object.values(now[0]?.times ?? {})[0] ?? {}).map(Number);
   console.log(["".padEnd(26), ...sizes.map((size) => formatBytes(size).padStart(9))].join(""));
@@ -68,14 +75,18 @@ export function printRatios(now: readonly CallRun[], before: readonly CallRun[])
       return median(pairs);
     });
     for (const [at, ratio] of ratios.entries()) {
-      if (ratio < 0.9) slow.push(`${name} of ${formatBytes(sizes[at] ?? 0)} ${ratio.toFixed(2)}`);
+      if (ratio < LEAST_RATIO) {
+        slow.push(`${name} of ${formatBytes(sizes[at] ?? 0)} ${ratio.toFixed(2)}`);
+      }
     }
     all.push(...ratios);
     const cells = ratios.map((ratio) => ratio.toFixed(2).padStart(9)).join("");
     console.log(`${name.padEnd(26)}${cells}   mean ${geometricMean(ratios).toFixed(2)}`);
   }
   console.log(
-    `mean of all ${geometricMean(all).toFixed(2)}; below 0.9: ${slow.join(", ") || "none"}`,
+    `mean of all ${geometricMean(all).toFixed(2)}; below ${LEAST_RATIO}: ${
+      slow.join(", ") || "none"
+    }`,
   );
 }
 
