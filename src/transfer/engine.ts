@@ -10,7 +10,7 @@ import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import type { Executor } from "../lanes/lane_tasks.ts";
 import { LentThreads } from "../lanes/lent_threads.ts";
-import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
+import { keepMemory } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
 import type { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
@@ -66,10 +66,6 @@ export class TransferEngine implements MemoryCache {
   #arrivingCount = 0;
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
-  /** Transfers whose arrays the program could move away while lanes use them. */
-  readonly #unkept = new Set<RingTransfer>();
-  /** Keepers of the arrays of the other transfers. */
-  readonly #keepers = new Map<RingTransfer, MemoryKeeper>();
   /** Threads that kept an array and are on their way back. */
   readonly #returning = new Set<Promise<void>>();
   /** Time at which lanes were last looked for that were asleep. */
@@ -180,7 +176,6 @@ export class TransferEngine implements MemoryCache {
       this.#share.begin();
     }
     this.#waiting.add(transfer);
-    if (transfer.arrays.length > 0) this.#unkept.add(transfer);
     this.#admit();
     return transfer;
   }
@@ -218,11 +213,11 @@ export class TransferEngine implements MemoryCache {
 
   #leaveToProgram(): void {
     for (const transfer of this.#running) transfer.noteProgram();
-    if (this.#unkept.size === 0 || this.lanes.runningCount === 0) return;
-    if (this.#keep([...this.#unkept])) return;
+    const all = [...this.#running, ...this.#waiting].filter((transfer) => transfer.isUnkept);
+    if (all.length === 0 || this.lanes.runningCount === 0 || this.#keep(all)) return;
     // There may be too few threads for all; lanes use only the arrays of transfers that have their turn.
-    const unkept = [...this.#running].filter((transfer) => this.#unkept.has(transfer));
-    if (unkept.length > 0 && !this.#keep(unkept)) this.#rest(unkept);
+    const running = all.filter((transfer) => this.#running.has(transfer));
+    if (running.length > 0 && !this.#keep(running)) this.#rest(running);
   }
 
   /** Keeps the arrays of transfers until all of these are over; returns false when it cannot. */
@@ -230,12 +225,8 @@ export class TransferEngine implements MemoryCache {
     if (CAN_BE_TERMINATED) return false;
     const arrays = transfers.flatMap(({ arrays }) => arrays);
     const keeper = keepMemory(arrays, transfers.length);
-    if (keeper === undefined) return false;
-    for (const transfer of transfers) {
-      this.#unkept.delete(transfer);
-      this.#keepers.set(transfer, keeper);
-    }
-    return true;
+    for (const transfer of transfers) transfer.keeper = keeper;
+    return keeper !== undefined;
   }
 
   /** Returns whether a transfer has its turn; the others wait. */
@@ -262,9 +253,8 @@ export class TransferEngine implements MemoryCache {
 
   /** Notes that nothing uses the arrays of a transfer any more, and when there are no transfers any more. */
   #letGo(transfer: RingTransfer): void {
-    this.#unkept.delete(transfer);
-    const returned = this.#keepers.get(transfer)?.letGo();
-    this.#keepers.delete(transfer);
+    const returned = transfer.keeper?.letGo();
+    transfer.keeper = undefined;
     if (returned !== undefined) {
       this.#returning.add(returned);
       returned.then(() => this.#returning.delete(returned));

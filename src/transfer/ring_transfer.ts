@@ -3,6 +3,7 @@
 import { nameOf } from "../accounting/ledger.ts";
 import type { TransferStream } from "../copies/transfer_streams.ts";
 import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
+import type { MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
@@ -47,6 +48,8 @@ export class RingTransfer {
   stream: TransferStream | undefined;
   /** Lets the lanes for fresh memory work meanwhile, when it has fresh memory. */
   extra: Disposable | undefined;
+  /** Keeps its arrays while lanes use them and the program runs. */
+  keeper: MemoryKeeper | undefined;
   readonly #pieces: Iterator<Piece>;
   readonly #byteLength: number;
   readonly #arrayBytes: number;
@@ -138,6 +141,11 @@ export class RingTransfer {
   /** Bytes that are where they belong. */
   get doneBytes(): number {
     return this.#doneBytes;
+  }
+
+  /** Whether the program could move its arrays away while lanes use them. */
+  get isUnkept(): boolean {
+    return this.arrays.length > 0 && this.keeper === undefined;
   }
 
   /** Whether it has pieces left to hand out. */
