@@ -65,16 +65,6 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     start: "export function askForHugePages(bytes: HostBytes): void {\n",
     instead: "if (1 as number) return;",
   },
-  batches: {
-    file: "src/transfer/copy_queue.ts",
-    start: "this.#batchSlots = Math.max(1, slotCount >> 3);\n",
-    instead: "this.#batchSlots = 1;",
-  },
-  postponed: {
-    file: "src/transfer/copy_queue.ts",
-    start: "poll(isStarved: boolean): FinishedCopies | undefined {\n",
-    instead: "isStarved = true;",
-  },
   extra: {
     file: "src/lanes/copy_lanes.ts",
     start: "callExtra(): Disposable {\n",

@@ -315,9 +315,7 @@ export class TransferEngine implements MemoryCache {
     moved = this.#load() || moved;
     const turns = this.#turns;
     for (let turn = 0; turn < turns.length; turn++) {
-      const { queue } = turns[turn] as RingTransfer;
-      moved = this.#afterCopies(queue.flush()) || moved;
-      moved = this.#afterCopies(queue.poll(this.#ring.isExhausted)) || moved;
+      moved = this.#afterCopies((turns[turn] as RingTransfer).queue.poll()) || moved;
     }
     for (let turn = 0; turn < turns.length; turn++) {
       const transfer = turns[turn] as RingTransfer;
@@ -344,7 +342,7 @@ export class TransferEngine implements MemoryCache {
       const loaded = this.#due[at] as LoadedSlot;
       const { slot, transfer, piece } = loaded;
       if (!transfer.hasArrays) {
-        this.#drop(loaded, movedAway(transfer.arrays));
+        this.#retire(loaded, { error: movedAway(transfer.arrays) });
         continue;
       }
       const task = piece.laneTask(slot.address);
@@ -395,7 +393,7 @@ export class TransferEngine implements MemoryCache {
         const loaded = { slot, transfer, piece };
         if (!isUpload) this.#arrivingCount++;
         if (isUpload) this.#due.push(loaded);
-        else transfer.queue.push(loaded);
+        else this.#afterCopies(transfer.queue.push(loaded));
         waiting = true;
         moved = true;
       }
@@ -451,18 +449,12 @@ export class TransferEngine implements MemoryCache {
     const { transfer } = loaded;
     const isUpload = transfer.direction === "upload";
     if (!isDone) {
-      this.#drop(loaded, loaded.piece.laneError());
+      this.#retire(loaded, { error: loaded.piece.laneError() });
     } else if (isUpload) {
-      transfer.queue.push(loaded);
+      this.#afterCopies(transfer.queue.push(loaded));
     } else {
       this.#retire(loaded);
     }
-  }
-
-  /** Frees a slot whose piece no thread has moved. */
-  #drop(loaded: LoadedSlot, error: unknown): void {
-    if (loaded.transfer.direction === "upload") loaded.transfer.noteQueued();
-    this.#retire(loaded, { error });
   }
 
   /**

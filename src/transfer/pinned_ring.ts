@@ -79,11 +79,6 @@ export class PinnedRing {
     return this.#slots.length > 0;
   }
 
-  /** Whether the next {@link PinnedRing.take} would find all slots busy. */
-  get isExhausted(): boolean {
-    return this.#free.length === 0 && this.#isFull;
-  }
-
   /** Gives a slot back. */
   put(slot: Slot): void {
     this.#free.push(slot);

@@ -42,8 +42,8 @@ export class RingTransfer {
   readonly arrays: readonly HostBytes[];
   /** Whether nothing has touched the host's memory yet, so that its pages are not there. */
   readonly isFresh: boolean;
-  /** Slots that are due for the copy engine, or that it works on. */
-  readonly queue: CopyQueue;
+  /** Slots that the copy engine works on. */
+  readonly queue: CopyQueue = new CopyQueue(this);
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
   /** Lets the lanes for fresh memory work meanwhile, when it has fresh memory. */
@@ -56,8 +56,6 @@ export class RingTransfer {
   #handedOutBytes = 0;
   #doneBytes = 0;
   #inFlight = 0;
-  /** Pieces handed out whose copies are not queued yet. */
-  #unqueued = 0;
   /** Whether the program may have transferred arrays away since they were checked. */
   #hasProgramRun = true;
   #failure: { readonly error: unknown } | undefined;
@@ -65,9 +63,8 @@ export class RingTransfer {
   /** Starts with nothing handed out, for a ring. */
   constructor(
     { direction, sections, canLend, takesPadding }: RingRequest,
-    { slotBytes, slotCount, entry }: RingLimits & { readonly entry?: Fence | undefined },
+    { slotBytes, entry }: Pick<RingLimits, "slotBytes"> & { readonly entry?: Fence | undefined },
   ) {
-    this.queue = new CopyQueue(this, slotCount);
     this.direction = direction;
     this.canLend = canLend;
     this.entry = entry;
@@ -92,7 +89,6 @@ export class RingTransfer {
     if (piece === undefined) return undefined;
     this.#handedOutBytes += piece.byteLength;
     this.#inFlight++;
-    this.#unqueued++;
     return piece;
   }
 
@@ -109,16 +105,6 @@ export class RingTransfer {
   /** Notes that the program may run now. */
   noteProgram(): void {
     this.#hasProgramRun = true;
-  }
-
-  /** Notes that a piece's copies are in the stream, or will never be. */
-  noteQueued(): void {
-    this.#unqueued--;
-  }
-
-  /** Number of pieces that were handed out and whose copies are not queued yet. */
-  get unqueuedCount(): number {
-    return this.#unqueued;
   }
 
   /** Notes that a piece is where it belongs. */

@@ -7,7 +7,7 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
-import type { Section } from "../../../src/transfer/pieces.ts";
+import { inMemory, oneRow, type Section } from "../../../src/transfer/pieces.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -18,11 +18,24 @@ const MIB = 2 ** 20;
 const PIECE_COUNT = 10;
 const TOTAL_BYTES = PIECE_COUNT * 4096 - 100;
 const PIECES = Array.from({ length: PIECE_COUNT }, (_, index) => index);
-/** So many slots that some are queued in one call of the driver's. */
-const BATCHING_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
+/** More slots than a transfer has pieces. */
+const MANY_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
 
 /** Enough threads for some to be lent. */
-const LENDING_LIMITS = { ...BATCHING_LIMITS, laneCount: 7, freshLaneCount: 7 };
+const LENDING_LIMITS = { ...MANY_LIMITS, laneCount: 7, freshLaneCount: 7 };
+
+/** The whole in parts, the last one first: their copies are several, and queued in one call of the driver's. */
+function inParts({ span, host, rows: { rowBytes } }: Section): Section[] {
+  const bytes = "bytes" in host ? host.bytes : new Uint8Array(0);
+  return Array.from({ length: Math.ceil(rowBytes / 1000) }, (_, part) => {
+    const [at, end] = [1000 * part, Math.min(rowBytes, 1000 * (part + 1))];
+    return {
+      span: { ...span, address: span.address + BigInt(at), byteLength: end - at },
+      host: inMemory(bytes.subarray(at, end)),
+      rows: oneRow(end - at),
+    };
+  }).reverse();
+}
 
 const FAULTS = ["cuMemcpyAsync", "cuMemcpyBatchAsync", "cuEventRecord", "cuEventQuery"] as const;
 
@@ -75,13 +88,14 @@ for (const direction of ["upload", "download"] as const) {
     }));
 
   for (const name of FAULTS) {
+    const options = name === "cuMemcpyBatchAsync" ? { sections: inParts } : {};
     testFault(direction, name, async (engine, buffer, sync) => {
       if (direction === "upload") {
         const bytes = patternBytes(TOTAL_BYTES);
-        if (sync) engine.uploadSync(buffer, bytes);
-        else await engine.upload(buffer, bytes);
-      } else if (sync) engine.downloadSync(buffer);
-      else await engine.download(buffer);
+        if (sync) engine.uploadSync(buffer, bytes, options);
+        else await engine.upload(buffer, bytes, options);
+      } else if (sync) engine.downloadSync(buffer, options);
+      else await engine.download(buffer, options);
     });
   }
 }
@@ -107,7 +121,7 @@ function testFault(
       () => {
         const { driver, setFault } = faultyDriver(simulateDriver());
         return withDevice(async (gpu) => {
-          using engine = new TinyEngine(gpu, hasLanes ? BATCHING_LIMITS : LENDING_LIMITS, {
+          using engine = new TinyEngine(gpu, hasLanes ? MANY_LIMITS : LENDING_LIMITS, {
             hasLanes,
           });
           using buffer = gpu.alloc("uint8", TOTAL_BYTES);
