@@ -70,11 +70,6 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     start: "callExtra(): Disposable {\n",
     instead: "if (1 as number) return { [Symbol.dispose]: () => {} };",
   },
-  help: {
-    file: "src/lanes/copy_lanes.ts",
-    start: "help(): boolean {\n",
-    instead: "if (1 as number) return false;",
-  },
   looks: {
     file: "src/lanes/copy_lanes.ts",
     start: "lookForDone(seen: number): void {\n",

@@ -325,7 +325,7 @@ export class TransferEngine implements MemoryCache {
     }
     moved = this.#handOut(canLend) || moved;
     if (!canLend) moved = this.#takeBack() || moved;
-    return moved || this.lanes.help();
+    return moved;
   }
 
   /**
