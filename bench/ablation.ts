@@ -8,14 +8,18 @@ import { parseBytes } from "../mod.ts";
 import { readOptions } from "./arguments.ts";
 import { callsInTurn, printRatios } from "./in_processes.ts";
 
-/** A mechanism: the file that has it, the start of a function there, and what it does instead. */
+/** A mechanism of transfers. */
 interface Mechanism {
+  /** The file that has it. */
   readonly file: string;
+  /** A line there, the start of a function. */
   readonly start: string;
+  /** The code behind that line which switches it off. */
   readonly instead: string;
 }
 
-const MECHANISMS: Readonly<Record<string, Mechanism>> = {
+/** The mechanisms by name. */
+export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   ring: {
     file: "src/transfer/ways.ts",
     start: "}: EngineLimits,\n): boolean {\n",
@@ -53,38 +57,68 @@ const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   },
   heap: {
     file: "src/lanes/fresh_pages.ts",
-    start: "export function keepFreedMemory(byteLength: number): void {\n",
+    start: "export function keepFreedMemory(): void {\n",
     instead: "if (1 as number) return;",
+  },
+  large: {
+    file: "src/lanes/fresh_pages.ts",
+    start: "export function askForHugePages(bytes: HostBytes): void {\n",
+    instead: "if (1 as number) return;",
+  },
+  extra: {
+    file: "src/lanes/copy_lanes.ts",
+    start: "callExtra(): Disposable {\n",
+    instead: "if (1 as number) return { [Symbol.dispose]: () => {} };",
+  },
+  looks: {
+    file: "src/lanes/copy_lanes.ts",
+    start: "lookForDone(seen: number): void {\n",
+    instead: "if (1 as number) return;",
+  },
+  ahead: {
+    file: "src/transfer/engine.ts",
+    start: "get #hasEnoughOnTheWay(): boolean {\n",
+    instead: "if (1 as number) return false;",
+  },
+  aligned: {
+    file: "src/transfer/pieces.ts",
+    start: "{ isFresh, pieceBytes }: CutOptions): number {\n",
+    instead: "if (1 as number) return pieceBytes;",
   },
 };
 
 const ROOT = new URL("..", import.meta.url).pathname;
-const flags = readOptions({
-  only: { type: "string", default: Object.keys(MECHANISMS).join(",") },
-  rounds: { type: "string", default: "3" },
-  sizes: { type: "string" },
-});
-const folder = Deno.makeTempDirSync({ prefix: "vramkit-ablation-" });
-try {
-  const versions: Record<string, string> = { all: join(ROOT, "mod.ts") };
-  for (const name of flags.only.split(",")) versions[name] = copyWithout(name);
-  const sizes = flags.sizes?.split(",").map((size) => parseBytes(size, "--sizes")) ?? [];
-  const words = sizes.length === 0 ? [] : [sizes.join(",")];
-  const { all = [], ...others } = await callsInTurn(versions, {
-    roundCount: Number(flags.rounds),
-    words,
+
+if (import.meta.main) await run();
+
+async function run(): Promise<void> {
+  const flags = readOptions({
+    only: { type: "string", default: Object.keys(MECHANISMS).join(",") },
+    rounds: { type: "string", default: "3" },
+    sizes: { type: "string" },
   });
-  console.log(`${all[0]?.device}, ${navigator.hardwareConcurrency} cores`);
-  for (const [name, runs] of Object.entries(others)) {
-    console.log(`\nWithout ${name}`);
-    printRatios(all, runs);
+  const folder = Deno.makeTempDirSync({ prefix: "vramkit-ablation-" });
+  try {
+    const versions: Record<string, string> = { all: join(ROOT, "mod.ts") };
+    for (const name of flags.only.split(",")) versions[name] = copyWithout(name, folder);
+    const sizes = flags.sizes?.split(",").map((size) => parseBytes(size, "--sizes")) ?? [];
+    const words = sizes.length === 0 ? [] : [sizes.join(",")];
+    const { all = [], ...others } = await callsInTurn(versions, {
+      roundCount: Number(flags.rounds),
+      words,
+    });
+    console.log(`${all[0]?.device}, ${navigator.hardwareConcurrency} cores`);
+    for (const [name, runs] of Object.entries(others)) {
+      console.log(`\nWithout ${name}`);
+      printRatios(all, runs);
+    }
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
   }
-} finally {
-  Deno.removeSync(folder, { recursive: true });
 }
 
-/** Copies the kit without a mechanism, and returns the path of its mod.ts. */
-function copyWithout(name: string): string {
+/** Copies the kit without a mechanism into a folder, and returns the path of its mod.ts. */
+function copyWithout(name: string, folder: string): string {
   const mechanism = MECHANISMS[name];
   if (mechanism === undefined) {
     throw new TypeError(

@@ -4,6 +4,9 @@ import type { CallRun, CallTimes } from "./transfer/calls_by_size.ts";
 import { type BenchRow, median } from "./result_file.ts";
 import { formatBytes } from "../src/words/format.ts";
 
+/** The least part of another one's speed that each call must have. */
+const LEAST_RATIO = 0.9;
+
 /** Runs a program of the bench and returns the JSON that it prints last. */
 export async function jsonOf(program: string, words: readonly string[]): Promise<unknown> {
   const path = new URL(program, import.meta.url).pathname;
@@ -30,8 +33,12 @@ export async function callsInTurn(
   return runs;
 }
 
-/** Makes a row for each call and size: speed beside another version's, by the median of paired ratios. */
-export function rowsOf(now: readonly CallRun[], before: readonly CallRun[]): BenchRow[] {
+/** Makes a row for each call and size: speed beside another one's, by the median of paired ratios. */
+export function rowsOf(
+  now: readonly CallRun[],
+  before: readonly CallRun[],
+  { name: other = "before" } = {},
+): BenchRow[] {
   const rows: BenchRow[] = [];
   for (const [name, bySize] of Object.entries(now[0]?.times ?? {})) {
     for (const size of Object.keys(bySize).map(Number)) {
@@ -40,20 +47,26 @@ export function rowsOf(now: readonly CallRun[], before: readonly CallRun[]): Ben
       const speed = (runs: readonly CallRun[]) =>
         size / 1e9 / median(runs.map(({ times }) => seconds(times)));
       rows.push({
-        name: `${name}, ${formatBytes(size)}`,
+        name: `${name}, ${formatBytes(size)}${other === "before" ? "" : `, beside the ${other}`}`,
         value: speed(now),
         unit: "GB/s",
-        reference: { name: "before", value: speed(now) / median(ratios), samples: ratios },
+        reference: { name: other, value: speed(now) / median(ratios), samples: ratios },
+        promise: {
+          text: `at least ${LEAST_RATIO} of ${other}`,
+          holds: median(ratios) >= LEAST_RATIO,
+        },
       });
     }
   }
   return rows;
 }
 
-/** Prints the ratios of calls by size as a table, with the geometric mean of each call. */
+/** Prints the ratios of calls by size as a table, with geometric means and the cells that are too slow. */
 export function printRatios(now: readonly CallRun[], before: readonly CallRun[]): void {
   const sizes = Object.keys(Object.values(now[0]?.times ?? {})[0] ?? {}).map(Number);
   console.log(["".padEnd(26), ...sizes.map((size) => formatBytes(size).padStart(9))].join(""));
+  const all: number[] = [];
+  const slow: string[] = [];
   for (const name of Object.keys(now[0]?.times ?? {})) {
     const ratios = sizes.map((size) => {
       const pairs = now.map(({ times }, at) => {
@@ -61,10 +74,24 @@ export function printRatios(now: readonly CallRun[], before: readonly CallRun[])
       });
       return median(pairs);
     });
-    const mean = Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
+    for (const [at, ratio] of ratios.entries()) {
+      if (ratio < LEAST_RATIO) {
+        slow.push(`${name} of ${formatBytes(sizes[at] ?? 0)} ${ratio.toFixed(2)}`);
+      }
+    }
+    all.push(...ratios);
     const cells = ratios.map((ratio) => ratio.toFixed(2).padStart(9)).join("");
-    console.log(`${name.padEnd(26)}${cells}   mean ${mean.toFixed(2)}`);
+    console.log(`${name.padEnd(26)}${cells}   mean ${geometricMean(ratios).toFixed(2)}`);
   }
+  console.log(
+    `mean of all ${geometricMean(all).toFixed(2)}; below ${LEAST_RATIO}: ${
+      slow.join(", ") || "none"
+    }`,
+  );
+}
+
+function geometricMean(ratios: readonly number[]): number {
+  return Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length);
 }
 
 /** Prints the speeds of calls by size as a table. */

@@ -54,7 +54,7 @@ function isJson(name: string): boolean {
 
 /** Files with a promise for each size, direction and form; the page has a line for each file. */
 function isLong(file: string): boolean {
-  return file.startsWith("host_arrays");
+  return file.startsWith("host_arrays") || file.startsWith("versions");
 }
 
 function longFiles(musts: readonly Must[]): string[] {
@@ -63,11 +63,15 @@ function longFiles(musts: readonly Must[]): string[] {
     `[${file}](results/${file})`,
     `${found.filter(({ holds }) => holds).length} of ${found.length}`,
   ]);
-  return markdown([["ordinary arrays by size, beside the driver", "hold"], ...rows]);
+  return markdown([
+    ["ordinary arrays by size, beside the driver or the version before", "hold"],
+    ...rows,
+  ]);
 }
 
-/** The same bench on fewer cores, or on more GPUs than two, is another question. */
+/** The same bench on fewer cores, or on more GPUs than two, is another question; versions are on each card. */
 function machineOf(file: string): string {
+  if (file.startsWith("versions")) return file.replace(/\d{4}-.*/, "");
   return /cores_[\d-]+|\d+_gpus/.exec(file)?.[0] ?? "";
 }
 

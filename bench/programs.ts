@@ -1,14 +1,13 @@
 // Times whole programs, from nothing to their end: a process starts, imports its library, moves an
-// array to the GPU and back, and ends. `deno task bench programs [result.json [picture.svg]]`; libraries
-// that are not installed are left out. They run in turn, so that a busy machine is busy for all.
+// array to the GPU and back, and ends. `deno task bench programs [--out result.json] [--picture picture.svg]
+// [--before ../before/mod.ts] [--rounds N] [--sizes LIST]`; libraries that are not installed are left out. They
+// run in turn, so that a busy machine is busy for all.
 
-import { fileURLToPath } from "node:url";
-import { CudaDevice, formatBytes } from "../mod.ts";
-import { readWords } from "./arguments.ts";
+import { resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { CudaDevice, formatBytes, parseBytes } from "../mod.ts";
+import { readOptions } from "./arguments.ts";
 import { type BenchRow, median, report } from "./result_file.ts";
-
-const SAMPLE_COUNT = 5;
-const SIZES = [4096, 2 ** 28];
 
 /** The program of a library: it moves `count` float32 there and back, and ends with code 0. */
 interface Program {
@@ -16,7 +15,21 @@ interface Program {
   readonly command: (count: number) => readonly [program: string, ...args: string[]];
 }
 
-const kit = new URL("../mod.ts", import.meta.url).href;
+/** The program of this kit, or of another version of it, by the address of its mod.ts. */
+const kitProgram = (name: string, mod: string): Program => ({
+  name,
+  command: (count) => [
+    Deno.execPath(),
+    "eval",
+    "--ext=ts",
+    "--no-lock",
+    `import { CudaDevice } from ${JSON.stringify(mod)};
+using gpu = CudaDevice.open(0, { driver: "auto" });
+const a = new Float32Array(${count}).fill(1);
+using x = await gpu.upload(a);
+if ((await x.download()).at(-1) !== 1) Deno.exit(1);`,
+  ],
+});
 
 /** A program of Python's. Its array is written before: nobody moves memory that was never touched. */
 const python = (name: string, body: string): Program => ({
@@ -29,20 +42,7 @@ const python = (name: string, body: string): Program => ({
 });
 
 const PROGRAMS: readonly Program[] = [
-  {
-    name: "vramkit",
-    command: (count) => [
-      Deno.execPath(),
-      "eval",
-      "--ext=ts",
-      "--no-lock",
-      `import { CudaDevice } from ${JSON.stringify(kit)};
-using gpu = CudaDevice.open(0, { driver: "auto" });
-const a = new Float32Array(${count}).fill(1);
-using x = await gpu.upload(a);
-if ((await x.download()).at(-1) !== 1) Deno.exit(1);`,
-    ],
-  },
+  kitProgram("vramkit", new URL("../mod.ts", import.meta.url).href),
   python("CuPy", "import cupy\nb = cupy.asnumpy(cupy.asarray(a))"),
   python(
     "cuda.core",
@@ -81,14 +81,17 @@ async function timeOf({ name, command }: Program, count: number): Promise<number
   return undefined;
 }
 
-/** Runs all programs in turn; the first round fills caches and finds out which there are. */
-async function measure(byteLength: number): Promise<BenchRow[]> {
+/** Runs programs in turn; the first round fills caches and finds out which there are. */
+async function measure(
+  programs: readonly Program[],
+  { byteLength, roundCount }: { readonly byteLength: number; readonly roundCount: number },
+): Promise<BenchRow[]> {
   const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
   const times = new Map<Program, number[]>();
-  for (const program of PROGRAMS) {
+  for (const program of programs) {
     if (await timeOf(program, count) !== undefined) times.set(program, []);
   }
-  for (let round = 0; round < SAMPLE_COUNT; round++) {
+  for (let round = 0; round < roundCount; round++) {
     for (const [program, samples] of times) {
       const seconds = await timeOf(program, count);
       if (seconds !== undefined) samples.push(seconds);
@@ -126,13 +129,27 @@ ${bars.join("\n")}
 }
 
 if (import.meta.main) {
-  const [resultPath, picturePath] = readWords({ most: 2 });
+  const flags = readOptions({
+    out: { type: "string" },
+    picture: { type: "string" },
+    before: { type: "string" },
+    rounds: { type: "string", default: "5" },
+    sizes: { type: "string", default: "4 KiB,256 MiB" },
+  });
+  const sizes = flags.sizes.split(",").map((size) => parseBytes(size, "--sizes"));
+  const programs = [...PROGRAMS];
+  if (flags.before !== undefined) {
+    programs.push(kitProgram("vramkit before", pathToFileURL(resolve(flags.before)).href));
+  }
   const rows: BenchRow[] = [];
-  for (const byteLength of SIZES) rows.push(...await measure(byteLength));
+  for (const byteLength of sizes) {
+    rows.push(...await measure(programs, { byteLength, roundCount: Number(flags.rounds) }));
+  }
   using gpu = CudaDevice.open(0, { driver: "auto" });
-  await report(gpu, rows, resultPath);
+  await report(gpu, rows, flags.out);
+  const picturePath = flags.picture;
   if (picturePath !== undefined) {
-    const largest = rows.slice(-rows.length / SIZES.length);
+    const largest = rows.slice(-rows.length / sizes.length);
     await Deno.writeTextFile(picturePath, picture(largest, gpu.name));
     console.log(`Wrote ${fileURLToPath(new URL(picturePath, `file://${Deno.cwd()}/`))}`);
   }

@@ -55,15 +55,11 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   },
   versions: {
     file: "versions.ts",
-    about: "Time another version of this kit and this one, in processes that take turns",
+    about: "Time another version of this kit, this one and the driver's calls, in turn",
   },
   ablation: {
     file: "ablation.ts",
     about: "Time this kit with each mechanism of transfers switched off, in turn",
-  },
-  few: {
-    file: "transfer/few_cores.ts",
-    about: "Move ordinary arrays on few cores, beside the driver's own call",
   },
   views: {
     file: "views.ts",

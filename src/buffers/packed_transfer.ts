@@ -7,11 +7,9 @@ import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { MAX_KEPT_ARRAYS } from "../lanes/memory_keeper.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { isMixed, type OwnedHostSpan, ownedSpan } from "../memory/host_bytes.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { MemoryUse } from "../memory/in_order.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { type ArrayUse, usesOfArray } from "../transfer/array_uses.ts";
-import { noteDemand } from "../transfer/context_engine.ts";
 import {
   besideArray,
   type HostSide,
@@ -20,7 +18,7 @@ import {
 } from "../transfer/host_transfer.ts";
 import type { MoveStep } from "../transfer/mover.ts";
 import { PendingTransfer, type TransferOptions } from "../transfer/pending_transfer.ts";
-import { cutSections, oneRow, paddingBetween, type Section } from "../transfer/pieces.ts";
+import { inMemory, oneRow, paddingBetween, type Section } from "../transfer/pieces.ts";
 import type { RingRequest } from "../transfer/ring_transfer.ts";
 import type { GpuBuffer } from "./gpu_buffer.ts";
 
@@ -101,28 +99,20 @@ function* stepsOf(
   const sections = findHost() === undefined ? [] : items.map(sectionOf);
   const canPack = areApartIn(options.direction, sections);
   const small: Section[] = [];
-  const arrays: HostBytes[] = [];
   const others: PlacedItem[] = [];
   for (const [index, item] of items.entries()) {
     const section = sections[index];
-    if (section === undefined || !canPack || !isPacked(item)) {
-      others.push(item);
-      continue;
-    }
-    small.push(section);
-    arrays.push(item.host.memory);
+    if (section === undefined || !canPack || !isPacked(item)) others.push(item);
+    else small.push(section);
   }
   for (let from = 0; from < small.length; from += MAX_KEPT_ARRAYS) {
-    const end = from + MAX_KEPT_ARRAYS;
-    const part = { sections: small.slice(from, end), arrays: arrays.slice(from, end) };
-    yield { begin: () => pack(part, options) };
+    yield { begin: () => pack(small.slice(from, from + MAX_KEPT_ARRAYS), options) };
   }
   for (const item of others) yield moveOne(item, options);
 }
 
 function sectionOf({ span, host: { memory } }: PlacedItem) {
-  const host = { address: addressOf(memory), bytes: memory };
-  return { span, host, rows: oneRow(span.byteLength) };
+  return { span, host: inMemory(memory), rows: oneRow(span.byteLength) };
 }
 
 function areApartIn(
@@ -161,15 +151,12 @@ const padded = new WeakSet<Allocation>();
 
 /** Moves small arrays packed together. */
 function pack(
-  { sections, arrays }: { readonly sections: readonly Section[]; readonly arrays: HostBytes[] },
-  { direction, stream, ownsPadding = false }: PackedTransfer,
+  sections: readonly Section[],
+  { direction, ownsPadding = false }: PackedTransfer,
 ): RingRequest {
-  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
   if (ownsPadding) { for (const { span: { allocation } } of sections) padded.add(allocation); }
   const takesPadding = sections.every(({ span: { allocation } }) => padded.has(allocation));
-  noteDemand(stream.context, byteLength, { canLend: false }); // lists of copies are not lent
-  const cut = cutSections(sections, { direction, takesPadding });
-  return { direction, byteLength, arrays, cut, canLend: false };
+  return { direction, sections, takesPadding, canLend: false }; // lists of copies are not lent
 }
 
 /** Returns the memory of the items; neighbours in one block count as one, with their padding. */

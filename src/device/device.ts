@@ -159,7 +159,6 @@ import type { HandedOver } from "../sharing/hand_over.ts";
 import { openEvent, type OpenEventOptions } from "../sharing/open_memory.ts";
 import type { EventTicket, MemoryTicket } from "../ticket.ts";
 import { tuneEngine } from "../transfer/context_engine.ts";
-import { transferOf } from "../transfer/transfer_choice.ts";
 import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { type ByteSize, formatBytes, messageOf } from "../words/format.ts";
@@ -609,12 +608,12 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { array, dtype, shape } = uploadSource(source as HostValues, options);
     const allocate = () => this.alloc(dtype, shape, allocationOf(options));
     const made = takeAfterCollection(this.context, allocate);
+    const { onProgress, signal, stream } = options;
     if (made instanceof Promise) {
-      const stream = options.stream ?? this.stream;
-      return await uploadLate(made, array, { ...transferOf(options), stream });
+      return await uploadLate(made, array, { onProgress, signal, stream: stream ?? this.stream });
     }
     try {
-      return await made.upload(array, transferOf(options));
+      return await made.upload(array, { onProgress, signal, stream });
     } catch (error) {
       made.dispose();
       throw error;

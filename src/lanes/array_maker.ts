@@ -3,6 +3,7 @@
 // over in a message, in some microseconds, and is an ordinary array that V8 frees like any other.
 
 import type { MessagePort } from "node:worker_threads";
+import type { MemoryCache } from "../accounting/ledger.ts";
 import {
   ARRAY_LANES,
   isMade,
@@ -22,8 +23,10 @@ interface Stock {
   readonly ready: ArrayBuffer[];
 }
 
-/** New arrays of sizes that a program asks for again and again. */
-export class ArrayMaker {
+/** New arrays of sizes that a program asks for again and again: a cache, which all devices of a driver share. */
+export class ArrayMaker implements MemoryCache {
+  readonly name = "new arrays";
+  readonly kind = "array";
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** The arrays of each size, the size that was asked for last first. */
   #stocks: Stock[] = [];
@@ -83,7 +86,7 @@ export class ArrayMaker {
   }
 
   /** Bytes of the arrays that are ready or asked for. */
-  get aheadBytes(): number {
+  get byteLength(): number {
     return this.#stocks.reduce(
       (sum, { byteLength, ready }) =>
         sum + byteLength * (ready.length + this.#comingCount(byteLength)),
@@ -92,14 +95,14 @@ export class ArrayMaker {
   }
 
   /** Forgets the arrays that are ready, and those that are to come. */
-  drop(): void {
+  trim(): void {
     this.#keep([]);
     this.#receive();
   }
 
   /** Closes the ways. */
   dispose(): void {
-    this.drop();
+    this.trim();
     for (const port of this.#ports) port.close();
     this.#ports = [];
   }

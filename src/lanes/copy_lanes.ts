@@ -3,7 +3,7 @@
 
 import { findHost, FUTEX, hostLibrary, openHost, pageBytes, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { type LaneCounts, MAX_DONE_LOOKS, MIN_COPY_BYTES, PART_SLOTS } from "../transfer/ways.ts";
+import { type LaneCounts, MAX_DONE_LOOKS, PART_SLOTS } from "../transfer/ways.ts";
 import { ArrayMaker } from "./array_maker.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type Executor, type LaneTask, LaneTasks, type TaskStatus } from "./lane_tasks.ts";
@@ -142,18 +142,12 @@ export class CopyLanes implements Executor {
 
   /** Blocks until a slot's task is done, and does waiting tasks meanwhile. */
   rest(slot: number): void {
-    while (this.poll(slot) === "pending") this.#doNext(() => true);
-  }
-
-  /** Does a brief task on the calling thread, while lanes are waking up; returns false when there is none. */
-  help(): boolean {
-    if (this.#sleeperCount === 0) return false;
-    return this.#doNext((slot) => this.tasks.sizeOf(slot) <= MIN_COPY_BYTES);
+    while (this.poll(slot) === "pending") this.#doNext();
   }
 
   /** Does the oldest waiting task on the calling thread, if it is that of a part. */
   helpWithPart(): void {
-    this.#doNext((slot) => slot >= (this.partSlots[0] ?? 0));
+    this.#doNext({ firstSlot: this.partSlots[0] ?? 0 });
   }
 
   /** Number of tasks that lanes have finished so far; it starts again from the lowest number. */
@@ -208,17 +202,16 @@ export class CopyLanes implements Executor {
     return this.#address + BigInt(4 * word);
   }
 
-  /** Does the oldest waiting task on the calling thread; false when there is none, or not the one wanted. */
-  #doNext(isWanted: (slot: number) => boolean): boolean {
+  /** Does the oldest waiting task on the calling thread, if it is that of a slot from the first one on. */
+  #doNext({ firstSlot = 0 } = {}): void {
     const words = this.#words;
     const tail = Atomics.load(words, CONTROL.tail);
-    if (tail === Atomics.load(words, CONTROL.head)) return false;
+    if (tail === Atomics.load(words, CONTROL.head)) return;
     const slot = Atomics.load(words, CONTROL.queue + (tail & (this.#slotCount - 1)));
-    if (!isWanted(slot)) return false;
-    if (Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) !== tail) return false;
+    if (slot < firstSlot) return;
+    if (Atomics.compareExchange(words, CONTROL.tail, tail, tail + 1) !== tail) return;
     const status = this.tasks.run(slot) ? STATUS.done : STATUS.failed;
     Atomics.store(words, this.#statusWord(slot), status);
-    return true;
   }
 
   #statusWord(slot: number): number {

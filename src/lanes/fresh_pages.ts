@@ -7,7 +7,6 @@ import {
   HUGE_PAGE_BYTES,
   MAX_HEAP_BLOCK_BYTES,
   MIN_FRESH_BYTES,
-  MIN_KEPT_BYTES,
   PAGE_LOOKS,
 } from "../transfer/ways.ts";
 
@@ -64,8 +63,8 @@ let keepsMemory = false;
  * block of 32 MiB: it maps smaller ones no more, each with new pages, and does not give the pages of freed
  * ones back at once (mallopt). Otherwise a download of 256 KiB takes four times as long.
  */
-export function keepFreedMemory(byteLength: number): void {
-  if (keepsMemory || byteLength < MIN_KEPT_BYTES) return;
+export function keepFreedMemory(): void {
+  if (keepsMemory) return;
   keepsMemory = true;
   const host = findHost();
   host?.mallopt(MALLOPT.MMAP_THRESHOLD, MAX_HEAP_BLOCK_BYTES);

@@ -50,8 +50,6 @@ export interface Executor {
 export class LaneTasks implements TaskMemory {
   readonly fields: BigInt64Array<SharedArrayBuffer>;
   readonly runs: BigInt64Array<SharedArrayBuffer>;
-  /** Bytes of each slot's task. */
-  readonly #sizes: number[] = [];
 
   /** Makes room for a task of each slot. */
   constructor(slotCount: number) {
@@ -66,21 +64,13 @@ export class LaneTasks implements TaskMemory {
     this.fields[at++] = BigInt(file);
     this.fields[at] = BigInt(runs.length);
     at = slot * LAYOUT.maxRuns * LAYOUT.runFields;
-    let byteLength = 0;
     for (const { outside, inside, rowBytes, rowCount, pitch } of runs) {
       this.runs[at++] = outside;
       this.runs[at++] = inside;
       this.runs[at++] = BigInt(rowBytes);
       this.runs[at++] = BigInt(rowCount);
       this.runs[at++] = BigInt(pitch);
-      byteLength += rowBytes * rowCount;
     }
-    this.#sizes[slot] = byteLength;
-  }
-
-  /** Returns the bytes of a slot's task. */
-  sizeOf(slot: number): number {
-    return this.#sizes[slot] ?? 0;
   }
 
   /** Does a task on the calling thread; false when it failed. */

@@ -2,10 +2,9 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { engineOf } from "../transfer/context_engine.ts";
 import { finishMover, Mover } from "../transfer/mover.ts";
-import { cutSections, oneRow } from "../transfer/pieces.ts";
+import { inMemory, oneRow } from "../transfer/pieces.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
 import { spreadOf } from "./samples.ts";
 
@@ -72,12 +71,10 @@ function moveByDriver(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuff
 }
 
 function moveByRing(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer>): void {
-  const { byteLength } = bytes;
-  const host = { address: addressOf(bytes), bytes };
-  const section = { span: buffer.span, host, rows: oneRow(byteLength) };
+  const rows = oneRow(bytes.byteLength);
+  const sections = [{ span: buffer.span, host: inMemory(bytes), rows }];
   for (const direction of ["upload", "download"] as const) {
-    const cut = cutSections([section], { direction });
-    const request = { direction, byteLength, cut, canLend: false };
+    const request = { direction, sections, canLend: false };
     finishMover(new Mover(buffer.context, [{ begin: () => request }]));
   }
 }

@@ -126,7 +126,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.#stream = stream;
     this.#lender = request.lender;
     this.usage = request.lender?.usage ?? request.usage ??
-      new StreamUsage(isReadyForHost(resource) ? undefined : stream);
+      new StreamUsage(resource.isHostAccessible && isReadyForHost(resource) ? undefined : stream);
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);
@@ -542,8 +542,9 @@ export function takeMemory(request: AllocationRequest): bigint {
   if (capturedMemory() !== undefined) throw refuseInCapture(() => capturing(request));
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweepMore();
-  const isDeviceOnly = !resource.isHostAccessible && !isStripedOver(resource, context);
-  const need = { context, kind, byteLength, isDeviceOnly };
+  const isImpossible = byteLength > context.totalBytes && !resource.isHostAccessible &&
+    !isStripedOver(resource, context);
+  const need = { context, kind, byteLength, isImpossible };
   // A registered array already has its memory, so no room is made for it.
   const take = kind === "registered"
     ? () => resource.allocate(byteLength, stream)

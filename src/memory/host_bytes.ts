@@ -89,6 +89,11 @@ export function ownerOf(bytes: Uint8Array<ArrayBufferLike>): Allocation | undefi
   return blocks.get(bytes.buffer)?.at(-1)?.allocation;
 }
 
+/** Returns whether there may be a block in the memory of an array: most are ordinary memory. */
+export function mayBeOwned(bytes: Uint8Array<ArrayBufferLike>): boolean {
+  return blocks.has(positionOf(bytes).memory);
+}
+
 /** Finds the block that the bytes of an array belong to now; undefined for ordinary memory. */
 export function ownedSpan(bytes: Uint8Array<ArrayBufferLike>): OwnedHostSpan | undefined {
   const { memory, start } = positionOf(bytes);

@@ -38,8 +38,8 @@ export interface MemoryNeed {
   readonly context: Context;
   readonly kind: LiveKind;
   readonly byteLength: number;
-  /** Whether it lies on the device alone: a request larger than that can never succeed. */
-  readonly isDeviceOnly?: boolean;
+  /** Whether it is more than the device has, and can lie nowhere else. */
+  readonly isImpossible?: boolean;
 }
 
 /**
@@ -49,9 +49,7 @@ export interface MemoryNeed {
  * @throws OutOfMemoryError with all amounts when there is still too little.
  */
 export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
-  if (need.isDeviceOnly === true && need.byteLength > need.context.totalBytes) {
-    throw outOfMemory(need);
-  }
+  if (need.isImpossible === true) throw outOfMemory(need);
   requireRoom(need);
   return takeOrReclaim(need, take);
 }

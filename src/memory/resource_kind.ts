@@ -43,10 +43,9 @@ export function openToPeer(resource: MemoryResource, peer: Context): boolean {
 }
 
 /**
- * Returns whether the host may use new memory of a resource at once. An adaptor, or a program's own
+ * Returns whether the host may use new memory of a resource that it reaches at once. An adaptor, or a program's own
  * resource, may hand out memory that work on its stream still uses.
  */
 export function isReadyForHost(resource: MemoryResource): boolean {
-  return resource.isHostAccessible && resource instanceof BaseMemoryResource &&
-    !(resource instanceof ResourceAdaptor);
+  return resource instanceof BaseMemoryResource && !(resource instanceof ResourceAdaptor);
 }

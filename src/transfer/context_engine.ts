@@ -33,11 +33,9 @@ export function engineOf(context: Context): TransferEngine {
   return usageOf(context).engine ?? adoptEngine(context, new TransferEngine(context));
 }
 
-/** Returns the engine of a context, if it has one or it pays once so many bytes more are moved. */
-export function engineFor(context: Context, moreBytes = 0): TransferEngine | undefined {
-  const { engine, movedBytes } = usageOf(context);
-  if (engine !== undefined || moreBytes === 0) return engine;
-  return movedBytes + moreBytes >= RING_DEMAND_BYTES ? engineOf(context) : undefined;
+/** Returns the engine of a context, if it has one. */
+export function engineFor(context: Context): TransferEngine | undefined {
+  return usageOf(context).engine;
 }
 
 /** Gives a context its engine, which ends with it. */
@@ -75,8 +73,8 @@ export function isSmall(context: Context, byteLength: number): boolean {
 }
 
 /**
- * Notes that bytes are about to move, and starts the lanes once these would have saved as much time as
- * their start takes: a program that moves little never pays for threads.
+ * Notes that bytes are about to move. Makes the engine once it pays, and starts the lanes once these would
+ * have saved as much time as their start takes: a program that moves little never pays for threads.
  */
 export function noteDemand(
   context: Context,
@@ -87,8 +85,8 @@ export function noteDemand(
   const isBrief = byteLength < minRingBytes;
   if (isBrief && laneCount < MANY_LANES) return;
   const usage = usageOf(context);
-  const engine = engineFor(context, isBrief ? 0 : byteLength);
   if (!isBrief) usage.movedBytes += byteLength;
+  const engine = usage.movedBytes >= RING_DEMAND_BYTES ? engineOf(context) : usage.engine;
   const isLent = canLend && engine !== undefined && engine.canLend && !engine.isShared;
   if (usage.lostBytes >= LANE_DEMAND_BYTES) engineOf(context).startLanes();
   usage.lostBytes += isLent ? LENT_DEMAND_BYTES : byteLength;

@@ -2,7 +2,7 @@
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
 import type { MemoryCache } from "../accounting/ledger.ts";
-import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
+import { TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import type { ArrayMaker } from "../lanes/array_maker.ts";
@@ -10,11 +10,12 @@ import type { CopyLanes } from "../lanes/copy_lanes.ts";
 import { LaneShare } from "../lanes/lane_share.ts";
 import type { Executor } from "../lanes/lane_tasks.ts";
 import { LentThreads } from "../lanes/lent_threads.ts";
-import { keepMemory, type MemoryKeeper } from "../lanes/memory_keeper.ts";
+import { keepMemory } from "../lanes/memory_keeper.ts";
 import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/near_cores.ts";
+import type { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
-import { CopyQueue, type FinishedCopies } from "./copy_queue.ts";
+import type { FinishedCopies } from "./copy_queue.ts";
 import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
 import { movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import {
@@ -29,45 +30,15 @@ import {
   MIN_WAKING_BYTES,
   NAP_MILLISECONDS,
   PATIENCE_MILLISECONDS,
-  pieceBytesFor,
   SLOTS_AHEAD,
 } from "./ways.ts";
 
 /** The events before a program's last turn: an uncaught error frees its arrays before it is printed. */
 const LAST_EVENTS = ["error", "unhandledrejection", "unload"] as const;
 
-/** The engine's record of a running transfer. */
-interface RunningTransfer {
-  readonly transfer: RingTransfer;
-  /** Slots that the copy engine works on. */
-  readonly queue: CopyQueue;
-  readonly stream: TransferStream;
-  /** Lets the lanes for fresh memory work, when it has fresh memory. */
-  readonly extra: Disposable | undefined;
-}
-
 /** A slot that a thread works on. */
 interface HeldSlot extends LoadedSlot {
   readonly executor: Executor;
-}
-
-/** New arrays that lanes have made ahead, which all devices of a driver share. */
-class ArrayCache implements MemoryCache {
-  readonly name = "new arrays";
-  readonly kind = "array";
-  readonly #arrays: () => ArrayMaker;
-
-  constructor(arrays: () => ArrayMaker) {
-    this.#arrays = arrays;
-  }
-
-  get byteLength(): number {
-    return this.#arrays().aheadBytes;
-  }
-
-  trim(): void {
-    this.#arrays().drop();
-  }
 }
 
 /** The ring of one context, a cache that can be trimmed, and its part in the lanes of the host. */
@@ -85,25 +56,21 @@ export class TransferEngine implements MemoryCache {
   /** Slots that a thread works on. */
   #held: HeldSlot[] = [];
   /** Transfers whose turn it is. */
-  readonly #running = new Map<RingTransfer, RunningTransfer>();
+  readonly #running = new Set<RingTransfer>();
   /**
    * The same as a list: looks that find nothing follow each other within a microsecond, and what each of
    * them leaves to the garbage collector took a third of the time of a transfer.
    */
-  #turns: readonly RunningTransfer[] = [];
+  #turns: readonly RingTransfer[] = [];
+  /** Slots of downloads, from their copies to the end of their threads' work. */
+  #arrivingCount = 0;
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
-  /** Transfers whose arrays the program could move away while lanes use them. */
-  readonly #unkept = new Set<RingTransfer>();
-  /** Keepers of the arrays of the other transfers. */
-  readonly #keepers = new Map<RingTransfer, MemoryKeeper>();
   /** Threads that kept an array and are on their way back. */
   readonly #returning = new Set<Promise<void>>();
   /** Time at which lanes were last looked for that were asleep. */
   #lastLook = -Infinity;
-  /** The arrays that lanes have made, as a cache of ordinary memory. */
-  readonly #arrayCache: MemoryCache = new ArrayCache(() => this.lanes.arrays);
-  readonly #restAll = () => this.#rest(this.#running.keys());
+  readonly #restAll = () => this.#rest(this.#running);
 
   /** Starts with no memory and no lanes; both come with the first transfer. */
   constructor(
@@ -122,7 +89,7 @@ export class TransferEngine implements MemoryCache {
     this.#lent = new LentThreads(this.lanes.tasks, Math.min(freshLaneCount, slotCount >> 1));
     const { firstSlot: firstIndex } = this.#share;
     this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
-    context.ledger.caches.add(this).add(this.#arrayCache);
+    context.ledger.caches.add(this).add(this.lanes.arrays);
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -201,17 +168,14 @@ export class TransferEngine implements MemoryCache {
     }
   }
 
-  /** Starts a transfer; {@link TransferEngine.advance} moves it until it is over. */
-  start(request: RingRequest): RingTransfer {
-    const { slotBytes } = this.limits;
-    const pieceBytes = request.pieceBytes ?? pieceBytesFor(request.byteLength, slotBytes);
-    const transfer = new RingTransfer(request, Math.min(pieceBytes, slotBytes));
+  /** Starts a transfer behind the GPU's work; {@link TransferEngine.advance} moves it until it is over. */
+  start(request: RingRequest, entry?: Fence): RingTransfer {
+    const transfer = new RingTransfer(request, { ...this.limits, entry });
     if (this.#running.size + this.#waiting.size === 0) {
       for (const event of LAST_EVENTS) globalThis.addEventListener(event, this.#restAll);
       this.#share.begin();
     }
     this.#waiting.add(transfer);
-    if (request.arrays !== undefined) this.#unkept.add(transfer);
     this.#admit();
     return transfer;
   }
@@ -248,25 +212,21 @@ export class TransferEngine implements MemoryCache {
   }
 
   #leaveToProgram(): void {
-    for (const transfer of this.#running.keys()) transfer.noteProgram();
-    if (this.#unkept.size === 0 || this.lanes.runningCount === 0) return;
-    if (this.#keep([...this.#unkept])) return;
+    for (const transfer of this.#running) transfer.noteProgram();
+    const all = [...this.#running, ...this.#waiting].filter((transfer) => transfer.isUnkept);
+    if (all.length === 0 || this.lanes.runningCount === 0 || this.#keep(all)) return;
     // There may be too few threads for all; lanes use only the arrays of transfers that have their turn.
-    const unkept = [...this.#running.keys()].filter((transfer) => this.#unkept.has(transfer));
-    if (unkept.length > 0 && !this.#keep(unkept)) this.#rest(unkept);
+    const running = all.filter((transfer) => this.#running.has(transfer));
+    if (running.length > 0 && !this.#keep(running)) this.#rest(running);
   }
 
   /** Keeps the arrays of transfers until all of these are over; returns false when it cannot. */
   #keep(transfers: readonly RingTransfer[]): boolean {
     if (CAN_BE_TERMINATED) return false;
-    const arrays = transfers.flatMap(({ request }) => request.arrays ?? []);
+    const arrays = transfers.flatMap(({ arrays }) => arrays);
     const keeper = keepMemory(arrays, transfers.length);
-    if (keeper === undefined) return false;
-    for (const transfer of transfers) {
-      this.#unkept.delete(transfer);
-      this.#keepers.set(transfer, keeper);
-    }
-    return true;
+    for (const transfer of transfers) transfer.keeper = keeper;
+    return keeper !== undefined;
   }
 
   /** Returns whether a transfer has its turn; the others wait. */
@@ -278,25 +238,23 @@ export class TransferEngine implements MemoryCache {
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
     if (this.#waiting.delete(transfer)) this.#letGo(transfer);
-    const running = this.#running.get(transfer);
-    if (running !== undefined && transfer.isOver) this.#end(transfer, running);
+    if (this.#running.has(transfer) && transfer.isOver) this.#end(transfer);
   }
 
   /** Ends a transfer that is over, and lets one that waits have its turn. */
-  #end(transfer: RingTransfer, { stream, extra }: RunningTransfer): void {
+  #end(transfer: RingTransfer): void {
     this.#running.delete(transfer);
-    this.#turns = [...this.#running.values()];
-    extra?.[Symbol.dispose]();
-    TransferStreams.of(this.#context).put(stream);
+    this.#turns = [...this.#running];
+    transfer.extra?.[Symbol.dispose]();
+    if (transfer.stream !== undefined) TransferStreams.of(this.#context).put(transfer.stream);
     this.#admit();
     this.#letGo(transfer);
   }
 
   /** Notes that nothing uses the arrays of a transfer any more, and when there are no transfers any more. */
   #letGo(transfer: RingTransfer): void {
-    this.#unkept.delete(transfer);
-    const returned = this.#keepers.get(transfer)?.letGo();
-    this.#keepers.delete(transfer);
+    const returned = transfer.keeper?.letGo();
+    transfer.keeper = undefined;
     if (returned !== undefined) {
       this.#returning.add(returned);
       returned.then(() => this.#returning.delete(returned));
@@ -321,7 +279,7 @@ export class TransferEngine implements MemoryCache {
       () => this.#share.release(),
       () => this.trim(),
       () => this.#context.ledger.caches.delete(this),
-      () => this.#context.ledger.caches.delete(this.#arrayCache),
+      () => this.#context.ledger.caches.delete(this.lanes.arrays),
     ]);
   }
 
@@ -331,16 +289,11 @@ export class TransferEngine implements MemoryCache {
       if (this.#running.size >= MAX_AT_ONCE) return;
       this.#waiting.delete(transfer);
       try {
-        const stream = TransferStreams.of(this.#context).take();
-        transfer.stream = stream;
-        this.#running.set(transfer, {
-          transfer,
-          queue: new CopyQueue(transfer, this.limits.slotCount),
-          stream,
-          extra: transfer.request.isFresh === true ? this.lanes.callExtra() : undefined,
-        });
-        this.#turns = [...this.#running.values()];
-        transfer.request.follow?.(stream);
+        transfer.stream = TransferStreams.of(this.#context).take();
+        if (transfer.isFresh) transfer.extra = this.lanes.callExtra();
+        this.#running.add(transfer);
+        this.#turns = [...this.#running];
+        transfer.entry?.hold(transfer.stream.handle);
       } catch (error) {
         transfer.fail(error);
         this.#letGo(transfer);
@@ -362,19 +315,17 @@ export class TransferEngine implements MemoryCache {
     moved = this.#load() || moved;
     const turns = this.#turns;
     for (let turn = 0; turn < turns.length; turn++) {
-      const { queue } = turns[turn] as RunningTransfer;
-      moved = this.#afterCopies(queue.flush()) || moved;
-      moved = this.#afterCopies(queue.poll(this.#ring.isExhausted)) || moved;
+      moved = this.#afterCopies((turns[turn] as RingTransfer).queue.poll()) || moved;
     }
     for (let turn = 0; turn < turns.length; turn++) {
-      const running = turns[turn] as RunningTransfer;
-      if (!running.transfer.isOver) continue;
-      this.#end(running.transfer, running);
+      const transfer = turns[turn] as RingTransfer;
+      if (!transfer.isOver) continue;
+      this.#end(transfer);
       moved = true;
     }
     moved = this.#handOut(canLend) || moved;
     if (!canLend) moved = this.#takeBack() || moved;
-    return moved || this.lanes.help();
+    return moved;
   }
 
   /**
@@ -391,11 +342,11 @@ export class TransferEngine implements MemoryCache {
       const loaded = this.#due[at] as LoadedSlot;
       const { slot, transfer, piece } = loaded;
       if (!transfer.hasArrays) {
-        this.#drop(loaded, movedAway(transfer.request.arrays));
+        this.#retire(loaded, { error: movedAway(transfer.arrays) });
         continue;
       }
       const task = piece.laneTask(slot.address);
-      const isLent = mayLend && transfer.request.canLend && LentThreads.takes(task);
+      const isLent = mayLend && transfer.canLend && LentThreads.takes(task);
       const executor = lanes.freeCount > 0 ? lanes : isLent ? this.#lent : undefined;
       if (executor !== undefined && executor.freeCount > 0) {
         executor.submit(slot.index, task);
@@ -428,9 +379,9 @@ export class TransferEngine implements MemoryCache {
     for (let waiting = true; waiting;) {
       waiting = false;
       for (let turn = 0; turn < this.#turns.length; turn++) {
-        const { transfer, queue } = this.#turns[turn] as RunningTransfer;
+        const transfer = this.#turns[turn] as RingTransfer;
         if (!transfer.isWaiting) continue;
-        const isUpload = transfer.request.direction === "upload";
+        const isUpload = transfer.direction === "upload";
         if (isUpload ? this.#hasEnoughForThreads : this.#hasEnoughOnTheWay) continue;
         const slot = this.#takeSlot(transfer);
         if (slot === undefined) return moved;
@@ -440,8 +391,9 @@ export class TransferEngine implements MemoryCache {
           continue;
         }
         const loaded = { slot, transfer, piece };
+        if (!isUpload) this.#arrivingCount++;
         if (isUpload) this.#due.push(loaded);
-        else queue.push(loaded);
+        else this.#afterCopies(transfer.queue.push(loaded));
         waiting = true;
         moved = true;
       }
@@ -465,25 +417,13 @@ export class TransferEngine implements MemoryCache {
    * few: two devices brought 68 GB/s with rings of 16 slots, 63 with 32 and 48 with 64.
    */
   get #hasEnoughOnTheWay(): boolean {
-    let heldCount = 0;
-    for (let at = 0; at < this.#held.length; at++) {
-      const { transfer } = this.#held[at] as HeldSlot;
-      if (transfer.request.direction === "download") heldCount++;
-    }
-    let count = Math.max(0, heldCount - this.#handCount);
-    for (let at = 0; at < this.#due.length; at++) {
-      if ((this.#due[at] as LoadedSlot).transfer.request.direction === "download") count++;
-    }
-    for (let turn = 0; turn < this.#turns.length; turn++) {
-      const { transfer, queue } = this.#turns[turn] as RunningTransfer;
-      if (transfer.request.direction === "download") count += queue.slotCount;
-    }
-    return count >= Math.max(MIN_LANES, this.#share.partOf(SLOTS_AHEAD));
+    const taken = Math.min(this.#held.length, this.#handCount);
+    return this.#arrivingCount - taken >= Math.max(MIN_LANES, this.#share.partOf(SLOTS_AHEAD));
   }
 
   #takeSlot(transfer: RingTransfer): Slot | undefined {
     try {
-      return this.#ring.take(transfer.request.direction);
+      return this.#ring.take(transfer.direction);
     } catch (error) {
       transfer.fail(error);
       return undefined;
@@ -507,21 +447,14 @@ export class TransferEngine implements MemoryCache {
 
   #afterThread(loaded: LoadedSlot, isDone: boolean): void {
     const { transfer } = loaded;
-    const queue = this.#running.get(transfer)?.queue;
-    const isUpload = transfer.request.direction === "upload";
+    const isUpload = transfer.direction === "upload";
     if (!isDone) {
-      this.#drop(loaded, loaded.piece.laneError());
-    } else if (isUpload && queue !== undefined) {
-      queue.push(loaded);
+      this.#retire(loaded, { error: loaded.piece.laneError() });
+    } else if (isUpload) {
+      this.#afterCopies(transfer.queue.push(loaded));
     } else {
       this.#retire(loaded);
     }
-  }
-
-  /** Frees a slot whose piece no thread has moved. */
-  #drop(loaded: LoadedSlot, error: unknown): void {
-    if (loaded.transfer.request.direction === "upload") loaded.transfer.noteQueued();
-    this.#retire(loaded, { error });
   }
 
   /**
@@ -533,7 +466,7 @@ export class TransferEngine implements MemoryCache {
     const { done, error } = finished;
     for (const loaded of done) {
       if (error !== undefined) this.#retire(loaded, { error });
-      else if (loaded.transfer.request.direction === "upload") this.#retire(loaded);
+      else if (loaded.transfer.direction === "upload") this.#retire(loaded);
       else this.#due.push(loaded);
     }
     return true;
@@ -541,7 +474,8 @@ export class TransferEngine implements MemoryCache {
 
   /** Frees a slot when its thread is back, and tells its transfer how the piece ended. */
   #retire({ slot, transfer, piece }: LoadedSlot, failure?: { error: unknown }): void {
-    const letGo = transfer.request.keepOpen?.();
+    if (transfer.direction === "download") this.#arrivingCount--;
+    const letGo = piece.hold();
     this.#lent.forget(slot.index, () => {
       this.#ring.put(slot);
       letGo?.();

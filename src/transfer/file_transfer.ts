@@ -8,12 +8,12 @@ import type { FilePath } from "../disk/file_path.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize, visibleText } from "../words/format.ts";
-import { noteDemand } from "./context_engine.ts";
 import { gatherInto } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
-import { cutSections, isOneRun, oneRow, type Rows } from "./pieces.ts";
+import { isOneRun, oneRow, type Rows } from "./pieces.ts";
 import { produceFile, type WritingOptions } from "./produce_file.ts";
+import { bytesOfSections } from "./ring_transfer.ts";
 import { MIN_FILE_RING_BYTES } from "./ways.ts";
 
 /** Device memory, and the bytes of an open file that fill it. */
@@ -35,13 +35,8 @@ export interface SectionsTransfer extends TransferOptions {
 }
 
 /** Device memory and the part of an open file that goes into it. */
-export interface FileTransfer extends TransferOptions {
-  /** The device's side. */
-  readonly span: MemorySpan;
-  /** The stream whose earlier work comes first. */
-  readonly stream: CudaStream;
-  /** The open file; it stays open until the transfer is over. */
-  readonly file: DiskFile;
+export interface FileTransfer
+  extends Omit<FileSection, "rows">, Omit<SectionsTransfer, "sections"> {
   /** Offset in the file, in bytes. */
   readonly fileOffset: number;
 }
@@ -87,11 +82,9 @@ export function checkDownload({ allocation, byteLength }: MemorySpan, stream: Cu
 }
 
 /** Fills new device memory, which only the caller knows, with a part of an open file. */
-export async function uploadFrom(task: FileTransfer): Promise<void> {
-  const { span, file, fileOffset, stream, onProgress, signal } = task;
-  const { byteLength } = span;
-  const rows = oneRow(byteLength, fileOffset);
-  await uploadSections({ sections: [{ span, file, rows }], stream, onProgress, signal });
+export async function uploadFrom({ span, file, fileOffset, ...task }: FileTransfer): Promise<void> {
+  const rows = oneRow(span.byteLength, fileOffset);
+  await uploadSections({ ...task, sections: [{ span, file, rows }] });
 }
 
 /**
@@ -146,29 +139,22 @@ async function uploadThroughRing(
 ): Promise<void> {
   signal?.throwIfAborted();
   const direction = "upload";
-  const byteLength = sections.reduce((sum, { span }) => sum + span.byteLength, 0);
-  const files = new Set(sections.map(({ file }) => file));
-  const keepOpen = () => {
-    const held = [...files].map((file) => file.hold());
-    return () => held.forEach((letGo) => letGo());
-  };
   const canLend = sections.every(({ rows }) => isOneRun(rows)); // other rows are not lent
-  const cut = cutSections(
-    sections.map(({ file, ...section }) => ({ ...section, host: { file } })),
-    { direction },
-  );
-  const ring = { direction, byteLength, cut, canLend, keepOpen } as const;
+  const ring = {
+    direction,
+    sections: sections.map(({ file, ...section }) => ({ ...section, host: { file } })),
+    canLend,
+  } as const;
   await new PendingTransfer({
     stream,
     uses: sections.map(({ span }) => ({ ...span, access: "write" })),
     arrays: [],
-    byteLength,
+    byteLength: bytesOfSections(sections),
     action: "read a file",
     isPlaced: true,
     onProgress,
     signal,
     steps: () => {
-      noteDemand(stream.context, byteLength, { canLend });
       for (const { span } of sections) noteTransfer({ direction, span, stream });
       return [{ begin: () => ring }];
     },

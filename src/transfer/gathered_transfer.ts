@@ -5,10 +5,10 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { type CudaStream, usableStream } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
-import { noteDemand } from "./context_engine.ts";
 import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
-import { cutSections, oneRow } from "./pieces.ts";
+import { oneRow } from "./pieces.ts";
+import { bytesOfSections } from "./ring_transfer.ts";
 import type { Step } from "./stepped_work.ts";
 import { FEW_PARTS, MIN_FILE_RING_BYTES } from "./ways.ts";
 
@@ -38,36 +38,37 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const { file, onProgress, signal } = request;
   const stream = usableStream(request.stream);
   const parts = request.parts.filter(({ span }) => span.byteLength > 0);
-  const byteLength = parts.reduce((sum, { span }) => sum + span.byteLength, 0);
+  const byteLength = bytesOfSections(parts);
   signal?.throwIfAborted();
   if (byteLength === 0) return;
-  const plan = {
-    stream,
-    uses: parts.map(({ span }) => ({ ...span, access: "read" }) as const),
-    arrays: [],
-    byteLength,
-    action: "write a file",
-    isPlaced: true,
-    signal,
-  };
+  const plan = planOf(parts, { stream, signal });
   for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
   if (byteLength < MIN_FILE_RING_BYTES && parts.length <= FEW_PARTS) {
     yield* gatherFew(plan, { file, parts });
     reportProgress(onProgress, byteLength, byteLength);
     return;
   }
-  noteDemand(stream.context, byteLength, { canLend: true });
   const sections = parts.map(({ span, fileOffset }) => {
     return { span, host: { file }, rows: oneRow(span.byteLength, fileOffset) };
   });
-  const ring = {
-    direction: "download",
-    byteLength,
-    cut: cutSections(sections, { direction: "download" }),
-    canLend: true,
-    keepOpen: () => file.hold(),
-  } as const;
+  const ring = { direction: "download", sections, canLend: true } as const;
   yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] }).asStep();
+}
+
+/** Returns the plan of a transfer that reads parts of device memory, without its steps. */
+function planOf(
+  parts: readonly Pick<FilePart, "span">[],
+  { stream, signal }: Pick<GatherRequest, "stream" | "signal">,
+): Omit<TransferPlan, "steps"> {
+  return {
+    stream,
+    uses: parts.map(({ span }) => ({ ...span, access: "read" })),
+    arrays: [],
+    byteLength: bytesOfSections(parts),
+    action: "write a file",
+    isPlaced: true,
+    signal,
+  };
 }
 
 /** Too little for the ring to pay: one array takes it all. */
@@ -97,24 +98,11 @@ function* gatherFew(
 /** Copies one part into an array, as a step of work that has its place in the order and is noted. */
 export function* readInto(
   bytes: Uint8Array<ArrayBuffer>,
-  { span, stream: chosen, signal }: {
-    readonly span: MemorySpan;
-    readonly stream: CudaStream;
-    readonly signal: AbortSignal | undefined;
-  },
+  { span, stream, signal }: Pick<FilePart, "span"> & Pick<GatherRequest, "stream" | "signal">,
 ): Generator<Step, void> {
-  const stream = usableStream(chosen);
+  const plan = planOf([{ span }], { stream: usableStream(stream), signal });
   const move = { direction: "download", span, bytes } as const;
-  yield new PendingTransfer({
-    stream,
-    uses: [{ ...span, access: "read" }],
-    arrays: [],
-    byteLength: span.byteLength,
-    action: "write a file",
-    isPlaced: true,
-    signal,
-    steps: () => [{ begin: () => move }],
-  }).asStep();
+  yield new PendingTransfer({ ...plan, steps: () => [{ begin: () => move }] }).asStep();
 }
 
 /**

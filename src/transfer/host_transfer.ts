@@ -4,7 +4,7 @@
 import { checkApart, type MemorySpan } from "../copies/copy.ts";
 import { isUntouched, keepFreedMemory, makePages } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
-import { type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
+import { mayBeOwned, type OwnedHostSpan, ownedParts, ownedSpan } from "../memory/host_bytes.ts";
 import type { Action, HostBytes } from "../memory/host_memory.ts";
 import {
   comesAfterNothing,
@@ -15,6 +15,7 @@ import {
 import { activeCapture } from "../order/capture.ts";
 import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
+import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
 import { engineFor, engineLimits, isSmall, noteDemand } from "./context_engine.ts";
@@ -24,8 +25,16 @@ import type { Direction } from "./pieces.ts";
 import { movedAway, presenceOf } from "./ring_transfer.ts";
 import { moveShared } from "./shared_transfer.ts";
 import { StagingMemory } from "./staging_memory.ts";
-import { TurnBudget } from "./turn_budget.ts";
-import { isMade, isShared, MAX_IDLE_LOOKS, MIN_COPY_BYTES, STAGING_BYTES } from "./ways.ts";
+import {
+  CALL_BYTES,
+  DEFAULT_LIMITS,
+  isMade,
+  isShared,
+  MAX_IDLE_LOOKS,
+  MIN_COPY_BYTES,
+  MIN_KEPT_BYTES,
+  STAGING_BYTES,
+} from "./ways.ts";
 
 /** The host's side of a transfer. */
 export interface HostSide {
@@ -83,6 +92,10 @@ const ACTIONS = {
   download: "download ordinary memory",
 } as const satisfies Record<HostTransfer["direction"], string>;
 
+/** The use that a transfer makes of the device's memory, and of the array. */
+const DEVICE_ACCESS = { upload: "write", download: "read" } as const;
+const ARRAY_ACCESS = { upload: "read", download: "write" } as const;
+
 /**
  * Moves the bytes after all earlier calls that use the same bytes, on the device or in the array.
  * Returns a promise that resolves when they have arrived, or undefined when they already have, as
@@ -97,16 +110,20 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const { byteLength, allocation } = span;
   if (byteLength === 0) return undefined;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  const owned = ownedApartFrom(given);
-  const task = owned === undefined ? beside(given) : given;
+  const isOrdinary = given.host.unmade !== undefined || !mayBeOwned(given.host.memory);
+  const owned = isOrdinary ? undefined : ownedApartFrom(given);
+  const task = isOrdinary || owned !== undefined ? given : besideParts(given);
   const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
     (task.isPlaced === true ||
       noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
-  const isAtOnce = comesFirst && isBrief(task, owned) && task.andThen === undefined &&
-    becomesIdle(task, owned);
+  const isBrief = comesFirst && task.andThen === undefined &&
+    (isSmall(stream.context, byteLength) || isBriefFor(task, owned));
+  if (isBrief) order(task, owned);
+  const isAtOnce = isBrief && (queueOf(stream).isKnownIdle || isSoonIdle(stream));
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   move(task, owned);
-  const turn = budget.spend(byteLength);
+  budget.spentBytes += byteLength + CALL_BYTES;
+  const turn = 2 * budget.spentBytes < DEFAULT_LIMITS.maxCallBytes ? undefined : dueTurn();
   const { returning } = stream.context;
   return returning === undefined ? turn : returning.then(() => turn);
 }
@@ -116,26 +133,23 @@ export function transferSync(given: HostTransfer): void {
   const { direction, stream, span: { byteLength, allocation } } = given;
   if (byteLength === 0) return;
   requireUnrecorded(allocation, stream, ACTIONS[direction]);
-  const owned = ownedApartFrom(given);
-  const task = owned === undefined ? beside(given) : given;
+  const isOrdinary = given.host.unmade !== undefined || !mayBeOwned(given.host.memory);
+  const owned = isOrdinary ? undefined : ownedApartFrom(given);
+  const task = isOrdinary || owned !== undefined ? given : besideParts(given);
   using _kept = owned?.allocation.isLeaving === true ? owned.allocation.hold() : undefined;
-  moveInOrder(task, owned);
+  finishEarlier(task, owned);
+  order(task, owned);
+  if (isReadByHost(task, owned)) queueOf(stream).synchronizeSync();
+  move(task, owned);
   stream.context.endWait();
 }
 
-/** Finishes earlier work, moves the bytes, and blocks until they have arrived. */
-function moveInOrder(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
-  finishEarlier(task, owned);
-  order(task, owned);
-  if (isReadByHost(task, owned)) queueOf(task.stream).synchronizeSync();
-  move(task, owned);
-}
-
 /** Has the bytes beside an array moved where a part of it is registered: the driver takes none such. */
-function beside(task: HostTransfer): HostTransfer {
+function besideParts(task: HostTransfer): HostTransfer {
   const { host, direction } = task;
-  if (host.unmade !== undefined || ownedParts(host.memory).length === 0) return task;
-  return { ...task, host: besideArray(host, direction) };
+  return ownedParts(host.memory).length === 0
+    ? task
+    : { ...task, host: besideArray(host, direction) };
 }
 
 /** The host's side of a transfer that moves other memory instead of an array. */
@@ -149,11 +163,14 @@ export function besideArray(host: HostSide, direction: HostTransfer["direction"]
 
 /** Moves the bytes and blocks until they have arrived; all earlier work is over or queued. */
 function move(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
-  const { stream: { context }, host, span: { byteLength }, onProgress } = task;
+  const { direction, stream: { context }, host, span: { byteLength }, onProgress } = task;
   const bytes = host.unmade === undefined ? host.convert?.() ?? host.memory : undefined;
   if (bytes !== undefined && bytes.byteLength !== byteLength) throw movedAway([bytes]);
   const isLarge = owned === undefined && !isSmall(context, byteLength);
-  if (!isLarge || !hasMovedByThreads(task, bytes)) moveByOneCall(task, owned, bytes);
+  if (!isLarge || !hasMovedByThreads(task, bytes)) {
+    if (direction === "download" && owned === undefined) downloadByOneCall(task, bytes);
+    else moveByDriver(task, bytes ?? host.memory);
+  }
   if (bytes !== undefined) host.complete?.(bytes);
   if (onProgress !== undefined) reportProgress(onProgress, byteLength, byteLength);
 }
@@ -192,20 +209,16 @@ function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): bo
 }
 
 /**
- * Moves the bytes by one driver call; a small download by way of page-locked memory, of which a new array
- * is made as a copy, because V8 clears others first.
+ * Downloads by one driver call; few bytes by way of page-locked memory, of which a new array is made as a
+ * copy, because V8 clears others first.
  */
-function moveByOneCall(
-  task: HostTransfer,
-  owned: OwnedHostSpan | undefined,
-  given: HostBytes | undefined,
-): void {
-  const { direction, host, stream: { context }, span: { byteLength } } = task;
+function downloadByOneCall(task: HostTransfer, given: HostBytes | undefined): void {
+  const { host, stream: { context }, span: { byteLength } } = task;
   const { unmade } = host;
-  if (unmade !== undefined) keepFreedMemory(byteLength);
-  const isLanding = direction === "download" && owned === undefined;
+  const isKept = byteLength >= MIN_KEPT_BYTES;
+  if (isKept && unmade !== undefined) keepFreedMemory();
   // Into an array that is there, the driver's own way takes less from this size on.
-  const isBetter = isLanding && (given === undefined || byteLength < MIN_COPY_BYTES);
+  const isBetter = given === undefined || byteLength < MIN_COPY_BYTES;
   const landed = isBetter ? StagingMemory.of(context).land(byteLength) : undefined;
   if (landed !== undefined) {
     moveByDriver(task, landed);
@@ -214,7 +227,7 @@ function moveByOneCall(
     return;
   }
   const bytes = given ?? host.memory;
-  if (isLanding && isUntouched(bytes)) makePages(bytes);
+  if (isKept && isUntouched(bytes)) makePages(bytes);
   moveByDriver(task, bytes);
 }
 
@@ -244,7 +257,6 @@ function hasShared(task: HostTransfer, bytes: () => HostBytes, { isFresh = false
  * @throws RangeError when the bytes would be copied onto a part of themselves.
  */
 function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan | undefined {
-  if (host.unmade !== undefined) return undefined;
   const owned = ownedSpan(host.memory);
   if (owned === undefined || host.convert !== undefined) return owned;
   if (direction === "upload") checkApart(span, owned);
@@ -256,13 +268,14 @@ function ownedApartFrom({ direction, span, host }: HostTransfer): OwnedHostSpan 
  * Returns whether a transfer is over in a millisecond or two, and so moves in the call: the event loop has
  * its turn before the next ones when calls have kept it for that long.
  */
-function isBrief(
+function isBriefFor(
   { direction, host, span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): boolean {
-  if (isSmall(context, byteLength)) return true;
   const { minRingBytes, atOnceBytes, maxFreshCallBytes } = engineLimits(context);
-  if (byteLength > atOnceBytes && byteLength >= minRingBytes || !budget.isLeft) return false;
+  if (byteLength > atOnceBytes && byteLength >= minRingBytes || budget.turn !== undefined) {
+    return false;
+  }
   if (byteLength < minRingBytes) return true;
   if (owned !== undefined || onProgress !== undefined || signal !== undefined) return false;
   if (direction === "upload" || byteLength <= maxFreshCallBytes) return true;
@@ -270,8 +283,19 @@ function isBrief(
     host.unmade === undefined && !isUntouched(host.memory);
 }
 
-/** The time for which calls may keep the event loop. */
-const budget = new TurnBudget();
+/**
+ * The time for which calls that are over when they return keep the event loop, as bytes that one thread
+ * moves: awaiting them gives it no turn.
+ */
+const budget = { spentBytes: 0, turn: undefined as Promise<void> | undefined };
+
+/** Gives the event loop its turn, for the call's promise to wait for. */
+function dueTurn(): Promise<void> {
+  return budget.turn ??= nextTurn().then(() => {
+    budget.spentBytes = 0;
+    budget.turn = undefined;
+  });
+}
 
 /** Blocks until all earlier calls that use the same bytes are over. */
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
@@ -303,20 +327,17 @@ function order(
   { direction, span, stream, host }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): void {
-  span.allocation.order(stream, accessOf(direction));
+  span.allocation.order(stream, DEVICE_ACCESS[direction]);
   if (direction === "download") queueOf(stream).throwFailure();
-  owned?.allocation.order(stream, arrayAccessOf(direction));
+  owned?.allocation.order(stream, ARRAY_ACCESS[direction]);
   if (owned !== undefined || host.convert === undefined) return;
   for (const { allocation } of ownedParts(host.memory)) {
-    allocation.order(stream, arrayAccessOf(direction));
+    allocation.order(stream, ARRAY_ACCESS[direction]);
   }
 }
 
-/** Orders the stream, and returns whether it is idle then, or within some 15 microseconds. */
-function becomesIdle(task: HostTransfer, owned: OwnedHostSpan | undefined): boolean {
-  const { stream } = task;
-  order(task, owned);
-  if (queueOf(stream).isKnownIdle) return true;
+/** Returns whether a stream is idle, or will be within some 15 microseconds. */
+function isSoonIdle(stream: CudaStream): boolean {
   for (let look = 0; look < MAX_IDLE_LOOKS; look++) if (queueOf(stream).isIdle) return true;
   return false;
 }
@@ -346,8 +367,8 @@ export function usesOf(
   >,
   owned: OwnedHostSpan | undefined,
 ): { uses: MemoryUse[]; arrays: ArrayUse[] } {
-  const own = usesOfArray({ memory, access: arrayAccessOf(direction) }, owned);
-  const deviceUse = { ...span, access: accessOf(direction) };
+  const own = usesOfArray({ memory, access: ARRAY_ACCESS[direction] }, owned);
+  const deviceUse = { ...span, access: DEVICE_ACCESS[direction] };
   return { uses: [deviceUse, ...andThen?.uses ?? [], ...own.uses], arrays: own.arrays };
 }
 
@@ -356,7 +377,7 @@ function placeNew(
   { host: { unmade }, span: { byteLength }, stream: { context } }: HostTransfer,
 ): void {
   if (unmade === undefined) return;
-  keepFreedMemory(byteLength);
+  if (byteLength >= MIN_KEPT_BYTES) keepFreedMemory();
   const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
   if (arrays?.expect(byteLength) !== true) return;
   const buffer = arrays.take(byteLength);
@@ -407,12 +428,4 @@ export function noteTransfer({ direction, span, stream, isUncounted }: TransferF
     ? { destination: allocation, streamHandle: stream.key }
     : { source: allocation, streamHandle: stream.key };
   stream.context.noteCopy(byteLength, ends);
-}
-
-function accessOf(direction: HostTransfer["direction"]): "read" | "write" {
-  return direction === "upload" ? "write" : "read";
-}
-
-function arrayAccessOf(direction: HostTransfer["direction"]): "read" | "write" {
-  return direction === "upload" ? "read" : "write";
 }

@@ -6,13 +6,18 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
-import { askForHugePages, isUntouched, makePages } from "../lanes/fresh_pages.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import { isUntouched, makePages } from "../lanes/fresh_pages.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
-import { engineAtRest, engineFor, engineLimits, engineOf, noteDemand } from "./context_engine.ts";
+import { engineFor, engineLimits, engineOf, noteDemand } from "./context_engine.ts";
 import type { TransferEngine } from "./engine.ts";
-import { cutSections, type Direction, oneRow } from "./pieces.ts";
-import { movedAway, type RingRequest, type RingTransfer } from "./ring_transfer.ts";
+import { type Direction, inMemory, oneRow } from "./pieces.ts";
+import {
+  bytesOfSections,
+  movedAway,
+  type RingRequest,
+  type RingTransfer,
+} from "./ring_transfer.ts";
 
 /** Whether the caller leaves turns to the event loop, in which lent threads report that they are done. */
 export interface Lending {
@@ -68,8 +73,6 @@ export class Mover {
   /** Bytes of steps that are done, and of this one that calls have moved. */
   #doneBytes = 0;
   #movedBytes = 0;
-  /** Whether the demand of the array was noted. */
-  #isNoted = false;
   #failure: { readonly error: unknown } | undefined;
 
   /** Starts with nothing moved; the first byte moves when the GPU has passed `entry`. */
@@ -137,11 +140,6 @@ export class Mover {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  /** Resolves when the threads that it used are back. */
-  async atRest(): Promise<void> {
-    await engineAtRest(this.#context);
-  }
-
   get #engine(): TransferEngine {
     return engineOf(this.#context);
   }
@@ -170,45 +168,33 @@ export class Mover {
   #prepare(): void {
     const move = this.#step?.begin();
     if (move === undefined) return;
-    this.#isNoted = false;
-    if ("span" in move) this.#array = move;
-    else this.#ring = this.#engine.start(this.#followed(move));
-  }
-
-  #followed(request: RingRequest): RingRequest {
-    const entry = this.#entry;
-    return { ...request, follow: entry && ((stream) => entry.hold(stream.handle)) };
+    if ("sections" in move) {
+      noteDemand(this.#context, bytesOfSections(move.sections), move);
+      this.#ring = this.#engine.start(move, this.#entry);
+      return;
+    }
+    this.#array = move;
+    const { span: { byteLength }, isPageLocked } = move;
+    if (isPageLocked === true || byteLength < engineLimits(this.#context).minRingBytes) return;
+    noteDemand(this.#context, byteLength, { canLend: isSafeToLend(move) });
   }
 
   /** Hands the rest of an array to the ring, when that is the way for it. */
   #startRing(array: ArrayMove, { canLend }: Lending): RingTransfer | undefined {
-    const { direction, span, bytes, isOwn = false } = array;
+    const { direction, span, bytes } = array;
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;
     if (byteLength < engineLimits(this.#context).minRingBytes) return undefined;
-    const maySend = direction === "upload" || isOwn;
-    if (!this.#isNoted) {
-      this.#isNoted = true;
-      noteDemand(this.#context, byteLength, { canLend: canLend && maySend });
-    }
+    const isSafe = isSafeToLend(array);
     const engine = engineFor(this.#context);
-    if (engine?.hasRingFor(byteLength, { canLend: canLend && maySend }) !== true) return undefined;
+    if (engine?.hasRingFor(byteLength, { canLend: canLend && isSafe }) !== true) return undefined;
     this.#requireThere(array);
-    const rest = bytes.subarray(offset);
-    const isFresh = direction === "download" && isUntouched(rest);
-    if (isFresh) askForHugePages(rest);
-    const host = { address: addressOf(rest), bytes: rest };
-    const rows = oneRow(byteLength);
     const section = {
       span: { ...span, address: span.address + BigInt(offset), byteLength },
-      host,
-      rows,
+      host: inMemory(bytes.subarray(offset)),
+      rows: oneRow(byteLength),
     };
-    const cut = cutSections([section], { direction, isFresh });
-    const arrays = [bytes];
-    return engine.start(this.#followed({
-      ...{ direction, byteLength, arrays, cut, isFresh, canLend: maySend },
-    }));
+    return engine.start({ direction, sections: [section], canLend: isSafe }, this.#entry);
   }
 
   #advanceRing(ring: RingTransfer, how: Lending): boolean {
@@ -232,31 +218,26 @@ export class Mover {
     const streams = TransferStreams.of(this.#context);
     if (this.#copy === undefined) {
       const stream = streams.take();
-      try {
+      orPut(stream, () => {
         this.#entry?.hold(stream.handle);
         queueByDriver(stream, { direction, device: span.address, bytes });
         this.#copy = { stream, fence: Fence.behind(stream.context, stream.handle) };
-      } catch (error) {
-        streams.putAfterFailure(stream);
-        throw error;
-      }
+      });
       return true;
     }
     const { stream, fence } = this.#copy;
-    try {
-      if (!fence.poll()) return false;
-    } catch (error) {
-      this.#copy = undefined;
-      fence.dispose();
-      streams.putAfterFailure(stream);
-      throw error;
-    }
-    this.#copy = undefined;
-    fence.dispose();
+    const isDone = orPut(stream, () => fence.poll(), () => this.#forgetCopy());
+    if (!isDone) return false;
+    this.#forgetCopy();
     streams.put(stream);
     this.#movedBytes = span.byteLength;
     this.#complete();
     return true;
+  }
+
+  #forgetCopy(): void {
+    this.#copy?.fence.dispose();
+    this.#copy = undefined;
   }
 
   /** Moves a part in one driver call, which stages it, and waits for it. */
@@ -273,13 +254,10 @@ export class Mover {
     const device = span.address + BigInt(offset);
     const streams = TransferStreams.of(this.#context);
     const stream = streams.take();
-    try {
+    orPut(stream, () => {
       queueByDriver(stream, { direction, device, bytes: part });
       stream.synchronizeSync();
-    } catch (error) {
-      streams.putAfterFailure(stream);
-      throw error;
-    }
+    });
     streams.put(stream);
     this.#movedBytes += part.byteLength;
   }
@@ -314,6 +292,22 @@ export class Mover {
     this.#doneBytes = this.doneBytes;
     this.#step = this.#array = this.#ring = undefined;
     this.#movedBytes = 0;
+  }
+}
+
+/** Returns whether a thread that may begin late can move an array: it never writes what the program can reach. */
+function isSafeToLend({ direction, isOwn }: ArrayMove): boolean {
+  return direction === "upload" || isOwn === true;
+}
+
+/** Works on a stream, which goes back when that fails. */
+function orPut<T>(stream: TransferStream, work: () => T, onFailure?: () => void): T {
+  try {
+    return work();
+  } catch (error) {
+    onFailure?.();
+    TransferStreams.of(stream.context).putAfterFailure(stream);
+    throw error;
   }
 }
 

@@ -12,7 +12,7 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
-import { engineLimits } from "./context_engine.ts";
+import { engineAtRest, engineLimits } from "./context_engine.ts";
 import { type Lending, Mover, type MoveStep } from "./mover.ts";
 import type { Step } from "./stepped_work.ts";
 import { TURN_MILLISECONDS, WORKER_TURN_MILLISECONDS } from "./ways.ts";
@@ -212,7 +212,7 @@ export class PendingTransfer extends PendingWork {
     mover.beforeProgram();
     await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
-    await mover.atRest();
+    await engineAtRest(context);
     context.endWait();
     await context.returning;
     context.release();
@@ -297,13 +297,8 @@ export class PendingTransfer extends PendingWork {
       for (const check of this.#checks) check();
       this.#plan.complete?.();
     } catch (error) {
-      return this.#over({ error });
+      this.#failure = { error };
     }
-    this.#over();
-  }
-
-  #over(failure?: { readonly error: unknown }): void {
-    this.#failure = failure;
     this.finish();
   }
 

@@ -8,7 +8,7 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { ByteCopy } from "../copies/copy_many.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import type { LaneTask } from "../lanes/lane_tasks.ts";
-import type { HostBytes } from "../memory/host_memory.ts";
+import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { visibleText } from "../words/format.ts";
 import { MAX_COPIES, MAX_RUNS, PACK_ALIGNMENT_BYTES, PIECES_WANTED } from "./ways.ts";
 
@@ -30,7 +30,7 @@ export interface Rows {
 /** The host's side of a section: memory that begins at an address, or an open file. */
 export type SectionHost =
   | { readonly address: bigint; readonly bytes: HostBytes }
-  | { readonly file: Pick<DiskFile, "descriptor" | "path"> };
+  | { readonly file: Pick<DiskFile, "descriptor" | "path" | "hold"> };
 
 /** Bytes that lie side by side on the device and in rows on the host's side. */
 export interface Section {
@@ -52,14 +52,15 @@ export interface Piece {
   copies(slotAddress: bigint): readonly ByteCopy[];
   /** Returns the error of a failed thread; only files fail. */
   laneError(): Error;
+  /** Keeps its file open for a thread that is at it after the end; the result lets it go. */
+  hold(): (() => void) | undefined;
 }
-
-/** Cuts bytes into pieces for slots of a size. */
-export type Cut = (pieceBytes: number) => IteratorObject<Piece, void>;
 
 /** Options for cutting. */
 export interface CutOptions {
   readonly direction: Direction;
+  /** Most bytes of a piece. */
+  readonly pieceBytes: number;
   /** Whether the host's memory is fresh: nothing has touched it yet. */
   readonly isFresh?: boolean | undefined;
   /** Whether copies may also move the padding between neighbours on the device, which holds no other data. */
@@ -81,6 +82,11 @@ export function oneRow(byteLength: number, offset = 0): Rows {
   return { offset, rowBytes: byteLength, pitch: byteLength, rowCount: 1 };
 }
 
+/** Returns the host's side of a section in memory. */
+export function inMemory(bytes: HostBytes): SectionHost & { readonly address: bigint } {
+  return { address: addressOf(bytes), bytes };
+}
+
 /** Rounds up to the next place where an array may start. */
 export function alignPacked(offset: number): number {
   return roundUp(offset, PACK_ALIGNMENT_BYTES);
@@ -100,20 +106,12 @@ export function paddingBetween(
 }
 
 /**
- * Tells how to cut sections. Several share a slot: arrays that fit as a whole, and parts of a file that
- * follow each other there.
+ * Cuts sections. Several share a slot: arrays that fit as a whole, and parts of a file that follow each
+ * other there.
  */
-export function cutSections(sections: readonly Section[], options: CutOptions): Cut {
-  return (pieceBytes) => piecesOf(sections, { ...options, pieceBytes });
-}
-
-interface Slotting extends CutOptions {
-  readonly pieceBytes: number;
-}
-
-function* piecesOf(
+export function* cutSections(
   sections: readonly Section[],
-  slotting: Slotting,
+  options: CutOptions,
 ): Generator<Piece, void> {
   let load: Load | undefined;
   for (const section of sections) {
@@ -122,10 +120,7 @@ function* piecesOf(
         yield load;
         load = undefined;
       }
-      load ??= new Load(
-        slotting,
-        taken === 0 ? firstBytes(section, slotting) : slotting.pieceBytes,
-      );
+      load ??= new Load(options, taken === 0 ? firstBytes(section, options) : options.pieceBytes);
       taken += load.add(section, taken);
     }
   }
@@ -137,7 +132,7 @@ function* piecesOf(
  * that lie across lines of the cache brought an eighth less to two devices. That makes one more piece, so
  * there are to be many. Fresh memory is cut where large pages begin, so that no two lanes clear the same one.
  */
-function firstBytes({ host, rows, span }: Section, { isFresh, pieceBytes }: Slotting): number {
+function firstBytes({ host, rows, span }: Section, { isFresh, pieceBytes }: CutOptions): number {
   if (!("address" in host) || !isOneRun(rows)) return pieceBytes;
   if (isFresh !== true && span.byteLength <= PIECES_WANTED * pieceBytes) return pieceBytes;
   const step = isFresh === true ? pieceBytes : Math.min(pieceBytes, pageBytes());
@@ -158,7 +153,7 @@ interface DeviceRun {
 
 /** The load of one slot, which sections are added to. */
 class Load implements Piece {
-  readonly #slotting: Slotting;
+  readonly #options: CutOptions;
   readonly #mostBytes: number;
   readonly #hostRuns: HostRun[] = [];
   readonly #deviceRuns: DeviceRun[] = [];
@@ -171,8 +166,8 @@ class Load implements Piece {
   #end = 0;
   byteLength = 0;
 
-  constructor(slotting: Slotting, mostBytes: number) {
-    this.#slotting = slotting;
+  constructor(options: CutOptions, mostBytes: number) {
+    this.#options = options;
     this.#mostBytes = mostBytes;
   }
 
@@ -209,7 +204,7 @@ class Load implements Piece {
   }
 
   laneTask(slot: bigint): LaneTask {
-    const { direction } = this.#slotting;
+    const { direction } = this.#options;
     const host = this.#host as SectionHost;
     const isUpload = direction === "upload";
     const runs = this.#hostRuns.map(({ offset, slotOffset, ...rows }) => ({
@@ -227,7 +222,7 @@ class Load implements Piece {
   }
 
   copies(slot: bigint): readonly ByteCopy[] {
-    const isUpload = this.#slotting.direction === "upload";
+    const isUpload = this.#options.direction === "upload";
     return this.#deviceRuns.map(({ address, slotOffset, byteLength }) => {
       const place = slot + BigInt(slotOffset);
       return isUpload
@@ -243,7 +238,7 @@ class Load implements Piece {
       return new Error(`Cannot copy ${this.byteLength} bytes: the lane failed`);
     }
     const path = visibleText(host.file.path);
-    if (this.#slotting.direction === "download") {
+    if (this.#options.direction === "download") {
       return new Error(
         `Cannot write ${this.byteLength} bytes at ${run.offset} of ${path}: the disk is full or failed`,
       );
@@ -254,6 +249,11 @@ class Load implements Piece {
         : `Cannot read ${run.rowCount} rows of ${run.rowBytes} bytes from ${run.offset} of ${path} ` +
           `on: it ended early or failed`,
     );
+  }
+
+  hold(): (() => void) | undefined {
+    const host = this.#host as SectionHost;
+    return "file" in host ? host.file.hold() : undefined;
   }
 
   /** Offset in the slot for an array: neighbours on the device keep their distance. */
@@ -282,7 +282,7 @@ class Load implements Piece {
     const padding = paddingBetween(this.#last, span);
     const last = this.#deviceRuns.at(-1);
     const isNext = last !== undefined && padding !== undefined &&
-      slotOffset === this.#end + padding && (padding === 0 || this.#slotting.takesPadding === true);
+      slotOffset === this.#end + padding && (padding === 0 || this.#options.takesPadding === true);
     this.#last = span;
     const { address, byteLength } = span;
     if (!isNext) this.#deviceRuns.push({ address, slotOffset, byteLength });

@@ -7,7 +7,7 @@ import { Fence } from "../order/fence.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
 import type { Piece } from "./pieces.ts";
 import type { RingTransfer } from "./ring_transfer.ts";
-import { FIRST_SLOTS, GROWTH, type RingLimits } from "./ways.ts";
+import { FIRST_SLOTS, GROWTH, MAX_SLOTS, type RingLimits } from "./ways.ts";
 
 /** One page-locked slot. */
 export interface Slot {
@@ -79,11 +79,6 @@ export class PinnedRing {
     return this.#slots.length > 0;
   }
 
-  /** Tells whether the next {@link PinnedRing.take} would find all slots busy. */
-  get isExhausted(): boolean {
-    return this.#free.length === 0 && this.#isFull;
-  }
-
   /** Gives a slot back. */
   put(slot: Slot): void {
     this.#free.push(slot);
@@ -113,10 +108,10 @@ export class PinnedRing {
 
   /** Makes few slots for a few small arrays, then more: each slab takes a millisecond. */
   #grow(): void {
-    const { slotBytes, slotCount, slabSlots } = this.limits;
+    const { slotBytes, slotCount } = this.limits;
     const held = this.#slots.length;
     const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
-    const count = Math.min(wanted, slabSlots, slotCount - held);
+    const count = Math.min(wanted, MAX_SLOTS, slotCount - held); // more would keep the thread too long
     const slab = this.#allocate(count * slotBytes);
     this.#isFull = slab === undefined;
     if (slab === undefined) return;

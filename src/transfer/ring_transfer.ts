@@ -1,69 +1,94 @@
 // One transfer through the ring: which pieces are still to be handed out, and how it ended.
 
 import { nameOf } from "../accounting/ledger.ts";
-import type { CopyStream } from "../copies/copy_many.ts";
+import type { TransferStream } from "../copies/transfer_streams.ts";
+import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
+import type { MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
-import type { Cut, Direction, Piece } from "./pieces.ts";
+import type { Fence } from "../order/fence.ts";
+import { CopyQueue } from "./copy_queue.ts";
+import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
+import { pieceBytesFor, type RingLimits } from "./ways.ts";
 
 /** A request to move bytes between a device and the host. */
 export interface RingRequest {
   /** Direction of the transfer. */
   readonly direction: Direction;
-  /** Number of bytes of all pieces. */
-  readonly byteLength: number;
-  /** The program's arrays, which pieces know by their addresses only. */
-  readonly arrays?: readonly HostBytes[];
-  /** Makes the stream of the copies wait for what comes before the transfer. */
-  readonly follow?: ((stream: CopyStream) => void) | undefined;
-  /** Cuts the bytes to move into pieces. */
-  readonly cut: Cut;
-  /** Bytes of one piece, at most a slot; chosen by the size of the transfer when left out. */
-  readonly pieceBytes?: number;
-  /** Whether the host's memory is fresh: nothing has touched it yet, so its pages are not there. */
-  readonly isFresh?: boolean;
+  /** The bytes to move, on both sides. */
+  readonly sections: readonly Section[];
+  /** Whether copies may also move the padding between neighbours on the device, which holds no other data. */
+  readonly takesPadding?: boolean | undefined;
   /**
    * Whether threads may be lent for it: such a thread may begin after a later call has changed the bytes, so
    * it is never to write what the program can reach.
    */
   readonly canLend: boolean;
-  /** Keeps the file open for a thread that is at it after the end; the result lets it go. */
-  keepOpen?(): () => void;
+}
+
+/** Returns the number of bytes of sections. */
+export function bytesOfSections(sections: readonly Pick<Section, "span">[]): number {
+  return sections.reduce((sum, { span }) => sum + span.byteLength, 0);
 }
 
 /** A transfer through the ring, from its first piece to its last. */
 export class RingTransfer {
-  readonly request: RingRequest;
+  readonly direction: Direction;
+  /** See {@link RingRequest.canLend}. */
+  readonly canLend: boolean;
+  /** The GPU's work that comes before it. */
+  readonly entry: Fence | undefined;
+  /** The program's arrays, which pieces know by their addresses only. */
+  readonly arrays: readonly HostBytes[];
+  /** Whether nothing has touched the host's memory yet, so that its pages are not there. */
+  readonly isFresh: boolean;
+  /** Slots that the copy engine works on. */
+  readonly queue: CopyQueue = new CopyQueue(this);
   /** On which its copies are queued, once it has its turn. */
-  stream: CopyStream | undefined;
+  stream: TransferStream | undefined;
+  /** Lets the lanes for fresh memory work meanwhile, when it has fresh memory. */
+  extra: Disposable | undefined;
+  /** Keeps its arrays while lanes use them and the program runs. */
+  keeper: MemoryKeeper | undefined;
   readonly #pieces: Iterator<Piece>;
+  readonly #byteLength: number;
   readonly #arrayBytes: number;
   #handedOutBytes = 0;
   #doneBytes = 0;
   #inFlight = 0;
-  /** Pieces handed out whose copies are not queued yet. */
-  #unqueued = 0;
   /** Whether the program may have transferred arrays away since they were checked. */
   #hasProgramRun = true;
   #failure: { readonly error: unknown } | undefined;
 
-  /** Starts with nothing handed out. */
-  constructor(request: RingRequest, pieceBytes: number) {
-    this.request = request;
-    this.#pieces = request.cut(pieceBytes);
-    this.#arrayBytes = bytesIn(request.arrays);
+  /** Starts with nothing handed out, for a ring. */
+  constructor(
+    { direction, sections, canLend, takesPadding }: RingRequest,
+    { slotBytes, entry }: Pick<RingLimits, "slotBytes"> & { readonly entry?: Fence | undefined },
+  ) {
+    this.direction = direction;
+    this.canLend = canLend;
+    this.entry = entry;
+    this.arrays = sections.flatMap(({ host }) => "bytes" in host ? [host.bytes] : []);
+    const [array] = this.arrays;
+    this.isFresh = direction === "download" && this.arrays.length === 1 &&
+      array !== undefined && isUntouched(array);
+    if (this.isFresh && array !== undefined) askForHugePages(array);
+    this.#byteLength = bytesOfSections(sections);
+    this.#arrayBytes = bytesIn(this.arrays);
+    const pieceBytes = pieceBytesFor(this.#byteLength, slotBytes);
+    const options = { direction, isFresh: this.isFresh, takesPadding, pieceBytes };
+    this.#pieces = cutSections(sections, options);
   }
 
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
     if (!this.isWaiting) return undefined;
-    if (!this.hasArrays) this.fail(movedAway(this.request.arrays));
+    if (!this.hasArrays) this.fail(movedAway(this.arrays));
     if (!this.isWaiting) return undefined;
     const piece = this.#cutNext();
     if (piece === undefined) return undefined;
     this.#handedOutBytes += piece.byteLength;
     this.#inFlight++;
-    this.#unqueued++;
     return piece;
   }
 
@@ -80,16 +105,6 @@ export class RingTransfer {
   /** Notes that the program may run now. */
   noteProgram(): void {
     this.#hasProgramRun = true;
-  }
-
-  /** Notes that a piece's copies are in the stream, or will never be. */
-  noteQueued(): void {
-    this.#unqueued--;
-  }
-
-  /** Number of pieces that were handed out and whose copies are not queued yet. */
-  get unqueuedCount(): number {
-    return this.#unqueued;
   }
 
   /** Notes that a piece is where it belongs. */
@@ -114,9 +129,14 @@ export class RingTransfer {
     return this.#doneBytes;
   }
 
+  /** Whether the program could move its arrays away while lanes use them. */
+  get isUnkept(): boolean {
+    return this.arrays.length > 0 && this.keeper === undefined;
+  }
+
   /** Whether it has pieces left to hand out. */
   get isWaiting(): boolean {
-    return this.#failure === undefined && this.#handedOutBytes < this.request.byteLength;
+    return this.#failure === undefined && this.#handedOutBytes < this.#byteLength;
   }
 
   /** Whether nothing of it is in flight and nothing is left. */
@@ -128,19 +148,19 @@ export class RingTransfer {
   check(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
     this.#hasProgramRun = true;
-    if (!this.hasArrays) throw movedAway(this.request.arrays);
+    if (!this.hasArrays) throw movedAway(this.arrays);
   }
 
   /** Whether the program still has the arrays; it is asked again after the program has run. */
   get hasArrays(): boolean {
     if (!this.#hasProgramRun) return true;
-    this.#hasProgramRun = bytesIn(this.request.arrays) !== this.#arrayBytes;
+    this.#hasProgramRun = bytesIn(this.arrays) !== this.#arrayBytes;
     return !this.#hasProgramRun;
   }
 }
 
 /** The error of a transfer one of whose arrays lost its memory before it was over. */
-export function movedAway(arrays: readonly HostBytes[] = []): TypeError {
+export function movedAway(arrays: readonly HostBytes[]): TypeError {
   const disposed = arrays.map(ownerOf).find((owner) => owner?.released === true);
   const what = disposed === undefined
     ? MOVED_AWAY
@@ -158,8 +178,6 @@ export function presenceOf(memory: HostBytes): () => void {
   };
 }
 
-function bytesIn(arrays: readonly HostBytes[] = []): number {
-  let byteLength = 0;
-  for (const array of arrays) byteLength += array.byteLength;
-  return byteLength;
+function bytesIn(arrays: readonly HostBytes[]): number {
+  return arrays.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }

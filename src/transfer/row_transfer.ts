@@ -3,16 +3,15 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import { askForHugePages, isUntouched } from "../lanes/fresh_pages.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import { isMixed, ownedSpan } from "../memory/host_bytes.ts";
-import { addressOf, type HostBytes } from "../memory/host_memory.ts";
+import type { HostBytes } from "../memory/host_memory.ts";
 import type { PendingWork } from "../order/pending_work.ts";
 import type { CudaStream } from "../order/stream.ts";
-import { engineLimits, noteDemand } from "./context_engine.ts";
+import { engineLimits } from "./context_engine.ts";
 import { noteTransfer, transfer, usesOf } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
-import { bytesOfRows, cutSections, type Rows } from "./pieces.ts";
+import { bytesOfRows, inMemory, type Rows } from "./pieces.ts";
 import { presenceOf, type RingRequest } from "./ring_transfer.ts";
 
 /** Device memory, and the rows of host memory that it is filled from or fills. */
@@ -62,13 +61,9 @@ export function transferRows(task: RowTransfer): Promise<void> | undefined {
   /** Lanes read and write the rows. */
   function start(): RingRequest {
     requireThere();
-    noteDemand(stream.context, byteLength, { canLend: false }); // rows are not lent
     noteTransfer({ direction, span, stream });
-    const isFresh = direction === "download" && isUntouched(memory);
-    if (isFresh) askForHugePages(memory);
-    const host = { address: addressOf(memory), bytes: memory };
-    const cut = cutSections([{ span, host, rows }], { direction });
-    return { direction, byteLength, arrays: [memory], cut, isFresh, canLend: false };
+    const sections = [{ span, host: inMemory(memory), rows }];
+    return { direction, sections, canLend: false }; // rows are not lent
   }
 }
 

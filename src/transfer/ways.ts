@@ -45,7 +45,7 @@ export const MAX_IDLE_LOOKS = 32;
 // The ring: page-locked slots that large arrays and files pass through.
 
 const SLOT_BYTES = 2 * MIB; // bench:transfer
-const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
+export const MAX_SLOTS = 32; // bench:transfer: 10 lanes keep the bus busy
 /** Slots of the first slab; the next has as many times more, as blocks of streams do, and later ones all that are held. */
 export const FIRST_SLOTS = 2;
 export const GROWTH = 4;
@@ -176,8 +176,6 @@ export interface RingLimits {
   readonly slotBytes: number;
   /** Most slots. */
   readonly slotCount: number;
-  /** Most slots allocated at a time: a slab that is much larger would keep the thread too long. */
-  readonly slabSlots: number;
 }
 
 /** Limits of an engine's size and thresholds of its ways. */
@@ -202,7 +200,6 @@ export interface EngineLimits extends RingLimits, LaneCounts {
 export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: SLOT_BYTES,
   slotCount: MAX_SLOTS,
-  slabSlots: MAX_SLOTS,
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
   freshLaneCount: Math.min(MAX_FRESH_LANES, FRESH_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),

@@ -2,6 +2,7 @@
 // shrink, and whoever lets one grow says why by raising its limit here.
 
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
+import { MECHANISMS } from "../../bench/ablation.ts";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 
@@ -48,6 +49,13 @@ Deno.test("the engine has no more than three variables of a module", () => {
     [...text.matchAll(/^(?:export )?let (\w+)/gm)].map(([, name]) => `${path}: ${name}`)
   );
   assertLessOrEqual(found.length, 3, found.join(", "));
+});
+
+Deno.test("the ablation bench finds each mechanism, once", () => {
+  for (const [name, { file, start }] of Object.entries(MECHANISMS)) {
+    const text = sources.find(({ path }) => path === file)?.text ?? "";
+    assertEquals(text.split(start).length, 2, name);
+  }
 });
 
 /** What V8 has entered in one call after three like it, without the simulated driver. */

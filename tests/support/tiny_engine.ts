@@ -3,13 +3,12 @@
 
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../src/device/device.ts";
-import { addressOf } from "../../src/memory/host_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
 import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
 import { finishMover, Mover } from "../../src/transfer/mover.ts";
 import { PendingTransfer, type TransferOptions } from "../../src/transfer/pending_transfer.ts";
-import { cutSections, type Direction, oneRow } from "../../src/transfer/pieces.ts";
+import { type Direction, inMemory, oneRow, type Section } from "../../src/transfer/pieces.ts";
 import type { RingRequest } from "../../src/transfer/ring_transfer.ts";
 import type { EngineLimits } from "../../src/transfer/ways.ts";
 
@@ -17,7 +16,6 @@ import type { EngineLimits } from "../../src/transfer/ways.ts";
 export const TINY_LIMITS: EngineLimits = {
   slotBytes: 4096,
   slotCount: 4,
-  slabSlots: 2,
   laneCount: 2,
   freshLaneCount: 2,
   sharedLaneCount: 2,
@@ -29,7 +27,9 @@ export const TINY_LIMITS: EngineLimits = {
 };
 
 /** The options that may differ between transfers. */
-export type TinyOptions = TransferOptions & Partial<Pick<RingRequest, "pieceBytes" | "cut">> & {
+export type TinyOptions = TransferOptions & {
+  /** Bytes to move instead of the whole array's. */
+  readonly sections?: (whole: Section) => readonly Section[];
   readonly stream?: CudaStream;
 };
 
@@ -115,17 +115,8 @@ type MoveOptions = TinyOptions & { readonly bytes: Uint8Array<ArrayBuffer> };
 function request(
   direction: Direction,
   buffer: DeviceBuffer<"uint8">,
-  { bytes, pieceBytes, cut }: MoveOptions,
+  { bytes, sections = (whole) => [whole] }: MoveOptions,
 ): RingRequest {
-  const { byteLength } = bytes;
-  const host = { address: addressOf(bytes), bytes };
-  const section = { span: buffer.span, host, rows: oneRow(byteLength) };
-  return {
-    direction,
-    byteLength,
-    arrays: [bytes],
-    canLend: true,
-    cut: cut ?? cutSections([section], { direction }),
-    ...(pieceBytes === undefined ? {} : { pieceBytes }),
-  };
+  const whole = { span: buffer.span, host: inMemory(bytes), rows: oneRow(bytes.byteLength) };
+  return { direction, sections: sections(whole), canLend: true };
 }

@@ -74,7 +74,7 @@ Deno.test("ArrayMaker makes nothing for a size that is asked for once, and for s
     assert(!maker.expect(32 * MIB + 1));
     assertEquals(maker.take(MIB / 2 - 1), undefined);
   }
-  assertEquals(maker.aheadBytes, 0);
+  assertEquals(maker.byteLength, 0);
 });
 
 Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it dropped them", async () => {
@@ -83,13 +83,13 @@ Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it drop
   await lanes.take(2 * MIB, 1);
   for (let round = 0; round < 50; round++) {
     for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
-    assertGreater(maker.aheadBytes, 0);
-    assertLessOrEqual(maker.aheadBytes, MAX_AHEAD_BYTES);
+    assertGreater(maker.byteLength, 0);
+    assertLessOrEqual(maker.byteLength, MAX_AHEAD_BYTES);
     lanes.lanes.rouse();
     await sleep(1);
   }
-  maker.drop();
-  assertEquals(maker.aheadBytes, 0);
+  maker.trim();
+  assertEquals(maker.byteLength, 0);
   await lanes.take(5 * MIB, 3);
 });
 
@@ -130,18 +130,18 @@ class ScriptedLane implements Disposable {
   }
 }
 
-Deno.test("ArrayMaker.drop() has lanes make nothing more of what was asked for", () => {
+Deno.test("ArrayMaker.trim() has lanes make nothing more of what was asked for", () => {
   using lane = new ScriptedLane();
   const { length } = lane.asked;
   assertGreater(length, 12);
-  lane.maker.drop();
+  lane.maker.trim();
   assertEquals(lane.asked, Array.from({ length }, () => 0));
 });
 
-Deno.test("ArrayMaker.drop() takes what lanes have sent, which makes room for other sizes", () => {
+Deno.test("ArrayMaker.trim() takes what lanes have sent, which makes room for other sizes", () => {
   using lane = new ScriptedLane();
   lane.send();
-  lane.maker.drop();
+  lane.maker.trim();
   lane.maker.expect(6 * MIB);
   assertEquals(lane.maker.take(6 * MIB), undefined);
   assertEquals(lane.asked, Array.from({ length: 8 }, () => 6 * MIB));

@@ -7,6 +7,7 @@ import type { DriverFunction } from "../../../ffi/cuda.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf } from "../../../src/transfer/context_engine.ts";
+import { inMemory, oneRow, type Section } from "../../../src/transfer/pieces.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
@@ -17,12 +18,24 @@ const MIB = 2 ** 20;
 const PIECE_COUNT = 10;
 const TOTAL_BYTES = PIECE_COUNT * 4096 - 100;
 const PIECES = Array.from({ length: PIECE_COUNT }, (_, index) => index);
-const SPLIT = { pieceBytes: 4096 };
-/** So many slots that some are queued in one call of the driver's. */
-const BATCHING_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
+/** More slots than a transfer has pieces. */
+const MANY_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
 
 /** Enough threads for some to be lent. */
-const LENDING_LIMITS = { ...BATCHING_LIMITS, laneCount: 7, freshLaneCount: 7 };
+const LENDING_LIMITS = { ...MANY_LIMITS, laneCount: 7, freshLaneCount: 7 };
+
+/** The whole in parts, the last one first: their copies are several, and queued in one call of the driver's. */
+function inParts({ span, host, rows: { rowBytes } }: Section): Section[] {
+  const bytes = "bytes" in host ? host.bytes : new Uint8Array(0);
+  return Array.from({ length: Math.ceil(rowBytes / 1000) }, (_, part) => {
+    const [at, end] = [1000 * part, Math.min(rowBytes, 1000 * (part + 1))];
+    return {
+      span: { ...span, address: span.address + BigInt(at), byteLength: end - at },
+      host: inMemory(bytes.subarray(at, end)),
+      rows: oneRow(end - at),
+    };
+  }).reverse();
+}
 
 const FAULTS = ["cuMemcpyAsync", "cuMemcpyBatchAsync", "cuEventRecord", "cuEventQuery"] as const;
 
@@ -31,20 +44,20 @@ for (const direction of ["upload", "download"] as const) {
     using engine = new TinyEngine(gpu);
     using buffer = gpu.alloc("uint8", TOTAL_BYTES);
     for (const piece of PIECES.slice(0, -1)) {
-      await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece), SPLIT);
+      await engine.upload(buffer, patternBytes(TOTAL_BYTES, piece));
       const abort = new AbortController();
       const onProgress = (doneBytes: number) => {
         const isThere = doneBytes > piece * 4096 && doneBytes < TOTAL_BYTES;
         if (isThere) abort.abort(new RangeError(`stop at ${piece}`));
       };
-      const options = { ...SPLIT, onProgress, signal: abort.signal };
+      const options = { onProgress, signal: abort.signal };
       const moving = direction === "upload"
         ? engine.upload(buffer, patternBytes(TOTAL_BYTES, 99), options)
         : engine.download(buffer, options);
       if (piece < PIECE_COUNT / 2) await assertRejects(() => moving, RangeError, "stop at");
       else await moving.catch(() => {}); // the last pieces may arrive together
-      await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7), SPLIT);
-      assertSameBytes(await engine.download(buffer, SPLIT), patternBytes(TOTAL_BYTES, 7));
+      await engine.upload(buffer, patternBytes(TOTAL_BYTES, 7));
+      assertSameBytes(await engine.download(buffer), patternBytes(TOTAL_BYTES, 7));
     }
   });
 
@@ -68,20 +81,21 @@ for (const direction of ["upload", "download"] as const) {
         if (++calls === 3) throw new TypeError("the user's own");
       };
       const moving = direction === "upload"
-        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { ...SPLIT, onProgress })
-        : engine.download(buffer, { ...SPLIT, onProgress });
+        ? engine.upload(buffer, patternBytes(TOTAL_BYTES), { onProgress })
+        : engine.download(buffer, { onProgress });
       await assertRejects(() => moving, TypeError, "the user's own");
       assertEquals(calls, 3);
     }));
 
   for (const name of FAULTS) {
+    const options = name === "cuMemcpyBatchAsync" ? { sections: inParts } : {};
     testFault(direction, name, async (engine, buffer, sync) => {
       if (direction === "upload") {
         const bytes = patternBytes(TOTAL_BYTES);
-        if (sync) engine.uploadSync(buffer, bytes, SPLIT);
-        else await engine.upload(buffer, bytes, SPLIT);
-      } else if (sync) engine.downloadSync(buffer, SPLIT);
-      else await engine.download(buffer, SPLIT);
+        if (sync) engine.uploadSync(buffer, bytes, options);
+        else await engine.upload(buffer, bytes, options);
+      } else if (sync) engine.downloadSync(buffer, options);
+      else await engine.download(buffer, options);
     });
   }
 }
@@ -107,11 +121,11 @@ function testFault(
       () => {
         const { driver, setFault } = faultyDriver(simulateDriver());
         return withDevice(async (gpu) => {
-          using engine = new TinyEngine(gpu, hasLanes ? BATCHING_LIMITS : LENDING_LIMITS, {
+          using engine = new TinyEngine(gpu, hasLanes ? MANY_LIMITS : LENDING_LIMITS, {
             hasLanes,
           });
           using buffer = gpu.alloc("uint8", TOTAL_BYTES);
-          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1), SPLIT);
+          engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 1));
           let failures = 0;
           for (const after of PIECES) {
             for (const sync of [true, false]) {
@@ -121,8 +135,8 @@ function testFault(
               if (outcome instanceof CudaError && outcome.call === name) failures++;
               else assertEquals(outcome, undefined);
               gpu.synchronizeSync();
-              engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2), SPLIT);
-              assertSameBytes(engine.downloadSync(buffer, SPLIT), patternBytes(TOTAL_BYTES, 2));
+              engine.uploadSync(buffer, patternBytes(TOTAL_BYTES, 2));
+              assertSameBytes(engine.downloadSync(buffer), patternBytes(TOTAL_BYTES, 2));
             }
           }
           assertLess(1, failures);
@@ -153,11 +167,10 @@ testOnDevice("TransferEngine of one transfer that fails leaves the others alone"
   using second = gpu.alloc("uint8", TOTAL_BYTES);
   const abort = new AbortController();
   const failing = engine.upload(first, patternBytes(TOTAL_BYTES), {
-    ...SPLIT,
     signal: abort.signal,
     onProgress: () => abort.abort(new RangeError("stop")),
   });
-  const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5), SPLIT);
+  const sound = engine.upload(second, patternBytes(TOTAL_BYTES, 5));
   await Promise.all([assertRejects(() => failing, RangeError, "stop"), sound]);
   assertSameBytes(second.downloadSync(), patternBytes(TOTAL_BYTES, 5));
 });
@@ -167,15 +180,17 @@ Deno.test("TransferEngine of a transfer whose next piece cannot be made ends tha
     using engine = new TinyEngine(gpu);
     using first = gpu.alloc("uint8", TOTAL_BYTES);
     using second = gpu.alloc("uint8", TOTAL_BYTES);
-    const cut = () => {
-      throw new RangeError("no memory for a piece");
-    };
+    const sections = (whole: Section): Section[] => [{
+      ...whole,
+      get rows(): never {
+        throw new RangeError("no memory for a piece");
+      },
+    }];
     for (let round = 0; round <= TINY_LIMITS.slotCount; round++) {
       const bytes = patternBytes(TOTAL_BYTES, round);
-      const sound = engine.upload(second, bytes, SPLIT);
+      const sound = engine.upload(second, bytes);
       const failing = engine.upload(first, bytes, {
-        ...SPLIT,
-        cut: () => Iterator.from({ next: cut }),
+        sections,
       });
       await Promise.all([sound, assertRejects(() => failing, RangeError, "no memory")]);
       assertSameBytes(second.downloadSync(), bytes);

@@ -14,20 +14,16 @@ const LARGE_BYTES = 20 * 2 ** 20 + 5;
 /** Around one piece, one slab, all slots, and several times all slots. */
 const SIZES = [1, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 50_000, 131_072];
 
-for (
-  const [pieceBytes, slotCount] of [[undefined, 4], [1000, 4], [4096, 4], [1000, 64]] as const
-) {
-  const limits = { ...TINY_LIMITS, slotCount };
-  const size = pieceBytes === undefined ? "pieces of its own choice" : `${pieceBytes}-byte pieces`;
-  const pieces = `${size} and ${slotCount} slots`;
+for (const [slotBytes, slotCount] of [[1000, 4], [4096, 4], [1000, 64]] as const) {
+  const limits = { ...TINY_LIMITS, slotBytes, slotCount };
+  const pieces = `${slotCount} slots of ${slotBytes} bytes`;
 
   testOnDevice(`TransferEngine moves every byte both ways in ${pieces}`, async (gpu) => {
     using engine = new TinyEngine(gpu, limits);
     for (const size of SIZES) {
       using buffer = gpu.alloc("uint8", size);
-      const options = pieceBytes === undefined ? {} : { pieceBytes };
-      await engine.upload(buffer, patternBytes(size, size), options);
-      assertSameBytes(await engine.download(buffer, options), patternBytes(size, size));
+      await engine.upload(buffer, patternBytes(size, size));
+      assertSameBytes(await engine.download(buffer), patternBytes(size, size));
     }
   });
 
@@ -35,9 +31,8 @@ for (
     using engine = new TinyEngine(gpu, limits);
     for (const size of SIZES) {
       using buffer = gpu.alloc("uint8", size);
-      const options = pieceBytes === undefined ? {} : { pieceBytes };
-      engine.uploadSync(buffer, patternBytes(size, size), options);
-      assertSameBytes(engine.downloadSync(buffer, options), patternBytes(size, size));
+      engine.uploadSync(buffer, patternBytes(size, size));
+      assertSameBytes(engine.downloadSync(buffer), patternBytes(size, size));
     }
   });
 }
@@ -106,7 +101,7 @@ testOnDevice("TransferEngine lets timers fire", async (gpu) => {
   using buffer = gpu.alloc("uint8", 4_000_000);
   let ticks = 0;
   const timer = setInterval(() => ticks++, 0);
-  await engine.upload(buffer, patternBytes(4_000_000), { pieceBytes: 4096 });
+  await engine.upload(buffer, patternBytes(4_000_000));
   clearInterval(timer);
   assertGreater(ticks, 0);
 });

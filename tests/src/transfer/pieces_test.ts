@@ -11,6 +11,7 @@ import {
   type CutOptions,
   cutSections,
   type Direction,
+  inMemory,
   isOneRun,
   oneRow,
   type Piece,
@@ -35,19 +36,16 @@ function spanOf(bytes: Uint8Array, allocation: Allocation = first): MemorySpan {
   return { allocation, address: addressOf(bytes), byteLength: bytes.byteLength };
 }
 
-function hostOf(bytes: Uint8Array<ArrayBuffer>) {
-  return { address: addressOf(bytes), bytes };
-}
-
 /** Moves bytes as a thread and a copy engine do, one piece after another; returns the pieces' sizes. */
 function move(
   sections: readonly Section[],
-  { pieceBytes, ...options }: CutOptions & { readonly pieceBytes: number },
+  options: CutOptions,
 ): number[] {
+  const { pieceBytes } = options;
   const slot = new Uint8Array(pieceBytes);
   const tasks = new LaneTasks(1);
   const sizes: number[] = [];
-  for (const piece of cutSections(sections, options)(pieceBytes)) {
+  for (const piece of cutSections(sections, options)) {
     assert(piece.byteLength > 0 && piece.byteLength <= pieceBytes, `${piece.byteLength} bytes`);
     sizes.push(piece.byteLength);
     const work = () => {
@@ -86,11 +84,11 @@ testOnLinux("cutSections() moves rows of any size through slots of any size", ()
     const packed = packRows(memory, rows);
     const device = new Uint8Array(packed.byteLength);
     const span = spanOf(device);
-    move([{ span, host: hostOf(memory), rows }], { direction: "upload", pieceBytes });
+    move([{ span, host: inMemory(memory), rows }], { direction: "upload", pieceBytes });
     assertEquals(device, packed);
     const filled = new Uint8Array(memory.byteLength);
     const expected = new Uint8Array(memory.byteLength);
-    move([{ span, host: hostOf(filled), rows }], { direction: "download", pieceBytes });
+    move([{ span, host: inMemory(filled), rows }], { direction: "download", pieceBytes });
     unpackRows(packed, expected, rows);
     assertEquals(filled, expected);
   }
@@ -112,7 +110,7 @@ for (const direction of ["upload", "download"] as const) {
         const allocation = at < 9000 ? first : second;
         sections.push({
           span: spanOf(place, allocation),
-          host: hostOf(bytes),
+          host: inMemory(bytes),
           rows: oneRow(byteLength),
         });
         at += byteLength + (random.below(2) === 0 ? 0 : random.below(400));
@@ -147,7 +145,7 @@ for (const direction of ["upload", "download"] as const) {
         const rows = oneRow(byteLength, offset);
         sections.push({
           span: spanOf(place, at < 4000 ? first : second),
-          host: { file: { descriptor: file.descriptor, path } },
+          host: { file: { descriptor: file.descriptor, path, hold: () => () => {} } },
           rows,
         });
         if (direction === "download") expected.set(place, offset);
@@ -169,12 +167,12 @@ for (const direction of ["upload", "download"] as const) {
         const pieceBytes = 2 ** (9 + random.below(13));
         const start = random.below(2 ** 20);
         const byteLength = random.below(2) === 0 ? random.below(9000) : random.below(2 ** 21);
-        const host = hostOf(whole.subarray(start, start + byteLength));
+        const host = inMemory(whole.subarray(start, start + byteLength));
         const span = { allocation: first, address: DEVICE, byteLength };
         const step = BigInt(isFresh ? pieceBytes : Math.min(pieceBytes, pageBytes()));
         const isCutAtPages = isFresh || byteLength > PIECES_WANTED * pieceBytes;
-        const cut = cutSections([{ span, host, rows: oneRow(byteLength) }], { direction, isFresh });
-        const pieces = [...cut(pieceBytes)];
+        const sections = [{ span, host, rows: oneRow(byteLength) }];
+        const pieces = [...cutSections(sections, { direction, isFresh, pieceBytes })];
         let done = 0;
         for (const [at, piece] of pieces.entries()) {
           const { runs: [run] } = piece.laneTask(SLOT);
@@ -210,7 +208,7 @@ function packed(
   places: Parameters<typeof arraysAt>[0],
   { takesPadding = true, direction = "upload" as Direction } = {},
 ): number[][] {
-  return copySizes(cutSections(arraysAt(places), { direction, takesPadding })(4096));
+  return copySizes(cutSections(arraysAt(places), { direction, takesPadding, pieceBytes: 4096 }));
 }
 
 Deno.test("cutSections() joins neighbours and the padding between them to one copy", () => {
@@ -229,7 +227,7 @@ Deno.test("cutSections() keeps in copies of their own what lies apart, in revers
 
 Deno.test("cutSections() starts an array that is no neighbour at a multiple of 256 bytes", () => {
   const sections = arraysAt([[0, 100], [4096, 100], [8192, 100]]);
-  const [piece] = [...cutSections(sections, { direction: "upload" })(4096)];
+  const [piece] = [...cutSections(sections, { direction: "upload", pieceBytes: 4096 })];
   assertEquals(piece?.laneTask(SLOT).runs.map(({ inside }) => inside - SLOT), [0n, 256n, 512n]);
 });
 
@@ -242,13 +240,13 @@ Deno.test("cutSections() begins a piece for an array that does not fit, and afte
 });
 
 Deno.test("cutSections() writes what follows each other in a file at once, after 1,024 copies too", () => {
-  const host = { file: { descriptor: 7, path: "/file" } };
+  const host = { file: { descriptor: 7, path: "/file", hold: () => () => {} } };
   const cut = (places: readonly (readonly [number, number, number])[], pieceBytes: number) => {
     const sections = places.map(([address, byteLength, offset]) => {
       const span = { allocation: first, address: BigInt(address), byteLength };
       return { span, host, rows: oneRow(byteLength, offset) };
     });
-    return [...cutSections(sections, { direction: "download" })(pieceBytes)];
+    return [...cutSections(sections, { direction: "download", pieceBytes })];
   };
   const [piece] = cut([[100, 3, 8], [50, 2, 11]], 64);
   assertEquals(piece?.laneTask(SLOT), {
@@ -267,9 +265,11 @@ Deno.test("cutSections() writes what follows each other in a file at once, after
 
 Deno.test("cutSections() reads a row that is longer than a slot in parts, and says which one failed", () => {
   const rows = { offset: 5, rowBytes: 3000, pitch: 10_000, rowCount: 2 };
-  const host = { file: { descriptor: 7, path: "weights" } };
+  const host = { file: { descriptor: 7, path: "weights", hold: () => () => {} } };
   const span = { allocation: first, address: DEVICE, byteLength: 6000 };
-  const pieces = [...cutSections([{ span, host, rows }], { direction: "upload" })(2048)];
+  const pieces = [
+    ...cutSections([{ span, host, rows }], { direction: "upload", pieceBytes: 2048 }),
+  ];
   const tasks = pieces.map((piece) => {
     const { operation, runs: [run] } = piece.laneTask(SLOT);
     return [operation, run?.outside, run?.rowBytes];

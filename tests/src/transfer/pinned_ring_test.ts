@@ -5,7 +5,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import { PinnedRing, type Slot } from "../../../src/transfer/pinned_ring.ts";
-import { DEFAULT_LIMITS } from "../../../src/transfer/ways.ts";
+import { DEFAULT_LIMITS, FIRST_SLOTS } from "../../../src/transfer/ways.ts";
 import { CudaError } from "../../../src/words/errors.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { type FaultyDriver, faultyDriver } from "../../support/faulty_driver.ts";
@@ -32,7 +32,7 @@ Deno.test("PinnedRing that is larger than the default one grows by as much as th
 
 Deno.test("PinnedRing.take() gives downloads the slot that is free for longest, uploads the last one", () =>
   withDevice(({ context }) => {
-    const ring = new PinnedRing(context, { ...TINY_LIMITS, slotCount: 4, slabSlots: 4 });
+    const ring = new PinnedRing(context, { ...TINY_LIMITS, slotCount: 4 });
     const taken = [1, 2, 3, 4].map(() => ring.take("download"));
     assertEquals(new Set(taken).size, 4);
     assertEquals(ring.take("download"), undefined);
@@ -68,7 +68,7 @@ Deno.test("PinnedRing makes do with the slots it has when the host gives no more
   withFaults(async ({ gpu, engine, buffer, setFault }) => {
     setFault({ name: "cuMemHostAlloc", after: 1 });
     await engine.upload(buffer, patternBytes(50_000));
-    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
+    assertEquals(cachedBytes(gpu), TINY_LIMITS.slotBytes * FIRST_SLOTS);
     setFault(undefined);
     assertSameBytes(buffer.downloadSync(), patternBytes(50_000));
   }));
@@ -77,7 +77,7 @@ Deno.test("PinnedRing gives back the rest when one slab fails, and uses none of 
   withFaults(async ({ gpu, engine, buffer, setFault }) => {
     await engine.upload(buffer, patternBytes(50_000));
     const [ring] = [...gpu.context.ledger.caches].filter(({ name }) => name === "transfer ring");
-    assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * TINY_LIMITS.slabSlots);
+    assertGreater(ring?.byteLength ?? 0, TINY_LIMITS.slotBytes * FIRST_SLOTS);
     setFault({ name: "cuMemFreeHost" });
     assertEquals(captureWarnings(() => ring?.trim()).length, 2);
     setFault(undefined);

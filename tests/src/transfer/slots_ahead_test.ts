@@ -9,17 +9,16 @@ import { GROUP_SIZES } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { shareOf, testRandom } from "../../support/random.ts";
 
-/** Many slots, taken one by one: the ring is as large as there were slots under way at a time. */
+/** Many slots: the ring is as large as the slots that were under way at a time need. */
 const MANY_SLOTS = {
   ...SMALL_SLOTS,
   laneCount: 7,
   freshLaneCount: 7,
   slotCount: 128,
-  slabSlots: 1,
 };
 
-/** Slots that lanes work on, and those that are filled meanwhile. */
-const MOST_SLOTS = MANY_SLOTS.laneCount + 8;
+/** Room for slots that lanes work on, 7, and 8 that are filled meanwhile: slabs of 2, 8 and 10. */
+const MOST_SLOTS = 20;
 
 /** Downloads of which one finds its lanes awake. */
 const MOST_ROUNDS = 50;
