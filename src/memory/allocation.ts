@@ -363,12 +363,12 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Checks that nothing but graphs keeps the memory.
+   * Checks that nothing but graphs keeps the memory, and that no call that is under way will use it.
    *
    * @throws TypeError while a transfer in pieces, another library or another process does.
    */
   requireNotLent(action: string): void {
-    this.#requireHolders(this.#graphHolders, action);
+    this.#requireHolders(this.usage.hasPending ? -1 : this.#graphHolders, action);
   }
 
   #requireHolders(allowed: number, action: string): void {
