@@ -81,13 +81,19 @@ async function timeOf({ name, command }: Program, count: number): Promise<number
   return undefined;
 }
 
-/** Runs all programs in turn; the first round fills caches and finds out which there are. */
-async function measure(byteLength: number): Promise<BenchRow[]> {
-  const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
-  const times = new Map<Program, number[]>();
+/** Finds the programs that run here; what they read from the disk is in memory then. */
+async function programsHere(): Promise<Program[]> {
+  const here: Program[] = [];
   for (const program of PROGRAMS) {
-    if (await timeOf(program, count) !== undefined) times.set(program, []);
+    if (await timeOf(program, 1024) !== undefined) here.push(program);
   }
+  return here;
+}
+
+/** Runs programs in turn. */
+async function measure(programs: readonly Program[], byteLength: number): Promise<BenchRow[]> {
+  const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
+  const times = new Map(programs.map((program): [Program, number[]] => [program, []]));
   for (let round = 0; round < SAMPLE_COUNT; round++) {
     for (const [program, samples] of times) {
       const seconds = await timeOf(program, count);
@@ -128,7 +134,8 @@ ${bars.join("\n")}
 if (import.meta.main) {
   const [resultPath, picturePath] = readWords({ most: 2 });
   const rows: BenchRow[] = [];
-  for (const byteLength of SIZES) rows.push(...await measure(byteLength));
+  const programs = await programsHere();
+  for (const byteLength of SIZES) rows.push(...await measure(programs, byteLength));
   using gpu = CudaDevice.open(0, { driver: "auto" });
   await report(gpu, rows, resultPath);
   if (picturePath !== undefined) {

@@ -7,7 +7,6 @@ import { LocalSocket, type MessageRoom } from "../sharing/local_socket.ts";
 import { sleep } from "../words/timer.ts";
 import { VERSION } from "../words/version.ts";
 import { keeperFolder, socketIn } from "./keeper_folder.ts";
-import { startKeeper } from "./keeper_start.ts";
 import {
   KEEPER_PROTOCOL,
   type KeeperAnswer,
@@ -100,7 +99,8 @@ export class KeeperConnection implements Disposable {
         socket.dispose(); // it has just ended
       } else if (socket === undefined) {
         if (!starts) return undefined;
-        if (!isStarted) await startKeeper(folder);
+        // Loaded when it is needed: who finds a keeper opens its memory sooner.
+        if (!isStarted) await (await import("./keeper_start.ts")).startKeeper(folder);
         isStarted = true;
       }
       await sleep(LOOK_MILLISECONDS);
