@@ -214,6 +214,7 @@ Deno.test("Warnings about a block say where it was made, whatever they warn of",
   setFault({ name: "cuMemFreeAsync", status: CUresult.CUDA_ERROR_LAUNCH_FAILED });
   const texts = captureWarnings(() => [stuck, moved].forEach((buffer) => buffer.dispose()));
   setFault(undefined);
+  gpu.synchronizeSync();
   gpu.context.call("cuMemFree_v2", ptr);
   assertMatch(texts[0] ?? "", /^vramkit: stuck made at allocation_test\.ts:\d+:\d+ could not/);
   assertMatch(texts[1] ?? "", /^vramkit: moved \(4 KiB of pinned memory\) made at .* is lost/);
