@@ -81,7 +81,8 @@ const REFUSED: Readonly<Record<string, string>> = {
   "floats.upload(new Float64Array(6));": `parameter of type 'Uploadable<"float32">'`,
   "floats.uploadSync(new Uint8Array(24));": `parameter of type 'Uploadable<"float32">'`,
   "floats.download(new Float64Array(6));": `parameter of type 'Uploadable<"float32"> | undefined'`,
-  "floats.downloadSync(new Int32Array(6));": `parameter of type 'Uploadable<"float32"> | undefined'`,
+  "floats.downloadSync(new Int32Array(6));":
+    `parameter of type 'Uploadable<"float32"> | undefined'`,
   "floats.transpose().upload([1, 2]);": `parameter of type 'Uploadable<"float32">'`,
   "longs.uploadSync(new BigUint64Array(6));": `parameter of type 'Uploadable<"int64">'`,
   "gpu.upload('12', { dtype: 'float32' });":
