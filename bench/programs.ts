@@ -81,17 +81,20 @@ async function timeOf({ name, command }: Program, count: number): Promise<number
   return undefined;
 }
 
-/** Runs programs in turn; the first round fills caches and finds out which there are. */
-async function measure(
-  programs: readonly Program[],
-  { byteLength, roundCount }: { readonly byteLength: number; readonly roundCount: number },
-): Promise<BenchRow[]> {
-  const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
-  const times = new Map<Program, number[]>();
-  for (const program of programs) {
-    if (await timeOf(program, count) !== undefined) times.set(program, []);
+/** Finds the programs that run here; what they read from the disk is in memory then. */
+async function programsHere(): Promise<Program[]> {
+  const here: Program[] = [];
+  for (const program of PROGRAMS) {
+    if (await timeOf(program, 1024) !== undefined) here.push(program);
   }
-  for (let round = 0; round < roundCount; round++) {
+  return here;
+}
+
+/** Runs programs in turn. */
+async function measure(programs: readonly Program[], byteLength: number): Promise<BenchRow[]> {
+  const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
+  const times = new Map(programs.map((program): [Program, number[]] => [program, []]));
+  for (let round = 0; round < SAMPLE_COUNT; round++) {
     for (const [program, samples] of times) {
       const seconds = await timeOf(program, count);
       if (seconds !== undefined) samples.push(seconds);
@@ -142,9 +145,8 @@ if (import.meta.main) {
     programs.push(kitProgram("vramkit before", pathToFileURL(resolve(flags.before)).href));
   }
   const rows: BenchRow[] = [];
-  for (const byteLength of sizes) {
-    rows.push(...await measure(programs, { byteLength, roundCount: Number(flags.rounds) }));
-  }
+  const programs = await programsHere();
+  for (const byteLength of SIZES) rows.push(...await measure(programs, byteLength));
   using gpu = CudaDevice.open(0, { driver: "auto" });
   await report(gpu, rows, flags.out);
   const picturePath = flags.picture;

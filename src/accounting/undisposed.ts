@@ -16,6 +16,11 @@ export interface LostBlock {
   readonly origin: string | undefined;
 }
 
+/** The words of warnings about where a block was made, behind its name; none when that is unknown. */
+export function madeAt({ origin }: Pick<LostBlock, "origin">): string {
+  return origin === undefined ? "" : ` made at ${origin}`;
+}
+
 /** Counts and reports blocks that were collected without being disposed. */
 export class Undisposed {
   /** Called with each block that was collected. */
@@ -47,12 +52,11 @@ export class Undisposed {
     const source = origin ?? kind;
     if (byteLength === 0 || this.#reported.has(source)) return;
     this.#reported.add(source);
-    const made = origin === undefined ? "" : ` made at ${origin}`;
     const hint = origin === undefined
       ? `; open the device with { origins: "line" } to see where`
       : "";
     warn(
-      `${name} (${formatBytes(byteLength)} of ${kind} memory)${made} was ` +
+      `${name} (${formatBytes(byteLength)} of ${kind} memory)${madeAt(block)} was ` +
         `garbage-collected, not disposed; use "using", dispose() or gpu.scope()${hint}`,
       { owner, about: block },
     );

@@ -135,9 +135,10 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
 
   /**
    * Unmaps the memory of all whole steps after the last element: at once when the GPU is done with
-   * the buffer, otherwise once it is.
+   * the buffer, otherwise once it is. A graph that knows the buffer can be launched again once the
+   * buffer has grown to its former size.
    *
-   * @throws TypeError while a transfer in pieces or a graph uses it.
+   * @throws TypeError while a transfer in pieces uses it, or another library or process.
    */
   shrinkToFit(): this {
     const allocation = this.#owned("shrink");
@@ -145,7 +146,7 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     const capacityBytes = range.stepsFor(this.byteLength);
     const leavingBytes = this.capacityBytes - capacityBytes;
     if (leavingBytes <= 0) return this;
-    allocation.requireUnheld("shrink");
+    allocation.requireNotLent("shrink");
     allocation.place({ address: range.address, byteLength: capacityBytes });
     const shrink = ++this.#shrinkCount;
     allocation.whenUnused(leavingBytes, () => {

@@ -152,7 +152,10 @@ import {
 } from "../order/stream_choice.ts";
 import { finishPending } from "../order/stream_queue.ts";
 import type { Persistable } from "../persist/contents.ts";
-import type { Persisted, PersistOptions, PersistRequest } from "../persist/persist.ts";
+import "../persist/keeper_totals.ts";
+import type { PersistRequest } from "../persist/making.ts";
+import type { Persisted } from "../persist/open_persisted.ts";
+import type { PersistOptions } from "../persist/persist.ts";
 import type { PersistedTable } from "../persist/persisted_table.ts";
 import type { Sleepable, SleepOptions } from "../persist/sleep.ts";
 import type { HandedOver } from "../sharing/hand_over.ts";
@@ -1371,7 +1374,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     make: () => T | Promise<T>,
     options: PersistOptions = {},
   ): Promise<Persisted<T>> {
-    const { persistMemory } = await import("../persist/calls.ts");
+    const { persistMemory } = await import("../persist/persist.ts");
     const withResource: PersistRequest["withResource"] = (resource, body) => {
       return this.withResource(resource, body);
     };
@@ -1385,7 +1388,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    */
   async persisted(): Promise<PersistedTable> {
     const device = deviceUuid(this.context);
-    const { persistedTable } = await import("../persist/calls.ts");
+    const { persistedTable } = await import("../persist/persist.ts");
     return await persistedTable(device);
   }
 
@@ -1396,7 +1399,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   async forget(name: string): Promise<boolean> {
     requireKind(name, TEXT, "forget");
     const device = deviceUuid(this.context);
-    const { forgetPersisted } = await import("../persist/calls.ts");
+    const { forgetPersisted } = await import("../persist/persist.ts");
     return await forgetPersisted({ name, device });
   }
 
@@ -1429,7 +1432,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   async sleep(target: Sleepable, options: SleepOptions = {}): Promise<void> {
-    const { sleepMemory } = await import("../persist/calls.ts");
+    const { sleepMemory } = await import("../persist/sleep.ts");
     await sleepMemory(this.context, target, options);
   }
 
@@ -1440,7 +1443,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * @throws OutOfMemoryError when the device has too little memory: it is asleep and whole then.
    */
   async wake(target: Sleepable): Promise<void> {
-    const { wakeMemory } = await import("../persist/calls.ts");
+    const { wakeMemory } = await import("../persist/sleep.ts");
     await wakeMemory(this.context, target);
   }
 

@@ -2,6 +2,7 @@
 // It keeps all memory that it uses, so that no launch touches memory that was freed.
 
 import { CUgraphInstantiate_flags } from "../../ffi/constants.ts";
+import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64 } from "../driver/driver.ts";
 import type { GraphBlock, GraphMemoryUse, NamedMemory } from "../memory/captured_memory.ts";
@@ -12,7 +13,7 @@ import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaError, DisposedError } from "../words/errors.ts";
-import { formatCount } from "../words/format.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
 import { CALLBACK, OptionSet, requireKind, TEXT } from "../words/options.ts";
 import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
@@ -39,6 +40,28 @@ function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
   return named.filter(({ block }) => block.kind === "imported");
 }
 
+/** Returns the memory that can shrink while a graph knows it. */
+function growableOf({ named }: GraphMemoryUse): NamedMemory[] {
+  return named.filter(({ block }) => block.kind === "virtual");
+}
+
+/**
+ * Checks that memory is as large as it was at the recording: a graph does not know which parts it uses.
+ *
+ * @throws RangeError when it has shrunk.
+ */
+function requireSizes(growable: readonly NamedMemory[], action: string): void {
+  for (const { block, byteLength } of growable) {
+    if (block.byteLength >= byteLength) continue;
+    throw new RangeError(
+      `Cannot ${action}: ${nameOf(block)} has shrunk to ${
+        formatBytes(block.byteLength)
+      }, and had ` +
+        `${formatBytes(byteLength)} when it was recorded; resize() or reserve() it first`,
+    );
+  }
+}
+
 /** A graph knows which blocks it uses, but not which parts of them. */
 const EVERYWHERE = { address: 0n, byteLength: Number.MAX_SAFE_INTEGER } as const;
 
@@ -47,6 +70,8 @@ interface GraphState {
   memory: GraphMemoryUse;
   /** Memory that other owners lend, which the graph cannot keep. */
   borrowed: readonly NamedMemory[];
+  /** Memory that may have shrunk meanwhile. */
+  growable: readonly NamedMemory[];
   lastStream: CudaStream;
   /** The number of the last trim of graph memory before the last launch; undefined before the first. */
   trimCount?: number;
@@ -103,7 +128,8 @@ export class CudaGraph extends Owned {
     this.nodeCount = nodeCount;
     this.#stream = stream;
     const borrowed = borrowedOf(memory);
-    const state: GraphState = { memory, borrowed, lastStream: stream, launchCount: 0 };
+    const growable = growableOf(memory);
+    const state: GraphState = { memory, borrowed, growable, lastStream: stream, launchCount: 0 };
     this.#state = state;
     const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
     for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
@@ -144,6 +170,7 @@ export class CudaGraph extends Owned {
    *
    * @throws DisposedError when the graph or the stream was disposed.
    * @throws TypeError when the stream belongs to another device, or while a capture runs.
+   * @throws RangeError when a growable buffer is smaller now than it was when the work was recorded.
    * @throws OutOfMemoryError with all amounts when the device has too little memory for the graph's
    *   allocations.
    */
@@ -232,6 +259,7 @@ export class CudaGraph extends Owned {
     const former = state.memory.holds;
     state.memory = recorded.take();
     state.borrowed = borrowedOf(state.memory);
+    state.growable = growableOf(state.memory);
     former.dispose();
     return this;
   }
@@ -268,6 +296,7 @@ export class CudaGraph extends Owned {
   #launchNow(stream: CudaStream): void {
     const { uses, made, outputs } = this.#state.memory;
     requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
+    requireSizes(this.#state.growable, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else {

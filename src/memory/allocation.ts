@@ -3,6 +3,7 @@
 
 import { originOf } from "../accounting/cell_runs.ts";
 import { timeOfMaking } from "../accounting/clock.ts";
+import { madeAt } from "../accounting/undisposed.ts";
 import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
@@ -351,12 +352,12 @@ export class Allocation implements LedgerEntry, Owner {
   }
 
   /**
-   * Checks that nothing but graphs keeps the memory.
+   * Checks that nothing but graphs keeps the memory, and that no call that is under way will use it.
    *
    * @throws TypeError while a transfer in pieces, another library or another process does.
    */
   requireNotLent(action: string): void {
-    this.#requireHolders(this.#graphHolders, action);
+    this.#requireHolders(this.usage.hasPending ? -1 : this.#graphHolders, action);
   }
 
   #requireHolders(allowed: number, action: string): void {
@@ -455,7 +456,7 @@ export class Allocation implements LedgerEntry, Owner {
     try {
       this.#freeAfterUses();
     } catch (error) {
-      reportLost(context.driver, nameOf(this), error);
+      reportLost(context.driver, nameOf(this) + madeAt(this), error);
     }
     context.sweepSome();
     context.release();
@@ -482,7 +483,9 @@ export class Allocation implements LedgerEntry, Owner {
   #keepForEver(): void {
     LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
     warn(
-      `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory) is ` +
+      `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory)${
+        madeAt(this)
+      } is ` +
         `lost: its array was moved away (transferred, or posted to a worker) and may still be ` +
         `used there; copy it with slice() instead`,
       { owner: this.context, about: nameOf(this) },
@@ -522,7 +525,7 @@ export class Allocation implements LedgerEntry, Owner {
       this.deallocate(stream);
     } catch (error) {
       const { context, kind, byteLength } = this;
-      reportLost(context.driver, nameOf(this), error);
+      reportLost(context.driver, nameOf(this) + madeAt(this), error);
       if (kind !== "imported") LostMemory.of(context.ledger, kind).add(byteLength);
     }
   }

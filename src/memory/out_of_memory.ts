@@ -18,7 +18,7 @@ import {
 } from "../words/errors.ts";
 import { type ByteSize, describeValue, parseBytes } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
-import type { MemoryAmounts } from "../words/shortage.ts";
+import type { MemoryAmounts, PersistedAmount } from "../words/shortage.ts";
 
 /** The number of live buffers that an error names, largest first. */
 const NAMED_BLOCKS = 5;
@@ -40,6 +40,14 @@ export interface MemoryNeed {
   readonly byteLength: number;
   /** Whether it is more than the device has, and can lie nowhere else. */
   readonly isImpossible?: boolean;
+}
+
+/** Reads what is persisted on a device. */
+let persistedOn: (context: Context) => PersistedAmount | undefined = () => undefined;
+
+/** Has errors tell of persisted memory; it is read without a wait. */
+export function tellOfPersisted(read: typeof persistedOn): void {
+  persistedOn = read;
 }
 
 /**
@@ -147,10 +155,11 @@ export function takeAfterCollection<T>(context: Context, take: () => T): T | Pro
 
 /** A garbage collection that released nothing. */
 interface VainCollection {
-  /** The last object made before it: objects with larger numbers may have been lost since. */
+  /** The last object that was made before the collection: later ones may have been lost since. */
   readonly lastId: number;
-  /** The time until which no collection is tried for the older objects. */
+  /** The time until which no other one is tried, unless there are later objects. */
   readonly restsUntil: number;
+  /** The length of that rest, which doubles with each vain collection. */
   readonly restMilliseconds: number;
 }
 
@@ -320,6 +329,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     liveCount,
     cachedBytes: ledger.cachedBytes(place),
     keptBytes: keptBytesOf(context, kind),
+    persisted: place === "device" ? persistedOn(context) : undefined,
     largest: ledger.largest(NAMED_BLOCKS, place).map((entry) => ({
       name: nameOf(entry),
       byteLength: entry.byteLength,

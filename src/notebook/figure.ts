@@ -105,7 +105,10 @@ export class Figure {
     return figureFragment(this.#parts());
   }
 
-  /** Returns a self-contained HTML document that draws the figure without a network. */
+  /**
+   * Returns a self-contained HTML document that draws the figure without a network. It checks the types of
+   * traces and, as it loads nothing for that, no attributes: `toSVG()` does.
+   */
   async toPage(title: string): Promise<string> {
     return await figurePage(title, this.#parts());
   }

@@ -2,7 +2,7 @@
 // found by its own `validate()`, and put into words with the name that was meant.
 
 import { describeValue } from "../words/format.ts";
-import { nearestOf } from "../words/options.ts";
+import { isRecord, nearestOf } from "../words/options.ts";
 import type { FigureParts } from "./figure_html.ts";
 
 /** The part of plotly.js that is used here. */
@@ -97,18 +97,36 @@ function isOfOtherTraces({ code, container, path }: PlotlyFault, schema: PlotlyS
     namesAt(schema, undefined, []).includes(String(name));
 }
 
-/** Unknown attributes of legends; their values are not checked. */
+/** Unknown attributes and wrong values of legends. */
 function faultsOfLegends(layout: FigureParts["layout"], schema: PlotlySchema): PlotlyFault[] {
-  const known = Object(schema.layout.layoutAttributes["legend"]);
   const legends = Object.entries(layout).filter(([name]) => LEGEND.test(name));
-  return legends.flatMap(([legend, attributes]) =>
-    Object.keys(Object(attributes)).filter((name) => !(name in known)).map((name) => ({
-      code: "schema",
-      container: "layout",
-      trace: null,
-      path: [legend, name],
-    }))
-  );
+  const known = Object(schema.layout.layoutAttributes["legend"]);
+  return legends.flatMap(([name, legend]) => faultsIn(known, legend, [name]));
+}
+
+/** Compares a part of a layout with its schema, as `validate()` does. */
+function faultsIn(known: SchemaNode, part: unknown, path: PlotlyFault["path"]): PlotlyFault[] {
+  const fault = (code: string, path: PlotlyFault["path"]): PlotlyFault[] => [
+    { code, container: "layout", trace: null, path },
+  ];
+  if (!isRecord(part)) return fault("object", path);
+  return Object.entries(part).flatMap(([name, value]) => {
+    const [inside, place] = [Object(known[name]), [...path, name]];
+    if (!(name in known) || ABOUT.test(name)) return fault("schema", place);
+    if (inside.valType === undefined) return faultsIn(inside, value, place);
+    return isValueOf(inside, value) ? [] : fault("value", place);
+  });
+}
+
+/** Returns whether an attribute of few or bounded values can have one; any other can have any. */
+function isValueOf(
+  { valType, values, min = -Infinity, max = Infinity }: SchemaNode,
+  value: unknown,
+) {
+  if (valType === "enumerated" && Array.isArray(values)) return values.includes(value);
+  if (valType === "boolean") return typeof value === "boolean";
+  if (valType !== "number") return true;
+  return Number(value) >= Number(min) && Number(value) <= Number(max);
 }
 
 /** The names of attributes at a place. */

@@ -1,14 +1,12 @@
 // One connection to the keeper: a request, its answer, and the descriptors beside either. It lasts as long
 // as this program has what it asked for, so that the keeper learns of the program's end, too.
 
-import { cString } from "../../ffi/c_strings.ts";
-import { MFD_CLOEXEC, POLLFD, POLLIN } from "../../ffi/host.ts";
-import { lastErrno, openSystem, systemError } from "../disk/system_error.ts";
-import { closeDescriptor, LocalSocket, type MessageRoom } from "../sharing/local_socket.ts";
+import { POLLFD, POLLIN } from "../../ffi/host.ts";
+import { openSystem } from "../disk/system_error.ts";
+import { LocalSocket, type MessageRoom } from "../sharing/local_socket.ts";
 import { sleep } from "../words/timer.ts";
 import { VERSION } from "../words/version.ts";
 import { keeperFolder, socketIn } from "./keeper_folder.ts";
-import { startKeeper } from "./keeper_start.ts";
 import {
   KEEPER_PROTOCOL,
   type KeeperAnswer,
@@ -55,6 +53,8 @@ export class KeeperConnection implements Disposable {
   readonly kit: string;
   /** The version of its protocol. */
   readonly protocol: number;
+  /** The last answer that is waited for. */
+  #last: Promise<unknown> = Promise.resolve();
 
   private constructor(socket: LocalSocket, hello: KeeperAnswer) {
     this.#socket = socket;
@@ -99,7 +99,8 @@ export class KeeperConnection implements Disposable {
         socket.dispose(); // it has just ended
       } else if (socket === undefined) {
         if (!starts) return undefined;
-        if (!isStarted) await startKeeper(folder);
+        // Loaded when it is needed: who finds a keeper opens its memory sooner.
+        if (!isStarted) await (await import("./keeper_start.ts")).startKeeper(folder);
         isStarted = true;
       }
       await sleep(LOOK_MILLISECONDS);
@@ -107,14 +108,12 @@ export class KeeperConnection implements Disposable {
     return undefined;
   }
 
-  /** Sends a request and waits for its answer. */
-  async ask(
-    request: KeeperRequest,
-    descriptors: readonly number[] = [],
-    waiting: KeeperWaiting = {},
-  ): Promise<Answered> {
+  /** Sends a request and waits for its answer, which comes after those of earlier requests. */
+  async ask(request: KeeperRequest, descriptors: readonly number[] = []): Promise<Answered> {
     this.tell(request, descriptors);
-    return await this.hear(waiting);
+    const answer = this.#last.then(() => this.hear());
+    this.#last = answer.catch(() => {});
+    return await answer;
   }
 
   /**
@@ -156,40 +155,6 @@ export class KeeperConnection implements Disposable {
         `${this.kit}, this kit is ${VERSION}; forget what it holds by that version, or stop it by ` +
         "`persisted stop` of the kit's command line",
     );
-  }
-}
-
-/** Returns a descriptor of a file without a name that holds a text, for the caller to close. */
-export function textFile(text: string): number {
-  return newFile(new TextEncoder().encode(text));
-}
-
-/** Returns a descriptor of a file without a name that holds bytes, for the caller to close. */
-export function newFile(bytes: Uint8Array<ArrayBuffer>): number {
-  const { memfd_create, pwrite, addressOf } = openSystem();
-  const descriptor = memfd_create(cString("vramkit-persisted"), MFD_CLOEXEC);
-  if (descriptor < 0) throw systemError("make a file in memory", lastErrno());
-  const address = addressOf(bytes, bytes, 0n);
-  const size = BigInt(bytes.byteLength);
-  if (pwrite(descriptor, address, size, 0n) === size) return descriptor;
-  const errno = lastErrno();
-  closeDescriptor(descriptor);
-  throw systemError("write a file in memory", errno);
-}
-
-/** Reads the text of a file without a name. */
-export function readText(descriptor: number): string {
-  const { pread, addressOf } = openSystem();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let at = 0;;) {
-    const part = new Uint8Array(1 << 16);
-    const count = Number(
-      pread(descriptor, addressOf(part, part, 0n), BigInt(part.length), BigInt(at)),
-    );
-    if (count <= 0) return text + decoder.decode();
-    text += decoder.decode(part.subarray(0, count), { stream: true });
-    at += count;
   }
 }
 

@@ -23,18 +23,29 @@ export function socketIn(folder: string): string {
   return `${folder}/keeper.sock`;
 }
 
+/** Returns the path of the file that the keeper has locked, with a line about what it holds. */
+export function lockIn(folder: string): string {
+  return `${folder}/keeper.lock`;
+}
+
+/** Returns the path of the folder of this user's keeper, which may not be there yet. */
+export function folderPath(): string {
+  const uid = openSystem().geteuid();
+  const session = readVariable("XDG_RUNTIME_DIR") ?? `${SESSIONS}/${uid}`;
+  const isOwn = session.startsWith("/") && ownerProblem(factsAt(session), uid) === undefined;
+  return isOwn ? `${session}/vramkit` : `${TEMPORARY}/vramkit-${uid}`;
+}
+
 /**
  * Returns the folder of this user's keeper, and makes it unless it is there.
  *
  * @throws PersistError when it belongs to another user, or others may use it.
  */
 export function keeperFolder(): string {
-  const uid = openSystem().geteuid();
-  const session = readVariable("XDG_RUNTIME_DIR") ?? `${SESSIONS}/${uid}`;
-  const isOwn = session.startsWith("/") && ownerProblem(factsAt(session), uid) === undefined;
-  const folder = isOwn ? `${session}/vramkit` : `${TEMPORARY}/vramkit-${uid}`;
-  openSystem().mkdir(cString(folder), OWN); // fails where it is there already
-  const problem = ownerProblem(factsAt(folder), uid);
+  const { geteuid, mkdir } = openSystem();
+  const folder = folderPath();
+  mkdir(cString(folder), OWN); // fails where it is there already
+  const problem = ownerProblem(factsAt(folder), geteuid());
   if (problem !== undefined) {
     throw new PersistError("no-keeper", `Cannot use ${folder} for persisted memory: ${problem}`);
   }

@@ -1,32 +1,15 @@
 // The program of the keeper: a process without CUDA, and without the kit's other modules, that holds the
-// descriptors of persisted memory. Its source is one class, given to Deno as text, so it uses nothing but
-// what it is given.
+// descriptors of persisted memory. Its source is two classes, given to Deno as text, so it uses nothing
+// but what it is given.
 
-import {
-  AF_UNIX,
-  ERRNO,
-  F,
-  FD_CLOEXEC,
-  KEEPER_CALLS,
-  LOCK,
-  MFD_CLOEXEC,
-  MSG,
-  O,
-  POLLIN,
-  RLIMIT_NOFILE,
-  SCM_RIGHTS,
-  SO_PEERCRED,
-  SOCK,
-  SOL_SOCKET,
-  SYS_PIDFD_OPEN,
-} from "../../ffi/host.ts";
 import { VERSION } from "../words/version.ts";
+import { type KeeperPlace, KeeperSystem, systemTask } from "./keeper_system.ts";
 import {
+  type AsleepFacts,
   type KeeperAnswer,
   type KeeperRequest,
   type KeptFacts,
   MOST_DESCRIPTORS,
-  MOST_MESSAGE_BYTES,
   type Opener,
   PAGE_BYTES,
   SLOT_BYTES,
@@ -34,43 +17,13 @@ import {
   type Taint,
 } from "./keeper_words.ts";
 
-/** Numbers of the system, for a program that imports nothing. */
-const SYSTEM = {
-  AF_UNIX,
-  ECONNREFUSED: ERRNO.ECONNREFUSED,
-  EAGAIN: ERRNO.EAGAIN,
-  F_GETFD: F.GETFD,
-  FD_CLOEXEC,
-  LOCK_EX_NB: LOCK.EX | LOCK.NB,
-  MFD_CLOEXEC,
-  MSG_DONTWAIT: MSG.DONTWAIT,
-  MSG_NOSIGNAL: MSG.NOSIGNAL,
-  MSG_CMSG_CLOEXEC: MSG.CMSG_CLOEXEC,
-  OPEN_LOCK: O.RDWR | O.CREAT | O.CLOEXEC,
-  POLLIN,
-  RLIMIT_NOFILE,
-  SCM_RIGHTS,
-  SO_PEERCRED,
-  SOCKET_KIND: SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK,
-  SOCKET_FLAGS: SOCK.CLOEXEC | SOCK.NONBLOCK,
-  SOL_SOCKET,
-  SYS_PIDFD_OPEN: Number(SYS_PIDFD_OPEN),
-} as const;
-
 /** What the program is told. */
 interface KeeperTask {
-  /** Name or path of the C library. */
-  readonly library: string;
-  readonly calls: Deno.ForeignLibraryInterface;
-  readonly system: typeof SYSTEM;
-  /** Folder of the socket and the lock. */
-  readonly folder: string;
   readonly kit: string;
   /** Seconds of holding nothing, with nobody connected, after which it ends. */
   readonly idleSeconds: number;
   readonly protocol: number;
   readonly mostDescriptors: number;
-  readonly mostMessageBytes: number;
   readonly pageBytes: number;
   readonly slotBytes: number;
   readonly slotState: typeof SLOT_STATE;
@@ -79,15 +32,25 @@ interface KeeperTask {
 /** Memory that is kept under a name. */
 interface Entry {
   readonly key: string;
-  facts: Omit<KeptFacts, "openers" | "taint" | "asleep">;
-  descriptors: number[];
+  readonly facts: Omit<KeptFacts, "openers" | "taint" | "asleep">;
+  descriptors: readonly number[];
   /** The description of its contents, and the page of its states. */
   readonly files: readonly [description: number, page: number];
   readonly openers: Map<Client, number>;
   /** Processes that had it open, until they are over: their descriptors, and places in the page. */
   readonly ending: Map<number, number>;
   taint: Taint | null;
-  asleep: { readonly client: Client; readonly where: string } | null;
+  asleep: Asleep | null;
+}
+
+/** Memory that goes to sleep, sleeps or wakes. */
+interface Asleep extends AsleepFacts {
+  /** Who has its contents, or reads them; undefined when they are in a file and that one has gone. */
+  client: Client | undefined;
+  /** Whether its descriptors were given back. */
+  isAway: boolean;
+  /** Whether a client reads it from its file. */
+  isWaking: boolean;
 }
 
 /** Memory that is on its way: it counts when its last descriptor is there. */
@@ -120,65 +83,52 @@ interface Client {
   coming: Coming | undefined;
 }
 
-type Calls = Deno.DynamicLibrary<typeof KEEPER_CALLS>["symbols"];
-
 /**
  * Holds descriptors, names and descriptions, and answers programs of the same user. Its functions are methods
- * or have no name: a bundler that keeps names would wrap others in a helper, which its text lacks.
+ * or have no name, as those of {@link KeeperSystem}.
  */
 class Keeper {
+  readonly #system: KeeperSystem;
   readonly #task: KeeperTask;
-  readonly #calls: Calls;
   readonly #entries = new Map<string, Entry>();
   readonly #clients = new Map<number, Client>();
-  #listener = -1;
-  #inode = 0n;
   #isOver = false;
-  /** What the last message points to. */
-  kept: readonly object[] = [];
 
-  constructor(task: KeeperTask) {
+  constructor(system: KeeperSystem, task: KeeperTask) {
+    this.#system = system;
     this.#task = task;
-    this.#calls = Deno.dlopen(task.library, task.calls).symbols as Calls;
   }
 
   /** Keeps until it is told to end, or there has been nothing to do for long. */
   async run(): Promise<void> {
-    this.#calls.errnoLocation(); // binding it later would change errno
-    this.#closeInherited();
+    const system = this.#system;
+    system.closeInherited();
     // One that ends just now has its lock a little longer than its socket; one that begins gets that soon.
-    for (let tries = 0; !this.#lock(); tries++) {
-      if (tries === 100 || this.#inodeOf(`${this.#task.folder}/keeper.sock`) !== 0n) return;
+    for (let tries = 0; !system.lock(); tries++) {
+      if (tries === 100 || system.hasSocket) return;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    if (!this.#listen()) return;
+    this.#noteTotals();
+    if (!system.listen()) return;
     let idleSince = performance.now();
     while (!this.#isOver) {
       const { idleSeconds } = this.#task;
       const isIdle = this.#entries.size === 0 && this.#clients.size === 0;
       if (!isIdle) idleSince = performance.now();
       const left = idleSeconds * 1000 - (performance.now() - idleSince);
-      if (left <= 0 || !this.#isReachable()) break;
+      if (left <= 0 || !system.isReachable) break;
       await this.#wait(isIdle ? Math.min(left, 60_000) : 60_000);
     }
-    this.#end();
+    system.end();
   }
 
   /** Waits for whoever speaks, connects or ends, and serves it. */
   async #wait(milliseconds: number): Promise<void> {
+    const { listener } = this.#system;
     const ending = [...this.#allEntries()].flatMap(({ ending }) => [...ending.keys()]);
-    const watched = [this.#listener, ...this.#clients.keys(), ...ending];
-    const polled = new DataView(new ArrayBuffer(watched.length * 8));
-    for (const [at, descriptor] of watched.entries()) {
-      polled.setInt32(at * 8, descriptor, true);
-      polled.setInt16(at * 8 + 4, this.#task.system.POLLIN, true);
-    }
-    const timeout = Math.ceil(milliseconds) + 1;
-    const bytes = new Uint8Array(polled.buffer);
-    await this.#calls.poll(bytes, BigInt(watched.length), timeout);
-    const ready = watched.filter((_, at) => polled.getInt16(at * 8 + 6, true) !== 0);
-    for (const descriptor of ready) {
-      if (descriptor === this.#listener) await this.#accept();
+    const watched = [listener, ...this.#clients.keys(), ...ending];
+    for (const descriptor of await this.#system.poll(watched, milliseconds)) {
+      if (descriptor === listener) await this.#accept();
       else if (this.#clients.has(descriptor)) this.#hear(this.#clients.get(descriptor) as Client);
       else this.#noteEnd(descriptor);
     }
@@ -186,17 +136,12 @@ class Keeper {
   }
 
   async #accept(): Promise<void> {
-    const { SOCKET_FLAGS, SYS_PIDFD_OPEN } = this.#task.system;
-    const socket = this.#calls.accept4(this.#listener, null, null, SOCKET_FLAGS);
+    const accepted = this.#system.accept();
+    if (accepted === undefined) return;
     // With too many descriptors open, who waits would be heard of again at once, and nothing could be done.
-    if (socket < 0) return await new Promise((resolve) => setTimeout(resolve, 100));
-    const { pid, uid } = this.#peerOf(socket);
-    if (uid !== this.#calls.geteuid()) return void this.#calls.close(socket);
-    const process = Number(this.#calls.pidfd_open(BigInt(SYS_PIDFD_OPEN), pid, 0));
-    this.#clients.set(socket, {
-      socket,
-      pid,
-      process,
+    if (accepted.socket < 0) return await new Promise((resolve) => setTimeout(resolve, 100));
+    this.#clients.set(accepted.socket, {
+      ...accepted,
       isGreeted: false,
       hasLetGo: false,
       want: undefined,
@@ -209,10 +154,10 @@ class Keeper {
 
   /** Takes the next message of a client, and answers it. */
   #hear(client: Client): void {
-    const received = this.#receive(client.socket);
+    const received = this.#system.receive(client.socket);
     if (received === undefined) return;
     const { text, descriptors } = received;
-    let answer: KeeperAnswer | object | undefined;
+    let answer: KeeperAnswer | object = {};
     let sent: readonly number[] = [];
     let taken = 0;
     try {
@@ -224,8 +169,12 @@ class Keeper {
           client.isGreeted = true;
           answer = { vramkit: this.#task.protocol, kit: this.#task.kit, pid: Deno.pid };
           break;
-        case "list":
-          return this.#sendList(client);
+        case "list": {
+          const list = [...this.#entries.values()].map((entry) => this.#factsOf(entry));
+          const text = JSON.stringify(list);
+          if (!this.#system.sendText(client.socket, { found: true }, text)) this.#leave(client);
+          return;
+        }
         case "stop":
           this.#isOver = true;
           answer = { found: true };
@@ -245,14 +194,10 @@ class Keeper {
           client.want = { key: device + "\n" + name, anew, name, device };
           return; // answered when it can be
         }
-        case "more": {
-          const { entry } = client;
-          sent =
-            entry?.descriptors.slice(request.from, request.from + this.#task.mostDescriptors) ??
-              [];
+        case "more":
+          sent = this.#descriptorsFrom(client.entry, request.from, this.#task.mostDescriptors);
           answer = { found: sent.length > 0 };
           break;
-        }
         case "publish":
           answer = this.#prepare(client, request, descriptors);
           taken = "refused" in answer ? 0 : descriptors.length;
@@ -266,6 +211,8 @@ class Keeper {
         case "sleep":
           answer = this.#putAsleep(client, request.where);
           break;
+        case "away":
+          return this.#sendAway(client, request.file);
         case "wake":
           answer = this.#awaken(client, request.descriptorCount);
           break;
@@ -275,9 +222,9 @@ class Keeper {
     } catch {
       return this.#leave(client); // no program of the kit sends that
     } finally {
-      for (const descriptor of descriptors.slice(taken)) this.#calls.close(descriptor);
+      this.#system.close(...descriptors.slice(taken));
     }
-    if (!this.#send(client.socket, answer, sent)) this.#leave(client);
+    if (!this.#system.send(client.socket, answer, sent)) this.#leave(client);
   }
 
   /** Answers those that wait, in the order in which they asked: there is one maker of a name at a time. */
@@ -285,31 +232,28 @@ class Keeper {
     for (const client of [...this.#clients.values()]) {
       const { want, isMaking } = client;
       if (want === undefined || isMaking || client.entry !== undefined) continue;
-      const makers = [...this.#clients.values()];
-      if (makers.some((other) => other.isMaking && other.want?.key === want.key)) {
-        this.#tell(client, "making", []);
+      const others = [...this.#clients.values()];
+      const isMade = others.some((other) => other.isMaking && other.want?.key === want.key);
+      const entry = this.#entries.get(want.key);
+      if (isMade || (entry?.asleep?.isWaking === true && !want.anew)) {
+        this.#tell(client, { state: "making", pids: [] });
         continue;
       }
-      const entry = this.#entries.get(want.key);
       if (entry === undefined || want.anew) {
         client.isMaking = true;
-        if (!this.#send(client.socket, { state: "make" })) this.#leave(client);
+        if (!this.#system.send(client.socket, { state: "make" })) this.#leave(client);
         continue;
       }
-      if (entry.asleep !== null) {
+      if (entry.asleep?.client !== undefined) {
         client.want = undefined;
         const answer = { state: "asleep", facts: this.#factsOf(entry) };
-        if (!this.#send(client.socket, answer)) this.#leave(client);
+        if (!this.#system.send(client.socket, answer)) this.#leave(client);
         continue;
       }
       if (entry.ending.size > 0) { // what a dead process had queued may still run
-        this.#tell(
-          client,
-          "ending",
-          [...entry.ending.values()].map((slot) => {
-            return this.#readSlot(entry, slot)[0] ?? 0;
-          }),
-        );
+        const slots = [...entry.ending.values()];
+        const pids = slots.map((slot) => this.#readSlot(entry, slot)[0] ?? 0);
+        this.#tell(client, { state: "ending", pids });
         continue;
       }
       client.want = undefined;
@@ -318,23 +262,27 @@ class Keeper {
   }
 
   /** Tells a client once what it waits for. */
-  #tell(client: Client, state: "making" | "ending", pids: readonly number[]): void {
-    if (client.toldOf === state) return;
-    client.toldOf = state;
-    if (!this.#send(client.socket, { state, pids })) this.#leave(client);
+  #tell(client: Client, answer: KeeperAnswer): void {
+    if (client.toldOf === answer.state) return;
+    client.toldOf = answer.state;
+    if (!this.#system.send(client.socket, answer)) this.#leave(client);
   }
 
+  /** Hands memory out, or asks its opener to read it from its file. */
   #open(client: Client, entry: Entry): void {
     const facts = this.#factsOf(entry);
     const slot = this.#takeSlot(client, entry);
-    if (slot === undefined) {
-      const pids = [...entry.openers.keys()].map(({ pid }) => pid);
-      if (!this.#send(client.socket, { refused: "openers", pids })) this.#leave(client);
-      return;
+    const pids = [...entry.openers.keys()].map(({ pid }) => pid);
+    if (slot !== undefined && entry.asleep !== null) {
+      entry.asleep.client = client;
+      entry.asleep.isWaking = true;
     }
-    if (!this.#send(client.socket, { state: "there", facts, slot }, entry.files)) {
-      this.#leave(client);
-    }
+    const answer = slot === undefined
+      ? { refused: "openers", pids }
+      : { state: "there", facts, slot };
+    const first = this.#descriptorsFrom(entry, 0, this.#task.mostDescriptors - entry.files.length);
+    const sent = slot === undefined ? [] : [...entry.files, ...first];
+    if (!this.#system.send(client.socket, answer, sent)) this.#leave(client);
   }
 
   /** Gives a client a place in the page of an entry; undefined when all are taken. */
@@ -348,6 +296,10 @@ class Keeper {
     entry.openers.set(client, slot);
     this.#writeSlot(entry, slot, [client.pid, slotState.clean]);
     return slot;
+  }
+
+  #descriptorsFrom(entry: Entry | undefined, from: number, most: number): readonly number[] {
+    return entry?.descriptors.slice(from, from + most) ?? [];
   }
 
   /** Takes the head of new memory: its descriptors follow, and nothing is kept before the last one. */
@@ -405,6 +357,7 @@ class Keeper {
     };
     this.#forget(key); // what this replaces
     this.#entries.set(key, entry);
+    this.#noteTotals();
     client.want = undefined;
     client.isMaking = false;
     const slot = this.#takeSlot(client, entry) ?? 0;
@@ -413,39 +366,52 @@ class Keeper {
 
   /** Takes the descriptors of memory that was asleep. */
   #renew({ entry }: Client, { descriptors }: Coming): KeeperAnswer {
-    if (entry !== undefined && this.#isListed(entry)) entry.descriptors = [...descriptors];
-    else this.#closeAll(descriptors); // it was forgotten meanwhile
+    if (entry !== undefined && this.#isListed(entry)) entry.descriptors = descriptors;
+    else this.#system.close(...descriptors); // it was forgotten meanwhile
     if (entry !== undefined) entry.asleep = null;
+    this.#noteTotals();
     return { found: true };
   }
 
+  /** Begins a sleep: nobody else opens it from here on, and its memory is there until it is away. */
   #putAsleep(client: Client, where: string): KeeperAnswer {
-    const { entry } = client;
-    if (entry === undefined || entry.asleep !== null || !this.#isListed(entry)) {
-      return { refused: "asleep" };
-    }
+    const { entry, pid } = client;
+    if (entry === undefined || entry.asleep !== null) return { refused: "asleep" };
     const others = [...entry.openers.keys()].filter((other) => other !== client);
     if (others.length > 0) return { refused: "open", pids: others.map(({ pid }) => pid) };
-    this.#closeAll(entry.descriptors.splice(0));
-    entry.asleep = { client, where };
+    if (!this.#isListed(entry)) return { found: false };
+    entry.asleep = { pid, where, file: null, client, isAway: false, isWaking: false };
     return { found: true };
   }
 
+  /** Gives the memory back of what sleeps now: its contents are where the client says. */
+  #sendAway(client: Client, file: AsleepFacts["file"]): void {
+    const { entry } = client;
+    if (entry?.asleep?.client !== client) return;
+    this.#system.close(...entry.descriptors);
+    entry.descriptors = [];
+    entry.asleep = { ...entry.asleep, file, isAway: true };
+    this.#noteTotals();
+  }
+
+  /** Announces the descriptors of memory that is back; what was never away needs none. */
   #awaken(client: Client, descriptorCount: number): KeeperAnswer {
     const { entry } = client;
     if (entry?.asleep?.client !== client) return { refused: "asleep" };
+    if (!entry.asleep.isAway) {
+      entry.asleep = null;
+      return { found: false };
+    }
     const refusal = this.#refusalOf(descriptorCount);
     if (refusal !== undefined) return refusal;
     client.coming = { descriptorCount, descriptors: [], files: [], made: undefined };
-    return { found: true };
+    return descriptorCount === 0 ? this.#finish(client) : { found: true };
   }
 
   /** Refuses more descriptors than the system leaves this process, before one is taken. */
   #refusalOf(descriptorCount: number): KeeperAnswer | undefined {
     if (!Number.isSafeInteger(descriptorCount) || descriptorCount < 0) return { refused: "words" };
-    const cell = new BigUint64Array(2);
-    this.#calls.getrlimit(this.#task.system.RLIMIT_NOFILE, cell);
-    const limit = Number(cell[0]);
+    const limit = this.#system.mostFiles;
     let used = 64 + 2 * this.#clients.size; // its own, and those of connections
     for (const { descriptors, ending } of this.#allEntries()) {
       used += descriptors.length + ending.size + 2;
@@ -459,7 +425,9 @@ class Keeper {
     const entry = this.#entries.get(key);
     if (entry === undefined) return { found: false, pids: [] };
     this.#entries.delete(key);
-    this.#closeAll(entry.descriptors.splice(0));
+    this.#noteTotals();
+    this.#system.close(...entry.descriptors);
+    entry.descriptors = [];
     this.#closeIfOver(entry);
     return { found: true, pids: [...entry.openers.keys()].map(({ pid }) => pid) };
   }
@@ -467,22 +435,28 @@ class Keeper {
   /** Ends a connection: whoever had something open has let go, or is dead. */
   #leave(client: Client): void {
     if (!this.#clients.delete(client.socket)) return;
-    this.#calls.close(client.socket);
     const { descriptors = [], files = [] } = client.coming ?? {};
-    this.#closeAll([...descriptors, ...files]);
+    this.#system.close(client.socket, ...descriptors, ...files);
     const { entry } = client;
     let isWatched = false;
     if (entry !== undefined) {
       const slot = entry.openers.get(client) ?? 0;
       entry.openers.delete(client);
       this.#noteTaint(entry, slot);
-      if (entry.asleep?.client === client) this.#forget(entry.key);
+      if (entry.asleep?.client === client) this.#leaveAsleep(entry, entry.asleep);
       isWatched = client.process >= 0 && !client.hasLetGo && this.#isListed(entry);
       if (isWatched) entry.ending.set(client.process, slot);
       else this.#writeSlot(entry, slot, [0, 0]);
       this.#closeIfOver(entry);
     }
-    if (!isWatched && client.process >= 0) this.#calls.close(client.process);
+    if (!isWatched && client.process >= 0) this.#system.close(client.process);
+  }
+
+  /** Keeps what sleeps in a file, or has not left yet; any other contents have gone with their process. */
+  #leaveAsleep(entry: Entry, asleep: Asleep): void {
+    if (!asleep.isAway) entry.asleep = null;
+    else if (asleep.file === null) this.#forget(entry.key);
+    else entry.asleep = { ...asleep, client: undefined, isWaking: false };
   }
 
   /** Notes that a process is over that had something open. */
@@ -491,7 +465,7 @@ class Keeper {
       const slot = entry.ending.get(process);
       if (slot === undefined) continue;
       entry.ending.delete(process);
-      this.#calls.close(process);
+      this.#system.close(process);
       this.#writeSlot(entry, slot, [0, 0]);
     }
   }
@@ -508,7 +482,7 @@ class Keeper {
 
   #closeIfOver(entry: Entry): void {
     if (this.#isListed(entry) || entry.openers.size > 0) return;
-    this.#closeAll([...entry.files, ...entry.ending.keys()]);
+    this.#system.close(...entry.files, ...entry.ending.keys());
     entry.ending.clear();
   }
 
@@ -529,202 +503,57 @@ class Keeper {
       const [, state = 0] = this.#readSlot(entry, slot);
       return { pid, state: (words as Record<number, Opener["state"]>)[state] ?? "clean" };
     });
-    const { asleep: sleeper, taint } = entry;
-    const asleep = sleeper === null ? null : { pid: sleeper.client.pid, where: sleeper.where };
-    const byteLength = asleep === null ? entry.facts.byteLength : 0;
-    return { ...entry.facts, byteLength, openers, taint, asleep };
+    const { facts, taint, asleep } = entry;
+    const byteLength = asleep?.isAway === true ? 0 : facts.byteLength;
+    const shown = asleep === null
+      ? null
+      : { pid: asleep.pid, where: asleep.where, file: asleep.file };
+    return { ...facts, byteLength, openers, taint, asleep: shown };
   }
 
-  #sendList(client: Client): void {
-    const text = JSON.stringify([...this.#entries.values()].map((entry) => this.#factsOf(entry)));
-    const bytes = new TextEncoder().encode(text);
-    const name = new TextEncoder().encode("vramkit-persisted\0");
-    const file = this.#calls.memfd_create(name, this.#task.system.MFD_CLOEXEC);
-    const isWritten = Number(this.#calls.pwrite(file, bytes, BigInt(bytes.byteLength), 0n)) ===
-      bytes.byteLength;
-    const isSent = isWritten && this.#send(client.socket, { found: true }, [file]);
-    if (file >= 0) this.#calls.close(file);
-    if (!isSent) this.#leave(client);
+  /** Notes the bytes of each device, for errors of programs that lack memory. */
+  #noteTotals(): void {
+    const totals: Record<string, number> = {};
+    for (const { facts, asleep } of this.#entries.values()) {
+      if (asleep?.isAway === true) continue;
+      totals[facts.device] = (totals[facts.device] ?? 0) + facts.byteLength;
+    }
+    this.#system.note(JSON.stringify(totals));
   }
 
   #readSlot({ files: [, page] }: Entry, slot: number): Int32Array {
-    const cell = new Int32Array(2);
-    this.#calls.pread(page, cell, 8n, BigInt(slot * this.#task.slotBytes));
-    return cell;
+    return this.#system.read(page, slot * this.#task.slotBytes);
   }
 
   #writeSlot({ files: [, page] }: Entry, slot: number, words: readonly [number, number]): void {
-    this.#calls.pwrite(page, new Int32Array(words), 8n, BigInt(slot * this.#task.slotBytes));
-  }
-
-  /** Makes this the only keeper of the folder; returns whether it is. */
-  #lock(): boolean {
-    const { folder, system: { LOCK_EX_NB, OPEN_LOCK } } = this.#task;
-    const lock = this.#calls.open(this.#text(`${folder}/keeper.lock`), OPEN_LOCK, 0o600);
-    if (lock >= 0 && this.#calls.flock(lock, LOCK_EX_NB) === 0) return true;
-    if (lock >= 0) this.#calls.close(lock);
-    return false;
-  }
-
-  /** Listens; returns whether it does. */
-  #listen(): boolean {
-    const { folder, system: { AF_UNIX, SOCKET_KIND } } = this.#task;
-    const path = `${folder}/keeper.sock`;
-    this.#calls.umask(0o077);
-    this.#calls.unlink(this.#text(path)); // of a keeper that was killed
-    this.#listener = this.#calls.socket(AF_UNIX, SOCKET_KIND, 0);
-    const name = new TextEncoder().encode(path);
-    const address = new Uint8Array(2 + name.byteLength + 1);
-    new DataView(address.buffer).setUint16(0, AF_UNIX, true);
-    address.set(name, 2);
-    if (this.#calls.bind(this.#listener, address, address.byteLength) !== 0) return false;
-    this.#inode = this.#inodeOf(path);
-    return this.#calls.listen(this.#listener, 64) === 0;
-  }
-
-  /** Returns whether programs still find it: nobody else could ever give its memory back. */
-  #isReachable(): boolean {
-    return this.#inodeOf(`${this.#task.folder}/keeper.sock`) === this.#inode;
-  }
-
-  #inodeOf(path: string): bigint {
-    const facts = new DataView(new ArrayBuffer(256));
-    const status = this.#calls.statx(-100, this.#text(path), 0x100, 0x7ff, facts);
-    return status === 0 ? facts.getBigUint64(32, true) : 0n;
-  }
-
-  #end(): void {
-    if (this.#isReachable()) this.#calls.unlink(this.#text(`${this.#task.folder}/keeper.sock`));
-    Deno.exit(0); // the system closes all else
-  }
-
-  /**
-   * Closes what came from the program that started this one: a driver's descriptors would keep its
-   * context, and a pipe's reader would wait. Those of the runtime end with exec.
-   */
-  #closeInherited(): void {
-    const { F_GETFD, FD_CLOEXEC } = this.#task.system;
-    for (let descriptor = 3; descriptor < 4096; descriptor++) {
-      const flags = this.#calls.fcntl(descriptor, F_GETFD, 0);
-      if (flags < 0 || (flags & FD_CLOEXEC) !== 0) continue;
-      const target = new Uint8Array(64);
-      const path = this.#text(`/proc/self/fd/${descriptor}`);
-      const count = Number(this.#calls.readlink(path, target, 64n));
-      const name = new TextDecoder().decode(target.subarray(0, Math.max(0, count)));
-      if (name !== "/dev/null") this.#calls.close(descriptor);
-    }
-  }
-
-  #peerOf(socket: number): { readonly pid: number; readonly uid: number } {
-    const { SOL_SOCKET, SO_PEERCRED } = this.#task.system;
-    const cell = new Int32Array(3);
-    const size = new Uint32Array([12]);
-    const status = this.#calls.getsockopt(socket, SOL_SOCKET, SO_PEERCRED, cell, size);
-    return { pid: cell[0] ?? 0, uid: status === 0 ? (cell[1] ?? -1) >>> 0 : -1 };
-  }
-
-  #closeAll(descriptors: readonly number[]): void {
-    for (const descriptor of descriptors) this.#calls.close(descriptor);
-  }
-
-  #send(socket: number, answer: object | undefined, descriptors: readonly number[] = []): boolean {
-    const { MSG_DONTWAIT, MSG_NOSIGNAL, SCM_RIGHTS, SOL_SOCKET } = this.#task.system;
-    const bytes = new TextEncoder().encode(JSON.stringify(answer));
-    const used = 16 + 4 * descriptors.length;
-    const control = new DataView(new ArrayBuffer((used + 7) & ~7));
-    control.setBigUint64(0, BigInt(used), true);
-    control.setInt32(8, SOL_SOCKET, true);
-    control.setInt32(12, SCM_RIGHTS, true);
-    for (const [at, descriptor] of descriptors.entries()) {
-      control.setInt32(16 + 4 * at, descriptor, true);
-    }
-    const controlBytes = descriptors.length === 0 ? 0 : control.byteLength;
-    const head = this.#message(bytes, new Uint8Array(control.buffer, 0, controlBytes));
-    const flags = MSG_DONTWAIT | MSG_NOSIGNAL;
-    return Number(this.#calls.sendmsg(socket, head, flags)) === bytes.byteLength;
-  }
-
-  /** Receives a message; an empty text at the end of the connection, undefined when there is none yet. */
-  #receive(socket: number): { text: string; descriptors: number[] } | undefined {
-    const { mostDescriptors, mostMessageBytes, system } = this.#task;
-    const { MSG_DONTWAIT, MSG_CMSG_CLOEXEC, SCM_RIGHTS, SOL_SOCKET, EAGAIN } = system;
-    const bytes = new Uint8Array(mostMessageBytes);
-    const control = new Uint8Array(16 + 4 * mostDescriptors + 8);
-    const head = this.#message(bytes, control);
-    const count = Number(this.#calls.recvmsg(socket, head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
-    if (count < 0) {
-      const errno = new Int32Array(1);
-      this.#calls.copyOut(errno, this.#calls.errnoLocation(), 4n);
-      if (errno[0] === EAGAIN) return undefined;
-    }
-    const descriptors: number[] = [];
-    const view = new DataView(control.buffer);
-    const end = count < 0 ? 0 : Number(new DataView(head.buffer).getBigUint64(40, true));
-    for (let at = 0; at + 16 <= end;) {
-      const length = Number(view.getBigUint64(at, true));
-      if (length < 16) break;
-      const isRights = view.getInt32(at + 8, true) === SOL_SOCKET &&
-        view.getInt32(at + 12, true) === SCM_RIGHTS;
-      for (let i = at + 16; isRights && i + 4 <= Math.min(end, at + length); i += 4) {
-        descriptors.push(view.getInt32(i, true));
-      }
-      at += (length + 7) & ~7;
-    }
-    const text = new TextDecoder().decode(bytes.subarray(0, Math.max(0, count)));
-    return { text, descriptors };
-  }
-
-  /** Writes a `struct msghdr`, and keeps what it points to until the next one. */
-  #message(
-    bytes: Uint8Array<ArrayBuffer>,
-    control: Uint8Array<ArrayBuffer>,
-  ): Uint8Array<ArrayBuffer> {
-    const piece = new BigUint64Array([this.#addressOf(bytes), BigInt(bytes.byteLength)]);
-    const head = new Uint8Array(56);
-    const view = new DataView(head.buffer);
-    view.setBigUint64(16, this.#addressOf(piece), true);
-    view.setBigUint64(24, 1n, true);
-    if (control.byteLength > 0) {
-      view.setBigUint64(32, this.#addressOf(control), true);
-      view.setBigUint64(40, BigInt(control.byteLength), true);
-    }
-    this.kept = [piece, bytes, control];
-    return head;
-  }
-
-  #addressOf(array: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): bigint {
-    return this.#calls.addressOf(array, array, 0n);
-  }
-
-  #text(text: string): Uint8Array<ArrayBuffer> {
-    return new TextEncoder().encode(`${text}\0`);
+    this.#system.write(page, slot * this.#task.slotBytes, words);
   }
 }
 
 /** Where a keeper listens, and how long it waits for something to keep. */
-export interface KeeperOrder {
-  /** Name or path of the C library. */
-  readonly library: string;
-  readonly folder: string;
+export interface KeeperOrder extends KeeperPlace {
   readonly idleSeconds: number;
   readonly protocol: number;
 }
 
 /** Returns the text of a keeper's program, for the standard input of a Deno. */
-export function keeperProgram(order: KeeperOrder): string {
+export function keeperProgram({ idleSeconds, protocol, ...place }: KeeperOrder): string {
   const task: KeeperTask = {
-    ...order,
-    calls: KEEPER_CALLS,
-    system: SYSTEM,
+    idleSeconds,
+    protocol,
     kit: VERSION,
     mostDescriptors: MOST_DESCRIPTORS,
-    mostMessageBytes: MOST_MESSAGE_BYTES,
     pageBytes: PAGE_BYTES,
     slotBytes: SLOT_BYTES,
     slotState: SLOT_STATE,
   };
-  // A bundler that keeps names adds a static block, with a helper of its own.
-  const source = `${Keeper}`.replaceAll(/\bstatic\s*\{[^{}]*\}/g, "");
+  const told = [systemTask(place), task].map((data) => JSON.stringify(data));
   // The call comes last: a text that was cut off does nothing.
-  return `const Keeper = ${source};\nawait new Keeper(${JSON.stringify(task)}).run();\n`;
+  return `const System = ${textOf(KeeperSystem)};\nconst Keeper = ${textOf(Keeper)};\n` +
+    `await new Keeper(new System(${told[0]}), ${told[1]}).run();\n`;
+}
+
+/** Returns the source of a class; a bundler that keeps names adds a static block, with a helper of its own. */
+function textOf(source: typeof KeeperSystem | typeof Keeper): string {
+  return `${source}`.replaceAll(/\bstatic\s*\{[^{}]*\}/g, "");
 }

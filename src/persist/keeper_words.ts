@@ -1,8 +1,10 @@
 // The words between programs and the keeper of persisted memory: JSON in messages of a socket, with
 // descriptors beside them. Texts that may be long travel in files without names.
 
+import type { LoadedFile } from "../disk/loaded_files.ts";
+
 /** Version of this protocol; a keeper of another one is named, listed and stopped, and nothing more. */
-export const KEEPER_PROTOCOL = 1;
+export const KEEPER_PROTOCOL = 2;
 
 /** The most descriptors that go with one message. */
 export const MOST_DESCRIPTORS = 64;
@@ -37,10 +39,12 @@ export interface Opener {
 
 /** The place of persisted memory that is asleep. */
 export interface AsleepFacts {
-  /** The process that has its contents. */
+  /** The process that put it to sleep. */
   readonly pid: number;
-  /** Where they are: `"host memory"`, or a file. */
+  /** Where its contents are: `"host memory"`, or a file. */
   readonly where: string;
+  /** The file that has them, by which they outlive that process; null for any other place. */
+  readonly file: LoadedFile | null;
 }
 
 /** What the keeper tells about a name in a list. */
@@ -84,6 +88,7 @@ export type KeeperRequest =
   }
   | { readonly op: "part" }
   | { readonly op: "sleep"; readonly where: string }
+  | { readonly op: "away"; readonly file: LoadedFile | null }
   | { readonly op: "wake"; readonly descriptorCount: number };
 
 /** An answer of the keeper. */

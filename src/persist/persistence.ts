@@ -5,7 +5,7 @@ import type { LoadedFile } from "../disk/loaded_files.ts";
 import { formatBytes, visibleText } from "../words/format.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import type { AsleepFacts, KeptFacts, Opener, Taint, Wholeness } from "./keeper_words.ts";
+import type { KeptFacts, Opener, Taint, Wholeness } from "./keeper_words.ts";
 import { originWords, type PersistOrigin, timeWords } from "./origin.ts";
 
 /** The parts of a {@link Persistence}. */
@@ -15,6 +15,8 @@ export interface PersistenceFields {
   readonly wasThere: boolean;
   /** Reads who has it open now; undefined for memory that this program has not open. */
   readonly readOpeners?: (() => readonly Opener[]) | undefined;
+  /** Reads where its contents are while this program has put it to sleep. */
+  readonly readAsleep?: (() => string | undefined) | undefined;
 }
 
 /**
@@ -43,12 +45,12 @@ export class Persistence {
   /** Whether it was there before the call that returned it. */
   readonly wasThere: boolean;
   readonly #taint: Taint | null;
-  readonly #asleep: AsleepFacts | null;
+  readonly #readAsleep: () => string | undefined;
   readonly #readOpeners: () => readonly Opener[];
 
   /** @ignore Adopts the keeper's facts. */
   constructor(parts: Parts<PersistenceFields>) {
-    const { facts, wasThere, readOpeners } = partsOf(parts, new.target);
+    const { facts, wasThere, readOpeners, readAsleep } = partsOf(parts, new.target);
     const { name, device, byteLength, what, madeAt, madeBy, descriptorCount } = facts;
     const { files, key }: PersistOrigin = JSON.parse(facts.origin);
     this.name = name;
@@ -62,7 +64,7 @@ export class Persistence {
     this.descriptorCount = descriptorCount;
     this.wasThere = wasThere;
     this.#taint = facts.taint;
-    this.#asleep = facts.asleep;
+    this.#readAsleep = readAsleep ?? (() => facts.asleep?.where);
     this.#readOpeners = readOpeners ?? (() => facts.openers);
     refuseCloning(this);
   }
@@ -90,7 +92,7 @@ export class Persistence {
 
   /** Where its contents are while it is asleep: `"host memory"`, or a file; undefined while it is not. */
   get asleepIn(): string | undefined {
-    return this.#asleep?.where;
+    return this.#readAsleep();
   }
 
   /** Returns it as plain data. */

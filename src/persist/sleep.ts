@@ -3,6 +3,7 @@
 import { blockOf, GpuBuffer } from "../buffers/gpu_buffer.ts";
 import { pathOf } from "../disk/file_path.ts";
 import type { FilePath } from "../disk/file_path.ts";
+import type { LoadedFile } from "../disk/loaded_files.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { hasFields } from "../interop/named_buffers.ts";
@@ -17,8 +18,8 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { classNameOf, describeValue, formatCount, visibleText } from "../words/format.ts";
 import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
-import { openedBehind, type OpenPersisted, sendChunks } from "./persist.ts";
-import { MOST_DESCRIPTORS } from "./keeper_words.ts";
+import { sendChunks } from "./making.ts";
+import { openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
 import { PersistError } from "./persist_error.ts";
 import { Sleeper, sleeperOf, type SleepPart } from "./sleeper.ts";
 
@@ -50,8 +51,16 @@ export interface SleepTag {
   readonly tag: string;
 }
 
-/** What can be put to sleep: a buffer, a model, an object of named buffers, or all memory of a tag. */
-export type Sleepable = GpuBuffer | SafetensorsModel | Readonly<Record<string, unknown>> | SleepTag;
+/**
+ * What can be put to sleep: a buffer, a model, an object of named buffers, what `gpu.persist()` returned, or all
+ * memory of a tag.
+ */
+export type Sleepable =
+  | GpuBuffer
+  | SafetensorsModel
+  | Readonly<Record<string, unknown>>
+  | Persisted<unknown>
+  | SleepTag;
 
 /**
  * Puts memory to sleep behind what was queued. Resolves when it is away, or when a use has woken it.
@@ -68,7 +77,6 @@ export async function sleepMemory(
   const { to = "host", onUse = "wake" } = options;
   const path = to === "file" ? filePath(options.path) : "";
   const { name, allocations } = blocksOf(context, target, "sleep");
-  const opened = openedBehind(target);
   await untilNothingIsPending(context, allocations);
   const awake = allocations.filter((allocation) => sleeperOf(allocation) === undefined);
   if (awake.length === 0) return;
@@ -79,18 +87,49 @@ export async function sleepMemory(
     );
   }
   for (const allocation of allocations) allocation.requireNotLent("put to sleep");
-  const parts = partsOf(context, name, allocations);
-  const whenAwake = opened === undefined ? undefined : () => handBack(opened);
-  const sleeper = new Sleeper({ context, name, parts, allocations, onUse, whenAwake });
+  const opened = openedOf(name, allocations);
+  const parts = partsOf(context, { name, allocations, opened });
+  const where = to === "file" ? path : to === "host" ? "host memory" : "nothing";
+  let kept: OpenPersisted | undefined; // what the keeper knows to be asleep
+  const whenAway = (file: LoadedFile | null) => {
+    if (opened !== undefined) opened.asleepIn = where;
+    if (kept !== undefined) sendAway(kept, file);
+  };
+  const whenAwake = async () => {
+    if (opened !== undefined) opened.asleepIn = undefined;
+    if (kept !== undefined) await handBack(kept);
+  };
+  const sleeper = new Sleeper({ context, name, parts, allocations, onUse, whenAway, whenAwake });
   try {
-    if (opened !== undefined) await takeBack(opened, to === "file" ? path : placeWords(to));
-    const isAsleep = await sleeper.fallAsleep({ to, path });
-    if (!isAsleep && opened !== undefined) await handBack(opened);
+    if (opened !== undefined && await takeBack(opened, where)) kept = opened;
+    if (!await sleeper.fallAsleep({ to, path })) await whenAwake();
   } catch (error) {
     await sleeper.wake(); // it has not slept
-    if (opened !== undefined) await handBack(opened);
+    await whenAwake();
     throw error;
   }
+}
+
+/**
+ * Finds the persisted memory that blocks are.
+ *
+ * @throws PersistError when they are a part of it: the rest would stay, and the keeper with it.
+ */
+function openedOf(name: string, allocations: readonly Allocation[]): OpenPersisted | undefined {
+  const own = new Set(allocations);
+  for (const opened of new Set(allocations.map(openedAround))) {
+    if (opened === undefined) continue;
+    const blocks = opened.allocations.filter(({ byteLength }) => byteLength > 0);
+    if (blocks.length === own.size && blocks.every((block) => own.has(block))) return opened;
+    throw new PersistError(
+      "elsewhere",
+      `Cannot put ${name} to sleep: "${
+        visibleText(opened.name)
+      }" sleeps alone and as a whole; pass ` +
+        "what gpu.persist() returned",
+    );
+  }
+  return undefined;
 }
 
 /** Waits for transfers under way, which keep memory, and for those that are called meanwhile. */
@@ -171,13 +210,18 @@ function hasTag({ resource }: Allocation, tag: string): boolean {
   return source instanceof VirtualMemoryResource && source.tag === tag;
 }
 
-/** Finds the memory behind blocks, all of which sleeps or none. */
+/** Finds the memory behind blocks, all of which sleeps or none; that of the keeper in its order. */
 function partsOf(
   context: Context,
-  name: string,
-  allocations: readonly Allocation[],
+  { name, allocations, opened }: {
+    readonly name: string;
+    readonly allocations: readonly Allocation[];
+    readonly opened: OpenPersisted | undefined;
+  },
 ): readonly SleepPart[] {
-  const chunks = new Map<VirtualChunk, { readonly resource: VirtualMemoryResource; end: number }>();
+  const chunks = new Map<VirtualChunk, { readonly resource: VirtualMemoryResource; end: number }>(
+    opened?.chunks.map((chunk) => [chunk, { resource: opened.resource, end: 0 }]),
+  );
   const parts: SleepPart[] = [];
   for (const allocation of allocations) {
     const { address, byteLength } = allocation;
@@ -239,38 +283,37 @@ function sharing({ ledger }: Context, name: string, address: bigint): PersistErr
   );
 }
 
-/** Has the keeper close its descriptors, without which no memory would be given back. */
-async function takeBack({ connection, name }: OpenPersisted, where: string): Promise<void> {
-  const { refused, pids = [] } = await connection.ask({ op: "sleep", where });
-  if (refused === undefined) return;
-  if (refused === "open") {
-    throw new PersistError(
-      "open",
-      `Cannot put "${visibleText(name)}" to sleep: process ${pids.join(", ")} has it open, too`,
-    );
-  }
+/**
+ * Tells the keeper that memory goes to sleep, so that nobody else opens it. Returns whether the keeper has it:
+ * what was forgotten is this program's alone.
+ */
+async function takeBack({ connection, name }: OpenPersisted, where: string): Promise<boolean> {
+  const { refused, pids = [], found } = await connection.ask({ op: "sleep", where });
+  if (refused === undefined) return found === true;
   throw new PersistError(
-    "gone",
-    `Cannot put "${visibleText(name)}" to sleep: the keeper no longer has it; persist it again`,
+    "open",
+    `Cannot put "${visibleText(name)}" to sleep: process ${pids.join(", ")} has it open, too`,
   );
+}
+
+/** Has the keeper close its descriptors, without which no memory would be given back. */
+function sendAway({ connection }: OpenPersisted, file: LoadedFile | null): void {
+  try {
+    connection.tell({ op: "away", file });
+  } catch {
+    // It has ended, and holds nothing.
+  }
 }
 
 /** Hands new descriptors to the keeper, after which the memory outlives this program again. */
 async function handBack({ connection, chunks, name }: OpenPersisted): Promise<void> {
   try {
-    const { refused } = await connection.ask({ op: "wake", descriptorCount: chunks.length });
-    if (refused === "asleep") return; // it was never taken back, or was forgotten
-    for (let at = 0; refused === undefined && at < chunks.length; at += MOST_DESCRIPTORS) {
-      await sendChunks(connection, { op: "part" }, chunks.slice(at, at + MOST_DESCRIPTORS));
-    }
-    if (refused !== undefined) throw new Error(`the keeper refused it (${refused})`);
+    const { found } = await connection.ask({ op: "wake", descriptorCount: chunks.length });
+    if (found !== true) return; // it has them still, or the name was forgotten
+    await sendChunks(connection, chunks);
   } catch (error) {
     warn(`"${visibleText(name)}" no longer outlives this program: ${(error as Error).message}`);
   }
-}
-
-function placeWords(to: "host" | "nothing"): string {
-  return to === "host" ? "host memory" : "nothing";
 }
 
 function filePath(path: FilePath | undefined): string {

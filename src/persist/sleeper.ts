@@ -1,26 +1,20 @@
 // Memory that leaves the device and comes back to the same addresses: its contents are in host memory or a
 // file meanwhile, and whoever uses it wakes it first, or is told.
 
-import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { allocatePinnedBuffer, type PinnedBuffer } from "../buffers/pinned_buffer.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
-import { MAX_HEADER_BYTES } from "../interop/safetensors/header.ts";
-import { readHeader } from "../interop/safetensors/read_header.ts";
-import { FileReading } from "../disk/file_reading.ts";
-import { saveSafetensors } from "../interop/safetensors/save.ts";
-import { Allocation } from "../memory/allocation.ts";
-import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
+import type { LoadedFile } from "../disk/loaded_files.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { takeOrReclaim } from "../memory/out_of_memory.ts";
 import { PinnedHostMemoryResource } from "../memory/pinned_host_memory_resource.ts";
 import { PinnedPool } from "../memory/pinned_pool.ts";
 import type { Access, StreamUsage, UseGate } from "../memory/stream_usage.ts";
 import { activeCapture } from "../order/capture.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
-import { uploadFrom } from "../transfer/file_transfer.ts";
 import { formatBytes } from "../words/format.ts";
-import { Parts } from "../words/parts.ts";
 import { PersistError } from "./persist_error.ts";
+import { alias, readParts, writeParts } from "./sleep_file.ts";
 
 /** Addresses whose memory can leave them. */
 export interface SleepPart {
@@ -38,7 +32,7 @@ export interface SleepPart {
 /** Where contents are while their memory is away. */
 export type SleepContents =
   | { readonly to: "host"; readonly buffers: readonly PinnedBuffer<"uint8">[] }
-  | { readonly to: "file"; readonly path: string }
+  | { readonly to: "file"; readonly file: LoadedFile }
   | { readonly to: "nothing" };
 
 /** What sleeps, and what its uses do. */
@@ -49,6 +43,8 @@ export interface SleeperFields {
   readonly parts: readonly SleepPart[];
   readonly allocations: readonly Allocation[];
   readonly onUse: "wake" | "throw";
+  /** Called when the memory has left, with the file that has its contents, if one has. */
+  readonly whenAway?: ((file: LoadedFile | null) => void) | undefined;
   /** Called when the memory is back. */
   readonly whenAwake?: (() => Promise<void>) | undefined;
 }
@@ -125,7 +121,7 @@ export class Sleeper {
   async fallAsleep(
     choice: { readonly to: SleepContents["to"]; readonly path: string },
   ): Promise<boolean> {
-    const { context, allocations } = this.#fields;
+    const { context, allocations, whenAway } = this.#fields;
     const stream = defaultStreamOf(context);
     using undo = new DisposableStack();
     undo.defer(() => this.#open("awake"));
@@ -140,6 +136,7 @@ export class Sleeper {
     this.#state = "asleep";
     context.ledger.asleepBytes += this.#liveBytes;
     for (const part of this.#parts) part.unmap(); // a failure is reported: that part takes its room, no more
+    whenAway?.(contents.to === "file" ? contents.file : null);
     return true;
   }
 
@@ -150,22 +147,15 @@ export class Sleeper {
       throw this.#refusal("its contents are in a file; await gpu.wake() it first");
     }
     if (this.#state === "waking") throw this.#refusal("it is waking up; await gpu.wake() it first");
-    this.#map();
     const { context, parts } = this.#fields;
     const stream = defaultStreamOf(context);
-    try {
-      if (contents.to === "host") {
-        for (const [i, part] of parts.entries()) {
-          if (part.isGone) continue;
-          using there = alias(context, part, stream);
-          const buffer = contents.buffers[i];
-          if (buffer !== undefined) there.copyFrom(buffer, { stream });
-        }
-      }
-    } catch (error) {
-      for (const part of this.#parts) part.unmap();
-      throw error;
-    }
+    // Each copy is queued before the next part gets its memory, which takes as long as a tenth of a copy.
+    this.#map(stream, (part) => {
+      if (contents.to !== "host") return;
+      const buffer = contents.buffers[parts.indexOf(part)];
+      using there = alias(context, part, stream);
+      if (buffer !== undefined) there.copyFrom(buffer, { stream });
+    });
     this.#wakeBehind(stream);
     dispose(contents); // once the copies are done
   }
@@ -222,12 +212,12 @@ export class Sleeper {
     if (contents.to !== "file") {
       this.wakeNow();
     } else {
-      this.#map();
-      this.#state = "waking";
-      const { context, parts } = this.#fields;
+      const { context, parts, name } = this.#fields;
       const stream = defaultStreamOf(context);
+      this.#map(stream);
+      this.#state = "waking";
       try {
-        await readParts(context, parts, { path: contents.path, stream });
+        await readParts(context, parts, { file: contents.file, stream, doing: `wake ${name}` });
       } catch (error) {
         for (const part of this.#parts) part.unmap();
         this.#state = "asleep";
@@ -246,12 +236,7 @@ export class Sleeper {
     const { context, parts, name } = this.#fields;
     if (to === "nothing") return { to };
     if (to === "file") {
-      using aliases = new DisposableStack();
-      const tensors = parts.map((part, i): [string, DeviceBuffer] => {
-        return [`part ${i}`, aliases.use(alias(context, part, stream))];
-      });
-      await saveSafetensors(path, new Map(tensors), { metadata: { asleep: name } });
-      return { to, path };
+      return { to, file: await writeParts(context, parts, { path, name, stream }) };
     }
     const buffers: PinnedBuffer<"uint8">[] = [];
     try {
@@ -273,7 +258,7 @@ export class Sleeper {
   }
 
   /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */
-  #map(): void {
+  #map(stream: CudaStream, whenThere: (part: SleepPart) => void = () => {}): void {
     const { context } = this.#fields;
     const { byteLength } = this;
     const parts = this.#parts;
@@ -283,8 +268,11 @@ export class Sleeper {
         for (const part of parts) {
           part.map();
           mapped.push(part);
+          whenThere(part);
         }
       } catch (error) {
+        // Copies into the first of them may be under way.
+        tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
         for (const part of mapped) part.unmap();
         throw error;
       }
@@ -360,46 +348,9 @@ class SleepGate implements UseGate {
   }
 }
 
-/** Shows memory whose uses are in no block's order: the caller has put them there. */
-function alias(
-  context: Context,
-  { address, byteLength }: SleepPart,
-  stream: CudaStream,
-): DeviceBuffer<"uint8"> {
-  const attributes = { isDeviceAccessible: true, isHostAccessible: false };
-  const resource = new ForeignMemoryResource(context, { attributes });
-  const allocation = new Allocation({ kind: "imported", byteLength, resource, stream }, address);
-  return new DeviceBuffer(new Parts({ allocation, dtype: "uint8", shape: [byteLength] }));
-}
-
-/** Reads a file that {@link Sleeper.fallAsleep} has written, into the same parts. */
-async function readParts(
-  context: Context,
-  parts: readonly SleepPart[],
-  { path, stream }: { readonly path: string; readonly stream: CudaStream },
-): Promise<void> {
-  using reading = new FileReading(path);
-  const opened = await reading.opened();
-  const { tensors, dataOffset } = await readHeader(opened, MAX_HEADER_BYTES);
-  const places = new Map(tensors.map((tensor) => [tensor.name, tensor]));
-  for (const [i, part] of parts.entries()) {
-    if (part.isGone) continue;
-    const place = places.get(`part ${i}`);
-    if (place === undefined || place.byteLength < part.byteLength) {
-      throw new PersistError(
-        "gone",
-        `Cannot wake from ${path}: it is another file than was written`,
-      );
-    }
-    using there = alias(context, part, stream);
-    const fileOffset = dataOffset + place.byteOffset;
-    await uploadFrom({ span: there.span, file: opened.file, fileOffset, stream });
-  }
-}
-
 function placeWords(contents: SleepContents): string {
   if (contents.to === "host") return "host memory";
-  return contents.to === "file" ? contents.path : "nothing";
+  return contents.to === "file" ? contents.file.path : "nothing";
 }
 
 function dispose(contents: SleepContents): void {

@@ -10,6 +10,13 @@ export interface LiveBlock {
   readonly byteLength: number;
 }
 
+/** Persisted memory of a device, which nvidia-smi shows without a process. */
+export interface PersistedAmount {
+  readonly byteLength: number;
+  /** The keeper's process. */
+  readonly pid: number;
+}
+
 /** The amounts that explain a lack of memory, in bytes. */
 export interface MemoryAmounts {
   readonly ordinal: number;
@@ -33,6 +40,8 @@ export interface MemoryAmounts {
   readonly cachedBytes?: number;
   /** Bytes of these that were disposed while a transfer, a stream or a graph uses them. */
   readonly keptBytes?: number;
+  /** Memory that is persisted on the device, by whatever program; undefined when none is known. */
+  readonly persisted?: PersistedAmount | undefined;
   /** The largest live buffers, largest first. */
   readonly largest: readonly LiveBlock[];
 }
@@ -46,7 +55,7 @@ export function formatNeed({ requestedBytes, place, ordinal }: MemoryAmounts): s
 /** Describes the free memory and the holders of the rest. */
 export function formatHolders(amounts: MemoryAmounts): string {
   const { place, freeBytes, totalBytes, limitBytes, liveBytes, liveCount, largest } = amounts;
-  const { keptBytes = 0 } = amounts;
+  const { keptBytes = 0, persisted } = amounts;
   const free = place === "host"
     ? []
     : [`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`];
@@ -59,7 +68,10 @@ export function formatHolders(amounts: MemoryAmounts): string {
   const kept = keptBytes === 0
     ? []
     : [`${formatBytes(keptBytes)} disposed, but in use by a transfer, a stream or a graph`];
-  return [...free, ...limit, held, ...kept].join(", ");
+  const outliving = persisted === undefined
+    ? []
+    : [`${formatBytes(persisted.byteLength)} persisted by the keeper, process ${persisted.pid}`];
+  return [...free, ...limit, held, ...kept, ...outliving].join(", ");
 }
 
 /** Returns the bytes that this program does not know of: the context, others, and rounding. */
@@ -92,10 +104,9 @@ export function hintFor(amounts: MemoryAmounts): string {
   }
   const otherBytes = otherBytesOf(amounts);
   if (otherBytes >= missingBytes && otherBytes > liveBytes) {
-    return `other programs hold ${
-      formatBytes(otherBytes)
-    }, see nvidia-smi, or it is persisted, see ` +
-      "gpu.persisted()";
+    return 2 * (amounts.persisted?.byteLength ?? 0) >= otherBytes
+      ? "gpu.forget() persisted memory that is no longer needed, see gpu.persisted()"
+      : `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi`;
   }
   return liveCount === 0 ? "ask for less, or split it" : dispose;
 }

@@ -119,6 +119,7 @@ const HINTS: Readonly<Record<string, Partial<MemoryAmounts>>> = {
   "the driver refuses": { freeBytes: 100 },
   "caches keep": { cachedBytes: 90, liveBytes: 800 },
   "other programs": { liveBytes: 10 },
+  "gpu.forget()": { liveBytes: 10, persisted: { byteLength: 900, pid: 7 } },
   "..., or raise": { place: "host" },
 };
 

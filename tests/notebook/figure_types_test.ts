@@ -103,6 +103,21 @@ const MISTAKES: Readonly<Record<string, readonly [data: object, layout: object, 
       { legend: { orientatoin: "h" } },
       "layout.legend has no orientatoin (did you mean orientation?)",
     ],
+    "a value of a legend": [
+      { y: [1] },
+      { legend: { orientation: "horizontal" } },
+      'layout.legend.orientation is "horizontal", expected one of v, h',
+    ],
+    "a number of a legend that is out of bounds": [
+      { y: [1] },
+      { legend: { font: { size: 0 } } },
+      "layout.legend.font.size is the number 0",
+    ],
+    "a legend's title without { text }": [
+      { y: [1] },
+      { legend2: { title: "Speed" } },
+      'layout.legend2.title is "Speed", expected an object, such as { text }',
+    ],
     "a shape": [{ y: [1] }, { shapes: [{ colr: 1 }] }, "layout.shapes.0 has no colr"],
   };
 
@@ -117,7 +132,17 @@ for (const [what, [trace, layout, message]] of shareOf(Object.entries(MISTAKES),
 }
 
 Deno.test("Figure draws a legend, and takes the layout of traces that it does not have", async () => {
-  const layout = { showlegend: true, legend: { orientation: "h" }, bargap: 0.1 } as const;
+  const legend = {
+    ...{
+      orientation: "h",
+      x: 1,
+      xanchor: "left",
+      bgcolor: "rgba(0,0,0,0)",
+      traceorder: "reversed",
+    },
+    ...{ title: { text: "way", font: { size: 9 } }, borderwidth: 1, itemclick: false },
+  } as const;
+  const layout = { showlegend: true, legend, bargap: 0.1 } as const;
   const figure = new Figure({ data: [{ y: [1, 2], name: "up" }], layout });
   assertStringIncludes(await figure.toSVG(), ">up</text>");
   assertStringIncludes((await display(figure))["text/html"] ?? "", "<img");

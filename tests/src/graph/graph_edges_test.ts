@@ -147,7 +147,7 @@ testOnDevice("CudaGraph.launch() refuses freed foreign memory, and launches no p
   assertHoldsOnly(own.downloadSync(), 0);
 });
 
-Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrinks by before", () =>
+Deno.test("GrowableBuffer shrinks while a graph knows it, and the graph waits for its size", () =>
   withDevice((gpu) => {
     const step = 2 << 20;
     using pinned = gpu.pinned("uint8", step);
@@ -155,19 +155,52 @@ Deno.test("GrowableBuffer keeps the memory that a graph uses, whatever it shrink
     using end = grown.subarray(3 * step, 4 * step);
     pinned.array.fill(9);
     gpu.synchronizeSync();
+    const full = freeBytes(gpu);
     using graph = gpu.capture(() => {
       grown.resize(step).shrinkToFit().resize(4 * step);
       end.copyFrom(pinned);
-    });
-    assertThrows(
-      () => grown.resize(step).shrinkToFit(),
-      TypeError,
-      "a graph, another library or another process uses it",
-    );
-    grown.resize(4 * step);
+    }, { label: "step" });
     graph.launch();
-    assertHoldsOnly(end.downloadSync(), 9);
+    grown.resize(step).shrinkToFit();
+    gpu.synchronizeSync();
+    assertEquals([freeBytes(gpu), grown.capacityBytes], [full + 3 * step, step]);
+    const error = assertThrows(() => graph.launch(), RangeError);
+    assertEquals(
+      error.message,
+      `Cannot launch CudaGraph(step): virtual#${grown.storageId} has shrunk to 2 MiB, and had 8 MiB ` +
+        "when it was recorded; resize() or reserve() it first",
+    );
+    grown.resize(4 * step).fill(1);
+    graph.launch();
+    assertEquals(new Set(end.downloadSync()), new Set([9]));
+    graph.update(() => grown.subarray(0, step).copyFrom(pinned));
+    grown.resize(step);
+    const half = freeBytes(gpu);
+    grown.shrinkToFit().reserve(4 * step); // before the GPU was asked to free anything
+    graph.launch();
+    assertEquals([new Set(grown.downloadSync()), freeBytes(gpu)], [new Set([9]), half]);
   }));
+
+testOnDevice(
+  "GrowableBuffer does not shrink under a launch that waits for a transfer",
+  async (gpu) => {
+    const step = 2 << 20;
+    using other = gpu.alloc("uint8", 64 << 20);
+    using grown = gpu.growable("uint8", { reserveSize: 8 * step, shape: 4 * step });
+    using graph = gpu.capture(() => {
+      grown.fill(3);
+      other.subarray(0, 10).fill(4);
+    });
+    const upload = other.upload(new Uint8Array(64 << 20).fill(1));
+    graph.launch(); // behind the upload
+    grown.resize(0);
+    assertThrows(() => grown.shrinkToFit(), TypeError, "await the transfer");
+    await upload;
+    await gpu.synchronize();
+    grown.resize(4 * step);
+    assertEquals([await grown.at(-1), await other.at(9), await other.at(10)], [3, 4, 1]);
+  },
+);
 
 testOnDevice("CudaGraph leaves memory that it alone keeps visible", (gpu) => {
   const resource = new CudaMemoryResource(gpu);

@@ -1,9 +1,17 @@
 // Checks that shortages are explained, that a failed free is reported, and that memory stays for as
 // long as the GPU or a transfer needs it.
 
-import { assert, assertEquals, assertFalse, assertStringIncludes, assertThrows } from "@std/assert";
+import {
+  assert,
+  assertEquals,
+  assertFalse,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "@std/assert";
 import { CUresult } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import { CudaDevice } from "../../../src/device/device.ts";
 import { Allocation } from "../../../src/memory/allocation.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
@@ -194,4 +202,20 @@ testOnDevice("Allocation.hold() that ends first leaves the memory to its owner",
   assert(context.freeBytes() < before);
   allocation.release();
   assertEquals(context.freeBytes(), before);
+});
+
+Deno.test("Warnings about a block say where it was made, whatever they warn of", () => {
+  const { driver, setFault } = faultyDriver(simulateDriver());
+  using gpu = CudaDevice.open(0, { driver, origins: "line" });
+  const stuck = gpu.alloc("uint8", 4096, { label: "stuck" });
+  const moved = gpu.pinned("uint8", 4096, { label: "moved" });
+  const { ptr } = stuck;
+  structuredClone(moved.array.buffer, { transfer: [moved.array.buffer] });
+  setFault({ name: "cuMemFreeAsync", status: CUresult.CUDA_ERROR_LAUNCH_FAILED });
+  const texts = captureWarnings(() => [stuck, moved].forEach((buffer) => buffer.dispose()));
+  setFault(undefined);
+  gpu.synchronizeSync();
+  gpu.context.call("cuMemFree_v2", ptr);
+  assertMatch(texts[0] ?? "", /^vramkit: stuck made at allocation_test\.ts:\d+:\d+ could not/);
+  assertMatch(texts[1] ?? "", /^vramkit: moved \(4 KiB of pinned memory\) made at .* is lost/);
 });

@@ -288,7 +288,7 @@ testOnLinux("The keeper hears nonsense, and goes on", async () => {
 testOnLinux("A keeper of another version is named, and can be stopped", async () => {
   await using scene = new KeeperScene();
   using gpu = openTestDevice();
-  await startKeeper(keeperFolder(), { protocol: 2 });
+  await startKeeper(keeperFolder(), { protocol: 1 });
   await until(async () => {
     using found = await KeeperConnection.findAny();
     return found !== undefined;
@@ -301,7 +301,7 @@ testOnLinux("A keeper of another version is named, and can be stopped", async ()
   assertEquals(error.reason, "version");
   assertEquals(gpu.live().count, 0);
   using found = await KeeperConnection.findAny();
-  assertEquals(found?.protocol, 2);
+  assertEquals(found?.protocol, 1);
   const pid = found?.pid ?? 0;
   await found?.ask({ op: "stop" });
   await untilOver(pid);

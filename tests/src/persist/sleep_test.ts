@@ -8,17 +8,21 @@ import {
   assertStringIncludes,
   assertThrows,
 } from "@std/assert";
+import { setTimeout as delay } from "node:timers/promises";
 import "../../../src/cards/shown.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
+import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { VirtualMemoryResource } from "../../../src/memory/virtual_memory_resource.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
-import { ON_GPU, testDriver } from "../../support/driver.ts";
-import { heldCount, KeeperScene, until } from "../../support/persist/keeper_scene.ts";
+import { openTestDevice, testDriver } from "../../support/driver.ts";
+import { heldCount, KeeperScene, until, untilOver } from "../../support/persist/keeper_scene.ts";
 import { cardOf } from "../../support/display.ts";
+import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { testOnLinux } from "../../support/test_unless.ts";
 import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -355,10 +359,9 @@ Deno.test("Every driver call that fails while memory sleeps or wakes leaves it w
   }
 });
 
-Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", async () => {
-  if (Deno.build.os !== "linux") return;
+testOnLinux("A persisted model sleeps and wakes, with the keeper's descriptors", async () => {
   await using scene = new KeeperScene();
-  using gpu = CudaDevice.open(0, { driver: ON_GPU ? "cuda" : "simulated" });
+  using gpu = openTestDevice();
   const path = scene.pathOf("model.safetensors");
   {
     using w = gpu.zeros("float32", 10 * MIB).fill(2);
@@ -372,6 +375,7 @@ Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", a
   assert(gpu.memory.freeBytes >= free + 40 * MIB);
   const [row] = await gpu.persisted();
   assertEquals([row?.asleepIn, row?.byteLength], ["host memory", 0]);
+  assertEquals(model.persistence.asleepIn, "host memory");
   {
     await using peer = scene.peer();
     const error = await assertRejects(
@@ -383,7 +387,7 @@ Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", a
   }
   await gpu.wake(model);
   assertEquals(await model.tensor("w").at(-1), 2);
-  assertEquals(heldCount(pid), 1);
+  assertEquals([heldCount(pid), model.persistence.asleepIn], [1, undefined]);
   {
     await using peer = scene.peer();
     const shape = { do: "persist", name: "m" } as const;
@@ -397,6 +401,8 @@ Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", a
   await gpu.forget("m");
   await gpu.wake(model); // it is this program's alone now
   assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
+  await gpu.sleep(model);
+  assertEquals([await model.tensor("w").at(7), heldCount(pid)], [2, 0]);
   model.dispose();
   using again = await gpu.persist("m", () => gpu.loadSafetensors(path));
   assertEquals(again.persistence.wasThere, false);
@@ -404,4 +410,151 @@ Deno.test("A persisted model sleeps and wakes, with the keeper's descriptors", a
   again.dispose();
   await gpu.synchronize();
   assertEquals((await gpu.persisted()).count, 0); // asleep it ends with who has its contents
+});
+
+/** The bytes of what the peers persist for the tests of files. */
+const BYTES = 3 * MIB + 1;
+
+/** Runs a test with memory that a process has persisted, put to sleep in a file, and left. */
+function testAsleepInFile(
+  name: string,
+  body: (
+    place: { readonly gpu: CudaDevice; readonly scene: KeeperScene; readonly path: string },
+  ) => Promise<void>,
+): void {
+  testOnLinux(name, async () => {
+    await using scene = new KeeperScene();
+    using gpu = openTestDevice();
+    const before = freeBytes(gpu);
+    const path = scene.pathOf("asleep");
+    {
+      await using peer = scene.peer();
+      await peer.tell({ do: "persist", name: "w", value: 7, byteLength: BYTES });
+      await peer.tell({ do: "sleep", to: "file", path });
+      await peer.kill();
+    }
+    assertEquals([heldCount(await scene.pid()), freeBytes(gpu)], [0, before]);
+    await body({ gpu, scene, path });
+    await gpu.synchronize();
+    assertEquals(gpu.live().count, 0);
+    await gpu.forget("w");
+    assertEquals([heldCount(await scene.pid()), freeBytes(gpu)], [0, before]);
+  });
+}
+
+/** Opens what the peer has persisted. */
+function openW(gpu: CudaDevice) {
+  return gpu.persist("w", (): { x: DeviceBuffer<"uint8"> } => {
+    throw new Error("is there already");
+  });
+}
+
+testAsleepInFile(
+  "Persisted memory in a file outlives its process",
+  async ({ gpu, scene, path }) => {
+    const [row] = await gpu.persisted();
+    assertEquals([row?.asleepIn, row?.byteLength, row?.openedBy], [path, 0, []]);
+    await using peer = scene.peer();
+    const told = peer.tell<PersistAnswer>({ do: "persist", name: "w" });
+    {
+      using here = await openW(gpu); // both at once: one reads the file, the other waits
+      assertEquals([here.x.length, here.persistence.state], [BYTES, "clean"]);
+      assertEquals(new Set(await here.x.download()), new Set([7]));
+      assertEquals([here.persistence.wasThere, here.persistence.asleepIn], [true, undefined]);
+      assertEquals((await told).bytes, [7, 7]);
+      await peer.tell({ do: "fill", value: 8, waits: true });
+      assertEquals([await here.x.at(0), await here.x.at(-1)], [8, 8]); // one memory
+      assertEquals(heldCount(await scene.pid()), 1);
+    }
+    await gpu.synchronize();
+    await peer.tell({ do: "sleep", to: "file", path: scene.pathOf("again") });
+    await peer.tell({ do: "dispose" });
+    using here = await openW(gpu);
+    assertEquals(await here.x.at(5), 8);
+  },
+);
+
+testAsleepInFile("Persisted memory is told to be lost with its file", async ({ gpu, path }) => {
+  const bytes = await Deno.readFile(path);
+  await Deno.remove(path);
+  await assertRejects(() => openW(gpu), Deno.errors.NotFound, "asleep");
+  bytes[bytes.length - 1] = 1;
+  await Deno.writeFile(path, bytes); // another file of the same size
+  const error = await assertRejects(() => openW(gpu), PersistError);
+  assertEquals(
+    [error.reason, error.message],
+    ["gone", `Cannot open "w": ${path} is another file than was written; it is lost`],
+  );
+  using anew = await gpu.persist("w", () => gpu.zeros("uint8", 4), { replace: true });
+  assertEquals(await anew.at(0), 0);
+});
+
+testAsleepInFile("A death while a file is read leaves it asleep there", async ({ gpu, scene }) => {
+  for (let round = 0; round < 5; round++) {
+    await using peer = scene.peer();
+    await peer.tell({ do: "free bytes" });
+    peer.tell({ do: "persist", name: "w" }).catch(() => {});
+    await delay(4 * round);
+    await peer.kill();
+  }
+  using here = await openW(gpu);
+  assertEquals(new Set(await here.x.download()), new Set([7]));
+});
+
+testOnLinux("A death on the way to sleep leaves the memory with the keeper", async () => {
+  await using scene = new KeeperScene();
+  using gpu = openTestDevice();
+  for (let round = 0; round < 5; round++) {
+    await using peer = scene.peer();
+    await peer.tell({ do: "persist", name: "w", value: 7, byteLength: 40 * MIB });
+    peer.tell({ do: "sleep", to: "file", path: scene.pathOf("asleep") }).catch(() => {});
+    await delay(3 * round);
+    await peer.kill();
+    using here = await openW(gpu);
+    assertEquals([await here.x.at(0), await here.x.at(-1)], [7, 7]);
+    await gpu.forget("w");
+  }
+});
+
+testOnLinux("A part of persisted memory does not sleep without the rest", async () => {
+  await using _scene = new KeeperScene();
+  using gpu = openTestDevice();
+  const make = () => ({ x: gpu.zeros("uint8", 40 * MIB), y: gpu.zeros("uint8", 40 * MIB) });
+  using kept = await gpu.persist("both", make);
+  using other = await gpu.persist("other", () => gpu.zeros("uint8", 4));
+  using z = gpu.zeros("uint8", 4);
+  for (const part of [kept.x, { x: kept.x }, { x: kept.x, y: kept.y, z }, { x: kept.x, other }]) {
+    const error = await assertRejects(() => gpu.sleep(part), PersistError);
+    assertStringIncludes(error.message, "sleeps alone and as a whole");
+  }
+  await gpu.sleep({ x: kept.x, y: kept.y }); // is the whole
+  assertEquals(kept.persistence.asleepIn, "host memory");
+  await gpu.wake(kept.x);
+  await gpu.sleep(kept, { onUse: "throw" });
+  await Promise.all([gpu.persist("both", make), gpu.wake(kept), gpu.persist("both", make)]);
+  assertEquals(await kept.y.at(-1), 0);
+  gpu.disposeAll();
+});
+
+testOnLinux("An error for want of memory names the keeper and its bytes", async () => {
+  await using scene = new KeeperScene();
+  {
+    using small = CudaDevice.open(0, { driver: simulateDriver({ machine: "keeper" }) });
+    using _kept = await small.persist("w", () => small.alloc("uint8", 70 * MIB));
+  }
+  using gpu = CudaDevice.open(0, {
+    driver: simulateDriver({ memoryBytes: 128 * MIB, machine: "keeper" }),
+  });
+  assertEquals(gpu.memory.freeBytes, 58 * MIB);
+  const error = assertThrows(() => gpu.alloc("uint8", 64 * MIB), OutOfMemoryError);
+  const pid = await scene.pid();
+  assertStringIncludes(error.message, `70 MiB persisted by the keeper, process ${pid}`);
+  assertStringIncludes(error.hint, "gpu.forget() persisted memory that is no longer needed");
+  await gpu.forget("w");
+  gpu.alloc("uint8", 64 * MIB).dispose();
+  using _x = await gpu.persist("x", () => gpu.alloc("uint8", 40 * MIB));
+  Deno.kill(pid, "SIGKILL");
+  await untilOver(pid);
+  const later = assertThrows(() => gpu.alloc("uint8", 100 * MIB), OutOfMemoryError);
+  assertEquals(later.message.includes("keeper"), false);
 });

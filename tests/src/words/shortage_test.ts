@@ -50,8 +50,19 @@ Deno.test("hintFor() names caches that keep enough", () => {
 Deno.test("hintFor() names other programs when they hold most", () => {
   assertEquals(
     hintFor({ ...FULL, liveBytes: GIB, liveCount: 1 }),
-    "other programs hold 78 GiB, see nvidia-smi, or it is persisted, see gpu.persisted()",
+    "other programs hold 78 GiB, see nvidia-smi",
   );
+  const persisted = { byteLength: 70 * GIB, pid: 7 };
+  const amounts = { ...FULL, liveBytes: GIB, liveCount: 1, persisted };
+  assertEquals(
+    hintFor(amounts),
+    "gpu.forget() persisted memory that is no longer needed, see gpu.persisted()",
+  );
+  assertEquals(
+    formatHolders(amounts).endsWith(", 70 GiB persisted by the keeper, process 7"),
+    true,
+  );
+  assertEquals(hintFor({ ...FULL, persisted }), DISPOSE);
 });
 
 Deno.test("hintFor() asks to dispose when this program holds most", () => {

@@ -69,6 +69,7 @@ for (const victim of VICTIMS.filter((name) => named.length === 0 || named.includ
     if (victim === "keeper") await peer.kill().catch(() => {});
     await gpu.forget("w");
     await until(async () => heldCount(await scene.pid()) === 0, "nothing is held");
+    if (round % 10 === 9) console.log(`${victim}: ${round + 1} kills`, counts);
   }
   const pid = await scene.pid();
   await delay(50);

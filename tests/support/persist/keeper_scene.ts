@@ -44,12 +44,18 @@ export class KeeperScene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const connection = await KeeperConnection.findAny();
-    const pid = connection?.pid;
-    await connection?.ask({ op: "stop" }).catch(() => {});
-    connection?.[Symbol.dispose]();
-    if (pid !== undefined) await untilOver(pid);
-    await untilKeepersEnd();
+    let goesOn = true;
+    const end = untilKeepersEnd().finally(() => goesOn = false);
+    end.catch(() => {});
+    do { // one that was asked for in vain may only start now
+      const connection = await KeeperConnection.findAny();
+      const pid = connection?.pid;
+      await connection?.ask({ op: "stop" }).catch(() => {});
+      connection?.[Symbol.dispose]();
+      if (pid !== undefined) await untilOver(pid);
+      await delay(5);
+    } while (goesOn);
+    await end;
     if (this.#former === undefined) Deno.env.delete(VARIABLE);
     else Deno.env.set(VARIABLE, this.#former);
     this.#folder[Symbol.dispose]();

@@ -22,8 +22,7 @@ export type PersistCommand =
   }
   | { readonly do: "fill"; readonly value: number; readonly waits: boolean }
   | { readonly do: "forget"; readonly name: string }
-  | { readonly do: "sleep"; readonly to: "host" | "nothing" }
-  | { readonly do: "wake" };
+  | { readonly do: "sleep"; readonly to: "host" | "file"; readonly path?: string };
 
 /** What came of persisting. */
 export interface PersistAnswer {

@@ -2,7 +2,7 @@
 
 import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
-import type { Persisted } from "../../../src/persist/persist.ts";
+import type { Persisted } from "../../../src/persist/open_persisted.ts";
 import { obeyCommands } from "../obedient_program.ts";
 import type { PersistAnswer, PersistCommand } from "./peer.ts";
 
@@ -62,6 +62,8 @@ await obeyCommands(async (command: PersistCommand) => {
       return await gpu.forget(command.name);
     case "list":
       return await gpu.persisted();
+    case "sleep":
+      return await gpu.sleep(holding(), { to: command.to, path: command.path });
     case "stats":
       return holding().persistence.state;
   }

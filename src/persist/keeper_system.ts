@@ -1,0 +1,315 @@
+// The keeper's calls of the C library: its lock and its socket, messages with descriptors beside them, and
+// what it sees of other processes. A part of its program, which is text and uses only what it is given.
+
+import {
+  AF_UNIX,
+  ERRNO,
+  F,
+  FD_CLOEXEC,
+  KEEPER_CALLS,
+  LOCK,
+  MFD_CLOEXEC,
+  MSG,
+  O,
+  POLLIN,
+  RLIMIT_NOFILE,
+  SCM_RIGHTS,
+  SO_PEERCRED,
+  SOCK,
+  SOL_SOCKET,
+  SYS_PIDFD_OPEN,
+} from "../../ffi/host.ts";
+import { MOST_DESCRIPTORS, MOST_MESSAGE_BYTES } from "./keeper_words.ts";
+
+/** Numbers of the system, for a program that imports nothing. */
+const NUMBERS = {
+  AF_UNIX,
+  EAGAIN: ERRNO.EAGAIN,
+  F_GETFD: F.GETFD,
+  FD_CLOEXEC,
+  LOCK_EX_NB: LOCK.EX | LOCK.NB,
+  MFD_CLOEXEC,
+  MSG_DONTWAIT: MSG.DONTWAIT,
+  MSG_NOSIGNAL: MSG.NOSIGNAL,
+  MSG_CMSG_CLOEXEC: MSG.CMSG_CLOEXEC,
+  OPEN_LOCK: O.RDWR | O.CREAT | O.CLOEXEC,
+  POLLIN,
+  RLIMIT_NOFILE,
+  SCM_RIGHTS,
+  SO_PEERCRED,
+  SOCKET_KIND: SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK,
+  SOCKET_FLAGS: SOCK.CLOEXEC | SOCK.NONBLOCK,
+  SOL_SOCKET,
+  SYS_PIDFD_OPEN: Number(SYS_PIDFD_OPEN),
+} as const;
+
+/** Where a keeper listens, and by which library. */
+export interface KeeperPlace {
+  /** Name or path of the C library. */
+  readonly library: string;
+  /** Folder of the socket and the lock. */
+  readonly folder: string;
+}
+
+/** What the keeper's side of the system is told. */
+interface SystemTask extends KeeperPlace {
+  readonly calls: Deno.ForeignLibraryInterface;
+  readonly numbers: typeof NUMBERS;
+  readonly mostDescriptors: number;
+  readonly mostMessageBytes: number;
+}
+
+type Calls = Deno.DynamicLibrary<typeof KEEPER_CALLS>["symbols"];
+
+/** Returns what the keeper's side of the system is told, as plain data. */
+export function systemTask(place: KeeperPlace): SystemTask {
+  return {
+    ...place,
+    calls: KEEPER_CALLS,
+    numbers: NUMBERS,
+    mostDescriptors: MOST_DESCRIPTORS,
+    mostMessageBytes: MOST_MESSAGE_BYTES,
+  };
+}
+
+/**
+ * The keeper's side of the system. Its functions are methods or have no name: a bundler that keeps names
+ * would wrap others in a helper, which its text lacks.
+ */
+export class KeeperSystem {
+  readonly #task: SystemTask;
+  readonly #calls: Calls;
+  #lock = -1;
+  /** The listening socket. */
+  listener = -1;
+  #inode = 0n;
+  /** What the last message points to. */
+  kept: readonly object[] = [];
+
+  constructor(task: SystemTask) {
+    this.#task = task;
+    this.#calls = Deno.dlopen(task.library, task.calls).symbols as Calls;
+    this.#calls.errnoLocation(); // binding it later would change errno
+  }
+
+  /** Makes this the only keeper of the folder; returns whether it is. */
+  lock(): boolean {
+    const { folder, numbers: { LOCK_EX_NB, OPEN_LOCK } } = this.#task;
+    const lock = this.#calls.open(this.#text(`${folder}/keeper.lock`), OPEN_LOCK, 0o600);
+    if (lock >= 0 && this.#calls.flock(lock, LOCK_EX_NB) === 0) {
+      this.#lock = lock;
+      return true;
+    }
+    if (lock >= 0) this.#calls.close(lock);
+    return false;
+  }
+
+  /** Writes a line into the locked file, for programs that cannot wait for an answer. */
+  note(line: string): void {
+    const bytes = this.#text(`${line}\n`);
+    this.#calls.pwrite(this.#lock, bytes, BigInt(bytes.byteLength), 0n);
+  }
+
+  /** Listens; returns whether it does. */
+  listen(): boolean {
+    const { folder, numbers: { AF_UNIX, SOCKET_KIND } } = this.#task;
+    const path = `${folder}/keeper.sock`;
+    this.#calls.umask(0o077);
+    this.#calls.unlink(this.#text(path)); // of a keeper that was killed
+    this.listener = this.#calls.socket(AF_UNIX, SOCKET_KIND, 0);
+    const name = new TextEncoder().encode(path);
+    const address = new Uint8Array(2 + name.byteLength + 1);
+    new DataView(address.buffer).setUint16(0, AF_UNIX, true);
+    address.set(name, 2);
+    if (this.#calls.bind(this.listener, address, address.byteLength) !== 0) return false;
+    this.#inode = this.#socketInode();
+    return this.#calls.listen(this.listener, 64) === 0;
+  }
+
+  /** Whether a keeper listens in the folder, or did until it was killed. */
+  get hasSocket(): boolean {
+    return this.#socketInode() !== 0n;
+  }
+
+  /** Whether programs still find this one: nobody else could ever give its memory back. */
+  get isReachable(): boolean {
+    return this.#socketInode() === this.#inode;
+  }
+
+  /** Ends the process: the system closes all else. */
+  end(): void {
+    if (this.isReachable) this.#calls.unlink(this.#text(`${this.#task.folder}/keeper.sock`));
+    Deno.exit(0);
+  }
+
+  /**
+   * Closes what came from the program that started this one: a driver's descriptors would keep its
+   * context, and a pipe's reader would wait. Those of the runtime end with exec.
+   */
+  closeInherited(): void {
+    const { F_GETFD, FD_CLOEXEC } = this.#task.numbers;
+    for (let descriptor = 3; descriptor < 4096; descriptor++) {
+      const flags = this.#calls.fcntl(descriptor, F_GETFD, 0);
+      if (flags < 0 || (flags & FD_CLOEXEC) !== 0) continue;
+      const target = new Uint8Array(64);
+      const path = this.#text(`/proc/self/fd/${descriptor}`);
+      const count = Number(this.#calls.readlink(path, target, 64n));
+      const name = new TextDecoder().decode(target.subarray(0, Math.max(0, count)));
+      if (name !== "/dev/null") this.#calls.close(descriptor);
+    }
+  }
+
+  /** Waits until a descriptor can be read, and returns those that can. */
+  async poll(descriptors: readonly number[], milliseconds: number): Promise<readonly number[]> {
+    const polled = new DataView(new ArrayBuffer(descriptors.length * 8));
+    for (const [at, descriptor] of descriptors.entries()) {
+      polled.setInt32(at * 8, descriptor, true);
+      polled.setInt16(at * 8 + 4, this.#task.numbers.POLLIN, true);
+    }
+    const bytes = new Uint8Array(polled.buffer);
+    const count = BigInt(descriptors.length);
+    await this.#calls.poll(bytes, count, Math.ceil(milliseconds) + 1);
+    return descriptors.filter((_, at) => polled.getInt16(at * 8 + 6, true) !== 0);
+  }
+
+  /**
+   * Accepts a connection: its socket, the process at the other end, and a descriptor of that, -1 where the
+   * system has none. Undefined when there is none, or it is another user's; a negative socket when there
+   * are too many files open.
+   */
+  accept():
+    | { readonly socket: number; readonly pid: number; readonly process: number }
+    | undefined {
+    const { SOCKET_FLAGS, SYS_PIDFD_OPEN, SOL_SOCKET, SO_PEERCRED } = this.#task.numbers;
+    const socket = this.#calls.accept4(this.listener, null, null, SOCKET_FLAGS);
+    if (socket < 0) return { socket, pid: 0, process: -1 };
+    const cell = new Int32Array(3);
+    const size = new Uint32Array([12]);
+    const status = this.#calls.getsockopt(socket, SOL_SOCKET, SO_PEERCRED, cell, size);
+    const [pid = 0, uid = -1] = cell;
+    if (status !== 0 || uid >>> 0 !== this.#calls.geteuid()) {
+      this.#calls.close(socket);
+      return undefined;
+    }
+    return { socket, pid, process: Number(this.#calls.pidfd_open(BigInt(SYS_PIDFD_OPEN), pid, 0)) };
+  }
+
+  /** The most files that this process may have open. */
+  get mostFiles(): number {
+    const cell = new BigUint64Array(2);
+    this.#calls.getrlimit(this.#task.numbers.RLIMIT_NOFILE, cell);
+    return Number(cell[0]);
+  }
+
+  /** Closes descriptors. */
+  close(...descriptors: readonly number[]): void {
+    for (const descriptor of descriptors) this.#calls.close(descriptor);
+  }
+
+  /** Reads two words of a file. */
+  read(file: number, offset: number): Int32Array {
+    const cell = new Int32Array(2);
+    this.#calls.pread(file, cell, 8n, BigInt(offset));
+    return cell;
+  }
+
+  /** Writes two words into a file. */
+  write(file: number, offset: number, words: readonly [number, number]): void {
+    this.#calls.pwrite(file, new Int32Array(words), 8n, BigInt(offset));
+  }
+
+  /** Sends an answer beside a file that holds a text; returns whether the system accepted it. */
+  sendText(socket: number, answer: object, text: string): boolean {
+    const bytes = new TextEncoder().encode(text);
+    const size = BigInt(bytes.byteLength);
+    const name = this.#text("vramkit-persisted");
+    const file = this.#calls.memfd_create(name, this.#task.numbers.MFD_CLOEXEC);
+    const isWritten = BigInt(this.#calls.pwrite(file, bytes, size, 0n)) === size;
+    const isSent = isWritten && this.send(socket, answer, [file]);
+    if (file >= 0) this.#calls.close(file);
+    return isSent;
+  }
+
+  /** Sends an answer, with descriptors if there are any; returns whether the system accepted it. */
+  send(socket: number, answer: object, descriptors: readonly number[] = []): boolean {
+    const { MSG_DONTWAIT, MSG_NOSIGNAL, SCM_RIGHTS, SOL_SOCKET } = this.#task.numbers;
+    const bytes = new TextEncoder().encode(JSON.stringify(answer));
+    const used = 16 + 4 * descriptors.length;
+    const control = new DataView(new ArrayBuffer((used + 7) & ~7));
+    control.setBigUint64(0, BigInt(used), true);
+    control.setInt32(8, SOL_SOCKET, true);
+    control.setInt32(12, SCM_RIGHTS, true);
+    for (const [at, descriptor] of descriptors.entries()) {
+      control.setInt32(16 + 4 * at, descriptor, true);
+    }
+    const controlBytes = descriptors.length === 0 ? 0 : control.byteLength;
+    const head = this.#message(bytes, new Uint8Array(control.buffer, 0, controlBytes));
+    const flags = MSG_DONTWAIT | MSG_NOSIGNAL;
+    return Number(this.#calls.sendmsg(socket, head, flags)) === bytes.byteLength;
+  }
+
+  /** Receives a message; an empty text at the end of the connection, undefined when there is none yet. */
+  receive(
+    socket: number,
+  ): { readonly text: string; readonly descriptors: readonly number[] } | undefined {
+    const { mostDescriptors, mostMessageBytes, numbers } = this.#task;
+    const { MSG_DONTWAIT, MSG_CMSG_CLOEXEC, SCM_RIGHTS, SOL_SOCKET, EAGAIN } = numbers;
+    const bytes = new Uint8Array(mostMessageBytes);
+    const control = new Uint8Array(16 + 4 * mostDescriptors + 8);
+    const head = this.#message(bytes, control);
+    const count = Number(this.#calls.recvmsg(socket, head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+    if (count < 0) {
+      const errno = new Int32Array(1);
+      this.#calls.copyOut(errno, this.#calls.errnoLocation(), 4n);
+      if (errno[0] === EAGAIN) return undefined;
+    }
+    const descriptors: number[] = [];
+    const view = new DataView(control.buffer);
+    const end = count < 0 ? 0 : Number(new DataView(head.buffer).getBigUint64(40, true));
+    for (let at = 0; at + 16 <= end;) {
+      const length = Number(view.getBigUint64(at, true));
+      if (length < 16) break;
+      const isRights = view.getInt32(at + 8, true) === SOL_SOCKET &&
+        view.getInt32(at + 12, true) === SCM_RIGHTS;
+      for (let i = at + 16; isRights && i + 4 <= Math.min(end, at + length); i += 4) {
+        descriptors.push(view.getInt32(i, true));
+      }
+      at += (length + 7) & ~7;
+    }
+    const text = new TextDecoder().decode(bytes.subarray(0, Math.max(0, count)));
+    return { text, descriptors };
+  }
+
+  /** Writes a `struct msghdr`, and keeps what it points to until the next one. */
+  #message(
+    bytes: Uint8Array<ArrayBuffer>,
+    control: Uint8Array<ArrayBuffer>,
+  ): Uint8Array<ArrayBuffer> {
+    const piece = new BigUint64Array([this.#addressOf(bytes), BigInt(bytes.byteLength)]);
+    const head = new Uint8Array(56);
+    const view = new DataView(head.buffer);
+    view.setBigUint64(16, this.#addressOf(piece), true);
+    view.setBigUint64(24, 1n, true);
+    if (control.byteLength > 0) {
+      view.setBigUint64(32, this.#addressOf(control), true);
+      view.setBigUint64(40, BigInt(control.byteLength), true);
+    }
+    this.kept = [piece, bytes, control];
+    return head;
+  }
+
+  #socketInode(): bigint {
+    const facts = new DataView(new ArrayBuffer(256));
+    const path = this.#text(`${this.#task.folder}/keeper.sock`);
+    const status = this.#calls.statx(-100, path, 0x100, 0x7ff, facts);
+    return status === 0 ? facts.getBigUint64(32, true) : 0n;
+  }
+
+  #addressOf(array: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): bigint {
+    return this.#calls.addressOf(array, array, 0n);
+  }
+
+  #text(text: string): Uint8Array<ArrayBuffer> {
+    return new TextEncoder().encode(`${text}\0`);
+  }
+}

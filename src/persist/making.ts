@@ -1,0 +1,237 @@
+// Makes memory that outlives its program: a function fills an arena of its own, whose chunks go to the keeper.
+
+import type { AsyncLocalStorage } from "node:async_hooks";
+import { allocateDeviceBuffer, type DeviceBuffer } from "../buffers/device_buffer.ts";
+import { blockOf, ownerOf } from "../buffers/gpu_buffer.ts";
+import { listenToLoads, type LoadedFile } from "../disk/loaded_files.ts";
+import type { Context } from "../driver/context.ts";
+import type { DType } from "../dtype.ts";
+import { Allocation } from "../memory/allocation.ts";
+import { ChunkArena } from "../memory/chunk_arena.ts";
+import { sourceOf } from "../memory/resource_kind.ts";
+import type { VirtualChunk } from "../memory/virtual_chunk.ts";
+import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
+import { defaultStreamOf } from "../order/stream.ts";
+import { closeDescriptor } from "../sharing/local_socket.ts";
+import { whenDone } from "../sharing/share_memory.ts";
+import { builtin } from "../words/builtin.ts";
+import { visibleText } from "../words/format.ts";
+import { Parts } from "../words/parts.ts";
+import {
+  contentWords,
+  describeContents,
+  type Description,
+  type NamedContent,
+  type Persistable,
+  putTogether,
+  takeApart,
+  type TakenApart,
+  viewIn,
+} from "./contents.ts";
+import type { KeeperConnection } from "./keeper_connection.ts";
+import { type KeeperAnswer, type KeptFacts, MOST_DESCRIPTORS, PAGE_BYTES } from "./keeper_words.ts";
+import { type Persisted, show } from "./open_persisted.ts";
+import type { PersistOrigin } from "./origin.ts";
+import { PersistError, refusalOf } from "./persist_error.ts";
+import { StatePage } from "./state_page.ts";
+import { newFile, textFile } from "./text_file.ts";
+
+/** What a program asks for. */
+export interface PersistRequest {
+  readonly name: string;
+  /** Makes the value when it is not there. */
+  readonly make: () => unknown;
+  /** Runs a function with a resource for the device's memory. */
+  readonly withResource: (resource: VirtualMemoryResource, body: () => unknown) => unknown;
+}
+
+/** Made with the first function: before, no call is in one. */
+let namesInMaking: AsyncLocalStorage<ReadonlySet<string>> | undefined;
+
+/** Returns the names that the functions make which run now. */
+export function namesBeingMade(): ReadonlySet<string> {
+  return namesInMaking?.getStore() ?? new Set();
+}
+
+/** Makes memory and hands it to the keeper. */
+export async function makeKept(
+  context: Context,
+  connection: KeeperConnection,
+  { name, make, withResource, key, move }: PersistRequest & {
+    readonly key: string | undefined;
+    readonly move: boolean;
+  },
+): Promise<Persisted<Persistable>> {
+  const arena = new ChunkArena(context, { isShareable: true });
+  const resource = new VirtualMemoryResource({ context }, new Parts(arena));
+  using undo = new DisposableStack();
+  undo.defer(() => releaseFrom(context, resource));
+  const files = new Map<string, LoadedFile>();
+  const note = (file: LoadedFile) => void files.set(file.path, file);
+  namesInMaking ??= new (builtin("node:async_hooks").AsyncLocalStorage)();
+  const made = await namesInMaking.run(new Set([...namesBeingMade(), name]), () => {
+    return listenToLoads(note, () => withResource(resource, make));
+  });
+  const taken = await inArena(takeApart(made, name), { name, resource, move });
+  const { description, allocations } = describeContents(taken.contents, resource);
+  arena.seal();
+  for (const { buffer } of taken.contents.contents) await whenDone(buffer.span);
+  const value = taken.isMoved ? putTogether(taken.contents, taken.blocks) : made as Persistable;
+  const used = new Set(allocations.map(({ address }) => arena.placeOf(address)?.chunk));
+  const chunks = [...used].filter((chunk) => chunk !== undefined);
+  const origin: PersistOrigin = { files: [...files.values()], key };
+  const what = contentWords(taken.contents);
+  const published = await publish(connection, { name, chunks, description, origin, what });
+  const { slot, facts, page } = published;
+  try {
+    const states = new StatePage(page, slot);
+    undo.move();
+    const kept = { context, connection, resource, chunks, allocations, states, facts };
+    return show(taken.contents, { ...kept, value, wasThere: false });
+  } finally {
+    closeDescriptor(page);
+  }
+}
+
+/** Hands chunks to the keeper, which takes all or nothing. */
+async function publish(
+  connection: KeeperConnection,
+  { name, chunks, description, origin, what }: {
+    readonly name: string;
+    readonly chunks: readonly VirtualChunk[];
+    readonly description: Description;
+    readonly origin: PersistOrigin;
+    readonly what: string;
+  },
+): Promise<{ readonly slot: number; readonly facts: KeptFacts; readonly page: number }> {
+  using files = new DisposableStack();
+  const described = textFile(JSON.stringify(description));
+  files.defer(() => closeDescriptor(described));
+  const page = newFile(new Uint8Array(PAGE_BYTES));
+  using onFailure = new DisposableStack();
+  onFailure.defer(() => closeDescriptor(page));
+  let answer: KeeperAnswer = await connection.ask({
+    op: "publish",
+    byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    what,
+    origin: JSON.stringify(origin),
+    descriptorCount: chunks.length,
+  }, [described, page]);
+  if (answer.refused === undefined) answer = await sendChunks(connection, chunks) ?? answer;
+  const { slot, facts } = answer;
+  if (slot === undefined || facts === undefined) throw refusalOf(name, answer);
+  onFailure.move();
+  return { slot, facts, page };
+}
+
+/**
+ * Sends descriptors of chunks, which stay open here no longer than a message takes. Returns the answer to the
+ * last of them, or to the first that was refused; undefined without chunks.
+ */
+export async function sendChunks(
+  connection: KeeperConnection,
+  chunks: readonly VirtualChunk[],
+): Promise<KeeperAnswer | undefined> {
+  let answer: KeeperAnswer | undefined;
+  for (let at = 0; at < chunks.length && answer?.refused === undefined; at += MOST_DESCRIPTORS) {
+    const descriptors: number[] = [];
+    try {
+      for (const chunk of chunks.slice(at, at + MOST_DESCRIPTORS)) descriptors.push(chunk.export());
+      answer = await connection.ask({ op: "part" }, descriptors);
+    } finally {
+      descriptors.forEach(closeDescriptor);
+    }
+  }
+  return answer;
+}
+
+/** Contents whose memory lies in an arena. */
+interface InArena {
+  readonly contents: TakenApart;
+  readonly isMoved: boolean;
+  /** For contents that were moved: the buffers that own their blocks. */
+  readonly blocks: readonly DeviceBuffer[];
+}
+
+/** Checks that memory comes from the arena, or moves it there, one block after the other. */
+async function inArena(
+  taken: TakenApart,
+  { name, resource, move }: {
+    readonly name: string;
+    readonly resource: VirtualMemoryResource;
+    readonly move: boolean;
+  },
+): Promise<InArena> {
+  const isElsewhere = ({ buffer }: NamedContent) => {
+    const block = blockOf(buffer);
+    return block.byteLength > 0 && (sourceOf(block.resource) !== resource ||
+      resource.arena.placeOf(block.address) === undefined);
+  };
+  const elsewhere = taken.contents.filter(isElsewhere);
+  const [first] = elsewhere;
+  if (first === undefined) return { contents: taken, isMoved: false, blocks: [] };
+  const { context } = first.buffer;
+  if (context !== resource.context || !move) {
+    throw new PersistError(
+      "elsewhere",
+      `Cannot persist "${
+        visibleText(name)
+      }": ${first.buffer} was not allocated by its function from ` +
+        `gpu.memoryResource of device ${resource.context.ordinal}; allocate it there, or pass ` +
+        "{ move: true }",
+    );
+  }
+  const moved = new Map<Allocation, DeviceBuffer>();
+  const contents: NamedContent[] = [];
+  for (const content of taken.contents) {
+    const former = blockOf(content.buffer);
+    if (former.byteLength === 0) {
+      contents.push(content);
+      continue;
+    }
+    const owner = moved.get(former) ?? await moveBlock(content.buffer, resource);
+    moved.set(former, owner);
+    const { name, buffer: { dtype, shape, byteOffset } } = content;
+    contents.push({
+      ...content,
+      buffer: viewIn(owner, { name, dtype, shape, offset: byteOffset }),
+    });
+  }
+  return { contents: { ...taken, contents }, isMoved: true, blocks: [...moved.values()] };
+}
+
+/** Copies the block of a buffer into the arena, and frees the former one. */
+async function moveBlock(
+  buffer: DeviceBuffer,
+  resource: VirtualMemoryResource,
+): Promise<DeviceBuffer> {
+  const former = ownerOf(buffer) as DeviceBuffer;
+  const { context, label } = former;
+  const stream = defaultStreamOf(context);
+  const isAll = !buffer.isView && buffer.byteLength === former.totalByteLength;
+  const { dtype, shape } = isAll
+    ? buffer
+    : { dtype: "uint8" as const, shape: [former.totalByteLength] };
+  const moved = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
+  try {
+    moved.as("uint8").reshape([moved.byteLength]).copyFrom(bytesOf(former));
+    await stream.synchronize();
+  } catch (error) {
+    moved.dispose();
+    throw error;
+  }
+  former.dispose();
+  return moved;
+}
+
+/** Shows all bytes of a buffer's block. */
+function bytesOf(buffer: DeviceBuffer): DeviceBuffer<"uint8"> {
+  return buffer.as("uint8").reshape([buffer.byteLength]);
+}
+
+/** Releases all that was allocated from a resource and is alive. */
+export function releaseFrom({ ledger }: Context, resource: VirtualMemoryResource): void {
+  for (const entry of ledger.entries()) {
+    if (entry instanceof Allocation && entry.resource === resource) entry.release();
+  }
+}
