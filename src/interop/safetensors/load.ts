@@ -1,52 +1,36 @@
 // Loads a model: the headers of all files first, then memory for them, then the bytes, so that most
 // failures come before any tensor is read.
 
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "../../buffers/device_allocator.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import { nameView } from "../../buffers/view_names.ts";
-import { partOf } from "../../copies/copy.ts";
-import { fileNameOf } from "../../disk/file_path.ts";
+import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
-import { takeAfterCollection } from "../../memory/out_of_memory.ts";
-import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
-import { uploadFrom } from "../../transfer/file_transfer.ts";
-import { type PartialTransfer, transferTogether } from "../../transfer/in_parallel.ts";
-import type { TransferOptions } from "../../transfer/pending_transfer.ts";
-import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import type { ByteSize } from "../../words/format.ts";
-import { CALLBACK, OptionSet, SIZE } from "../../words/options.ts";
+import { CALLBACK, OptionSet } from "../../words/options.ts";
 import { Parts } from "../../words/parts.ts";
+import type { StoredTensor } from "../block_layout.ts";
+import {
+  LOAD_KINDS,
+  type LoadedBlocks,
+  loadTensors,
+  type LoadTensorsOptions,
+} from "../load_tensors.ts";
 import { heldAs } from "./formats.ts";
-import type { TensorEntry } from "./header.ts";
-import { type BlockLayout, placeTensors } from "./layout.ts";
+import type { SafetensorsHeader, TensorEntry } from "./header.ts";
 import { type LoadedTensor, noteFormat, SafetensorsModel } from "./model.ts";
-import { type OpenShard, openShards } from "./open_shards.ts";
+import { openShards } from "./open_shards.ts";
 import type { SafetensorsSource } from "./shards.ts";
 
 /** Options for {@link CudaDevice.loadSafetensors}. */
-export interface LoadSafetensorsOptions extends AllocateOptions, TransferOptions {
+export interface LoadSafetensorsOptions extends LoadTensorsOptions {
   /** Chooses tensors; all by default. */
   readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
-  /** Largest header that is read: 100 MB, as the format has it, by default. */
-  readonly maxHeaderSize?: ByteSize | undefined;
 }
 
-const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({
-  ...ALLOCATE_KINDS,
-  ...TRANSFER_KINDS,
-  filter: CALLBACK,
-  maxHeaderSize: SIZE,
-});
+const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({ ...LOAD_KINDS, filter: CALLBACK });
 
-/** One file, opened, and the places of its tensors in memory. */
-interface PlacedShard extends OpenShard {
-  readonly layout: BlockLayout;
+/** A tensor of a file, and the buffer that is to hold it. */
+export interface StoredEntry extends StoredTensor {
+  /** The tensor as its file describes it. */
+  readonly entry: TensorEntry;
 }
 
 /**
@@ -66,53 +50,30 @@ export async function loadSafetensors(
   const stream = streamOn(context, options, "memory");
   using resources = new DisposableStack();
   const { filter, maxHeaderSize, signal } = options;
-  const shards = (await openShards(source, { resources, filter, maxHeaderSize, signal }))
-    .map((shard): PlacedShard => ({ ...shard, layout: placeTensors(shard.tensors) }));
-  using memory = new DisposableStack();
-  const blocks: DeviceBuffer<"uint8">[] = [];
-  for (const { file, layout } of shards) {
-    const label = options.label ?? fileNameOf(file.path);
-    const place = { ...allocationOf(options), label };
-    const allocate = () => gpu.alloc("uint8", layout.byteLength, place);
-    blocks.push(memory.use(await takeAfterCollection(context, allocate)));
-  }
-  const reads = shards.flatMap((shard, i) => readsOf(shard, blocks[i], stream));
-  await transferTogether([reads], options);
-  const tensors = new Map(shards.flatMap((shard, i) => [...viewsOf(shard, blocks[i])]));
-  const metadata = Object.assign({}, ...shards.map((shard) => shard.metadata));
-  memory.move();
-  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
-}
-
-/** Returns the reads that fill the block of a file. */
-function readsOf(
-  { file, dataOffset, layout }: PlacedShard,
-  block: DeviceBuffer | undefined,
-  stream: CudaStream,
-): PartialTransfer[] {
-  if (block === undefined) return [];
-  const whole = block.span;
-  return layout.runs.map(({ blockOffset, byteLength, fileOffset: start }) => {
-    const span = partOf(whole, { offset: blockOffset, byteLength });
-    const fileOffset = dataOffset + start;
-    return {
-      byteLength,
-      run: (options) => uploadFrom({ ...options, span, stream, file, fileOffset }),
-    };
+  const shards = await openShards(source, { resources, filter, maxHeaderSize, signal });
+  const files = shards.map(({ file, dataOffset, tensors }) => {
+    return { file, tensors: tensors.map((entry) => storedAs(entry, dataOffset)) };
   });
+  const loaded = await loadTensors(files, { gpu, stream, options });
+  return modelOf(loaded, Object.assign({}, ...shards.map(({ metadata }) => metadata)));
 }
 
-function* viewsOf(
-  { layout }: PlacedShard,
-  block: DeviceBuffer | undefined,
-): Generator<[string, LoadedTensor]> {
-  if (block === undefined) return;
-  for (const { entry, blockOffset } of layout.tensors) {
-    const { name, format, byteLength } = entry;
-    const { dtype, shape } = heldAs(format, entry);
-    const bytes = block.subarray(blockOffset, blockOffset + byteLength);
-    const buffer = nameView(bytes.as(dtype).reshape(shape), name);
-    noteFormat(buffer, { format, shape: entry.shape });
-    yield [name, { buffer, format }];
-  }
+/** Returns where a tensor lies, and the buffer that is to hold it. */
+export function storedAs(entry: TensorEntry, dataOffset: number): StoredEntry {
+  const { name, byteLength, byteOffset } = entry;
+  const fileOffset = dataOffset + byteOffset;
+  return { name, fileOffset, byteLength, ...heldAs(entry.format, entry), entry };
+}
+
+/** Makes a model of loaded tensors. */
+export function modelOf(
+  { blocks, views }: LoadedBlocks<StoredEntry>,
+  metadata: SafetensorsHeader["metadata"],
+): SafetensorsModel {
+  const tensors = new Map(views.map(([{ entry }, buffer]): [string, LoadedTensor] => {
+    const { name, format, shape } = entry;
+    noteFormat(buffer, { format, shape });
+    return [name, { buffer, format }];
+  }));
+  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
 }
