@@ -25,7 +25,10 @@ export interface LoadSafetensorsOptions extends LoadTensorsOptions {
   readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
 }
 
-const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>({ ...LOAD_KINDS, filter: CALLBACK });
+/** Kinds of the options above. */
+export const SAFETENSORS_KINDS = { ...LOAD_KINDS, filter: CALLBACK } as const;
+
+const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>(SAFETENSORS_KINDS);
 
 /** A tensor of a file, and the buffer that is to hold it. */
 export interface StoredEntry extends StoredTensor {
