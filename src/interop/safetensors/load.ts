@@ -5,19 +5,14 @@ import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { CALLBACK, OptionSet } from "../../words/options.ts";
-import { Parts } from "../../words/parts.ts";
-import type { StoredTensor } from "../block_layout.ts";
-import {
-  LOAD_KINDS,
-  type LoadedBlocks,
-  loadTensors,
-  type LoadTensorsOptions,
-} from "../load_tensors.ts";
-import { heldAs } from "./formats.ts";
-import type { SafetensorsHeader, TensorEntry } from "./header.ts";
-import { type LoadedTensor, noteFormat, SafetensorsModel } from "./model.ts";
+import { LOAD_KINDS, loadTensors, type LoadTensorsOptions } from "../load_tensors.ts";
+import { type Arriving, isArriving } from "../arriving_bytes.ts";
+import { headerLimit, type TensorEntry } from "./header.ts";
+import { loadArriving } from "./load_arriving.ts";
+import type { SafetensorsModel } from "./model.ts";
 import { openShards } from "./open_shards.ts";
 import type { SafetensorsSource } from "./shards.ts";
+import { modelOf, storedAs } from "./stored_entry.ts";
 
 /** Options for {@link CudaDevice.loadSafetensors}. */
 export interface LoadSafetensorsOptions extends LoadTensorsOptions {
@@ -30,27 +25,24 @@ export const SAFETENSORS_KINDS = { ...LOAD_KINDS, filter: CALLBACK } as const;
 
 const LOAD_OPTIONS = new OptionSet<LoadSafetensorsOptions>(SAFETENSORS_KINDS);
 
-/** A tensor of a file, and the buffer that is to hold it. */
-export interface StoredEntry extends StoredTensor {
-  /** The tensor as its file describes it. */
-  readonly entry: TensorEntry;
-}
-
 /**
  * Loads a model onto a device: one block of memory for each file, and a view of it for each tensor.
  *
  * @throws SafetensorsError when a file breaks the format; the message names the file and the
  *   reason.
- * @throws TypeError for an address on the web.
  */
 export async function loadSafetensors(
-  source: SafetensorsSource,
+  source: SafetensorsSource | Arriving,
   gpu: DeviceAllocator,
   options: LoadSafetensorsOptions = {},
 ): Promise<SafetensorsModel> {
   options = LOAD_OPTIONS.read(options, "loadSafetensors");
   const context = contextOf(gpu, "load a model onto");
   const stream = streamOn(context, options, "memory");
+  if (isArriving(source)) {
+    const maxHeaderBytes = headerLimit(options.maxHeaderSize);
+    return await loadArriving(source, { gpu, stream, options, maxHeaderBytes });
+  }
   using resources = new DisposableStack();
   const { filter, maxHeaderSize, signal } = options;
   const shards = await openShards(source, { resources, filter, maxHeaderSize, signal });
@@ -59,24 +51,4 @@ export async function loadSafetensors(
   });
   const loaded = await loadTensors(files, { gpu, stream, options });
   return modelOf(loaded, Object.assign({}, ...shards.map(({ metadata }) => metadata)));
-}
-
-/** Returns where a tensor lies, and the buffer that is to hold it. */
-export function storedAs(entry: TensorEntry, dataOffset: number): StoredEntry {
-  const { name, byteLength, byteOffset } = entry;
-  const fileOffset = dataOffset + byteOffset;
-  return { name, fileOffset, byteLength, ...heldAs(entry.format, entry), entry };
-}
-
-/** Makes a model of loaded tensors. */
-export function modelOf(
-  { blocks, views }: LoadedBlocks<StoredEntry>,
-  metadata: SafetensorsHeader["metadata"],
-): SafetensorsModel {
-  const tensors = new Map(views.map(([{ entry }, buffer]): [string, LoadedTensor] => {
-    const { name, format, shape } = entry;
-    noteFormat(buffer, { format, shape });
-    return [name, { buffer, format }];
-  }));
-  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
 }
