@@ -79,7 +79,7 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   },
   files: {
     file: "transfer/files.ts",
-    about: "Move files and a safetensors model, beside the pinned ceiling",
+    about: "Move files and models, in the page cache and cold, beside the bus, dd and PyTorch",
   },
   saves: {
     file: "transfer/saves.ts",
