@@ -81,6 +81,10 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     file: "transfer/files.ts",
     about: "Move files and models, in the page cache and cold, beside the bus, dd and PyTorch",
   },
+  ranges: {
+    file: "transfer/ranges.ts",
+    about: "Load a model from a server by one connection, and by several with ranges of it",
+  },
   saves: {
     file: "transfer/saves.ts",
     about: "Save files and models, new and over others, beside Python's save_file",

@@ -8,7 +8,7 @@ import type { DType } from "../../dtype.ts";
 type Row = readonly [name: string, blockLength: number, blockBytes: number, dtype?: DType];
 
 /** The types by ggml's numbers, `enum ggml_type`; numbers that it has given up are left out. */
-const TYPES = {
+export const TYPES = {
   0: ["F32", 1, 4, "float32"],
   1: ["F16", 1, 2, "float16"],
   2: ["Q4_0", 32, 18],

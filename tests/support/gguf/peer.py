@@ -1,5 +1,5 @@
 """GGUF files by Python's gguf: `peer.py random FOLDER COUNT`, `peer.py split FOLDER`, `peer.py big FILE`,
-`peer.py digest FILE...`, `peer.py types`."""
+`peer.py fixture FILE`, `peer.py digest FILE...`, `peer.py types`."""
 
 import hashlib
 import json
@@ -121,6 +121,16 @@ if __name__ == "__main__":
         write(Path(rest[0]) / "all.gguf", random, list(SIZES))
         for i in range(int(rest[1])):
             write(Path(rest[0]) / f"{i}.gguf", random)
+    elif what == "fixture":
+        writer = GGUFWriter(rest[0], "test")
+        writer.add_array("tokenizer.ggml.tokens", ["a", "größe", ""])
+        for kind, (block, size) in SIZES.items():
+            raw = (np.arange(2 * size) * 7 + kind.value).astype(np.uint8).reshape(2, size)
+            writer.add_tensor(kind.name, raw, raw_dtype=kind)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
     elif what == "split":
         split(Path(rest[0]) / "model.gguf")
     elif what == "big":

@@ -2,6 +2,7 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { GgufError, loadGguf } from "../../../../src/entries/gguf.ts";
+import { TYPES } from "../../../../src/interop/gguf/formats.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";
 import { ggufOf, type GgufPart, textField, wholeField } from "../../../support/gguf/files.ts";
 import { openPathsIn } from "../../../support/files.ts";
