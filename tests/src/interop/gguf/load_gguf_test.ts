@@ -187,3 +187,18 @@ testOnDevice("loadGguf() has its place in the order of a file's calls", async (g
   assertEquals((await first.tensor("a", "float32").download())[0], 1);
   assertEquals((await last.tensor("a", "float32").download())[0], 7);
 });
+
+testOnDevice(
+  "loadGguf() loads every type that Python's library wrote, byte for byte",
+  async (gpu) => {
+    using model = await loadGguf(new URL("../../../support/gguf/types.gguf", import.meta.url), gpu);
+    assertEquals(model.size, 33);
+    assertEquals(model.metadata["tokenizer.ggml.tokens"], ["a", "größe", ""]);
+    for (const [number, [name, blockLength, blockBytes]] of Object.entries(TYPES)) {
+      if (name === "Q8_1") continue; // the library has another size for it than ggml
+      const bytes = Uint8Array.from({ length: 2 * blockBytes }, (_, i) => i * 7 + Number(number));
+      assertEquals(await model.tensor(name).as("uint8").download(), bytes);
+      assertEquals([model.format(name), [...model.entry(name).shape]], [name, [2, blockLength]]);
+    }
+  },
+);
