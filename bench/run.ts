@@ -75,7 +75,11 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
   },
   files: {
     file: "transfer/files.ts",
-    about: "Move files and a safetensors model, beside the pinned ceiling",
+    about: "Move files and models, in the page cache and cold, beside the bus, dd and PyTorch",
+  },
+  ranges: {
+    file: "transfer/ranges.ts",
+    about: "Load a model from a server by one connection, and by several with ranges of it",
   },
   saves: {
     file: "transfer/saves.ts",

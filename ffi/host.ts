@@ -139,6 +139,8 @@ const FILES = {
   rename: { parameters: ["buffer", "buffer"], result: "i32" },
   // int ftruncate(int fd, off_t length)
   ftruncate: { parameters: ["i32", "i64"], result: "i32" },
+  // int posix_fadvise(int fd, off_t offset, off_t len, int advice)
+  posix_fadvise: { parameters: ["i32", "i64", "i64", "i32"], result: "i32" },
   // int flock(int fd, int operation)
   flock: { parameters: ["i32", "i32"], result: "i32" },
   // int fchmod(int fd, mode_t mode)
@@ -282,6 +284,12 @@ export const O_OF_MACHINE: { readonly NOFOLLOW: number; readonly DIRECTORY: numb
   Deno.build.arch === "aarch64"
     ? { DIRECTORY: 0o40000, NOFOLLOW: 0o100000 }
     : { DIRECTORY: 0o200000, NOFOLLOW: 0o400000 };
+
+/** Advice of `posix_fadvise` about bytes that are not needed: `POSIX_FADV_DONTNEED` of fcntl.h on x86 and arm64. */
+export const POSIX_FADV_DONTNEED = 4;
+
+/** Reads past the page cache, into aligned memory: `O_DIRECT` of fcntl.h on Linux. */
+export const O_DIRECT: number = Deno.build.arch === "aarch64" ? 0o200000 : 0o40000;
 
 /** Opens only a reference to a file, not its contents: `O_PATH` of fcntl.h on Linux. */
 export const O_PATH = 0o10000000;

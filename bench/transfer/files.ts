@@ -1,6 +1,7 @@
 // How fast do files reach the GPU and come back? One file in the page cache, and a safetensors model
-// of 300 tensors, beside the pinned ceiling of the same run and what other libraries reach:
-// `deno task bench files [--largest BYTES] [--peers peers.json] [--out result.json]`.
+// of 300 tensors, beside the pinned ceiling of the same run and what other libraries reach; then a model
+// that is not in the page cache, beside dd and PyTorch:
+// `deno task bench files [--largest BYTES] [--peers peers.json] [--only warm,cold] [--out result.json]`.
 
 import { join } from "node:path";
 import { CudaDevice, type DeviceBuffer } from "../../mod.ts";
@@ -16,6 +17,7 @@ import {
   SEED,
   verify,
 } from "./bench_run.ts";
+import { coldRows } from "./cold_files.ts";
 
 const SAMPLE_COUNT = 7;
 /** Transfers before anything but the first is timed, so that lanes run. */
@@ -24,22 +26,32 @@ const TENSOR_COUNT = 300;
 /** Size of the model, in times the file's. */
 const MODEL_TIMES = 2;
 
-const { largestBytes, peers, out } = await readFlags({ largestBytes: 2 ** 30 });
+const { largestBytes, peers, out, only = ["warm", "cold"] } = await readFlags({
+  largestBytes: 2 ** 30,
+});
 const folder = await Deno.makeTempDir({ prefix: "vramkit-bench-" });
 try {
   using gpu = CudaDevice.open(0, { driver: "auto" });
+  const rows: BenchRow[] = [];
+  if (only.includes("warm")) rows.push(...await warmRows(gpu));
+  if (only.includes("cold")) rows.push(...await coldRows(gpu, folder, { largestBytes }));
+  await report(gpu, rows, out);
+} finally {
+  await Deno.remove(folder, { recursive: true });
+}
+
+/** Files in the page cache. */
+async function warmRows(gpu: CudaDevice): Promise<BenchRow[]> {
   const ceiling = {
     up: await pinnedCeiling(gpu, { largestBytes }),
     down: await pinnedCeiling(gpu, { largestBytes, direction: "device-to-host" }),
   };
-  const rows: BenchRow[] = [
+  return [
     { name: "pinned ceiling, up", value: ceiling.up, unit: "GB/s" },
     { name: "pinned ceiling, down", value: ceiling.down, unit: "GB/s" },
+    ...await fileRows(gpu, ceiling),
+    ...await modelRows(gpu, ceiling),
   ];
-  rows.push(...await fileRows(gpu, ceiling), ...await modelRows(gpu, ceiling));
-  await report(gpu, rows, out);
-} finally {
-  await Deno.remove(folder, { recursive: true });
 }
 
 /** One large file, both ways. */

@@ -39,9 +39,7 @@ export function shardedCard(model: ShardedModel): Card {
     kind: "ShardedModel",
     state: disposed ? "disposed" : undefined,
     summary: `${formatBytes(byteLength)} on ${formatCount(deviceBytes.length, "device")}: ${each}`,
-    parts: disposed
-      ? []
-      : [...factsOf(metadata), ...tensorParts(tensors, "size on all", splitWords)],
+    parts: disposed ? [] : [...factsOf(metadata), ...tensorParts(tensors, "size on all", SPLIT)],
   };
 }
 
@@ -64,28 +62,35 @@ function factsOf(metadata: SafetensorsModel["metadata"]): CardPart[] {
   return facts.length === 0 ? [] : [{ type: "facts", facts }];
 }
 
-function splitWords({ split }: DeviceParts): string {
-  return split === "replicate" ? "whole on each" : `axis ${split}`;
+const SPLIT: TensorColumn<DeviceParts> = {
+  heading: "split",
+  words: ({ split }) => split === "replicate" ? "whole on each" : `axis ${split}`,
+};
+
+/** A column that some kinds of models have. */
+export interface TensorColumn<T> {
+  readonly heading: string;
+  readonly words: (tensor: T, name: string) => string;
 }
 
-/** The largest tensors, and a note about the others; with a column for how each is split, if it is. */
+/** The largest tensors, and a note about the others; with one more column where there is one. */
 export function tensorParts<
   T extends Pick<DeviceBuffer | DeviceParts, "dtype" | "shape" | "byteLength">,
 >(
   tensors: readonly Named<T>[],
   sizeHeading: string,
-  splitOf?: (tensor: T) => string,
+  column?: TensorColumn<T>,
 ): CardPart[] {
   const sorted = tensors.toSorted(([, a], [, b]) => b.byteLength - a.byteLength);
   const largest = Math.max(1, sorted[0]?.[1].byteLength ?? 1);
   const rows = sorted.slice(0, SHOWN_TENSORS).map(([name, tensor]) => {
     const { dtype, shape, byteLength } = tensor;
-    const how = splitOf === undefined ? [] : [splitOf(tensor)];
-    const cells = [name, formatShape(dtype, shape), ...how, formatBytes(byteLength)];
+    const more = column === undefined ? [] : [column.words(tensor, name)];
+    const cells = [name, formatShape(dtype, shape), ...more, formatBytes(byteLength)];
     return { cells, share: byteLength / largest };
   });
-  const split = splitOf === undefined ? [] : ["split"];
-  const header = ["name", "type", ...split, sizeHeading];
+  const more = column === undefined ? [] : [column.heading];
+  const header = ["name", "type", ...more, sizeHeading];
   const align = header.map((heading) => heading === sizeHeading ? "right" : "left");
   const hiddenCount = tensors.length - SHOWN_TENSORS;
   const note = { type: "note", text: `and ${hiddenCount} smaller ones` } as const;

@@ -912,21 +912,23 @@ export class CudaDevice implements DeviceAllocator, Disposable {
    * ```
    */
   loadNpy<D extends DType = DType>(
-    path: FilePath,
+    source: FilePath | ByteSource | HostMemory,
     options: LoadNpyOptions & { readonly dtype?: D | undefined } = {},
   ): Promise<DeviceBuffer<NoInfer<D>>> {
-    return loadNpy(path, this, options);
+    return loadNpy(source, this, options);
   }
 
   /**
    * Loads a safetensors model into one block of device memory for each file. Its tensors are views,
-   * found by name.
+   * found by name. Bytes in memory, a blob, a response, a stream or an address on the web are one
+   * file: its tensors go to the device in the order of their bytes, as they arrive.
    *
    * @throws SafetensorsError when a file breaks the format; the message names the file and the
    *   reason.
+   * @throws Error when a response reports a failure; the message has its status.
    */
   loadSafetensors(
-    source: SafetensorsSource,
+    source: SafetensorsSource | ByteSource | HostMemory,
     options: LoadSafetensorsOptions = {},
   ): Promise<SafetensorsModel> {
     return loadSafetensors(source, this, options);

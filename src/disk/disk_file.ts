@@ -2,7 +2,14 @@
 // its descriptor; Deno has granted the path before.
 
 import { cString } from "../../ffi/c_strings.ts";
-import { ERRNO, O, O_OF_MACHINE, O_PATH, RLIMIT_FSIZE } from "../../ffi/host.ts";
+import {
+  ERRNO,
+  O,
+  O_OF_MACHINE,
+  O_PATH,
+  POSIX_FADV_DONTNEED,
+  RLIMIT_FSIZE,
+} from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import { CAN_BE_TERMINATED } from "../order/waiting.ts";
 import { formatBytes, visibleText } from "../words/format.ts";
@@ -174,6 +181,11 @@ export class DiskFile implements Disposable {
     const { fsync } = openSystem();
     if (uninterrupted(() => fsync(this.descriptor)) === 0) return;
     throw systemError(`bring ${this.path} to the disk`, lastErrno());
+  }
+
+  /** Has the system forget the file's bytes that it keeps in memory, except those not on the disk yet. */
+  dropCached(): void {
+    openSystem().posix_fadvise(this.descriptor, 0n, 0n, POSIX_FADV_DONTNEED);
   }
 
   /** Keeps the descriptor open for a thread that uses it, until the result is called. */

@@ -2,11 +2,10 @@
 
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
-import { LoadedContents } from "../interop/loaded_contents.ts";
+import { LoadedTensors } from "../interop/loaded_contents.ts";
 import type { SafetensorsFormat } from "../interop/safetensors/formats.ts";
-import { MODEL_WORDS } from "../interop/safetensors/model.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import type { DeviceParts } from "./device_parts.ts";
 
 /** One tensor of a loaded model. */
@@ -30,24 +29,20 @@ export interface ShardedFields {
  * A model over several devices, as {@link DeviceList.loadSafetensors} returns it: tensors by name,
  * each of which has a buffer on every device. Disposing the model frees them all.
  */
-export class ShardedModel extends LoadedContents<
-  { readonly parts: DeviceParts; readonly format: SafetensorsFormat },
-  DeviceParts
-> {
+export class ShardedModel extends LoadedTensors<DeviceParts, SafetensorsFormat> {
   /** Metadata: strings about the model as a whole. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Bytes of memory on each device. */
   readonly deviceBytes: readonly number[];
-  readonly #blocks: readonly (readonly DeviceBuffer[])[];
-  readonly #tensors: ReadonlyMap<string, ShardedTensor>;
 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ShardedFields>) {
     const { metadata, blocks, tensors } = partsOf(parts, new.target);
-    super(tensors, MODEL_WORDS);
+    const named = tensors.entries().map(([name, { parts, format }]) => {
+      return [name, { tensor: parts, format }] as const;
+    });
+    super(new Parts({ memory: blocks.flat(), tensors: named }));
     this.metadata = metadata;
-    this.#blocks = blocks;
-    this.#tensors = tensors;
     this.deviceBytes = blocks.map((own) => own.reduce((sum, block) => sum + block.byteLength, 0));
   }
 
@@ -63,24 +58,9 @@ export class ShardedModel extends LoadedContents<
    * @throws RangeError when there is none of that name; the message names some.
    * @throws DisposedError when the model was disposed.
    */
-  tensor<D extends DType = DType>(name: string, dtype?: D): DeviceParts<NoInfer<D>> {
-    const { parts } = this.find(name);
-    return this.checked(name, parts, dtype) as DeviceParts<D>;
-  }
-
-  /**
-   * Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`.
-   *
-   * @throws RangeError when there is none of that name; the message names some.
-   * @throws DisposedError when the model was disposed.
-   */
-  format(name: string): SafetensorsFormat {
-    return this.find(name).format;
-  }
-
-  /** Iterates over names and tensors, in the order of the files. */
-  *[Symbol.iterator](): IterableIterator<[name: string, parts: DeviceParts]> {
-    for (const [name, { parts }] of this.#tensors) yield [name, parts];
+  tensor<D extends DType>(name: string, dtype: D): DeviceParts<D>;
+  tensor(name: string, dtype?: DType): DeviceParts {
+    return this.found(name, dtype);
   }
 
   /** Frees the memory and disposes every tensor. A second call does nothing. */
@@ -94,11 +74,6 @@ export class ShardedModel extends LoadedContents<
     const devices = formatCount(this.deviceBytes.length, "device");
     return `ShardedModel(${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)} ` +
       `on ${devices})`;
-  }
-
-  /** @ignore Lists the blocks. */
-  protected memory(): readonly DeviceBuffer[] {
-    return this.#blocks.flat();
   }
 }
 

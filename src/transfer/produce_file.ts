@@ -69,6 +69,15 @@ export async function produceFile(
   await workOf(ordered, { uses, signal, steps }).promise;
 }
 
+/** Writes one more file, in steps of work that keeps the memory already. */
+export function* writeBeside(
+  target: Omit<FileTarget, "uses">,
+  fill: (file: DiskFile) => Iterable<Step>,
+): Generator<Step, void> {
+  const { byteLength, signal } = target;
+  yield* stepsOf(orderWrite(target), { byteLength, fill, signal });
+}
+
 /** Orders the work; when that fails, the turn does not hold up later writes for ever. */
 function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
   try {
@@ -87,7 +96,7 @@ interface OrderedWrite {
 }
 
 /** Finds the file, and takes its turn there. */
-function orderWrite(target: FileTarget): OrderedWrite {
+function orderWrite(target: Omit<FileTarget, "uses">): OrderedWrite {
   const { fileOffset, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   if (namesFolder(target.path)) {

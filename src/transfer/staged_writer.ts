@@ -4,7 +4,7 @@
 import { type MemorySpan, partOf, queueCopy } from "../copies/copy.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { ownedSpan, showToHost } from "../memory/host_bytes.ts";
-import { bytesOf, type HostMemory } from "../memory/host_memory.ts";
+import { bytesOf, type HostBytes, type HostMemory } from "../memory/host_memory.ts";
 import { pendingBeforeHost } from "../memory/in_order.ts";
 import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
@@ -68,7 +68,7 @@ export class StagedWriter {
     try {
       const bytes = bytesOf(chunk, `write to ${this.#target}`);
       const requireThere = presenceOf(bytes);
-      await this.#filled(bytes);
+      await whenFilled(bytes, this.#target.stream);
       requireThere();
       await this.#take(bytes, requireThere);
     } catch (error) {
@@ -94,17 +94,6 @@ export class StagedWriter {
   abandon(): void {
     this.#release();
     this.#target.abandon();
-  }
-
-  /** Resolves when earlier calls, and the GPU, have written what they write into a chunk. */
-  async #filled(memory: Uint8Array<ArrayBufferLike>): Promise<void> {
-    const { stream } = this.#target;
-    const usesNow = () => usesOfArray({ memory, access: "read" }, ownedSpan(memory));
-    const { uses, arrays } = usesNow();
-    await allOver([...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)]);
-    const blocks = usesNow().uses;
-    for (const { allocation } of blocks) allocation.order(stream, "read");
-    if (blocks.length > 0) await stream.synchronize();
   }
 
   async #take(chunk: Uint8Array<ArrayBufferLike>, requireThere: () => void): Promise<void> {
@@ -178,6 +167,20 @@ export class StagedWriter {
     this.#filling?.allocation.release();
     this.#emptying?.allocation.release();
   }
+}
+
+/** Resolves when earlier calls, and the GPU, have written what they write into an array. */
+export async function whenFilled(memory: HostBytes, stream: CudaStream): Promise<void> {
+  const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
+  await allOver([...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)]);
+  await whenQueuedIsDone(memory, stream);
+}
+
+/** Resolves when the GPU has done all that was queued and writes into an array. */
+export async function whenQueuedIsDone(memory: HostBytes, stream: CudaStream): Promise<void> {
+  const blocks = usesOfArray({ memory, access: "read" }, ownedSpan(memory)).uses;
+  for (const { allocation } of blocks) allocation.order(stream, "read");
+  if (blocks.length > 0) await stream.synchronize();
 }
 
 /**

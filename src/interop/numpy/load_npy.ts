@@ -23,6 +23,9 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { visibleText } from "../../words/format.ts";
 import { OptionSet } from "../../words/options.ts";
+import type { HostMemory } from "../../memory/host_memory.ts";
+import { ArrivingBytes, isArriving } from "../arriving_bytes.ts";
+import type { ByteSource } from "../byte_source.ts";
 import { dataBytesOf, type ElementBytes, filled, fillFrom } from "./fill_array.ts";
 import { readPiece, readWhole } from "./read_piece.ts";
 
@@ -52,19 +55,27 @@ const LOAD_ONE_OPTIONS = new OptionSet<LoadOneOptions<DType>>({
  * @throws TypeError when its elements are not of `dtype`.
  */
 export async function loadNpy<D extends DType = DType>(
-  path: FilePath,
+  source: FilePath | ByteSource | HostMemory,
   gpu: DeviceAllocator,
   options: LoadNpyOptions & { readonly dtype?: D | undefined } = {},
 ): Promise<DeviceBuffer<D>> {
   options = LOAD_ONE_OPTIONS.read(options, "loadNpy");
   const { dtype, onProgress, signal } = options;
   const stream = streamOn(contextOf(gpu, "load an array onto"), options, "memory");
-  using reading = new FileReading(path);
+  if (isArriving(source)) {
+    await using bytes = await ArrivingBytes.open(source, { signal, stream });
+    const header = await arrivingHeader(bytes, dtype);
+    const label = options.label ?? bytes.name;
+    const request = { gpu, header, stream, options: { ...options, label } };
+    const elements = elementsOfArriving(bytes);
+    return await filled(request, (buffer) => {
+      return fillFrom(buffer, request, elements);
+    }) as DeviceBuffer<D>;
+  }
+  using reading = new FileReading(source);
   const { file, byteLength } = await reading.opened(signal);
   const header = readHeader(file, { byteLength, dtype });
-  if (dtype !== undefined && header.dtype !== dtype) {
-    throw new TypeError(`Cannot load ${visibleText(file.path)} as ${dtype}: it is ${header.dtype}`);
-  }
+  requireDType(file.path, header, dtype);
   const fileOffset = header.byteLength;
   const label = options.label ?? fileNameOf(file.path);
   const request = { gpu, header, stream, options: { ...options, label } };
@@ -73,6 +84,33 @@ export async function loadNpy<D extends DType = DType>(
     if (header.isBigEndian) await fillFrom(buffer, request, elementsOf(file, fileOffset, signal));
     else await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
   }) as DeviceBuffer<D>;
+}
+
+/** Reads the header of a file that arrives. */
+async function arrivingHeader(bytes: ArrivingBytes, dtype: DType | undefined): Promise<NpyHeader> {
+  const start = await bytes.take(NPY_START_BYTES);
+  const headerBytes = headerBytesOf(bytes.name, start);
+  const rest = await bytes.take(Math.max(0, headerBytes - start.byteLength));
+  if (bytes.offset < headerBytes) throw new NumpyError(bytes.name, "it ends within its header");
+  const whole = await new Blob([start, rest]).bytes();
+  const header = readNpyHeader(bytes.name, whole.subarray(0, headerBytes), dtype);
+  requireDType(bytes.name, header, dtype);
+  return header;
+}
+
+/** Reads the elements of a file that arrives. */
+function elementsOfArriving(bytes: ArrivingBytes): ElementBytes {
+  return {
+    async read(piece) {
+      if (!await bytes.fill(piece)) throw new NumpyError(bytes.name, "it was cut off");
+    },
+    finish: () => Promise.resolve(),
+  };
+}
+
+function requireDType(path: string, header: NpyHeader, dtype: DType | undefined): void {
+  if (dtype === undefined || header.dtype === dtype) return;
+  throw new TypeError(`Cannot load ${visibleText(path)} as ${dtype}: it is ${header.dtype}`);
 }
 
 /** Reads elements from a place in a file on. */

@@ -75,7 +75,7 @@ export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 /** The file that a header belongs to. */
 export interface HeaderSource {
   readonly path: string;
-  /** Number of bytes after the header. */
+  /** Number of bytes after the header; Infinity while unknown. */
   readonly dataByteLength: number;
 }
 
@@ -289,7 +289,7 @@ function checkCoverage(tensors: readonly TensorEntry[], source: HeaderSource): v
     }
     covered += byteLength;
   }
-  if (covered === source.dataByteLength) return;
+  if (covered === source.dataByteLength || source.dataByteLength === Infinity) return;
   const problem = covered > source.dataByteLength ? "it is cut short" : "bytes follow the last one";
   throw new SafetensorsError(
     source.path,

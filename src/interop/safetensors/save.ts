@@ -13,13 +13,20 @@ import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/produce_file.ts";
 import { ProgressTotal } from "../../transfer/in_parallel.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
-import { describeValue, formatBytes, messageOf, visibleText } from "../../words/format.ts";
-import { ANYTHING, oneOf, OptionSet, RECORD } from "../../words/options.ts";
+import {
+  type ByteSize,
+  describeValue,
+  formatBytes,
+  messageOf,
+  visibleText,
+} from "../../words/format.ts";
+import { ANYTHING, oneOf, OptionSet, RECORD, SIZE } from "../../words/options.ts";
 import { warn } from "../../words/warning.ts";
 import { checkText, hasFields, type NamedBuffer, toNamedBuffers } from "../named_buffers.ts";
 import { formatOf, formatRank, type SafetensorsFormat, shapeAs, toFormat } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 import { loadedFormat, SafetensorsModel } from "./model.ts";
+import { cutIntoShards, type PlannedFile, saveShards } from "./save_shards.ts";
 
 /** Buffers of any kind by name: an object, a Map, or a loaded model. */
 export type NamedTensors =
@@ -41,6 +48,12 @@ export interface SaveSafetensorsOptions extends TransferOptions, WritingOptions 
    * `save_model()` of the format's library does.
    */
   readonly tied?: "each" | "once" | undefined;
+  /**
+   * Saves the model in several files of at most so many bytes of tensors, such as `"5 GiB"`, with new
+   * names, and their index beside `path`, which ends in `.safetensors`. The index takes the place of the
+   * former one when all files are there; then those that the former one named are removed.
+   */
+  readonly shardSize?: ByteSize | undefined;
   /** Stream whose earlier work comes first; the device's default stream by default. */
   readonly stream?: CudaStream | undefined;
 }
@@ -51,6 +64,7 @@ const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({
   metadata: ANYTHING, // checked text by text
   formats: RECORD,
   tied: oneOf("each", "once"),
+  shardSize: SIZE,
 });
 
 /** The memory of a buffer and its place in the file. */
@@ -66,7 +80,7 @@ export async function saveSafetensors(
   options: SaveSafetensorsOptions = {},
 ): Promise<void> {
   options = SAVE_OPTIONS.read(options, "saveSafetensors");
-  const { inPlace, sync, stream, signal, onProgress, formats = {}, tied } = options;
+  const { inPlace, sync, stream, signal, onProgress, formats = {}, tied, shardSize } = options;
   const { metadata: given = tensors instanceof SafetensorsModel ? tensors.metadata : {} } = options;
   const name = pathOf(path);
   checkMetadata(name, given);
@@ -76,25 +90,37 @@ export async function saveSafetensors(
     formats,
   );
   const { kept, metadata } = untie(name, described, { tied, metadata: given });
-  const placed = place(kept);
   const streamOf = ({ allocation }: MemorySpan) => stream ?? currentStreamOf(allocation.context);
-  const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
-  const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
-  const progress = new ProgressTotal(dataBytes, onProgress);
-  for (const { span } of placed) checkDownload(span, streamOf(span));
-  const uses = placed.map(({ span }) => {
+  const total = kept.reduce((sum, { span }) => sum + span.byteLength, 0);
+  const progress = new ProgressTotal(total, onProgress);
+  for (const { span } of kept) checkDownload(span, streamOf(span));
+  const uses = kept.map(({ span }) => {
     return { ...span, access: "read", stream: streamOf(span) } as const;
   });
-  const byteLength = header.byteLength + dataBytes;
-  await produceFile({ path, byteLength, uses, inPlace, sync, signal }, function* (file) {
-    // Until its header is written, every reader rejects a file that is written in place.
-    if (inPlace === true) yield* writeInto(file, new Uint8Array(LENGTH_BYTES), 0);
-    for (const { parts, span } of partsByDevice(placed, header.byteLength)) {
-      const onProgress = progress.part();
-      yield* gatherInto({ parts, stream: streamOf(span), file, onProgress, signal });
-    }
-    yield* writeInto(file, header, 0);
-  });
+  const plan = (tensors: readonly DescribedTensor[]): PlannedFile => {
+    const placed = place(tensors);
+    const header = encodeHeader({ tensors: placed.map(({ entry }) => entry), metadata });
+    const dataBytes = placed.reduce((sum, { entry }) => sum + entry.byteLength, 0);
+    return {
+      names: placed.map(({ entry }) => entry.name),
+      byteLength: header.byteLength + dataBytes,
+      *fill(file) {
+        // Until its header is written, every reader rejects a file that is written in place.
+        if (inPlace === true) yield* writeInto(file, new Uint8Array(LENGTH_BYTES), 0);
+        for (const { parts, span } of partsByDevice(placed, header.byteLength)) {
+          const onProgress = progress.part();
+          yield* gatherInto({ parts, stream: streamOf(span), file, onProgress, signal });
+        }
+        yield* writeInto(file, header, 0);
+      },
+    };
+  };
+  if (shardSize !== undefined) {
+    const files = cutIntoShards(kept, shardSize).map(plan);
+    return await saveShards(path, files, { uses, totalBytes: total, inPlace, sync, signal });
+  }
+  const { byteLength, fill } = plan(kept);
+  await produceFile({ path, byteLength, uses, inPlace, sync, signal }, fill);
 }
 
 /** Returns the parts of the file from each device, which one transfer moves together. */

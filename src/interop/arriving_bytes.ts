@@ -1,0 +1,140 @@
+// Bytes as they arrive from a stream: a few at a time, for those who have to look at them, and the rest in
+// the chunks that the source makes.
+
+import { isWebAddress } from "../disk/file_path.ts";
+import { bytesOf, type HostBytes, type HostMemory, isHostMemory } from "../memory/host_memory.ts";
+import type { CudaStream } from "../order/stream.ts";
+import { whenFilled } from "../transfer/staged_writer.ts";
+import { letGo } from "../transfer/web_streams.ts";
+import { type ByteSource, openSource } from "./byte_source.ts";
+
+/** Bytes in memory, a source of them, or the address of one on the web. */
+export type Arriving = HostMemory | ByteSource | URL | string;
+
+/** Options for opening a source. */
+interface ArrivalOptions {
+  /** Ends the reading. */
+  readonly signal?: AbortSignal | undefined;
+  /** The stream that waits for work of the GPU in the chunks' memory. */
+  readonly stream?: CudaStream | undefined;
+}
+
+/** Returns whether a value is bytes or a source of them, and not the path of a file. */
+export function isArriving(source: unknown): source is Arriving {
+  return isHostMemory(source) || source instanceof Blob || source instanceof ReadableStream ||
+    source instanceof Response || source instanceof Request ||
+    (typeof source === "string" || source instanceof URL) && isWebAddress(source);
+}
+
+/** A stream that is read from its first byte on. */
+export class ArrivingBytes implements AsyncDisposable {
+  /** Names the source, for messages. */
+  readonly name: string;
+  /** Number of bytes that will come; undefined when the source does not tell. */
+  readonly byteLength: number | undefined;
+  readonly #reader: ReadableStreamDefaultReader<HostMemory>;
+  readonly #stream: CudaStream | undefined;
+  readonly #signal: AbortSignal | undefined;
+  readonly #endReading: () => void;
+  #chunk: HostBytes = new Uint8Array(0);
+  #offset = 0;
+
+  private constructor(
+    { readable, byteLength, name, signal, stream }: Awaited<ReturnType<typeof openArriving>>,
+  ) {
+    this.name = name;
+    this.byteLength = byteLength;
+    this.#reader = readable.getReader();
+    this.#stream = stream;
+    this.#signal = signal;
+    this.#endReading = () => void this.#reader.cancel(signal?.reason).catch(() => {});
+    signal?.addEventListener("abort", this.#endReading);
+  }
+
+  /**
+   * Opens a source; an address is fetched. Nothing is read yet.
+   *
+   * @throws TypeError when it is in use or was used.
+   * @throws Error when a response reports a failure; the message has its status.
+   */
+  static async open(
+    source: Arriving,
+    options: ArrivalOptions = {},
+  ): Promise<ArrivingBytes> {
+    return new ArrivingBytes(await openArriving(source, options));
+  }
+
+  /** Number of bytes that were taken. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Returns the next bytes, at most so many; undefined at the end. Their memory is the source's. */
+  async next(maxBytes: number): Promise<HostBytes | undefined> {
+    while (this.#chunk.byteLength === 0) {
+      const { value, done } = await this.#reader.read();
+      this.#signal?.throwIfAborted();
+      if (done) return undefined;
+      this.#chunk = bytesOf(value, `read a chunk of ${this.name}`);
+      if (this.#stream !== undefined) await whenFilled(this.#chunk, this.#stream);
+    }
+    const bytes = this.#chunk.subarray(0, maxBytes);
+    this.#chunk = this.#chunk.subarray(bytes.byteLength);
+    this.#offset += bytes.byteLength;
+    return bytes;
+  }
+
+  /** Fills an array with the next bytes; returns false when the stream ends before. */
+  async fill(bytes: Uint8Array<ArrayBuffer>): Promise<boolean> {
+    for (let end = 0; end < bytes.byteLength;) {
+      const part = await this.next(bytes.byteLength - end);
+      if (part === undefined) return false;
+      bytes.set(part, end);
+      end += part.byteLength;
+    }
+    return true;
+  }
+
+  /** Returns the next bytes in an array of their own, which is shorter when the stream ends before. */
+  async take(byteLength: number): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array<ArrayBuffer>[] = []; // what a header claims is believed when it comes
+    for (let left = byteLength; left > 0;) {
+      const part = await this.next(left);
+      if (part === undefined) break;
+      parts.push(part.slice());
+      left -= part.byteLength;
+    }
+    return await new Blob(parts).bytes();
+  }
+
+  /** Tells the source that nothing more is read. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#signal?.removeEventListener("abort", this.#endReading);
+    await letGo(this.#reader, this.#signal?.reason);
+    this.#reader.releaseLock();
+  }
+}
+
+async function openArriving(
+  source: Arriving,
+  { signal, stream }: ArrivalOptions,
+) {
+  signal?.throwIfAborted();
+  const opened = await openSource(await sourceOf(source, signal));
+  return { ...opened, name: nameOf(source), signal, stream };
+}
+
+async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Promise<ByteSource> {
+  if (typeof source === "string" || source instanceof URL) {
+    return await fetch(source, signal === undefined ? {} : { signal });
+  }
+  return isHostMemory(source) ? ReadableStream.from([source]) : source;
+}
+
+/** Names a source, for messages. */
+function nameOf(source: Arriving): string {
+  if (typeof source === "string" || source instanceof URL) return `${source}`;
+  if (source instanceof Response || source instanceof Request) return source.url || "a response";
+  if (source instanceof File) return source.name;
+  return isHostMemory(source) ? "the bytes" : source instanceof Blob ? "a blob" : "a stream";
+}

@@ -1,0 +1,166 @@
+// Loads a GGUF model: the headers of all files first, then memory for them, then the bytes as they are.
+
+import { roundUp } from "../../../ffi/alignment.ts";
+import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
+import type { DiskFile } from "../../disk/disk_file.ts";
+import { fileNameOf, type FilePath, pathOf } from "../../disk/file_path.ts";
+import { FileReading } from "../../disk/file_reading.ts";
+import { contextOf } from "../../memory/memory_resource.ts";
+import { streamOn } from "../../order/stream_choice.ts";
+import { CALLBACK, isAccepted, OptionSet } from "../../words/options.ts";
+import { Parts } from "../../words/parts.ts";
+import type { StoredTensor } from "../block_layout.ts";
+import {
+  LOAD_KINDS,
+  loadTensors,
+  type LoadTensorsOptions,
+  type TensorFile,
+} from "../load_tensors.ts";
+import { headerLimit } from "../safetensors/header.ts";
+import { GgufError } from "./error.ts";
+import { heldBlocks } from "./formats.ts";
+import { type GgufHeader, type GgufTensor, parseGguf } from "./header.ts";
+import { GgufModel } from "./model.ts";
+
+/** Options for {@link loadGguf}. */
+export interface LoadGgufOptions extends LoadTensorsOptions {
+  /** Chooses tensors; all by default. */
+  readonly filter?: ((tensor: GgufTensor) => boolean) | undefined;
+}
+
+const LOAD_OPTIONS = new OptionSet<LoadGgufOptions>({ ...LOAD_KINDS, filter: CALLBACK });
+
+/** The end of the name of one of several files: its number and theirs. */
+const PART = /^(.*-)(\d{5})(-of-)(\d{5})(\.gguf)$/;
+
+/** Bytes between tensors that are read along, rather than to begin anew behind them. */
+const MAX_PADDING = 256;
+
+/** A tensor of a file, and the buffer that is to hold it. */
+interface StoredGguf extends StoredTensor {
+  readonly entry: GgufTensor;
+}
+
+/** One file of a model, opened. */
+interface OpenPart {
+  readonly file: DiskFile;
+  readonly byteLength: number;
+  readonly header: GgufHeader;
+}
+
+/**
+ * Loads a GGUF model onto a device: one block of memory for each file, and a view of it for each
+ * tensor. Elements that the kit has a type for keep it; quantized tensors are the bytes of their blocks,
+ * unchanged. Any file of a model in several (`-00001-of-00003.gguf`) stands for all of them. Needs
+ * `--allow-read`.
+ *
+ * @throws GgufError when a file breaks the format, or the files do not belong together; the message
+ *   names the file and the reason.
+ */
+export async function loadGguf(
+  path: FilePath,
+  gpu: DeviceAllocator,
+  options: LoadGgufOptions = {},
+): Promise<GgufModel> {
+  options = LOAD_OPTIONS.read(options, "loadGguf");
+  const stream = streamOn(contextOf(gpu, "load a model onto"), options, "memory");
+  using resources = new DisposableStack();
+  const parts = await openParts(path, options, resources);
+  const loaded = await loadTensors(parts.map((part) => chosenOf(part, options)), {
+    gpu,
+    stream,
+    options,
+  });
+  const { blocks, views } = loaded;
+  const tensors = views.map(([{ entry }, buffer]) => [entry, buffer] as const);
+  const metadata = parts[0]?.header.metadata ?? {};
+  return new GgufModel(new Parts({ blocks, tensors, metadata }));
+}
+
+/** Opens the files of a model and reads their headers. */
+async function openParts(
+  path: FilePath,
+  { maxHeaderSize, signal }: LoadGgufOptions,
+  resources: DisposableStack,
+): Promise<OpenPart[]> {
+  const maxBytes = headerLimit(maxHeaderSize);
+  const given = pathOf(path);
+  // All at once: later calls must not change one of them before it is opened.
+  const readings = new Map(
+    partsBeside(given).map((part) => {
+      return [part, resources.use(new FileReading(part))];
+    }),
+  );
+  const open = async (reading: FileReading): Promise<OpenPart> => {
+    const opened = await reading.opened(signal);
+    return { ...opened, header: await parseGguf(opened, { maxBytes, signal }) };
+  };
+  const own = await open(readings.get(given) as FileReading);
+  const { "split.count": count = 1 } = own.header.metadata;
+  if (count === 1) return [own];
+  if (count !== readings.size) {
+    throw new GgufError(
+      given,
+      `it is one of ${count} files of a model, and its name does not tell the others; their names end ` +
+        `in "-00001-of-${`${count}`.padStart(5, "0")}.gguf" and so on`,
+    );
+  }
+  const parts: OpenPart[] = [];
+  for (const [path, reading] of readings) parts.push(path === given ? own : await open(reading));
+  checkParts(parts);
+  return parts;
+}
+
+/** Returns the paths of all files of a model, by the name of one of them; itself alone by other names. */
+function partsBeside(path: string): string[] {
+  const [, start, number, of, count, end] = PART.exec(path) ?? [];
+  if (Number(number ?? 0) < 1 || Number(number) > Number(count)) return [path];
+  return Array.from({ length: Number(count) }, (_, at) => {
+    return `${start}${`${at + 1}`.padStart(5, "0")}${of}${count}${end}`;
+  });
+}
+
+function checkParts(parts: readonly OpenPart[]): void {
+  const owners = new Map<string, string>();
+  for (const [at, { file, header: { metadata, tensors } }] of parts.entries()) {
+    const { "split.no": number, "split.count": count } = metadata;
+    if (number !== at || count !== parts.length) {
+      throw new GgufError(
+        file.path,
+        `it is part ${number} of ${count} by its metadata, and part ${at} of ${parts.length} by its name`,
+      );
+    }
+    for (const { name } of tensors) {
+      const other = owners.get(name);
+      if (other !== undefined) {
+        throw new GgufError(file.path, `tensor "${name}" is in ${other} too`);
+      }
+      owners.set(name, fileNameOf(file.path));
+    }
+  }
+  const [first] = parts;
+  const { "split.tensors.count": count = owners.size } = first?.header.metadata ?? {};
+  if (first === undefined || count === owners.size) return;
+  throw new GgufError(
+    first.file.path,
+    `the model has ${count} tensors by its metadata, and its files have ${owners.size}`,
+  );
+}
+
+/** Returns the chosen tensors of a file. The few bytes that align the next one move with them. */
+function chosenOf(
+  { file, byteLength: fileBytes, header: { tensors, dataOffset, alignment } }: OpenPart,
+  { filter = () => true }: LoadGgufOptions,
+): TensorFile<StoredGguf> {
+  const step = alignment <= MAX_PADDING ? alignment : 1;
+  const chosen = tensors.filter((entry) => isAccepted(filter, entry));
+  return {
+    file,
+    tensors: chosen.map((entry): StoredGguf => {
+      const { name, byteOffset, byteLength } = entry;
+      const end = Math.min(roundUp(byteOffset + byteLength, step), fileBytes - dataOffset);
+      const place = { fileOffset: dataOffset + byteOffset, byteLength: end - byteOffset };
+      return { name, ...place, ...heldBlocks(entry), entry };
+    }),
+  };
+}
