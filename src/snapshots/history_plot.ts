@@ -1,0 +1,192 @@
+// The plot of a snapshot's history: memory over time, stacked by the places that allocated it.
+
+import type { Annotations, PlotData, Shape } from "npm:@types/plotly.js@3.0.14";
+import { escapeHtml } from "../cards/html.ts";
+import { byteUnit, secondUnit } from "../notebook/axis_units.ts";
+import { Figure } from "../notebook/figure.ts";
+import {
+  hueAt,
+  LEFT_ALIGNED,
+  patternAt,
+  plainAxis,
+  plotFrame,
+  RULE_COLOR,
+} from "../notebook/plot_frame.ts";
+import { formatBytes, formatCount } from "../words/format.ts";
+import type { SnapshotFacts } from "./snapshot_amounts.ts";
+import type { SnapshotEvent } from "./snapshot_form.ts";
+import { type StackAmounts, stackHistory } from "./stack_history.ts";
+import { linesOf } from "./stacks.ts";
+
+const PLOT_HEIGHT = 380;
+const RESERVED = "taken from the driver";
+const HUE_COUNT = 6;
+/** The share of the plot's width that a letter of a name takes on a narrow page. */
+const GLYPH_SHARE = 0.011;
+const MAX_RULES = 100;
+
+/** Plots the history of a device. */
+export function plotHistory(
+  snapshot: SnapshotFacts,
+  { device, stackCount, axis }: {
+    readonly device: number;
+    readonly stackCount: number;
+    readonly axis: "time" | "steps";
+  },
+): Figure {
+  const events = snapshot.events[device] ?? [];
+  const segments = snapshot.segments.filter((segment) => segment.device === device);
+  const history = stackHistory({ events, segments }, stackCount);
+  const scale = scaleOf(events, axis);
+  const unit = byteUnit(Math.max(history.peakBytes, ...history.reservedBytes));
+  // A picture of no step still has a width.
+  const x = events.length === 0 ? [0, 1] : history.steps.map(scale.xOfStep);
+  const ofUnit = (bytes: readonly number[]) =>
+    x.map((_, index) => (bytes[index] ?? bytes[0] ?? 0) / unit.size);
+  const marks = marksOf(snapshot, { device, scale });
+  const summary = events.length === 0
+    ? "no history was recorded; what is held now"
+    : `${formatCount(events.length, "step")}, at most ${formatBytes(history.peakBytes)} held, ` +
+      `${
+        formatBytes(history.reservedBytes.reduce((a, b) => Math.max(a, b), 0))
+      } taken from the driver`;
+  const names = history.amounts.map(({ name }) => name);
+  return new Figure({
+    data: [
+      ...history.amounts.map((amounts, index) =>
+        area(amounts, { index, x, y: ofUnit(amounts.bytes), unit: unit.name })
+      ),
+      {
+        type: "scatter",
+        mode: "lines",
+        name: RESERVED,
+        x,
+        y: ofUnit(history.reservedBytes),
+        line: { shape: "hv", width: 1.5, color: RULE_COLOR, dash: "dash" },
+        hovertemplate: `${RESERVED}<br>%{y:.4~g} ${unit.name}<extra></extra>`,
+      },
+    ],
+    layout: {
+      ...plotFrame({
+        title: `Memory over time: ${snapshot.name}, device ${device}`,
+        subtitle: summary,
+        plotHeight: PLOT_HEIGHT,
+        above: marks.names.length > 0 ? 18 : 0,
+        legendNames: [...names, RESERVED],
+        annotations: marks.names,
+      }),
+      shapes: marks.rules,
+      xaxis: plainAxis(scale.title, { range: [x[0], x.at(-1)] }),
+      yaxis: plainAxis(unit.name, { rangemode: "tozero" }),
+    },
+    description: [
+      `Memory over time in ${snapshot.name} on device ${device}: ${summary}.`,
+      ...history.amounts.map(({ name, bytes, peakBytes }) =>
+        `${name}: at most ${formatBytes(peakBytes)}, ${formatBytes(bytes.at(-1) ?? 0)} at the end.`
+      ),
+    ].join("\n"),
+  });
+}
+
+interface Scale {
+  readonly title: string;
+  readonly end: number;
+  xOfStep(step: number): number;
+  xOfTime(seconds: number): number | undefined;
+}
+
+/** Returns the axis: time where it was asked for and every step has one, and steps otherwise. */
+function scaleOf(events: readonly SnapshotEvent[], axis: "time" | "steps"): Scale {
+  const times = events.flatMap(({ timeSeconds }) => timeSeconds ?? []);
+  const isTimed = times.length === events.length && events.length > 0;
+  const [first = 0] = times;
+  const last = times.reduce((a, b) => Math.max(a, b), first);
+  if (axis === "time" && last > first && isTimed) {
+    const unit = secondUnit(last - first);
+    const xOfTime = (seconds: number) => (seconds - first) / unit.size;
+    return {
+      title: `${unit.name} since the first step`,
+      end: xOfTime(last),
+      xOfStep: (step) => xOfTime(times[Math.max(0, step)] ?? first),
+      xOfTime: (seconds) => seconds <= last ? Math.max(0, xOfTime(seconds)) : undefined,
+    };
+  }
+  return {
+    title: "steps of the allocator",
+    end: events.length,
+    xOfStep: (step) => step + 1,
+    xOfTime: (seconds) => {
+      const step = times.findIndex((time) => time >= seconds);
+      return isTimed && step !== -1 ? step : undefined;
+    },
+  };
+}
+
+function area(
+  { name, stack }: StackAmounts,
+  { index, x, y, unit }: {
+    readonly index: number;
+    readonly x: readonly number[];
+    readonly y: number[];
+    readonly unit: string;
+  },
+): Partial<PlotData> {
+  const color = hueAt(index);
+  const pattern = patternAt(index + Math.floor(index / HUE_COUNT));
+  const text = (stack === undefined ? [name] : linesOf(stack)).map(escapeHtml).join("<br>");
+  return {
+    type: "scatter",
+    mode: "lines",
+    name: escapeHtml(name),
+    stackgroup: "stacks",
+    x: [...x],
+    y,
+    line: { shape: "hv", width: 1, color },
+    fillcolor: `${color}66`,
+    fillpattern: { shape: pattern, fgcolor: `${color}99`, size: 8, solidity: 0.25 },
+    text,
+    hovertemplate: `%{text}<br><b>%{y:.4~g} ${unit}</b><extra></extra>`,
+  } as Partial<PlotData>; // the types lack fillpattern
+}
+
+/** Marks where annotations begin that lie in no other, with a name where there is room. */
+function marksOf(
+  { annotations }: SnapshotFacts,
+  { device, scale }: { readonly device: number; readonly scale: Scale },
+) {
+  const rules: Partial<Shape>[] = [];
+  const names: Partial<Annotations>[] = [];
+  let [within, free] = [-Infinity, 0];
+  for (
+    const { name, startSeconds, endSeconds = Infinity } of annotations.filter((each) =>
+      each.device === device
+    )
+  ) {
+    const x = startSeconds === undefined ? undefined : scale.xOfTime(startSeconds);
+    if (startSeconds === undefined || x === undefined || startSeconds < within) continue;
+    if (rules.length === MAX_RULES) break;
+    within = endSeconds;
+    rules.push({
+      type: "line",
+      x0: x,
+      x1: x,
+      y0: 0,
+      y1: 1,
+      yref: "paper",
+      line: { color: RULE_COLOR, width: 1, dash: "dot" },
+    });
+    const width = (name.length + 2) * GLYPH_SHARE * scale.end;
+    if (x < free || x + width > 1.05 * scale.end) continue;
+    free = x + width;
+    names.push({
+      ...LEFT_ALIGNED,
+      text: escapeHtml(name),
+      x,
+      y: 1,
+      yref: "paper",
+      yanchor: "bottom",
+      font: { size: 11 },
+    });
+  }
+  return { rules, names };
+}
