@@ -43,7 +43,7 @@ export function plotHistory(
   const x = events.length === 0 ? [0, 1] : history.steps.map(scale.xOfStep);
   const ofUnit = (bytes: readonly number[]) =>
     x.map((_, index) => (bytes[index] ?? bytes[0] ?? 0) / unit.size);
-  const marks = marksOf(snapshot, { device, scale });
+  const marks = marksOf(snapshot, { device, events, scale });
   const summary = events.length === 0
     ? "no history was recorded; what is held now"
     : `${formatCount(events.length, "step")}, at most ${formatBytes(history.peakBytes)} held, ` +
@@ -149,44 +149,39 @@ function area(
   } as Partial<PlotData>; // the types lack fillpattern
 }
 
-/** Marks where annotations begin that lie in no other, with a name where there is room. */
+/** Marks where memory ran out, and where annotations begin that lie in no other. */
 function marksOf(
   { annotations }: SnapshotFacts,
-  { device, scale }: { readonly device: number; readonly scale: Scale },
+  { device, events, scale }: {
+    readonly device: number;
+    readonly events: readonly SnapshotEvent[];
+    readonly scale: Scale;
+  },
 ) {
+  const marks: { readonly name: string; readonly x: number | undefined }[] = [];
+  for (const [step, { action, byteLength }] of events.entries()) {
+    const name = `out of memory: ${formatBytes(byteLength)}`;
+    if (action === "oom") marks.push({ name, x: scale.xOfStep(step) });
+  }
+  let within = -Infinity;
+  for (const { name, device: own, startSeconds, endSeconds = Infinity } of annotations) {
+    if (own !== device || startSeconds === undefined || startSeconds < within) continue;
+    within = endSeconds;
+    marks.push({ name, x: scale.xOfTime(startSeconds) });
+  }
   const rules: Partial<Shape>[] = [];
   const names: Partial<Annotations>[] = [];
-  let [within, free] = [-Infinity, 0];
-  for (
-    const { name, startSeconds, endSeconds = Infinity } of annotations.filter((each) =>
-      each.device === device
-    )
-  ) {
-    const x = startSeconds === undefined ? undefined : scale.xOfTime(startSeconds);
-    if (startSeconds === undefined || x === undefined || startSeconds < within) continue;
-    if (rules.length === MAX_RULES) break;
-    within = endSeconds;
-    rules.push({
-      type: "line",
-      x0: x,
-      x1: x,
-      y0: 0,
-      y1: 1,
-      yref: "paper",
-      line: { color: RULE_COLOR, width: 1, dash: "dot" },
-    });
+  let free = 0;
+  for (const { name, x } of marks.slice(0, MAX_RULES)) {
+    if (x === undefined) continue;
+    const line = { color: RULE_COLOR, width: 1, dash: "dot" } as const;
+    rules.push({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line });
     const width = (name.length + 2) * GLYPH_SHARE * scale.end;
-    if (x < free || x + width > 1.05 * scale.end) continue;
-    free = x + width;
-    names.push({
-      ...LEFT_ALIGNED,
-      text: escapeHtml(name),
-      x,
-      y: 1,
-      yref: "paper",
-      yanchor: "bottom",
-      font: { size: 11 },
-    });
+    const left = Math.max(0, Math.min(x, scale.end - width));
+    if (left < free) continue;
+    free = left + width;
+    const place = { x: left, y: 1, yref: "paper", yanchor: "bottom" } as const;
+    names.push({ ...LEFT_ALIGNED, ...place, text: escapeHtml(name), font: { size: 11 } });
   }
   return { rules, names };
 }

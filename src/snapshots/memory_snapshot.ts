@@ -27,7 +27,7 @@ export interface SnapshotOptions {
 
 /** Options for {@link MemorySnapshot.plotTimeline}. */
 export interface SnapshotTimelineOptions extends SnapshotOptions {
-  /** Axis of time, or of steps, each as wide as the next: time by default, where the file has it. */
+  /** Axis of the allocator's steps, each as wide as the next, by default, or of time. */
   readonly axis?: "time" | "steps" | undefined;
 }
 
@@ -88,7 +88,7 @@ export class MemorySnapshot {
    */
   plotTimeline(options: SnapshotTimelineOptions = {}): Figure {
     options = TIMELINE_OPTIONS.read(options, "plotTimeline");
-    return plotHistory(this, { ...this.#chosen(options, 8), axis: options.axis ?? "time" });
+    return plotHistory(this, { ...this.#chosen(options, 8), axis: options.axis ?? "steps" });
   }
 
   /**

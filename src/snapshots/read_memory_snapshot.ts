@@ -12,9 +12,9 @@ import { SnapshotForm } from "./snapshot_form.ts";
 /** Bytes of a pickle that are read without a pause. */
 const STRETCH_BYTES = 2 ** 16;
 
-/** Starts of files that are known, and are no snapshots. */
+/** Starts of files that are known, and are no snapshots, as text of Windows. */
 const OTHER_FILES: readonly (readonly [start: RegExp, sort: string])[] = [
-  [/^\x1f\x8b/, "compressed by gzip, unpack it first"],
+  [/^\x1f\u2039/, "compressed by gzip, unpack it first"],
   [/^PK\x03\x04/, "a zip archive, as torch.save() writes it"],
   [/^\s*<(!|html)/i, "a web page"],
   [/^version https:\/\/git-lfs/, "a pointer of Git LFS, run git lfs pull"],

@@ -6,18 +6,22 @@ import { cut, formatAddress, formatBytes, formatCount } from "../words/format.ts
 import { barFigure, type ByteBar } from "./bar_figure.ts";
 import { type SnapshotFacts, usagesOf } from "./snapshot_amounts.ts";
 import type { SnapshotBlock, SnapshotSegment } from "./snapshot_form.ts";
-import { linesOf, type SnapshotStack } from "./stacks.ts";
+import { linesOf, namesOf, type SnapshotStack } from "./stacks.ts";
 
 const MAX_MAP_ROWS = 40;
 const MAX_ROWS = 30;
 const MAX_COMPARED = 14;
 const MAX_NAME_LENGTH = 34;
+/** Lines of a stack that a block shows: there are thousands of blocks. */
+const SHOWN_LINES = 5;
 /** Share of a row between two segments, and the share below which a block is drawn with the next. */
 const GAP_SHARE = 0.006;
 const MIN_SHARE = 0.0008;
 
 const PENDING = "freed, a stream still uses it";
 const ROUNDING = "lost to rounding";
+const OTHERS = "other places";
+const SMALL = "small blocks";
 
 /** Plots the segments of a device, the largest first, as many beside each other as fit. */
 export function plotSegments(
@@ -27,10 +31,13 @@ export function plotSegments(
   const segments = snapshot.segments.filter((segment) => segment.device === device)
     .toSorted((a, b) => b.byteLength - a.byteLength);
   const largest = usagesOf(segments).slice(0, stackCount);
-  const told = new Map(largest.map(({ stack }, index) => [stack, `${index + 1}. ${stack.name}`]));
-  const kinds = new Map([...told.values(), "other places", PENDING, ROUNDING, "free"].map(
-    (name) => [name, { isEmpty: name === "free", bars: [] as ByteBar[] }],
-  ));
+  const told = namesOf(largest.map(({ stack }) => stack));
+  const kinds = new Map(
+    [...told.values(), OTHERS, PENDING, ROUNDING, SMALL, "free"].map((name) => [
+      name,
+      { isEmpty: name === "free", bars: [] as ByteBar[] },
+    ]),
+  );
   const width = Math.max(1, segments[0]?.byteLength ?? 1);
   let [row, left, hiddenCount] = [0, 0, 0];
   for (const segment of segments) {
@@ -40,13 +47,30 @@ export function plotSegments(
       continue;
     }
     for (const block of segment.blocks) {
-      const { stack, state, requestedBytes, byteLength } = block;
       const start = left + block.address - segment.address;
-      const words = wordsOf(block, segment);
-      const kind = state === "pending" ? PENDING : told.get(stack) ?? "other places";
-      addBar(kinds.get(kind)?.bars, { row, start, byteLength: requestedBytes, words }, width);
-      const rest = { row, start: start + requestedBytes, byteLength: byteLength - requestedBytes };
-      addBar(kinds.get(state === "free" ? "free" : ROUNDING)?.bars, { ...rest, words }, width);
+      const usedKind = block.state === "pending" ? PENDING : told.get(block.stack) ?? OTHERS;
+      const restKind = block.state === "free" ? "free" : ROUNDING;
+      const restBytes = block.byteLength - block.requestedBytes;
+      const pieces = [[usedKind, start, block.requestedBytes], [
+        restKind,
+        start + block.requestedBytes,
+        restBytes,
+      ]] as const;
+      for (const [kind, start, byteLength] of pieces) {
+        const isSmall = byteLength < MIN_SHARE * width;
+        if (byteLength === 0 || isSmall && kind === ROUNDING) continue;
+        const bars = kinds.get(isSmall ? SMALL : kind)?.bars ?? [];
+        const last = isSmall ? bars.at(-1) : undefined;
+        // Blocks that are too narrow to be seen are one bar, as far as they lie side by side.
+        if (last?.row === row && start - (last.start ?? 0) - last.byteLength < MIN_SHARE * width) {
+          const words = ["several small blocks", ...last.words.slice(-1)];
+          bars[bars.length - 1] = {
+            ...last,
+            byteLength: start + byteLength - (last.start ?? 0),
+            words,
+          };
+        } else bars.push({ row, start, byteLength, words: wordsOf(block, segment) });
+      }
     }
     left += segment.byteLength + GAP_SHARE * width;
   }
@@ -67,20 +91,6 @@ export function plotSegments(
   });
 }
 
-/** Adds a bar; one that is too narrow to be seen joins the one before it, if they touch. */
-function addBar(bars: ByteBar[] | undefined, bar: Required<ByteBar>, width: number): void {
-  if (bar.byteLength === 0 || bars === undefined) return;
-  const last = bars.at(-1);
-  const end = (last?.start ?? 0) + (last?.byteLength ?? 0);
-  const apart = bar.start - end;
-  const isSmall = bar.byteLength < MIN_SHARE * width && apart >= 0 && apart < MIN_SHARE * width;
-  if (last === undefined || last.row !== bar.row || !isSmall) bars.push(bar);
-  else {
-    const byteLength = bar.start + bar.byteLength - (last.start ?? 0);
-    bars[bars.length - 1] = { ...last, byteLength, words: ["several blocks", ...last.words] };
-  }
-}
-
 function wordsOf(block: SnapshotBlock, { pool, stream, byteLength }: SnapshotSegment): string[] {
   const place = formatAddress(BigInt(Math.max(0, block.address)));
   const asked = block.byteLength === block.requestedBytes || block.state === "free"
@@ -88,7 +98,7 @@ function wordsOf(block: SnapshotBlock, { pool, stream, byteLength }: SnapshotSeg
     : `, ${formatBytes(block.requestedBytes)} asked for`;
   return [
     `${block.state}: ${formatBytes(block.byteLength)} at ${place}${asked}`,
-    ...block.state === "free" ? [] : linesOf(block.stack),
+    ...block.state === "free" ? [] : linesOf(block.stack).slice(0, SHOWN_LINES),
     `in a segment of ${formatBytes(byteLength)}, ${queueName(pool, stream)}`,
   ];
 }

@@ -1,7 +1,7 @@
 // Memory over time by stack, from the steps of the allocator: the amounts before them follow from those
 // at the end.
 
-import { BEFORE, type SnapshotStack } from "./stacks.ts";
+import { BEFORE, namesOf, type SnapshotStack } from "./stacks.ts";
 import type { SnapshotBlock, SnapshotEvent, SnapshotSegment } from "./snapshot_form.ts";
 
 /** The amounts of one stack, or of several together. */
@@ -56,6 +56,7 @@ export function stackHistory(
   const peaks = peaksOf(changes, start);
   const largest = [...peaks].sort(([, a], [, b]) => b - a).slice(0, stackCount)
     .map(([stack]) => stack);
+  const names = namesOf(largest);
   const places = new Map(largest.map((stack, place) => [stack, place]));
   const { steps, peakBytes, peakStep } = momentsOf(changes, start, events.length);
   // The last two are all other stacks, and what is taken from the driver.
@@ -84,7 +85,7 @@ export function stackHistory(
     steps,
     amounts: [
       ...largest.map((stack, place) => ({
-        name: stack.name,
+        name: names.get(stack) ?? stack.name,
         stack,
         bytes: rows[place]?.bytes ?? [],
         peakBytes: peaks.get(stack) ?? 0,

@@ -32,7 +32,7 @@ const LIBRARY = /\b(site|dist)-packages\b|\/lib\/python\d|\/torch\/|<frozen|<eva
 const SCRIPT = /\.(py|pyx|ts|tsx|js|mjs)$|ipykernel|<(stdin|string|ipython)|^cell\b/;
 /** Functions of allocators and of Python's interpreter. */
 const NOISE = /unwind|[Aa]lloc|gather|^\?\?$|^(_?Py[A-Z_]|_start|__libc_start)/;
-const MAX_NAME_LENGTH = 48;
+const MAX_NAME_LENGTH = 44;
 const SHOWN_FRAMES = 14;
 
 /** Keeps each stack once, whether or not the file repeats it. */
@@ -76,5 +76,16 @@ function nameOf(frames: readonly SnapshotFrame[]): string {
 
 function frameText({ filename, line, name }: SnapshotFrame): string {
   const file = filename.slice(filename.lastIndexOf("/") + 1);
-  return `${cut(name, MAX_NAME_LENGTH)} ${line > 0 ? `${file}:${line}` : file}`.trim();
+  const place = line > 0 ? `${file}:${line}` : SCRIPT.test(filename) ? file : "";
+  return `${cut(name, MAX_NAME_LENGTH)} ${place}`.trim();
+}
+
+/** Names stacks, the second of one name with a number. */
+export function namesOf(stacks: readonly SnapshotStack[]): ReadonlyMap<SnapshotStack, string> {
+  const counts = new Map<string, number>();
+  return new Map(stacks.map((stack) => {
+    const count = (counts.get(stack.name) ?? 0) + 1;
+    counts.set(stack.name, count);
+    return [stack, count === 1 ? stack.name : `${stack.name} (${count})`];
+  }));
 }
