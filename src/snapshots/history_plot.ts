@@ -1,6 +1,6 @@
 // The plot of a snapshot's history: memory over time, stacked by the places that allocated it.
 
-import type { Annotations, PlotData, Shape } from "npm:@types/plotly.js@3.0.14";
+import type { Annotations, Shape } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import { byteUnit, secondUnit } from "../notebook/axis_units.ts";
 import { Figure } from "../notebook/figure.ts";
@@ -15,7 +15,7 @@ import {
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { SnapshotFacts } from "./snapshot_amounts.ts";
 import type { SnapshotEvent } from "./snapshot_form.ts";
-import { type StackAmounts, stackHistory } from "./stack_history.ts";
+import { stackHistory } from "./stack_history.ts";
 import { linesOf } from "./stacks.ts";
 
 const PLOT_HEIGHT = 380;
@@ -37,33 +37,44 @@ export function plotHistory(
   const events = snapshot.events[device] ?? [];
   const segments = snapshot.segments.filter((segment) => segment.device === device);
   const history = stackHistory({ events, segments }, stackCount);
+  const { areas, reservedBytes, peakBytes } = history;
+  const reservedPeak = Math.max(...reservedBytes);
   const scale = scaleOf(events, axis);
-  const unit = byteUnit(Math.max(history.peakBytes, ...history.reservedBytes));
+  const unit = byteUnit(Math.max(1, peakBytes, reservedPeak));
   // A picture of no step still has a width.
-  const x = events.length === 0 ? [0, 1] : history.steps.map(scale.xOfStep);
-  const ofUnit = (bytes: readonly number[]) =>
-    x.map((_, index) => (bytes[index] ?? bytes[0] ?? 0) / unit.size);
+  const x = events.length === 0 ? [0, 1] : history.moments.map(scale.xOfMoment);
+  const lineOf = (bytes: readonly number[], text: string) => ({
+    type: "scatter" as const,
+    mode: "lines" as const,
+    x,
+    y: x.map((_, index) => (bytes[index] ?? bytes[0] ?? 0) / unit.size),
+    text,
+    hovertemplate: `%{text}<br><b>%{y:.4~g} ${unit.name}</b><extra></extra>`,
+  });
   const marks = marksOf(snapshot, { device, events, scale });
   const summary = events.length === 0
     ? "no history was recorded; what is held now"
-    : `${formatCount(events.length, "step")}, at most ${formatBytes(history.peakBytes)} held, ` +
-      `${
-        formatBytes(history.reservedBytes.reduce((a, b) => Math.max(a, b), 0))
-      } taken from the driver`;
-  const names = history.amounts.map(({ name }) => name);
+    : `${formatCount(events.length, "step")}, at most ${formatBytes(peakBytes)} held, ` +
+      `${formatBytes(reservedPeak)} taken from the driver`;
   return new Figure({
     data: [
-      ...history.amounts.map((amounts, index) =>
-        area(amounts, { index, x, y: ofUnit(amounts.bytes), unit: unit.name })
-      ),
+      ...areas.map(({ stack, name, bytes }, index) => ({
+        ...lineOf(bytes, linesOf(stack).map(escapeHtml).join("<br>")),
+        name: escapeHtml(name),
+        stackgroup: "stacks",
+        line: { shape: "hv", width: 1, color: hueAt(index) },
+        fillcolor: `${hueAt(index)}66`,
+        fillpattern: {
+          shape: patternAt(index + Math.floor(index / HUE_COUNT)),
+          fgcolor: `${hueAt(index)}99`,
+          size: 8,
+          solidity: 0.25,
+        },
+      })),
       {
-        type: "scatter",
-        mode: "lines",
+        ...lineOf(reservedBytes, RESERVED),
         name: RESERVED,
-        x,
-        y: ofUnit(history.reservedBytes),
         line: { shape: "hv", width: 1.5, color: RULE_COLOR, dash: "dash" },
-        hovertemplate: `${RESERVED}<br>%{y:.4~g} ${unit.name}<extra></extra>`,
       },
     ],
     layout: {
@@ -72,7 +83,7 @@ export function plotHistory(
         subtitle: summary,
         plotHeight: PLOT_HEIGHT,
         above: marks.names.length > 0 ? 18 : 0,
-        legendNames: [...names, RESERVED],
+        legendNames: [...areas.map(({ name }) => name), RESERVED],
         annotations: marks.names,
       }),
       shapes: marks.rules,
@@ -81,7 +92,7 @@ export function plotHistory(
     },
     description: [
       `Memory over time in ${snapshot.name} on device ${device}: ${summary}.`,
-      ...history.amounts.map(({ name, bytes, peakBytes }) =>
+      ...areas.map(({ name, bytes, peakBytes }) =>
         `${name}: at most ${formatBytes(peakBytes)}, ${formatBytes(bytes.at(-1) ?? 0)} at the end.`
       ),
     ].join("\n"),
@@ -91,62 +102,36 @@ export function plotHistory(
 interface Scale {
   readonly title: string;
   readonly end: number;
-  xOfStep(step: number): number;
+  /** Returns the place of a number of steps that are done. */
+  xOfMoment(moment: number): number;
   xOfTime(seconds: number): number | undefined;
 }
 
 /** Returns the axis: time where it was asked for and every step has one, and steps otherwise. */
 function scaleOf(events: readonly SnapshotEvent[], axis: "time" | "steps"): Scale {
   const times = events.flatMap(({ timeSeconds }) => timeSeconds ?? []);
-  const isTimed = times.length === events.length && events.length > 0;
-  const [first = 0] = times;
-  const last = times.reduce((a, b) => Math.max(a, b), first);
-  if (axis === "time" && last > first && isTimed) {
-    const unit = secondUnit(last - first);
-    const xOfTime = (seconds: number) => (seconds - first) / unit.size;
+  const isTimed = times.length === events.length;
+  const [first = 0, last = first] = [times[0], times.at(-1)];
+  const unit = secondUnit(last - first);
+  const end = (last - first) / unit.size;
+  if (axis === "time" && isTimed && end > 0) {
+    const xOfTime = (seconds: number) => Math.max(0, (seconds - first) / unit.size);
     return {
       title: `${unit.name} since the first step`,
-      end: xOfTime(last),
-      xOfStep: (step) => xOfTime(times[Math.max(0, step)] ?? first),
-      xOfTime: (seconds) => seconds <= last ? Math.max(0, xOfTime(seconds)) : undefined,
+      end,
+      xOfMoment: (moment) => xOfTime(times[moment - 1] ?? first),
+      xOfTime: (seconds) => seconds <= last ? xOfTime(seconds) : undefined,
     };
   }
   return {
     title: "steps of the allocator",
     end: events.length,
-    xOfStep: (step) => step + 1,
+    xOfMoment: (moment) => moment,
     xOfTime: (seconds) => {
       const step = times.findIndex((time) => time >= seconds);
       return isTimed && step !== -1 ? step : undefined;
     },
   };
-}
-
-function area(
-  { name, stack }: StackAmounts,
-  { index, x, y, unit }: {
-    readonly index: number;
-    readonly x: readonly number[];
-    readonly y: number[];
-    readonly unit: string;
-  },
-): Partial<PlotData> {
-  const color = hueAt(index);
-  const pattern = patternAt(index + Math.floor(index / HUE_COUNT));
-  const text = (stack === undefined ? [name] : linesOf(stack)).map(escapeHtml).join("<br>");
-  return {
-    type: "scatter",
-    mode: "lines",
-    name: escapeHtml(name),
-    stackgroup: "stacks",
-    x: [...x],
-    y,
-    line: { shape: "hv", width: 1, color },
-    fillcolor: `${color}66`,
-    fillpattern: { shape: pattern, fgcolor: `${color}99`, size: 8, solidity: 0.25 },
-    text,
-    hovertemplate: `%{text}<br><b>%{y:.4~g} ${unit}</b><extra></extra>`,
-  } as Partial<PlotData>; // the types lack fillpattern
 }
 
 /** Marks where memory ran out, and where annotations begin that lie in no other. */
@@ -161,7 +146,7 @@ function marksOf(
   const marks: { readonly name: string; readonly x: number | undefined }[] = [];
   for (const [step, { action, byteLength }] of events.entries()) {
     const name = `out of memory: ${formatBytes(byteLength)}`;
-    if (action === "oom") marks.push({ name, x: scale.xOfStep(step) });
+    if (action === "oom") marks.push({ name, x: scale.xOfMoment(step + 1) });
   }
   let within = -Infinity;
   for (const { name, device: own, startSeconds, endSeconds = Infinity } of annotations) {

@@ -1,43 +1,41 @@
 // Memory over time by stack, from the steps of the allocator: the amounts before them follow from those
 // at the end.
 
+import type { SnapshotEvent, SnapshotSegment } from "./snapshot_form.ts";
 import { BEFORE, namesOf, type SnapshotStack } from "./stacks.ts";
-import type { SnapshotBlock, SnapshotEvent, SnapshotSegment } from "./snapshot_form.ts";
-
-/** The amounts of one stack, or of several together. */
-export interface StackAmounts {
-  readonly name: string;
-  /** Undefined for several stacks together. */
-  readonly stack?: SnapshotStack | undefined;
-  /** Bytes at each moment. */
-  readonly bytes: readonly number[];
-  readonly peakBytes: number;
-}
 
 /** Memory of one device over time. */
 export interface StackHistory {
-  /** The moments that were chosen, as numbers of steps. */
-  readonly steps: readonly number[];
-  /** The largest stacks first, and all others together. */
-  readonly amounts: readonly StackAmounts[];
+  /** The moments that were chosen: 0 is before the first step, 1 after it. */
+  readonly moments: readonly number[];
+  /** Bytes at each moment, of the largest stacks, and of all others together. */
+  readonly areas: readonly {
+    readonly stack: SnapshotStack;
+    readonly name: string;
+    readonly bytes: readonly number[];
+    readonly peakBytes: number;
+  }[];
   /** Bytes taken from the driver at each moment. */
   readonly reservedBytes: readonly number[];
-  /** The most that was held at once, and the step after which. */
+  /** The most that was held at once. */
   readonly peakBytes: number;
-  readonly peakStep: number;
 }
 
-/** One change of what is held: a stack's bytes, or those taken from the driver. */
+/** A change of what a stack holds. */
 interface Change {
-  readonly step: number;
-  readonly stack: SnapshotStack | undefined;
+  readonly stack: SnapshotStack;
   readonly bytes: number;
 }
 
-/** Moments in a picture: of each stretch of the history its highest and its lowest. */
+const NO_CHANGE: readonly Change[] = [];
+
+/** Stretches of a long history: a picture shows of each its highest moment and its lowest. */
 const STRETCH_COUNT = 300;
 
-const RESERVED: Readonly<Record<string, number>> = {
+/** Stands for what is taken from the driver. */
+const RESERVED: SnapshotStack = { name: "taken from the driver", frames: [] };
+
+const SIGNS: Readonly<Record<string, number>> = {
   segment_alloc: 1,
   segment_map: 1,
   segment_free: -1,
@@ -53,133 +51,98 @@ export function stackHistory(
   stackCount: number,
 ): StackHistory {
   const { changes, start } = changesOf(events, segments);
-  const peaks = peaksOf(changes, start);
+  const [held, peaks] = [new Map(start), new Map(start)];
+  let total = sumOf([...start.values()]) - (start.get(RESERVED) ?? 0);
+  const totals = [total];
+  for (const own of changes) {
+    for (const { stack, bytes } of own) {
+      const now = (held.get(stack) ?? 0) + bytes;
+      held.set(stack, now);
+      peaks.set(stack, Math.max(peaks.get(stack) ?? 0, now));
+      if (stack !== RESERVED) total += bytes;
+    }
+    totals.push(total);
+  }
+  peaks.delete(RESERVED);
   const largest = [...peaks].sort(([, a], [, b]) => b - a).slice(0, stackCount)
     .map(([stack]) => stack);
-  const names = namesOf(largest);
-  const places = new Map(largest.map((stack, place) => [stack, place]));
-  const { steps, peakBytes, peakStep } = momentsOf(changes, start, events.length);
-  // The last two are all other stacks, and what is taken from the driver.
-  const rows = Array.from(
-    { length: largest.length + 2 },
-    () => ({ held: 0, bytes: [] as number[] }),
+  const others = { name: `${peaks.size - largest.length} smaller`, frames: [] };
+  const shown = peaks.size > largest.length ? [...largest, others] : largest;
+  const rows = new Map(
+    [...shown, RESERVED].map((stack) => [stack, { now: 0, bytes: [0].slice(1) }]),
   );
-  const rowOf = (stack: SnapshotStack | undefined) =>
-    rows[stack === undefined ? largest.length + 1 : places.get(stack) ?? largest.length];
-  for (const [stack, bytes] of start) {
-    const row = rowOf(stack);
-    if (row !== undefined) row.held += bytes;
+  const add = ({ stack, bytes }: Change) => {
+    const row = rows.get(stack) ?? rows.get(others);
+    if (row !== undefined) row.now += bytes;
+  };
+  for (const [stack, bytes] of start) add({ stack, bytes });
+  const moments = momentsOf(totals);
+  let done = 0;
+  for (const moment of moments) {
+    for (; done < moment; done++) changes[done]?.forEach(add);
+    for (const { now, bytes } of rows.values()) bytes.push(Math.max(0, now));
   }
-  let next = 0;
-  for (const step of steps) {
-    for (let change = changes[next]; change && change.step <= step; change = changes[++next]) {
-      const row = rowOf(change.stack);
-      if (row !== undefined) row.held += change.bytes;
-    }
-    for (const row of rows) row.bytes.push(Math.max(0, row.held));
-  }
-  const most = (bytes: readonly number[]) => bytes.reduce((a, b) => Math.max(a, b), 0);
-  const restCount = peaks.size - largest.length;
-  const rest = rows[largest.length]?.bytes ?? [];
+  const names = namesOf(shown);
   return {
-    steps,
-    amounts: [
-      ...largest.map((stack, place) => ({
-        name: names.get(stack) ?? stack.name,
-        stack,
-        bytes: rows[place]?.bytes ?? [],
-        peakBytes: peaks.get(stack) ?? 0,
-      })),
-      ...restCount === 0
-        ? []
-        : [{ name: `${restCount} smaller`, bytes: rest, peakBytes: most(rest) }],
-    ],
-    reservedBytes: rows[largest.length + 1]?.bytes ?? [],
-    peakBytes,
-    peakStep,
+    moments,
+    areas: shown.map((stack) => {
+      const bytes = rows.get(stack)?.bytes ?? [];
+      const peakBytes = peaks.get(stack) ?? Math.max(...bytes);
+      return { stack, name: names.get(stack) ?? "", bytes, peakBytes };
+    }),
+    reservedBytes: rows.get(RESERVED)?.bytes ?? [],
+    peakBytes: totals.reduce((a, b) => Math.max(a, b)),
   };
 }
 
-/** Returns the changes, and the bytes of each stack before the first. */
+/** Returns the changes by step, and the bytes of each stack before the first. */
 function changesOf(events: readonly SnapshotEvent[], segments: readonly SnapshotSegment[]) {
-  const changes: Change[] = [];
-  const start = new Map<SnapshotStack | undefined, number>();
-  const live = new Map<number, Pick<SnapshotBlock, "stack" | "requestedBytes">>();
-  const begin = (stack: SnapshotStack | undefined, bytes: number) =>
+  const start = new Map<SnapshotStack, number>();
+  const begin = (stack: SnapshotStack, bytes: number) =>
     start.set(stack, (start.get(stack) ?? 0) + bytes);
-  begin(undefined, segments.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  const release = (step: number, address: number) => {
-    const { stack, requestedBytes } = live.get(address) ?? {};
+  const live = new Map<number, Change>();
+  begin(RESERVED, sumOf(segments.map(({ byteLength }) => byteLength)));
+  const release = (address: number): Change[] => {
+    const { stack, bytes } = live.get(address) ?? {};
     live.delete(address);
-    if (stack !== undefined) changes.push({ step, stack, bytes: -(requestedBytes ?? 0) });
-    return stack !== undefined;
+    return stack === undefined ? [] : [{ stack, bytes: -(bytes ?? 0) }];
   };
-  for (const [step, { action, address, byteLength, stack }] of events.entries()) {
-    const sign = RESERVED[action];
+  const changes = events.map(({ action, address, byteLength, stack }): readonly Change[] => {
+    const sign = SIGNS[action];
     if (sign !== undefined) {
-      changes.push({ step, stack: undefined, bytes: sign * byteLength });
-      begin(undefined, -sign * byteLength);
-    } else if (action === "alloc") {
-      release(step, address); // its free was not recorded
-      live.set(address, { stack, requestedBytes: byteLength });
-      changes.push({ step, stack, bytes: byteLength });
-    } else if (action === "free_completed" && !release(step, address)) {
-      begin(BEFORE, byteLength);
-      changes.push({ step, stack: BEFORE, bytes: -byteLength });
+      begin(RESERVED, -sign * byteLength);
+      return [{ stack: RESERVED, bytes: sign * byteLength }];
     }
-  }
-  for (
-    const { address, state, stack, requestedBytes } of segments.flatMap(({ blocks }) => blocks)
-  ) {
+    if (action === "alloc") {
+      const former = release(address); // whose free was not recorded
+      live.set(address, { stack, bytes: byteLength });
+      return [...former, { stack, bytes: byteLength }];
+    }
+    if (action !== "free_completed") return NO_CHANGE;
+    const released = release(address);
+    if (released.length > 0) return released;
+    begin(BEFORE, byteLength);
+    return [{ stack: BEFORE, bytes: -byteLength }];
+  });
+  for (const { address, state, stack, requestedBytes } of segments.flatMap((each) => each.blocks)) {
     if (state !== "free" && !live.has(address)) begin(stack, requestedBytes);
   }
   return { changes, start };
 }
 
-/** Returns the most that each stack held. */
-function peaksOf(
-  changes: readonly Change[],
-  start: ReadonlyMap<SnapshotStack | undefined, number>,
-) {
-  const held = new Map(start);
-  const peaks = new Map<SnapshotStack, number>();
-  for (const [stack, bytes] of start) if (stack !== undefined) peaks.set(stack, bytes);
-  for (const { stack, bytes } of changes) {
-    if (stack === undefined) continue;
-    const now = (held.get(stack) ?? 0) + bytes;
-    held.set(stack, now);
-    peaks.set(stack, Math.max(peaks.get(stack) ?? 0, now));
+/** Chooses the moments that a picture shows: all, or of each stretch the extremes. */
+function momentsOf(totals: readonly number[]): number[] {
+  if (totals.length <= 2 * STRETCH_COUNT) return [...totals.keys()];
+  const chosen = new Set([0, totals.length - 1]);
+  const length = Math.ceil(totals.length / STRETCH_COUNT);
+  for (let start = 0; start < totals.length; start += length) {
+    const stretch = totals.slice(start, start + length);
+    const [lowest, highest] = [Math.min(...stretch), Math.max(...stretch)];
+    for (const extreme of [lowest, highest]) chosen.add(start + stretch.indexOf(extreme));
   }
-  return peaks;
+  return [...chosen].sort((a, b) => a - b);
 }
 
-/** Chooses the steps that a picture shows: all, or in a long history the extremes of each stretch. */
-function momentsOf(
-  changes: readonly Change[],
-  start: ReadonlyMap<SnapshotStack | undefined, number>,
-  stepCount: number,
-) {
-  let held = 0;
-  for (const [stack, bytes] of start) if (stack !== undefined) held += bytes;
-  let [peakBytes, peakStep] = [held, -1];
-  const stretch = Math.max(1, stepCount / (2 * STRETCH_COUNT));
-  const chosen = new Set([-1]);
-  let [current, low, high] = [-1, { step: -1, held }, { step: -1, held }];
-  const close = () => {
-    for (const { step } of [low, high]) chosen.add(step);
-  };
-  for (const { step, stack, bytes } of changes) {
-    held += stack === undefined ? 0 : bytes;
-    const place = Math.floor(step / stretch);
-    if (place !== current) {
-      close();
-      [current, low, high] = [place, { step, held }, { step, held }];
-    }
-    if (held < low.held || step === low.step) low = { step, held };
-    if (held > high.held || step === high.step) high = { step, held };
-    if (held > peakBytes) [peakBytes, peakStep] = [held, step];
-  }
-  close();
-  chosen.add(Math.max(-1, stepCount - 1));
-  return { steps: [...chosen].sort((a, b) => a - b), peakBytes, peakStep };
+function sumOf(amounts: readonly number[]): number {
+  return amounts.reduce((sum, amount) => sum + amount, 0);
 }

@@ -34,6 +34,8 @@ const SCRIPT = /\.(py|pyx|ts|tsx|js|mjs)$|ipykernel|<(stdin|string|ipython)|^cel
 const NOISE = /unwind|[Aa]lloc|gather|^\?\?$|^(_?Py[A-Z_]|_start|__libc_start)/;
 const MAX_NAME_LENGTH = 44;
 const SHOWN_FRAMES = 14;
+/** Two names of this length fit beside each other below a narrow plot. */
+const MAX_LEGEND_LENGTH = 34;
 
 /** Keeps each stack once, whether or not the file repeats it. */
 export class StackIndex {
@@ -80,12 +82,13 @@ function frameText({ filename, line, name }: SnapshotFrame): string {
   return `${cut(name, MAX_NAME_LENGTH)} ${place}`.trim();
 }
 
-/** Names stacks, the second of one name with a number. */
+/** Names stacks for a legend, the second of one name with a number. */
 export function namesOf(stacks: readonly SnapshotStack[]): ReadonlyMap<SnapshotStack, string> {
   const counts = new Map<string, number>();
   return new Map(stacks.map((stack) => {
     const count = (counts.get(stack.name) ?? 0) + 1;
     counts.set(stack.name, count);
-    return [stack, count === 1 ? stack.name : `${stack.name} (${count})`];
+    const name = cut(stack.name, MAX_LEGEND_LENGTH);
+    return [stack, count === 1 ? name : `${name} (${count})`];
   }));
 }
