@@ -306,6 +306,7 @@ export class Ledger {
       deviceBytes: this.device.currentBytes,
       address: entry.address,
       stream: entry.streamHandle,
+      stack: entry.stack,
     });
   }
 

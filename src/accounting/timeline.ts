@@ -2,10 +2,11 @@
 // off outside notebooks; while it is off it costs a comparison for each allocation.
 
 import { checkSize, formatAddress, formatCount } from "../words/format.ts";
-import { NUMBER, OptionSet } from "../words/options.ts";
+import { NUMBER, oneOf, OptionSet } from "../words/options.ts";
 import { UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import type { AllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
+import { memoryVizOf, pickle, type PlacedEvent } from "./memory_viz.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
 import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
@@ -16,6 +17,11 @@ export interface TimelineOptions {
   readonly eventCount?: number | undefined;
 }
 
+interface MemoryVizOptions {
+  readonly format?: "pickle" | "json" | undefined;
+}
+
+const MEMORY_VIZ_OPTIONS = new OptionSet<MemoryVizOptions>({ format: oneOf("pickle", "json") });
 const TIMELINE_OPTIONS = new OptionSet<TimelineOptions>({ eventCount: NUMBER });
 
 interface TimedRecord {
@@ -29,7 +35,7 @@ const DEFAULT_EVENT_COUNT = 16_384;
 /**
  * The recent events of one device's memory: allocations, frees, copies and tracks. `gpu.timeline`
  * is one. It records in notebooks, and elsewhere after {@link Timeline.start}; read it with
- * {@link Timeline.events}, or export it to RMM's log or Chrome's trace format.
+ * {@link Timeline.events}, or export it to RMM's log, Chrome's trace format or PyTorch's viewer.
  */
 export class Timeline implements Iterable<TimelineEvent> {
   #isOn = inNotebook();
@@ -86,7 +92,13 @@ export class Timeline implements Iterable<TimelineEvent> {
 
   /** Returns the events, oldest first. */
   events(): TimelineEvent[] {
+    return this.#placed().map(({ stack: _, ...event }) => event);
+  }
+
+  /** The events with the places where their objects were made. */
+  #placed(): PlacedEvent[] {
     return this.#inOrder().map(({ time, record }) => ({
+      stack: undefined,
       ...record,
       timeSeconds: sinceEpoch(time) / 1000,
       cell: cellNameAt(time),
@@ -114,6 +126,22 @@ export class Timeline implements Iterable<TimelineEvent> {
   /** Returns all events as JSON for chrome://tracing and ui.perfetto.dev. */
   toChromeTrace(): string {
     return toChromeTrace(this.events());
+  }
+
+  /**
+   * Returns allocations and frees as a memory snapshot of PyTorch, which its viewer at
+   * pytorch.org/memory_viz opens: labels, lines and cells are stacks, tracks are annotations. Device 0
+   * is this device, and device 1 the host's page-locked memory. Lines are known of large blocks, in
+   * notebooks of all, and of all after `CudaDevice.open(0, { origins: "line" })`. The result is a
+   * pickle, or JSON as text with `{ format: "json" }`, which PyTorch's viewer does not open.
+   */
+  toMemoryViz(options?: { readonly format?: "pickle" | undefined }): Uint8Array<ArrayBuffer>;
+  /** Returns allocations and frees as JSON of the same form. */
+  toMemoryViz(options: { readonly format: "json" }): string;
+  toMemoryViz(options: MemoryVizOptions = {}): Uint8Array<ArrayBuffer> | string {
+    const { format } = MEMORY_VIZ_OPTIONS.read(options, "toMemoryViz");
+    const snapshot = memoryVizOf(this.#placed());
+    return format === "json" ? JSON.stringify(snapshot) : pickle(snapshot);
   }
 
   /** Returns the events for JSON, oldest first. */

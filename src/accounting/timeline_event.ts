@@ -25,6 +25,8 @@ export interface TimelineFacts {
 export interface TimelineRecord extends TimelineFacts {
   readonly address: bigint;
   readonly stream: bigint;
+  /** Places on the stack where the object was made, nearest first. */
+  readonly stack?: readonly string[] | undefined;
 }
 
 /** An event as it is shown. */

@@ -4,6 +4,20 @@
 import "../words/runtime.ts";
 
 export { Figure, type FigureOptions } from "./figure.ts";
+export {
+  MemorySnapshot,
+  type SnapshotOptions,
+  type SnapshotTimelineOptions,
+} from "../snapshots/memory_snapshot.ts";
+export { readMemorySnapshot } from "../snapshots/read_memory_snapshot.ts";
+export type { SnapshotDevice, StackUsage } from "../snapshots/snapshot_amounts.ts";
+export type {
+  SnapshotAnnotation,
+  SnapshotBlock,
+  SnapshotEvent,
+  SnapshotSegment,
+} from "../snapshots/snapshot_form.ts";
+export type { SnapshotFrame, SnapshotStack } from "../snapshots/stacks.ts";
 export type { DisplayBundle } from "../cards/show_card.ts";
 export type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 export type { PictureSize } from "./static_svg.ts";

@@ -155,15 +155,18 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     HostKind
     ImageOptions
     LinkBandwidthResult LinkCase LinkSpeed LiveWatch
+    MemorySnapshot
     OverlapRecorder OverlapSpan OverlapTrace
     PictureSize PlotConfig PlotLayout PlotlyRuntime PlotlyRuntimeOptions ProgressBar ProgressOptions
     ProgressState
     ProgressSurface Provenance
-    ShownWatchOptions
+    ShownWatchOptions SnapshotAnnotation SnapshotBlock SnapshotDevice SnapshotEvent SnapshotFrame
+    SnapshotOptions SnapshotSegment SnapshotStack SnapshotTimelineOptions StackUsage
     Trace
     WatchOptions
     memoryMeter
     plotBandwidth plotLatency plotLinks plotMemoryMap plotMemoryTimeline plotOverlap progress
+    readMemorySnapshot
     show systemMeter
     warnOfReruns
   `),

@@ -40,6 +40,7 @@ import {
   memoryMeter,
   PlotlyRuntime,
   progress,
+  readMemorySnapshot,
   systemMeter,
   warnOfReruns,
 } from "../../src/notebook/mod.ts";
@@ -106,6 +107,10 @@ export interface Door {
   readonly call: (scene: DoorScene, options: never) => unknown;
 }
 
+/** A snapshot of nothing. */
+const SNAPSHOT = await readMemorySnapshot(new TextEncoder().encode('{"segments":[]}'));
+
+const SNAPSHOT_OPTIONS = { device: "number", stackCount: "number" } as const;
 const STREAM = { stream: "stream" } as const;
 const TRANSFER = { ...STREAM, onProgress: "callback", signal: "signal" } as const;
 const PLACE = { ...STREAM, label: "text" } as const;
@@ -597,6 +602,16 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     ({ gpu }, o) => new MappedHostMemoryResource(gpu, o),
   ),
   "new PlotlyRuntime": door({ full: "flag" }, (_, o) => void new PlotlyRuntime(o)),
+  "Timeline#toMemoryViz": door(
+    { format: "word" },
+    ({ gpu }, o) => gpu.timeline.toMemoryViz(o),
+  ),
+  "MemorySnapshot#plotTimeline": door(
+    { ...SNAPSHOT_OPTIONS, axis: "word" },
+    (_, o) => SNAPSHOT.plotTimeline(o),
+  ),
+  "MemorySnapshot#plotMap": door(SNAPSHOT_OPTIONS, (_, o) => SNAPSHOT.plotMap(o)),
+  "MemorySnapshot#largestStacks": door(SNAPSHOT_OPTIONS, (_, o) => SNAPSHOT.largestStacks(o)),
   "new Figure": door(
     { data: "list", layout: "record", config: "record", description: "text" },
     (_, o) => new Figure(o),

@@ -1,0 +1,94 @@
+// The stacks of a snapshot, each kept once, and a short name for each: the innermost line that is the
+// program's own and not a library's.
+
+import { cut } from "../words/format.ts";
+import { isRecord } from "../words/options.ts";
+
+/** One line of a stack. */
+export interface SnapshotFrame {
+  /** Path of the source, as the snapshot has it. */
+  readonly filename: string;
+  /** Line in the source; 0 where it is not known. */
+  readonly line: number;
+  /** Function. */
+  readonly name: string;
+}
+
+/** The place where memory was allocated. */
+export interface SnapshotStack {
+  /** Name for legends: the innermost line of the program's own, such as `"forward model.py:42"`. */
+  readonly name: string;
+  /** The lines, innermost first; none where nothing was recorded. */
+  readonly frames: readonly SnapshotFrame[];
+}
+
+/** The stack of memory for which none was recorded. */
+export const NO_STACK: SnapshotStack = { name: "no stack recorded", frames: [] };
+
+/** The stack of memory that the history frees and never allocates. */
+export const BEFORE: SnapshotStack = { name: "allocated before the history", frames: [] };
+
+const LIBRARY = /\b(site|dist)-packages\b|\/lib\/python\d|\/torch\/|<frozen|<eval_with_key>/;
+const SCRIPT = /\.(py|pyx|ts|tsx|js|mjs)$|ipykernel|<(stdin|string|ipython)|^cell\b/;
+/** Functions of allocators and of Python's interpreter. */
+const NOISE = /unwind|[Aa]lloc|gather|^\?\?$|^(_?Py[A-Z_]|_start|__libc_start)/;
+const MAX_NAME_LENGTH = 44;
+const SHOWN_FRAMES = 14;
+/** Two names of this length fit beside each other below a narrow plot. */
+const MAX_LEGEND_LENGTH = 34;
+
+/** Keeps each stack once, whether or not the file repeats it. */
+export class StackIndex {
+  readonly #frames = new Map<unknown, SnapshotFrame>();
+  readonly #stacks = new Map<unknown, SnapshotStack>();
+
+  /** Returns the stack of a list of frames. */
+  of(list: unknown): SnapshotStack {
+    if (!Array.isArray(list) || list.length === 0) return NO_STACK;
+    return this.#stacks.getOrInsertComputed(list, () => {
+      const frames = list.map((frame) => this.#frame(frame));
+      const text = frames.map(({ filename, line, name }) => `${line} ${name} ${filename}`).join(
+        "\n",
+      );
+      return this.#stacks.getOrInsertComputed(text, () => ({ name: nameOf(frames), frames }));
+    });
+  }
+
+  #frame(raw: unknown): SnapshotFrame {
+    return this.#frames.getOrInsertComputed(raw, () => {
+      const { filename = "", line = 0, name = "" } = isRecord(raw) ? raw : {};
+      return { filename: String(filename), line: Number(line), name: String(name) };
+    });
+  }
+}
+
+/** Writes a stack as lines, innermost first. */
+export function linesOf({ name, frames }: SnapshotStack): string[] {
+  const told = frames.filter((frame) => SCRIPT.test(frame.filename) || !NOISE.test(frame.name));
+  const lines = told.length === 0 ? [name] : told.slice(0, SHOWN_FRAMES).map(frameText);
+  return told.length > SHOWN_FRAMES ? [...lines, `and ${told.length - SHOWN_FRAMES} more`] : lines;
+}
+
+function nameOf(frames: readonly SnapshotFrame[]): string {
+  const scripts = frames.filter(({ filename }) => SCRIPT.test(filename));
+  const own = scripts.find(({ filename }) => !LIBRARY.test(filename)) ?? scripts[0] ??
+    frames.find(({ name }) => !NOISE.test(name)) ?? frames[0];
+  return own === undefined ? NO_STACK.name : frameText(own);
+}
+
+function frameText({ filename, line, name }: SnapshotFrame): string {
+  const file = filename.slice(filename.lastIndexOf("/") + 1);
+  const place = line > 0 ? `${file}:${line}` : SCRIPT.test(filename) ? file : "";
+  return `${cut(name, MAX_NAME_LENGTH)} ${place}`.trim();
+}
+
+/** Names stacks for a legend, the second of one name with a number. */
+export function namesOf(stacks: readonly SnapshotStack[]): ReadonlyMap<SnapshotStack, string> {
+  const counts = new Map<string, number>();
+  return new Map(stacks.map((stack) => {
+    const count = (counts.get(stack.name) ?? 0) + 1;
+    counts.set(stack.name, count);
+    const name = cut(stack.name, MAX_LEGEND_LENGTH);
+    return [stack, count === 1 ? name : `${name} (${count})`];
+  }));
+}
