@@ -143,6 +143,8 @@ const FILES = {
   rename: { parameters: ["buffer", "buffer"], result: "i32" },
   // int ftruncate(int fd, off_t length)
   ftruncate: { parameters: ["i32", "i64"], result: "i32" },
+  // int posix_fadvise(int fd, off_t offset, off_t len, int advice)
+  posix_fadvise: { parameters: ["i32", "i64", "i64", "i32"], result: "i32" },
   // int flock(int fd, int operation)
   flock: { parameters: ["i32", "i32"], result: "i32" },
   // int fchmod(int fd, mode_t mode)

@@ -2,7 +2,12 @@
 // hardware has. Values that are not modelled are not supported.
 
 import { NVML, type NvmlApi, type NvmlFunction } from "../nvml.ts";
-import { nvmlClocksEventReasons, nvmlMigMode, nvmlReturn } from "../nvml_constants.ts";
+import {
+  nvmlClocksEventReasons,
+  nvmlEnableState,
+  nvmlMigMode,
+  nvmlReturn,
+} from "../nvml_constants.ts";
 import {
   nvmlMemory_v2_t,
   nvmlProcessInfo_v2_t,
@@ -30,6 +35,7 @@ const {
   NVML_SUCCESS: SUCCESS,
   NVML_ERROR_UNINITIALIZED: NOT_STARTED,
   NVML_ERROR_INVALID_ARGUMENT: INVALID,
+  NVML_ERROR_NOT_SUPPORTED: NOT_SUPPORTED,
   NVML_ERROR_NOT_FOUND: NOT_FOUND,
   NVML_ERROR_INSUFFICIENT_SIZE: TOO_FEW,
 } = nvmlReturn;
@@ -45,6 +51,11 @@ export function simulateNvml(machine: Machine): NvmlApi {
     if (device === undefined) return INVALID;
     action(device);
     return SUCCESS;
+  }
+
+  /** The same for values that only a board with memory of its own has. */
+  function onBoard(handle: number | bigint, action: (device: Device) => void): number {
+    return isStarted && machine.settings.integrated ? NOT_SUPPORTED : on(handle, action);
   }
 
   function find(handle: Cell, matches: (ordinal: number) => boolean): number {
@@ -96,9 +107,9 @@ export function simulateNvml(machine: Machine): NvmlApi {
     nvmlDeviceGetPowerUsage: (handle, milliwatts) =>
       on(handle, () => put32(milliwatts, MODELLED.powerMilliwatts)),
     nvmlDeviceGetEnforcedPowerLimit: (handle, milliwatts) =>
-      on(handle, () => put32(milliwatts, MODELLED.powerLimitMilliwatts)),
+      onBoard(handle, () => put32(milliwatts, MODELLED.powerLimitMilliwatts)),
     nvmlDeviceGetMemoryInfo_v2: (handle, memory) =>
-      on(handle, (device) => {
+      onBoard(handle, (device) => {
         const [total, free] = [BigInt(device.memoryBytes), BigInt(device.freeBytes)];
         bytesOf(memory).set(nvmlMemory_v2_t.encode({ total, free, used: usedBytes(device) }));
       }),
@@ -118,8 +129,15 @@ export function simulateNvml(machine: Machine): NvmlApi {
       });
       return status === SUCCESS && room < 1 ? TOO_FEW : status;
     },
+    nvmlDeviceGetEccMode: (handle, current, pending) =>
+      onBoard(handle, () => {
+        put32(current, nvmlEnableState.NVML_FEATURE_ENABLED);
+        put32(pending, nvmlEnableState.NVML_FEATURE_ENABLED);
+      }),
+    nvmlDeviceGetTotalEccErrors: (handle, _kind, _since, count) =>
+      onBoard(handle, () => put64(count, 0)),
     nvmlDeviceGetMigMode: (handle, current, pending) =>
-      on(handle, () => {
+      onBoard(handle, () => {
         put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
         put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
       }),

@@ -40,6 +40,8 @@ export interface SimulationOptions {
   poolsSupported?: boolean;
   /** Whether host and device may touch managed memory at the same time; true unless given. */
   concurrentManagedAccess?: boolean;
+  /** Whether the devices take the host's memory instead of their own; false unless given. */
+  integrated?: boolean;
   /** Whether devices can reach each other's memory; true unless given. */
   peerAccess?: boolean;
   /**
@@ -75,6 +77,7 @@ export function settingsOf(options: SimulationOptions): SimulationSettings {
     driverVersion: 13000,
     poolsSupported: true,
     concurrentManagedAccess: true,
+    integrated: false,
     peerAccess: true,
     machine: "",
     kernels: {},
