@@ -1,4 +1,4 @@
-// The time of calls: to queue a small kernel, to wait for one, and for the GPU to go from one to the next.
+// The time of calls: to queue a small kernel, and to wait for one.
 
 import type { CudaDevice } from "../device/device.ts";
 import { u64 } from "../launch/kernel_number.ts";
@@ -17,8 +17,6 @@ export interface CallTimes {
   readonly launch: Spread;
   /** Host time to queue a kernel and to wait until it is done. */
   readonly launchAndWait: Spread;
-  /** GPU time from one small kernel to the next. */
-  readonly step: Spread;
 }
 
 /** Measures calls; blocks for some milliseconds. */
@@ -26,8 +24,6 @@ export function measureCalls(gpu: CudaDevice): CallTimes {
   using stream = gpu.createStream();
   using from = gpu.zeros("uint8", BYTES, { stream });
   using to = gpu.zeros("uint8", BYTES, { stream });
-  using start = gpu.createEvent();
-  using end = gpu.createEvent();
   const launch = () =>
     launchReady(stream, {
       name: "vramkit_copy",
@@ -50,18 +46,11 @@ export function measureCalls(gpu: CudaDevice): CallTimes {
   repeat(LAUNCH_COUNT); // the first launch loads the kernel, the next ones warm the code
   stream.synchronizeSync();
   wait();
-  const launches: number[] = [];
-  const steps: number[] = [];
-  for (let sample = 0; sample < SAMPLE_COUNT; sample++) {
-    stream.record(start);
-    launches.push(repeat(LAUNCH_COUNT));
-    stream.record(end);
+  const launches = Array.from({ length: SAMPLE_COUNT }, () => {
+    const found = repeat(LAUNCH_COUNT);
     stream.synchronizeSync();
-    steps.push(1e6 * end.secondsSince(start) / LAUNCH_COUNT);
-  }
-  return {
-    launch: spreadOf(launches),
-    launchAndWait: spreadOf(Array.from({ length: SAMPLE_COUNT }, wait)),
-    step: spreadOf(steps),
-  };
+    return found;
+  });
+  const waits = Array.from({ length: SAMPLE_COUNT }, wait);
+  return { launch: spreadOf(launches), launchAndWait: spreadOf(waits) };
 }

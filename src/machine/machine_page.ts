@@ -5,7 +5,7 @@ import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { escapeHtml } from "../cards/html.ts";
 import { givePlotlyToPage, plotlyScript } from "../notebook/plotly.ts";
 import { formatSeconds } from "../words/format.ts";
-import { differences } from "./differences.ts";
+import { type ComparedRow, differences } from "./differences.ts";
 import { machinePlots, type NamedReport } from "./machine_plots.ts";
 import type { MachineReport, MachineRow } from "./machine_report.ts";
 import {
@@ -27,39 +27,45 @@ const STYLE = `
 .machine h2 { font-size: 16px; margin: 22px 0 6px; }
 .machine p { margin: 4px 0; }
 .machine .scroll { overflow-x: auto; }
-.machine table { border-collapse: collapse; width: 100%; font-size: 13px; }
-.machine th, .machine td { text-align: left; vertical-align: top; padding: 3px 12px 3px 0;
+.machine table { border-collapse: collapse; width: 100%; min-width: 720px; table-layout: fixed;
+  font-size: 13px; }
+.machine th, .machine td { text-align: left; vertical-align: top; padding: 3px 10px 3px 0;
   border-bottom: 1px solid rgba(128,128,128,.3); overflow-wrap: anywhere; }
-.machine th { font-weight: 600; white-space: nowrap; }
-.machine .n { text-align: right; white-space: nowrap; overflow-wrap: normal; }
-.machine .name { min-width: 170px; }
+.machine th { font-weight: 600; }
+.machine .n { text-align: right; }
 .machine .v { white-space: nowrap; font-weight: 600; }
 .machine .bad .v { color: light-dark(#b3261e, #ff8a80); }
 .machine .look .v { color: light-dark(#8a5300, #f0b429); }
 .machine .good .v { color: light-dark(#1b6e3c, #6fcf97); }
-.machine small, .machine .muted { color: light-dark(#59606a, #a6adb8); }
+.machine small, .machine code, .machine .muted { color: light-dark(#59606a, #a6adb8); }
 .machine code { font: 12px ui-monospace, Menlo, Consolas, monospace; }
-.machine .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 520px), 1fr)); gap: 16px; }
+.machine .plots { display: grid; gap: 8px 24px; margin-top: 16px; grid-template-columns: minmax(0, 1fr); }
+@media (min-width: 1000px) { .machine .plots { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
 .machine .plots > div { min-width: 0; }
 @media print {
   @page { size: A4; margin: 9mm; }
-  .machine { font-size: 8.5px; padding: 0; max-width: none; }
-  .machine h1 { font-size: 14px; } .machine h2 { font-size: 10.5px; margin: 6px 0 2px; break-after: avoid; }
-  .machine table { font-size: 7.5px; } .machine th, .machine td { padding: .5px 5px .5px 0; line-height: 1.25; }
-  .machine code { font-size: 6.5px; } .machine tr, .machine .plots > div { break-inside: avoid; }
-  .machine .plots { display: block; column-count: 2; column-gap: 10px; }
-  .machine .plots > div { zoom: .62; }
+  .machine { font-size: 9px; padding: 0; max-width: none; }
+  .machine h1 { font-size: 14px; }
+  .machine h2 { font-size: 10px; margin: 6px 0 1px; break-after: avoid; }
+  .machine table { font-size: 7.5px; min-width: 0; }
+  .machine th, .machine td { padding: .5px 5px .5px 0; line-height: 1.2; }
+  .machine code { font-size: 6.5px; }
+  .machine tr, .machine .plots > div { break-inside: avoid; }
+  .machine .plots { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 8px; }
+  .machine .plots > div { zoom: .6; }
   .machine .modebar { display: none; }
 }
 `;
 
-/** Prints in the colours of paper, and gives plots the width that paper has. */
+/** Gives plots the width that two of them have beside each other on paper, while it is printed. */
 const PRINTING = `
-addEventListener("beforeprint", resize);
-addEventListener("afterprint", resize);
-function resize() {
-  document.querySelectorAll(".js-plotly-plot").forEach(function (plot) { Plotly.Plots.resize(plot); });
-}`;
+function fit(width) {
+  document.querySelectorAll(".js-plotly-plot").forEach(function (plot) {
+    Plotly.relayout(plot, { width: width, autosize: width === null });
+  });
+}
+addEventListener("beforeprint", function () { fit(560); });
+addEventListener("afterprint", function () { fit(null); });`;
 
 /** Builds a whole page. */
 export async function machinePage(reports: readonly MachineReport[]): Promise<string> {
@@ -104,96 +110,111 @@ function named(reports: readonly MachineReport[]): NamedReport[] {
 
 function contentsOf(machines: readonly NamedReport[]): string {
   const plots = machinePlots(machines).map((figure) => `<div>${figure.toHTML()}</div>`);
-  const [only] = machines;
-  const main = machines.length === 1 && only !== undefined
+  const [only, ...others] = machines;
+  const [above, below] = only !== undefined && others.length === 0
     ? onePage(only.report)
     : severalPage(machines);
   return `<style>${STYLE}</style>
 <main class="machine">
-${main}
+${above}
 <div class="plots">
 ${plots.join("\n")}
 </div>
+${below}
 </main>`;
 }
 
-function onePage(report: MachineReport): string {
-  const noted = attention(report);
-  const groups = Map.groupBy(report.rows, ({ group }) => group);
-  return [
-    heading(titleOf(report), report),
-    ...(noted.length === 0 ? [] : ["<h2>Worth a look</h2>", rowTable(noted)]),
-    ...[...groups].flatMap(([group, rows]) => [`<h2>${escapeHtml(group)}</h2>`, rowTable(rows)]),
-    "<h2>Plots</h2>",
-  ].join("\n");
-}
+/** The parts above the plots, and those below them. */
+type Parts = readonly [above: string, below: string];
 
-function heading(title: string, report: MachineReport): string {
+function onePage(report: MachineReport): Parts {
   const { vramkit, deno, seconds } = report;
-  return `<h1>${escapeHtml(title)}</h1>
+  const noted = attention(report);
+  const groups = [...Map.groupBy(report.rows, ({ group }) => group)];
+  const above = `<h1>${escapeHtml(titleOf(report))}</h1>
 <p>${escapeHtml(summaryOf(report))}</p>
 <p class="muted">vramkit ${escapeHtml(vramkit)}, Deno ${escapeHtml(deno)}, ${
     escapeHtml(formatSeconds(seconds))
-  }. GB/s are 10^9 bytes a second, each byte counted once.</p>`;
+  }. GB/s are 10^9 bytes a second, each byte counted once.</p>
+${noted.length === 0 ? "" : `<h2>Worth a look</h2>${rowTable(noted)}`}`;
+  const below = groups.map(([group, rows]) => `<h2>${escapeHtml(group)}</h2>${rowTable(rows)}`);
+  return [above, below.join("\n")];
 }
 
 function rowTable(rows: readonly MachineRow[]): string {
   const lines = rows.map((row) =>
-    `<tr class="${row.verdict}"><td class="name">${escapeHtml(row.name)}</td>` +
-    `<td class="n">${escapeHtml(valueText(row))}${spreadOf(row)}</td>` +
-    `<td class="n">${escapeHtml(expectedText(row))}</td>` +
-    `<td class="v">${VERDICTS[row.verdict].sign} ${VERDICTS[row.verdict].words}</td>` +
-    `<td>${escapeHtml(row.words)}${originOf(row)}</td><td><code>${
-      escapeHtml(row.check)
-    }</code></td></tr>`
+    `<tr class="${row.verdict}"><td>${escapeHtml(row.name)}</td>` +
+    `<td class="n">${valueCell(row)}</td><td class="n">${escapeHtml(expectedText(row))}</td>` +
+    `<td class="v">${verdictText(row)}</td><td>${remarksOf(row)}</td></tr>`
   );
-  return `<div class="scroll"><table><thead><tr><th></th><th class="n">value</th>` +
-    `<th class="n">should be</th><th>verdict</th><th>cause</th><th>checked by</th></tr></thead>` +
+  const widths = [27, 17, 11, 8, 37].map((percent) => `<col style="width:${percent}%">`).join("");
+  const header = '<th></th><th class="n">value</th><th class="n">should be</th><th></th><th></th>';
+  return tableOf({ widths, header, lines });
+}
+
+function tableOf(
+  { widths, header, lines }: {
+    readonly widths: string;
+    readonly header: string;
+    readonly lines: readonly string[];
+  },
+): string {
+  return `<div class="scroll"><table><colgroup>${widths}</colgroup><thead><tr>${header}</tr></thead>` +
     `<tbody>${lines.join("\n")}</tbody></table></div>`;
 }
 
-function spreadOf({ least, most, value }: MachineRow): string {
+function verdictText({ verdict }: MachineRow): string {
+  return `${VERDICTS[verdict].sign} ${VERDICTS[verdict].words}`;
+}
+
+/** The value, and half of the range of its samples. */
+function valueCell(row: MachineRow): string {
+  const { least, most, value } = row;
+  const text = escapeHtml(valueText(row));
   if (least === undefined || most === undefined || typeof value !== "number" || value === 0) {
-    return "";
+    return text;
   }
-  return ` <small>±${(50 * (most - least) / value).toFixed(1)} %</small>`;
+  return `${text} <small>±${(50 * (most - least) / value).toFixed(1)} %</small>`;
 }
 
-function originOf({ expectedFrom, words }: MachineRow): string {
-  if (expectedFrom === undefined) return "";
-  return `${words === "" ? "" : " "}<small>should be: ${escapeHtml(expectedFrom)}</small>`;
-}
-
-function severalPage(machines: readonly NamedReport[]): string {
-  const found = differences(machines.map(({ report }) => report));
-  const header = machines.map(({ name }) => `<th class="n">${escapeHtml(name)}</th>`).join("");
-  const table = (lines: readonly string[]) =>
-    `<div class="scroll"><table><thead><tr><th></th>${header}<th></th></tr></thead><tbody>${
-      lines.join("\n")
-    }</tbody></table></div>`;
-  const line = (rows: readonly (MachineRow | undefined)[], words: string) => {
-    const [first] = rows.filter((row) => row !== undefined);
-    const cells = rows.map((row) =>
-      `<td class="n ${row?.verdict ?? ""}">${row === undefined ? "" : escapeHtml(valueText(row))}${
-        row === undefined ? "" : spreadOf(row)
-      } <span class="v">${row === undefined ? "" : VERDICTS[row.verdict].sign}</span></td>`
-    );
-    const name = first === undefined ? "" : `${first.group}: ${first.name}`;
-    return `<tr><td class="name">${escapeHtml(name)}</td>${cells.join("")}<td>${
-      escapeHtml(words)
-    }</td></tr>`;
-  };
+/** The cause, the origin of the expectation, and the command. */
+function remarksOf({ words, expectedFrom, check }: MachineRow): string {
   return [
+    ...(words === "" ? [] : [escapeHtml(words)]),
+    ...(expectedFrom === undefined ? [] : [`<small>should be ${escapeHtml(expectedFrom)}</small>`]),
+    `<code>${escapeHtml(check)}</code>`,
+  ].join(" <small>·</small> ");
+}
+
+function severalPage(machines: readonly NamedReport[]): Parts {
+  const { different, alike } = differences(machines.map(({ report }) => report));
+  const names = machines.map(({ name }) => `<th class="n">${escapeHtml(name)}</th>`).join("");
+  const share = 58 / machines.length;
+  const widths = [28, ...machines.map(() => share), 14].map((percent) =>
+    `<col style="width:${percent}%">`
+  ).join("");
+  const table = (rows: readonly ComparedRow[]) =>
+    tableOf({ widths, header: `<th></th>${names}<th></th>`, lines: rows.map(comparedLine) });
+  const above = [
     `<h1>${machines.length} machines, side by side</h1>`,
     ...machines.map(({ name, report }) =>
       `<p><b>${escapeHtml(name)}</b>: ${escapeHtml(summaryOf(report))}</p>`
     ),
-    `<h2>Different beyond the spread of the samples</h2>`,
-    found.different.length === 0
-      ? "<p>Nothing.</p>"
-      : table(found.different.map(({ rows, words }) => line(rows, words))),
-    `<h2>Alike</h2>`,
-    table(found.alike.map(({ rows }) => line(rows, ""))),
-    "<h2>Plots</h2>",
-  ].join("\n");
+    "<h2>Different beyond the spread of the samples</h2>",
+    different.length === 0 ? "<p>Nothing.</p>" : table(different),
+  ];
+  return [above.join("\n"), `<h2>Alike</h2>${table(alike)}`];
+}
+
+function comparedLine({ rows, words }: ComparedRow): string {
+  const first = rows.find((row) => row !== undefined);
+  const cells = rows.map((row) =>
+    row === undefined
+      ? '<td class="n"></td>'
+      : `<td class="n ${row.verdict}">${valueCell(row)} <span class="v">${
+        VERDICTS[row.verdict].sign
+      }</span></td>`
+  );
+  return `<tr><td>${escapeHtml(`${first?.group}: ${first?.name}`)}</td>${cells.join("")}` +
+    `<td>${escapeHtml(words)}</td></tr>`;
 }

@@ -1,5 +1,4 @@
-// The plots of a machine's page: rows as shares of their expectations, arrays by size, clocks under load,
-// and links.
+// The plots of a machine's page: rows as shares of their expectations, arrays by size, and links.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
@@ -28,7 +27,7 @@ export function machinePlots(machines: readonly NamedReport[]): Figure[] {
   return [
     ...sharePlot(machines),
     ...sizePlot(machines),
-    ...single === undefined ? [] : [...loadPlot(single), ...linkPlot(single)],
+    ...single === undefined ? [] : [...linkPlot(single)],
   ];
 }
 
@@ -42,6 +41,9 @@ function sharePlot(machines: readonly NamedReport[]): Figure[] {
     }),
   })).filter(({ rows }) => rows.length > 0);
   if (parts.length === 0) return [];
+  const isOfMany = machines.some(({ report }) => report.gpus.length > 1);
+  const labelOf = ({ name, group }: MachineRow) =>
+    isOfMany && group.startsWith("GPU") ? `${group}: ${name}` : name;
   const labels = [...new Set(parts.flatMap(({ rows }) => rows.map(({ row }) => labelOf(row))))];
   const data = parts.map(({ name, rows }, at): Partial<PlotData> => ({
     type: "scatter",
@@ -55,15 +57,14 @@ function sharePlot(machines: readonly NamedReport[]): Figure[] {
     hovertemplate: "%{text}<extra></extra>",
     marker: { size: 9, symbol: SYMBOLS[at % SYMBOLS.length] ?? "circle", color: hueAt(at) },
   }));
-  const title = "Measured, in percent of the expectation";
+  const title = "Share of the expectation";
   return [
     new Figure({
       data,
       layout: {
         ...plotFrame({
           title,
-          subtitle:
-            "100 % is what this GPU, bus or host should reach; times are turned over, so more is better",
+          subtitle: "100 % is what this GPU, bus or host should reach",
           plotHeight: ROW_HEIGHT * labels.length,
           left: 16,
           ...(parts.length > 1 ? { legendNames: parts.map(({ name }) => name) } : {}),
@@ -91,16 +92,16 @@ function sharePlot(machines: readonly NamedReport[]): Figure[] {
   ];
 }
 
-function shareOf({ value, expected, better, isModelled, unit }: MachineRow): number | undefined {
+/** Rules of thumb are too rough to be drawn. */
+function shareOf(row: MachineRow): number | undefined {
+  const { value, expected, better, isModelled, unit, expectedFrom = "" } = row;
   if (isModelled === true || typeof value !== "number" || typeof expected !== "number") {
     return undefined;
   }
-  if (better === undefined || !/GB|µs/.test(unit) || value <= 0) return undefined;
-  return 100 * (better === "more" ? value / expected : expected / value);
-}
-
-function labelOf({ name, group }: MachineRow): string {
-  return /^GPU \d/.test(group) ? `${group}: ${name}` : name;
+  if (better === undefined || unit !== "GB/s" || /rule of thumb/.test(expectedFrom)) {
+    return undefined;
+  }
+  return 100 * value / expected;
 }
 
 function sizePlot(machines: readonly NamedReport[]): Figure[] {
@@ -110,52 +111,6 @@ function sizePlot(machines: readonly NamedReport[]): Figure[] {
     )
   );
   return results.length === 0 ? [] : [plotBandwidth(results)];
-}
-
-function loadPlot({ load, gpus, isModelled }: MachineReport): Figure[] {
-  if (load.length === 0) return [];
-  const lines = gpus.flatMap(({ ordinal }): Partial<PlotData>[] => {
-    const samples = load.filter(({ gpu }) => gpu === ordinal);
-    const line = (name: string, hue: number, more: Partial<PlotData>): Partial<PlotData> => ({
-      type: "scatter",
-      mode: "lines+markers",
-      name: gpus.length > 1 ? `GPU ${ordinal}, ${name}` : name,
-      x: samples.map(({ atSeconds }) => atSeconds),
-      line: { color: hueAt(hue), width: 1.5 },
-      marker: { size: 4, symbol: SYMBOLS[ordinal % SYMBOLS.length] ?? "circle" },
-      ...more,
-    });
-    return [
-      line("multiprocessors, MHz", 0, { y: samples.map((each) => each.smClockMegahertz) }),
-      line("memory, MHz", 2, { y: samples.map((each) => each.memoryClockMegahertz) }),
-      line("power, W", 1, { y: samples.map((each) => each.powerWatts), yaxis: "y2" }),
-    ];
-  });
-  const title = "Clocks and power while it was measured";
-  const names = lines.map(({ name = "" }) => name);
-  return [
-    new Figure({
-      data: lines,
-      layout: {
-        ...plotFrame({
-          title,
-          subtitle: isModelled ? "Simulated: no hardware was measured" : "at each look, by NVML",
-          plotHeight: 190,
-          legendNames: names,
-        }),
-        xaxis: plainAxis("seconds from the beginning", {}),
-        yaxis: plainAxis("MHz", { rangemode: "tozero" }),
-        yaxis2: plainAxis("W", {
-          rangemode: "tozero",
-          overlaying: "y",
-          side: "right",
-          showgrid: false,
-        }),
-        margin: { l: 56, r: 56, t: 64, b: 100 },
-      },
-      description: `${title}: ${load.length} looks.`,
-    }),
-  ];
 }
 
 function linkPlot({ links }: MachineReport): Figure[] {
