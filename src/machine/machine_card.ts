@@ -8,7 +8,7 @@ import {
   type MeasuredCase,
   type NvbandwidthDocument,
 } from "../measure/nvbandwidth.ts";
-import { isRecord } from "../words/options.ts";
+import { isRecord, listOf, type OptionKind, requireKind } from "../words/options.ts";
 import { machineFragment, machinePage } from "./machine_page.ts";
 import { MACHINE_FORMAT, type MachineReport } from "./machine_report.ts";
 import { machineText } from "./machine_text.ts";
@@ -103,11 +103,17 @@ export async function machineCard(options: MachineOptions = {}): Promise<Machine
  * @throws RangeError for fewer than two.
  */
 export async function compareMachines(cards: readonly MachineCard[]): Promise<string> {
+  requireKind(cards, listOf(CARD), "compareMachines");
   if (cards.length < 2) {
     throw new RangeError("Cannot compare machines: expected two reports or more");
   }
   return await machinePage(cards.map(({ report }) => report));
 }
+
+const CARD: OptionKind = {
+  expected: "the report of a machine, as machineCard() returns it",
+  accepts: (value) => value instanceof MachineCard,
+};
 
 /** Writes the copies in nvbandwidth's form: a column for each GPU. */
 function nvbandwidthOf(report: MachineReport): NvbandwidthDocument {

@@ -44,7 +44,10 @@ export interface MachineOptions {
 export const MACHINE_OPTIONS: OptionSet<MachineOptions> = new OptionSet({
   devices: listOf(NUMBER),
   driver: ANYTHING,
-  folder: ANYTHING,
+  folder: {
+    expected: "a path or a file URL",
+    accepts: (value) => typeof value === "string" || value instanceof URL,
+  },
   onProgress: CALLBACK,
   signal: SIGNAL,
 });

@@ -369,7 +369,7 @@ function measuredRows(
     ...cases ?? [],
     ...latencies ?? [],
     ...arrays ?? [],
-    ...call("launch", "to queue a kernel", calls?.launch, 5),
+    ...call("launch", "to queue a kernel", calls?.launch, 10),
     ...call("launch_and_wait", "to queue a kernel and wait", calls?.launchAndWait, 25),
     ...file === undefined ? [] : [measured({
       id: idOf("file_cached"),

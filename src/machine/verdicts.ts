@@ -26,15 +26,15 @@ export interface Evidence {
 export const BUS_SHARES: Readonly<Record<string, number>> = {
   host_to_device_memcpy_ce: 0.87,
   device_to_host_memcpy_ce: 0.87,
-  host_to_device_bidirectional_memcpy_ce: 0.65,
-  device_to_host_bidirectional_memcpy_ce: 0.65,
+  host_to_device_bidirectional_memcpy_ce: 0.62,
+  device_to_host_bidirectional_memcpy_ce: 0.78,
   host_to_device_memcpy_sm: 0.75,
   device_to_host_memcpy_sm: 0.75,
   all_to_host_memcpy_ce: 0.8,
   host_to_all_memcpy_ce: 0.8,
 };
 /** Share of the memory's speed: a copy reads and writes each byte, and memory rests for refreshes. */
-const MEMORY_SHARE = 0.84;
+const MEMORY_SHARE = 0.85;
 const NVLINK_SHARE = 0.87;
 /** GB/s of one NVLink in one direction, by generation. */
 const NVLINK_SPEEDS: Readonly<Record<number, number>> = { 1: 20, 2: 25, 3: 25, 4: 25, 5: 50 };

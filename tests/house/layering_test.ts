@@ -42,6 +42,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ["mod.ts"],
   ["src/entries/"],
   ["src/notebook/"],
+  ["src/machine/"],
+  ["src/notebook/mod.ts"],
   ["src/bench/"],
   ["src/cli.ts", "src/cli/"],
 ];

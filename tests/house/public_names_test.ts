@@ -47,7 +47,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     GatherAllOptions GatherOptions GroupError GroupErrorFields GroupFailure GroupOptions GroupWork
     IntoAllOptions
     JoinOptions
-    LinkBandwidthData LinkBandwidthOptions LinkBandwidthResult LinkCase LinkPath LinkSpeed
+    LinkBandwidthData LinkBandwidthOptions LinkBandwidthResult LinkCase LinkMatrix LinkPath LinkSpeed
     ListedDevice LoadShardedOptions
     MeasuredDevice
     PartsOptions Placement PlacementRule
@@ -147,21 +147,25 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     withoutLeaks
   `),
   "./notebook": wordsOf(`
-    BandwidthFit BandwidthPoint BandwidthResult Bus
+    BandwidthData BandwidthFit BandwidthPoint BandwidthResult Bus
     ColorMap CopyDirection
     DisplayBundle
     Figure FigureOptions
     HostKind
     ImageOptions
-    LinkBandwidthResult LinkCase LinkSpeed LiveWatch
+    LinkBandwidthData LinkBandwidthResult LinkCase LinkMatrix LinkSpeed LiveWatch LoadSample
+    MachineCard MachineJson MachineOptions MachineReport MachineRow
+    NvbandwidthCase NvbandwidthDocument
     OverlapRecorder OverlapSpan OverlapTrace
     PictureSize PlotConfig PlotLayout PlotlyRuntime PlotlyRuntimeOptions ProgressBar ProgressOptions
     ProgressState
     ProgressSurface Provenance
     ShownWatchOptions
     Trace
+    Verdict
     WatchOptions
-    memoryMeter
+    compareMachines
+    machineCard memoryMeter
     plotBandwidth plotLatency plotLinks plotMemoryMap plotMemoryTimeline plotOverlap progress
     show systemMeter
     warnOfReruns
@@ -180,7 +184,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
 const CONSTRUCTED = [
   /(Resource|Adaptor)$/,
   /Error$/,
-  /^(Link)?BandwidthResult$/, // from stored JSON
+  /^((Link)?BandwidthResult|MachineCard)$/, // from stored JSON
   /^Figure$/,
   /^(ProgressBar|PlotlyRuntime)$/,
 ];
