@@ -109,7 +109,7 @@ function limitIn(read: ReadText, folder: string): number | null {
       read(`${GROUPS}${folder}/memory.max`) ??
         read(`${GROUPS}/memory${folder}/memory.limit_in_bytes`),
     );
-    return bytes === null || bytes > 2 ** 60 ? null : bytes;
+    return bytes === null || bytes <= 0 || bytes > 2 ** 60 ? null : bytes;
   });
 }
 

@@ -82,14 +82,6 @@ export class MachineCard {
  * found until then. It takes at most 2 GiB of device memory, and changes no setting.
  *
  * @throws RangeError when a device does not exist.
- *
- * @example
- * ```ts
- * import { machineCard } from "vramkit/notebook";
- *
- * const card = await machineCard({ driver: "simulated", devices: [0] });
- * console.log(card.report.rows.length > 20, card.report.isModelled); // true true
- * ```
  */
 export async function machineCard(options: MachineOptions = {}): Promise<MachineCard> {
   options = MACHINE_OPTIONS.read(options, "machineCard");
