@@ -19,6 +19,13 @@ export const NVML = {
     result: "i32",
     optional: true,
   },
+  // nvmlReturn_t nvmlDeviceGetGpuMaxPcieLinkGeneration(nvmlDevice_t device,
+  //     unsigned int *maxLinkGenDevice)
+  nvmlDeviceGetGpuMaxPcieLinkGeneration: {
+    parameters: ["u64", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int *maxLinkWidth)
   nvmlDeviceGetMaxPcieLinkWidth: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device,
@@ -30,6 +37,15 @@ export const NVML = {
   },
   // nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned int *currLinkWidth)
   nvmlDeviceGetCurrPcieLinkWidth: { parameters: ["u64", "buffer"], result: "i32", optional: true },
+  // nvmlReturn_t nvmlDeviceGetPcieThroughput(nvmlDevice_t device, nvmlPcieUtilCounter_t counter,
+  //     unsigned int *value)
+  nvmlDeviceGetPcieThroughput: {
+    parameters: ["u64", "u32", "buffer"],
+    result: "i32",
+    optional: true,
+  },
+  // nvmlReturn_t nvmlDeviceGetPcieReplayCounter(nvmlDevice_t device, unsigned int *value)
+  nvmlDeviceGetPcieReplayCounter: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetClockInfo(nvmlDevice_t device, nvmlClockType_t type,
   //     unsigned int *clock)
   nvmlDeviceGetClockInfo: { parameters: ["u64", "u32", "buffer"], result: "i32", optional: true },
@@ -67,6 +83,13 @@ export const NVML = {
     result: "i32",
     optional: true,
   },
+  // nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device,
+  //     unsigned int *defaultLimit)
+  nvmlDeviceGetPowerManagementDefaultLimit: {
+    parameters: ["u64", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *power)
   nvmlDeviceGetPowerUsage: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *limit)
@@ -75,6 +98,16 @@ export const NVML = {
   nvmlDeviceGetMemoryInfo: { parameters: ["u64", "buffer"], result: "i32", optional: true },
   // nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t *memory)
   nvmlDeviceGetMemoryInfo_v2: { parameters: ["u64", "buffer"], result: "i32", optional: true },
+  // nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, nvmlEnableState_t *current,
+  //     nvmlEnableState_t *pending)
+  nvmlDeviceGetEccMode: { parameters: ["u64", "buffer", "buffer"], result: "i32", optional: true },
+  // nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, nvmlMemoryErrorType_t errorType,
+  //     nvmlEccCounterType_t counterType, unsigned long long *eccCounts)
+  nvmlDeviceGetTotalEccErrors: {
+    parameters: ["u64", "u32", "u32", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device,
   //     nvmlUtilization_t *utilization)
   nvmlDeviceGetUtilizationRates: { parameters: ["u64", "buffer"], result: "i32", optional: true },
@@ -98,6 +131,13 @@ export const NVML = {
   // nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned int link,
   //     nvmlEnableState_t *isActive)
   nvmlDeviceGetNvLinkState: { parameters: ["u64", "u32", "buffer"], result: "i32", optional: true },
+  // nvmlReturn_t nvmlDeviceGetNvLinkVersion(nvmlDevice_t device, unsigned int link,
+  //     unsigned int *version)
+  nvmlDeviceGetNvLinkVersion: {
+    parameters: ["u64", "u32", "buffer"],
+    result: "i32",
+    optional: true,
+  },
   // nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t device1, nvmlDevice_t device2,
   //     nvmlGpuP2PCapsIndex_t p2pIndex, nvmlGpuP2PStatus_t *p2pStatus)
   nvmlDeviceGetP2PStatus: {

@@ -36,6 +36,18 @@ export const nvmlClockType = { NVML_CLOCK_SM: 1, NVML_CLOCK_MEM: 2 } as const;
 /** Whether a GPU is divided into MIG devices. */
 export const nvmlMigMode = { NVML_DEVICE_MIG_DISABLE: 0, NVML_DEVICE_MIG_ENABLE: 1 } as const;
 
+/** Directions of the counters of the bus: out of the device, and into it. */
+export const nvmlPcieUtilCounter = {
+  NVML_PCIE_UTIL_TX_BYTES: 0,
+  NVML_PCIE_UTIL_RX_BYTES: 1,
+} as const;
+
+/** Errors of memory that its code for error correction could not mend. */
+export const nvmlMemoryErrorType = { NVML_MEMORY_ERROR_TYPE_UNCORRECTED: 1 } as const;
+
+/** Counters of such errors: those since the driver was loaded. */
+export const nvmlEccCounterType = { NVML_VOLATILE_ECC: 0 } as const;
+
 /** Reasons for clocks that are lower than they could be, one bit each. */
 export const nvmlClocksEventReasons = {
   nvmlClocksEventReasonGpuIdle: 0x1,

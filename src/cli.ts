@@ -1,5 +1,5 @@
 // The command line: `deno run -A <url of this file> demo | bandwidth | calibrate | doctor | kernel |
-// persisted`.
+// persisted | machine`.
 
 import { type Command, COMMANDS, readArguments, UsageError } from "./cli/arguments.ts";
 import { runBandwidth } from "./cli/bandwidth.ts";
@@ -7,6 +7,7 @@ import { runCalibrate } from "./cli/calibrate.ts";
 import { runDemo } from "./cli/demo.ts";
 import { runDoctor } from "./cli/doctor.ts";
 import { runKernel } from "./cli/kernel.ts";
+import { runMachine } from "./cli/machine.ts";
 import { runPersisted } from "./cli/persisted.ts";
 import { PersistError } from "./persist/persist_error.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "./words/errors.ts";
@@ -19,6 +20,7 @@ const SUMMARIES = {
   doctor: "say whether this machine's GPU can be used, and what to fix",
   demo: "move arrays both ways, verify them, measure and draw the bandwidth",
   bandwidth: "only measure; print a table, or JSON with --json",
+  machine: "find out in a minute whether this machine is all right",
   calibrate: "find the size from which large transfers should use threads",
   kernel: "install a Jupyter kernel whose memory survives Stop",
   persisted: "list what outlives programs; also forget NAME, start, stop",
@@ -30,8 +32,11 @@ const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>>
   full: ["--full", 'the same as --largest "1 GiB"'],
   device: ["--device N", "which device, counted from 0 (default 0)"],
   driver: ["--driver NAME", "auto, cuda or simulated (default auto; doctor: cuda)"],
-  out: ["--out FOLDER", "where demo writes bandwidth.json and .html (default .)"],
-  json: ["--json", "print JSON (bandwidth, calibrate, doctor, persisted)"],
+  out: [
+    "--out FOLDER",
+    "where demo writes bandwidth.json and .html, and machine its\nreport (default .)",
+  ],
+  json: ["--json", "print JSON (bandwidth, calibrate, doctor, machine, persisted)"],
   cases: [
     "--cases",
     "measure nvbandwidth's copy-engine cases for one GPU, with\n" +
@@ -39,7 +44,8 @@ const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>>
   ],
   compare: [
     "--compare FILE",
-    "print them beside nvbandwidth's own, from its text or JSON\n(bandwidth --cases)",
+    "print them beside nvbandwidth's own, from its text or JSON\n(bandwidth --cases); write a page " +
+    "that shows this report and\nmore of them side by side (machine --compare A B ...)",
   ],
   remove: ["--remove", "put the kernel from before back, or none (kernel)"],
   help: ["--help", "show this text, or that of COMMAND"],
@@ -96,6 +102,7 @@ export async function main(args: readonly string[]): Promise<number> {
     if (command === "bandwidth") return await runBandwidth(options);
     if (command === "calibrate") return await runCalibrate(options);
     if (command === "kernel") return await runKernel(options);
+    if (command === "machine") return await runMachine(options);
     if (command === "persisted") return await runPersisted(options);
     return await runDoctor(options);
   } catch (error) {

@@ -7,6 +7,7 @@ import { type HostCheck, MACHINE, WATCH_HOST } from "../host_watch.ts";
 import { OWN_NCCL } from "../nccl_library.ts";
 import { OWN_NVML } from "../nvml_library.ts";
 import { OWN_NVRTC } from "../nvrtc_library.ts";
+import { OWN_AVAILABLE } from "../system_memory.ts";
 import type { SimulatedCalls } from "./calls/calls.ts";
 import { copyCalls } from "./calls/copy_calls.ts";
 import { deviceCalls } from "./calls/device_calls.ts";
@@ -80,6 +81,7 @@ export function driverOf(machine: Machine): DriverApi {
   return Object.assign(api, {
     [MACHINE]: machine.id,
     [WATCH_HOST]: watchArray,
+    [OWN_AVAILABLE]: (ordinal: number) => machine.devices[ordinal]?.freeBytes ?? 0,
     [OWN_NCCL]: simulateNccl(machine),
     [OWN_NVML]: simulateNvml(machine),
     [OWN_NVRTC]: simulateNvrtc(),

@@ -2,7 +2,12 @@
 // hardware has. Values that are not modelled are not supported.
 
 import { NVML, type NvmlApi, type NvmlFunction } from "../nvml.ts";
-import { nvmlClocksEventReasons, nvmlMigMode, nvmlReturn } from "../nvml_constants.ts";
+import {
+  nvmlClocksEventReasons,
+  nvmlEnableState,
+  nvmlMigMode,
+  nvmlReturn,
+} from "../nvml_constants.ts";
 import {
   nvmlMemory_v2_t,
   nvmlProcessInfo_v2_t,
@@ -29,6 +34,7 @@ const {
   NVML_SUCCESS: SUCCESS,
   NVML_ERROR_UNINITIALIZED: NOT_STARTED,
   NVML_ERROR_INVALID_ARGUMENT: INVALID,
+  NVML_ERROR_NOT_SUPPORTED: NOT_SUPPORTED,
   NVML_ERROR_NOT_FOUND: NOT_FOUND,
   NVML_ERROR_INSUFFICIENT_SIZE: TOO_FEW,
 } = nvmlReturn;
@@ -44,6 +50,11 @@ export function simulateNvml(machine: Machine): NvmlApi {
       const device = machine.devices[Number(BigInt(handle) - FIRST_HANDLE)];
       return device === undefined ? INVALID : answer(device, ...rest) ?? SUCCESS;
     };
+  }
+
+  /** The same for values that only a board with memory of its own has. */
+  function onBoard(handle: number | bigint, action: (device: Device) => void): number {
+    return isStarted && machine.settings.integrated ? NOT_SUPPORTED : on(handle, action);
   }
 
   function find(handle: Cell, matches: (ordinal: number) => boolean): number {
@@ -78,40 +89,54 @@ export function simulateNvml(machine: Machine): NvmlApi {
       const wanted = getText(address);
       return find(handle, (ordinal) => wanted === pciBusIdOf(ordinal));
     },
-    nvmlDeviceGetClockInfo: putClock,
-    nvmlDeviceGetMaxClockInfo: putClock,
-    nvmlDeviceGetTemperatureV: on((_, cell) => {
-      const { temperatureCelsius: temperature } = MODELLED;
-      bytesOf(cell).set(nvmlTemperature_v1_t.encode({ temperature }));
-    }),
-    nvmlDeviceGetCurrentClocksEventReasons: on((_, cell) =>
-      put64(cell, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)
-    ),
-    nvmlDeviceGetPowerUsage: on((_, cell) => put32(cell, MODELLED.powerMilliwatts)),
-    nvmlDeviceGetEnforcedPowerLimit: on((_, cell) => put32(cell, MODELLED.powerLimitMilliwatts)),
-    nvmlDeviceGetMemoryInfo_v2: on(({ memoryBytes, freeBytes }, cell) => {
-      const [total, free] = [BigInt(memoryBytes), BigInt(freeBytes)];
-      bytesOf(cell).set(nvmlMemory_v2_t.encode({ total, free, used: total - free }));
-    }),
-    nvmlDeviceGetUtilizationRates: on((_, cell) =>
-      bytesOf(cell).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))
-    ),
-    nvmlDeviceGetComputeRunningProcesses_v3: on(({ usedBytes }, count, infos) => {
+    nvmlDeviceGetClockInfo: (handle, _clock, megahertz) =>
+      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
+    nvmlDeviceGetMaxClockInfo: (handle, _clock, megahertz) =>
+      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
+    nvmlDeviceGetTemperatureV: (handle, temperature) =>
+      on(handle, () => {
+        const { temperatureCelsius } = MODELLED;
+        bytesOf(temperature).set(nvmlTemperature_v1_t.encode({ temperature: temperatureCelsius }));
+      }),
+    nvmlDeviceGetCurrentClocksEventReasons: (handle, reasons) =>
+      on(handle, () => put64(reasons, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)),
+    nvmlDeviceGetPowerUsage: (handle, milliwatts) =>
+      on(handle, () => put32(milliwatts, MODELLED.powerMilliwatts)),
+    nvmlDeviceGetEnforcedPowerLimit: (handle, milliwatts) =>
+      onBoard(handle, () => put32(milliwatts, MODELLED.powerLimitMilliwatts)),
+    nvmlDeviceGetMemoryInfo_v2: (handle, memory) =>
+      onBoard(handle, (device) => {
+        const [total, free] = [BigInt(device.memoryBytes), BigInt(device.freeBytes)];
+        bytesOf(memory).set(nvmlMemory_v2_t.encode({ total, free, used: usedBytes(device) }));
+      }),
+    nvmlDeviceGetUtilizationRates: (handle, utilization) =>
+      on(handle, () => bytesOf(utilization).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))),
+    nvmlDeviceGetComputeRunningProcesses_v3(handle, count, infos) {
       const room = get32(count);
-      put32(count, 1);
-      if (room < 1) return TOO_FEW;
-      bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
-        pid: Deno.pid,
-        usedGpuMemory: BigInt(usedBytes),
-        gpuInstanceId: NO_INSTANCE,
-        computeInstanceId: NO_INSTANCE,
-      }));
-      return undefined;
-    }),
-    nvmlDeviceGetMigMode: on((_, current, pending) => {
-      put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
-      put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
-    }),
+      const status = on(handle, (device) => {
+        put32(count, 1);
+        if (room < 1) return;
+        bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
+          pid: Deno.pid,
+          usedGpuMemory: BigInt(device.usedBytes),
+          gpuInstanceId: NO_INSTANCE,
+          computeInstanceId: NO_INSTANCE,
+        }));
+      });
+      return status === SUCCESS && room < 1 ? TOO_FEW : status;
+    },
+    nvmlDeviceGetEccMode: (handle, current, pending) =>
+      onBoard(handle, () => {
+        put32(current, nvmlEnableState.NVML_FEATURE_ENABLED);
+        put32(pending, nvmlEnableState.NVML_FEATURE_ENABLED);
+      }),
+    nvmlDeviceGetTotalEccErrors: (handle, _kind, _since, count) =>
+      onBoard(handle, () => put64(count, 0)),
+    nvmlDeviceGetMigMode: (handle, current, pending) =>
+      onBoard(handle, () => {
+        put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+        put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+      }),
   };
   const names = Object.keys(NVML) as NvmlFunction[];
   const missing = Object.fromEntries(names.map((name) => [name, null]));

@@ -43,7 +43,9 @@ export interface SimulationOptions {
   poolsSupported?: boolean;
   /** Lets host and device touch managed memory at the same time; true unless given. */
   concurrentManagedAccess?: boolean;
-  /** Lets devices reach each other's memory; true unless given. */
+  /** Whether the devices take the host's memory instead of their own; false unless given. */
+  integrated?: boolean;
+  /** Whether devices can reach each other's memory; true unless given. */
   peerAccess?: boolean;
   /**
    * Name of the machine. Drivers of one name, also in several processes, share the memory of their
@@ -78,6 +80,7 @@ export function settingsOf(options: SimulationOptions): SimulationSettings {
     driverVersion: 13000,
     poolsSupported: true,
     concurrentManagedAccess: true,
+    integrated: false,
     peerAccess: true,
     machine: "",
     kernels: {},

@@ -104,11 +104,27 @@ export function linksCard({ provenance, devices, cases }: LinkBandwidthResult): 
     title: `${formatCount(devices.length, "device")}, ${provenance.device}`,
     kind: "LinkBandwidthResult",
     summary: [UNIT, ...modelledWords(provenance)].join(", "),
-    parts: [caseTable(cases, "sum"), ...cases.map((found) => matrixTable(found, devices))],
+    parts: [
+      caseTable(cases, "sum"),
+      ...cases.flatMap(withDirections).map((found) => matrixTable(found, devices)),
+    ],
   };
 }
 
-function matrixTable({ name, matrix }: LinkSpeed, devices: readonly MeasuredDevice[]): CardPart {
+/** Returns the matrices of a case; those of the directions have nvbandwidth's names. */
+function withDirections({ name, matrix, directions = [] }: LinkSpeed): NamedMatrix[] {
+  const verb = name.includes("read") ? "read" : "write";
+  return [
+    ...directions.map((each, at) => ({ name: `${name}_${verb}${at + 1}`, matrix: each })),
+    { name, matrix },
+  ];
+}
+
+interface NamedMatrix extends Pick<LinkSpeed, "matrix"> {
+  readonly name: string;
+}
+
+function matrixTable({ name, matrix }: NamedMatrix, devices: readonly MeasuredDevice[]): CardPart {
   const isSquare = matrix.length > 1;
   return {
     type: "table",

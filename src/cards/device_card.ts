@@ -43,7 +43,8 @@ export function deviceCard(gpu: CudaDevice): Card {
     state: memory === undefined ? "disposed" : undefined,
     summary: memory === undefined
       ? what
-      : `${what}, ${formatBytes(memory.freeBytes)} of ${formatBytes(memory.totalBytes)} free`,
+      : `${what}, ${formatBytes(memory.freeBytes)} of ${formatBytes(memory.totalBytes)} free` +
+        (memory.isSystemMemory ? " in the system's memory" : ""),
     parts: memory === undefined
       ? []
       : [...limitBar(memory), memoryBar(memory), factsOf(gpu, memory)],

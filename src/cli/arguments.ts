@@ -22,8 +22,10 @@ export interface CliOptions {
   readonly caseBytes: number | undefined;
   /** Words after the command, for `persisted`: `["forget", "llama"]`. */
   readonly words: readonly string[];
-  /** A file with nvbandwidth's output to compare them with. */
+  /** A file with nvbandwidth's output to compare them with, or the first report of a machine. */
   readonly compare: string | undefined;
+  /** Whether the command line names a device; `machine` takes all otherwise. */
+  readonly isOfOne: boolean;
 }
 
 /** Names of the commands. */
@@ -34,6 +36,7 @@ export type Command =
   | "doctor"
   | "kernel"
   | "persisted"
+  | "machine"
   | "help"
   | "version";
 
@@ -48,6 +51,7 @@ export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly str
   doctor: [...PLACE, "json"],
   kernel: ["remove"],
   persisted: ["json"],
+  machine: [...PLACE, "out", "json", "compare"],
   help: [],
 };
 
@@ -86,7 +90,9 @@ export function readArguments(args: readonly string[]): CliArguments {
       `Cannot run "${command}": it is not a command${hintAt(command, Object.keys(COMMANDS))}`,
     );
   }
-  if (rest.length > 0 && (command !== "persisted" || isHelp)) {
+  const takesWords = command === "persisted" ||
+    (command === "machine" && values.compare !== undefined);
+  if (rest.length > 0 && (!takesWords || isHelp)) {
     throw new UsageError(`Cannot run ${command}: unexpected "${rest[0]}"`);
   }
   if (isHelp) return { command: "help", topic, options: readOptions(values) };
@@ -94,7 +100,8 @@ export function readArguments(args: readonly string[]): CliArguments {
     if (token.kind !== "option" || COMMANDS[command].includes(token.name)) continue;
     throw new UsageError(`Cannot run ${command} with --${token.name}: it has no such option`);
   }
-  return { command, topic, options: { ...readOptions(values), words: wordsAfter(rest) } };
+  const words = command === "persisted" ? wordsAfter(rest) : rest;
+  return { command, topic, options: { ...readOptions(values, command), words } };
 }
 
 /** The words that may follow `persisted`, and how many follow each of them. */
@@ -131,7 +138,7 @@ function parse(args: readonly string[]) {
       options: {
         full: { type: "boolean", default: false },
         largest: { type: "string" },
-        device: { type: "string", default: "0" },
+        device: { type: "string" },
         driver: { type: "string", default: "auto" },
         out: { type: "string", default: "." },
         json: { type: "boolean", default: false },
@@ -148,8 +155,8 @@ function parse(args: readonly string[]) {
   }
 }
 
-function readOptions(values: Values): CliOptions {
-  const { device, driver, out, json, cases, compare, remove } = values;
+function readOptions(values: Values, command?: Command): CliOptions {
+  const { device = "0", driver, out, json, cases, compare, remove } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
@@ -165,7 +172,8 @@ function readOptions(values: Values): CliOptions {
     throw new UsageError("Cannot use --full with --cases: their copies have one size, --largest");
   }
   if (json && compare !== undefined) {
-    throw new UsageError("Cannot use --compare with --json: the comparison is a table");
+    const form = command === "machine" ? "page" : "table";
+    throw new UsageError(`Cannot use --compare with --json: the comparison is a ${form}`);
   }
   const largestBytes = readLargest(values);
   return {
@@ -178,6 +186,7 @@ function readOptions(values: Values): CliOptions {
     cases: cases || compare !== undefined,
     caseBytes: values.largest === undefined ? undefined : largestBytes,
     compare,
+    isOfOne: values.device !== undefined,
     words: [],
   };
 }

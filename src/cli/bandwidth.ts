@@ -35,8 +35,9 @@ async function runCases(options: CliOptions): Promise<number> {
     cases: [...COPY_CASES, ...LATENCY_CASES],
     caseSize: caseBytes ?? (gpu.isSimulated ? SIMULATED_CASE_BYTES : CASE_BYTES),
   });
-  if (json) console.log(JSON.stringify(nvbandwidthDocument(result), null, 2));
-  else console.log(formatBandwidth(result));
+  if (json) {
+    console.log(JSON.stringify(nvbandwidthDocument(result, gpu.system().driverVersion), null, 2));
+  } else console.log(formatBandwidth(result));
   if (theirs !== undefined && !json) console.log(`\n${compareCases(result, theirs)}`);
   return isVerified(result) ? 0 : 1;
 }

@@ -37,7 +37,7 @@ export async function runDemo(options: CliOptions): Promise<number> {
 }
 
 /** Makes the folder before anything is measured, or says why it cannot. */
-async function prepareFolder(out: string): Promise<string | undefined> {
+export async function prepareFolder(out: string): Promise<string | undefined> {
   const { state } = await Deno.permissions.request({ name: "write", path: out });
   if (state !== "granted") {
     return "run again with --allow-write (or -A), or use the command bandwidth, which only prints";

@@ -6,7 +6,7 @@ import { otherBytesOf } from "../words/shortage.ts";
 
 /** A device's memory by use, in bytes: free + live + cached + other is the total. */
 export class DeviceMemory {
-  /** Free for all programs. */
+  /** Free for all programs; where `isSystemMemory`, the bytes that the system can give without swap. */
   readonly freeBytes: number;
   /** All memory of the device. */
   readonly totalBytes: number;
@@ -22,6 +22,11 @@ export class DeviceMemory {
   readonly limitBytes: number | undefined;
   /** Page-locked, mapped and registered host memory, live or kept for transfers. */
   readonly hostBytes: number;
+  /**
+   * Whether the device takes the system's memory, as integrated GPUs do. The driver then counts the page
+   * cache as used, so `freeBytes` is the system's own amount (MemAvailable).
+   */
+  readonly isSystemMemory: boolean;
 
   /** @ignore Takes over values. */
   constructor(parts: Parts<DeviceMemory>) {
@@ -34,12 +39,13 @@ export class DeviceMemory {
     this.peakBytes = found.peakBytes;
     this.limitBytes = found.limitBytes;
     this.hostBytes = found.hostBytes;
+    this.isSystemMemory = found.isSystemMemory;
   }
 }
 
 comesFrom(DeviceMemory, "gpu.memory");
 
-/** Reads the current amounts (cuMemGetInfo). */
+/** Reads the current amounts (cuMemGetInfo, or the system's MemAvailable). */
 export function readDeviceMemory(context: Context): DeviceMemory {
   const { ledger, totalBytes } = context;
   const { currentBytes, peakBytes } = ledger.device;
@@ -50,5 +56,8 @@ export function readDeviceMemory(context: Context): DeviceMemory {
   const hostBytes = ledger.host.currentBytes + ledger.cachedBytes("host");
   const amounts = { freeBytes, totalBytes, liveBytes, cachedBytes };
   const otherBytes = otherBytesOf(amounts);
-  return new DeviceMemory(new Parts({ ...amounts, otherBytes, peakBytes, limitBytes, hostBytes }));
+  const isSystemMemory = context.sharesSystemMemory;
+  return new DeviceMemory(
+    new Parts({ ...amounts, otherBytes, peakBytes, limitBytes, hostBytes, isSystemMemory }),
+  );
 }

@@ -8,6 +8,7 @@ import {
   type DeviceAttribute,
 } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
+import { availableBytes } from "../../ffi/system_memory.ts";
 import { type CopyEnds, Ledger, type MemoryPlace } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
@@ -278,10 +279,21 @@ export class Context {
     return cell[0] ?? 0;
   }
 
-  /** Reads the bytes that are free on the device, for all programs together. */
+  /** Whether the device has no memory of its own and takes the system's: an integrated GPU. */
+  get sharesSystemMemory(): boolean {
+    return this.attribute("CU_DEVICE_ATTRIBUTE_INTEGRATED") === 1;
+  }
+
+  /**
+   * Reads the bytes that are free on the device, for all programs together. Where it takes the system's
+   * memory, they are those that the system can give, because the driver counts the page cache as used.
+   */
   freeBytes(): number {
     const [free] = takePair(this, "cuMemGetInfo_v2");
-    return Number(free);
+    const available = this.sharesSystemMemory
+      ? availableBytes(this.driver.api, this.ordinal)
+      : undefined;
+    return available === undefined ? Number(free) : Math.min(this.totalBytes, available);
   }
 
   /** @ignore Counts a queued copy, and records it in the timeline. */

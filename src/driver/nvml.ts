@@ -10,11 +10,14 @@ import {
   NVML_NVLINK_MAX_LINKS,
   NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE,
   nvmlClockType,
+  nvmlEccCounterType,
   nvmlEnableState,
   nvmlGpuP2PCapsIndex,
   nvmlGpuP2PStatus,
   nvmlGpuTopologyLevel as Level,
+  nvmlMemoryErrorType,
   nvmlMigMode,
+  nvmlPcieUtilCounter,
   nvmlReturn,
   nvmlTemperatureSensors,
 } from "../../ffi/nvml_constants.ts";
@@ -270,6 +273,54 @@ export class NvmlDevice {
     if (status === nvmlGpuP2PStatus.NVML_P2P_STATUS_OK) return "nvlink";
     const level = this.#number((cell) => meet?.(this.#gpu, other.#gpu, cell));
     return level === undefined ? undefined : PATHS.get(level);
+  }
+
+  /** Generation of its NVLinks; undefined where it has none. */
+  get nvlinkGeneration(): number | undefined {
+    return this.#number((cell) => this.#api.nvmlDeviceGetNvLinkVersion?.(this.#gpu, 0, cell));
+  }
+
+  /** Watts that the board draws at most unless somebody sets another limit. */
+  get defaultPowerLimitWatts(): number | undefined {
+    const { nvmlDeviceGetPowerManagementDefaultLimit: call } = this.#api;
+    return watts(this.#number((cell) => call?.(this.#gpu, cell)));
+  }
+
+  /** Generation of the PCI Express link that the GPU itself could have, with another host. */
+  get ownPcieGeneration(): number | undefined {
+    const { nvmlDeviceGetGpuMaxPcieLinkGeneration: call } = this.#api;
+    return this.#number((cell) => call?.(this.#gpu, cell));
+  }
+
+  /** GB/s that all programs move over the bus now, out of the device and into it: the last 20 ms. */
+  pcieTraffic(way: keyof typeof nvmlPcieUtilCounter): number | undefined {
+    const { nvmlDeviceGetPcieThroughput: call } = this.#api;
+    const found = this.#number((cell) => call?.(this.#gpu, nvmlPcieUtilCounter[way], cell));
+    return found === undefined ? undefined : found * 1024 / 1e9;
+  }
+
+  /** Number of packets that were sent again over the bus, since the driver was loaded. */
+  get pcieReplayCount(): number | undefined {
+    return this.#number((cell) => this.#api.nvmlDeviceGetPcieReplayCounter?.(this.#gpu, cell));
+  }
+
+  /** Whether its memory corrects errors; undefined where it cannot. */
+  get isEccEnabled(): boolean | undefined {
+    const pending = new Uint32Array(1);
+    const mode = this.#number((cell) => this.#api.nvmlDeviceGetEccMode?.(this.#gpu, cell, pending));
+    return mode === undefined ? undefined : mode === nvmlEnableState.NVML_FEATURE_ENABLED;
+  }
+
+  /** Number of errors in its memory that could not be corrected, since the driver was loaded. */
+  get uncorrectedErrorCount(): number | undefined {
+    const cell = new BigUint64Array(1);
+    const status = this.#api.nvmlDeviceGetTotalEccErrors?.(
+      this.#gpu,
+      nvmlMemoryErrorType.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+      nvmlEccCounterType.NVML_VOLATILE_ECC,
+      cell,
+    );
+    return status === SUCCESS ? Number(cell[0]) : undefined;
   }
 
   /** Percent of its fan's full speed; undefined for boards without one. */

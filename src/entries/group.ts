@@ -49,6 +49,7 @@ export {
   type LinkBandwidthData,
   LinkBandwidthResult,
   type LinkCase,
+  type LinkMatrix,
   type LinkSpeed,
   type MeasuredDevice,
 } from "../measure/link_bandwidth_result.ts";

@@ -12,7 +12,7 @@ import { createStream, type CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import type { CaseSpeed, CopyCase } from "./bandwidth_result.ts";
 import { Latch } from "./latch.ts";
-import { fillPattern, findMismatch, PATTERN_SEED } from "./pattern.ts";
+import { fillPattern, findMismatch, PATTERN_BYTES, PATTERN_SEED } from "./pattern.ts";
 import { speedOf, spreadOf } from "./samples.ts";
 
 /** Resources from which a measurement allocates its memory. */
@@ -86,7 +86,7 @@ export async function measureCases(memory: BandwidthMemory, plan: CasePlan): Pro
     plan.signal?.throwIfAborted();
     await nextTurn();
     using resources = new DisposableStack();
-    speeds.push(measureCase(name, { ...plan, memory, resources }));
+    speeds.push(await measureCase(name, { ...plan, memory, resources }));
   }
   return speeds;
 }
@@ -97,7 +97,7 @@ interface CaseFields extends CasePlan {
   readonly resources: DisposableStack;
 }
 
-function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
+async function measureCase(name: CopyCase, fields: CaseFields): Promise<CaseSpeed> {
   const { byteLength, sampleCount, memory, resources } = fields;
   const { from, to, isLoaded, isByKernel } = ENDS[name];
   const { context } = memory.device;
@@ -114,7 +114,7 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
   const copy = isByKernel
     ? () => copyByKernel(measured, stream)
     : () => void measured.to.copyFrom(measured.from, { stream });
-  setPattern(measured.from, byteLength);
+  setPattern(measured.from);
   if (isByKernel) copy(); // its first launch loads it, which would wait for a stream that is held
   measured.to.fill(0, { stream });
   stream.synchronizeSync();
@@ -148,7 +148,7 @@ function measureCase(name: CopyCase, fields: CaseFields): CaseSpeed {
     maxGigabytesPerSecond: speedOf(byteLength, least),
     sampleCount,
     copiesPerSample: COPY_COUNT,
-    verified: hasPattern(measured.to),
+    verified: await hasPattern(measured.to),
   };
 }
 
@@ -199,16 +199,28 @@ export function bufferAt(
   );
 }
 
-/** Fills a buffer with the pattern. */
-export function setPattern(buffer: GpuBuffer<"uint8">, byteLength: number): void {
+/** Fills a buffer with the pattern: on a device its first period, which copies then double. */
+export function setPattern(buffer: GpuBuffer<"uint8">): void {
   if (buffer instanceof PinnedBuffer) return fillPattern(buffer.array, PATTERN_SEED);
-  const bytes = new Uint8Array(byteLength);
-  fillPattern(bytes, PATTERN_SEED);
-  buffer.uploadSync(bytes);
+  const { byteLength } = buffer;
+  const period = new Uint8Array(Math.min(PATTERN_BYTES, byteLength));
+  fillPattern(period, PATTERN_SEED);
+  buffer.subarray(0, period.byteLength).uploadSync(period);
+  for (let at = PATTERN_BYTES; at < byteLength; at *= 2) {
+    const count = Math.min(at, byteLength - at);
+    buffer.subarray(at, at + count).copyFrom(buffer.subarray(0, count));
+  }
+  buffer.context.waitForAll();
 }
 
-/** Returns whether a buffer holds the pattern. */
-export function hasPattern(buffer: GpuBuffer<"uint8">): boolean {
-  const bytes = buffer instanceof PinnedBuffer ? buffer.array : buffer.downloadSync();
-  return findMismatch(bytes, PATTERN_SEED) === -1;
+/** Returns whether a buffer holds the pattern; the device compares what repeats. */
+export async function hasPattern(buffer: GpuBuffer<"uint8">): Promise<boolean> {
+  if (buffer instanceof PinnedBuffer) return findMismatch(buffer.array, PATTERN_SEED) === -1;
+  const { byteLength } = buffer;
+  const first = buffer.subarray(0, Math.min(PATTERN_BYTES, byteLength)).downloadSync();
+  if (findMismatch(first, PATTERN_SEED) !== -1) return false;
+  if (byteLength <= PATTERN_BYTES) return true;
+  return await buffer.subarray(PATTERN_BYTES).equals(
+    buffer.subarray(0, byteLength - PATTERN_BYTES),
+  );
 }

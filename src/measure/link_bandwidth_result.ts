@@ -2,7 +2,7 @@
 
 import { ANYTHING, type OptionKind, OptionSet, TEXT } from "../words/options.ts";
 import { CASE, type CaseSpeed, PROVENANCE, type Provenance } from "./bandwidth_result.ts";
-import { AMOUNT, AMOUNT_OR_NULL, type FieldKinds, PlainDataCheck } from "./plain_data.ts";
+import { AMOUNT, AMOUNT_OR_NULL, type FieldKinds, maybe, PlainDataCheck } from "./plain_data.ts";
 
 /** A copy-engine case of nvbandwidth for several GPUs, by its name. */
 export type LinkCase =
@@ -19,6 +19,9 @@ export type LinkCase =
   | "one_to_all_write_ce"
   | "one_to_all_read_ce";
 
+/** GB/s by rows and columns; null where devices have no link. */
+export type LinkMatrix = readonly (readonly (number | null)[])[];
+
 /** The measurement of one case: its speeds are the sums over the fields of the matrix. */
 export interface LinkSpeed extends Omit<CaseSpeed, "name"> {
   /** The case's name. */
@@ -27,7 +30,12 @@ export interface LinkSpeed extends Omit<CaseSpeed, "name"> {
    * GB/s of each field. Pairs have a row for the device that copies and a column for the other one,
    * the other cases one row with a column for each device. Null where devices have no link.
    */
-  readonly matrix: readonly (readonly (number | null)[])[];
+  readonly matrix: LinkMatrix;
+  /**
+   * In bidirectional cases, two matrices with GB/s of each direction, whose sums are in the matrix above:
+   * into the device of the row, and out of it.
+   */
+  readonly directions?: readonly LinkMatrix[];
 }
 
 /** A device of a {@link LinkBandwidthResult}. */
@@ -48,6 +56,15 @@ const RESULT = new OptionSet<LinkBandwidthData>({
 });
 
 const DEVICE: FieldKinds<MeasuredDevice> = { ordinal: AMOUNT, name: TEXT };
+
+/** The directions of a bidirectional case of so many devices. */
+function directionsOf(count: number): OptionKind {
+  const { expected, accepts } = matrixOf(count);
+  return {
+    expected: `two matrices, each ${expected}`,
+    accepts: (value) => Array.isArray(value) && value.length === 2 && value.every(accepts),
+  };
+}
 
 /** A matrix of so many devices. */
 function matrixOf(count: number): OptionKind {
@@ -83,7 +100,11 @@ export class LinkBandwidthResult {
     const check = new PlainDataCheck("new LinkBandwidthResult");
     check.record("provenance", provenance, PROVENANCE);
     check.list("devices", devices, DEVICE);
-    check.list<LinkSpeed>("cases", cases, { ...CASE, matrix: matrixOf(devices.length) });
+    check.list<LinkSpeed>("cases", cases, {
+      ...CASE,
+      matrix: matrixOf(devices.length),
+      directions: maybe(directionsOf(devices.length)),
+    });
     this.provenance = provenance;
     this.devices = devices;
     this.cases = cases;

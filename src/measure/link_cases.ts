@@ -112,6 +112,8 @@ export const LINK_BANDWIDTH_OPTIONS: OptionSet<LinkBandwidthOptions> = new Optio
 
 /** A measured field: the spread of its samples in GB/s, and whether all bytes were right. */
 interface Field extends Spread {
+  /** GB/s of each copy, where each counts by itself. */
+  readonly each: readonly number[];
   readonly verified: boolean;
 }
 
@@ -141,7 +143,7 @@ export async function measureLinks(
         const wanted = run(row, column, memories.length);
         const isPossible = wanted !== undefined && areLinked(wanted, memories);
         line.push(
-          isPossible ? measureRun(wanted, { memories, byteLength, sampleCount }) : undefined,
+          isPossible ? await measureRun(wanted, { memories, byteLength, sampleCount }) : undefined,
         );
       }
       fields.push(line);
@@ -161,10 +163,16 @@ function linkSpeedOf(
   const found = fields.flat().filter((field) => field !== undefined);
   const sum = (of: (field: Field) => number) =>
     found.reduce((total, field) => total + of(field), 0);
+  const matrix = (of: (field: Field) => number | undefined) =>
+    fields.map((line) => line.map((field) => (field === undefined ? null : of(field) ?? null)));
+  const isOfBoth = found.some(({ each }) => each.length === 2);
   return {
     name,
     ...plan,
-    matrix: fields.map((line) => line.map((field) => field?.middle ?? null)),
+    matrix: matrix(({ middle }) => middle),
+    ...(isOfBoth
+      ? { directions: [matrix(({ each }) => each[0]), matrix(({ each }) => each[1])] }
+      : {}),
     gigabytesPerSecond: sum(({ middle }) => middle),
     minGigabytesPerSecond: sum(({ least }) => least),
     maxGigabytesPerSecond: sum(({ most }) => most),
@@ -202,14 +210,14 @@ interface PreparedRun {
   readonly done: CudaEvent;
 }
 
-function measureRun(
+async function measureRun(
   { copies, counts }: Run,
   { memories, byteLength, sampleCount }: {
     readonly memories: readonly BandwidthMemory[];
     readonly byteLength: number;
     readonly sampleCount: number;
   },
-): Field {
+): Promise<Field> {
   using resources = new DisposableStack();
   const prepared = copies.map((copy) => prepare(copy, { memories, byteLength, resources }));
   const [main, ...others] = prepared;
@@ -218,12 +226,17 @@ function measureRun(
   const done = resources.use(createEvent(main.stream.context));
   const latch = Latch.onStream(memory.pinned, { stream: main.stream, resources });
   const ready: PreparedRun = { main, others, counts, done };
-  const speeds = Array.from({ length: sampleCount }, () => {
+  const samples = Array.from({ length: sampleCount }, () => {
     latch.hold(main.stream, () => queueCopies(ready));
     for (const { stream } of prepared) stream.synchronizeSync();
-    return speedOfCopies(ready, COPY_COUNT * byteLength);
+    return speedsOfCopies(ready, COPY_COUNT * byteLength);
   });
-  return { ...spreadOf(speeds), verified: prepared.every(({ to }) => hasPattern(to)) };
+  let verified = true;
+  for (const { to } of prepared) verified &&= await hasPattern(to);
+  const sums = spreadOf(samples.map((speeds) => speeds.reduce((sum, speed) => sum + speed, 0)));
+  if (counts !== "each") return { ...sums, each: [], verified };
+  const each = prepared.map((_, at) => spreadOf(samples.map((speeds) => speeds[at] ?? 0)).middle);
+  return { ...sums, middle: each.reduce((sum, speed) => sum + speed, 0), each, verified };
 }
 
 /** Queues a sample: the main copy to warm up, then each copy between its events. */
@@ -246,13 +259,13 @@ function repeatCopy({ stream, from, to, end }: PreparedCopy, count: number): voi
   stream.record(end);
 }
 
-/** Returns the speed of a sample in which each copy has moved this many bytes. */
-function speedOfCopies({ main, others, counts, done }: PreparedRun, bytes: number): number {
+/** Returns the speeds of a sample in which each copy has moved this many bytes; one where all count together. */
+function speedsOfCopies({ main, others, counts, done }: PreparedRun, bytes: number): number[] {
   const speed = ({ start, end }: PreparedCopy) => speedOf(bytes, end.secondsSince(start));
-  if (counts === "first") return speed(main);
+  if (counts === "first") return [speed(main)];
   const all = [main, ...others];
-  if (counts === "together") return all.length * speedOf(bytes, done.secondsSince(main.start));
-  return all.reduce((sum, copy) => sum + speed(copy), 0);
+  if (counts === "each") return all.map(speed);
+  return [all.length * speedOf(bytes, done.secondsSince(main.start))];
 }
 
 function prepare(
@@ -274,7 +287,7 @@ function prepare(
     return bufferAt(place === "host" ? "host" : "device", fields, own);
   };
   const ends = { from: bufferOn(from), to: bufferOn(to) };
-  setPattern(ends.from, byteLength);
+  setPattern(ends.from);
   ends.to.fill(0);
   for (const { context } of [ends.from, ends.to]) context.waitForAll();
   const start = resources.use(createEvent(context));

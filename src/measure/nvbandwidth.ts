@@ -20,9 +20,9 @@ const DESCRIPTIONS: Readonly<Record<CopyCase | LatencyCase | LinkCase, string>> 
   device_to_device_memcpy_read_ce: "memcpy CE GPU(row) -> GPU(column) bandwidth (GB/s)",
   device_to_device_memcpy_write_ce: "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
   device_to_device_bidirectional_memcpy_read_ce:
-    "memcpy CE CPU(row) <-> GPU(column) Total bandwidth (GB/s)",
+    "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
   device_to_device_bidirectional_memcpy_write_ce:
-    "memcpy CE CPU(row) <-> GPU(column) Total bandwidth (GB/s)",
+    "memcpy CE GPU(row) <-> GPU(column) Total bandwidth (GB/s)",
   all_to_host_memcpy_ce: "memcpy CE CPU(row) <- GPU(column) bandwidth (GB/s)",
   host_to_all_memcpy_ce: "memcpy CE CPU(row) -> GPU(column) bandwidth (GB/s)",
   all_to_one_write_ce: "memcpy CE GPU(row) <- GPU(column) bandwidth (GB/s)",
@@ -55,54 +55,82 @@ export interface NvbandwidthDocument {
   };
 }
 
+/** The measurement of a case over some devices; the unit of a latency is the nanosecond. */
+export interface MeasuredCase
+  extends Pick<LinkSpeed, "gigabytesPerSecond" | "verified" | "matrix" | "directions"> {
+  readonly name: CopyCase | LatencyCase | LinkCase;
+}
+
+/** The facts around the cases. */
+export interface MeasuredWith {
+  /** The version of CUDA, such as `"13.0"`. */
+  readonly cuda: string;
+  /** The version of the driver; that of CUDA where it is not known. */
+  readonly driverVersion?: string | undefined;
+  /** Each device in words, such as `"0: NVIDIA H200 (00000000:0a:00)"`. */
+  readonly devices: readonly string[];
+}
+
 /**
  * Returns the cases of a result as its JSON document; one with wrong bytes has the status "Error", and
  * one for which no devices have a link "Waived".
  */
 export function nvbandwidthDocument(
   result: BandwidthResult | LinkBandwidthResult,
+  driverVersion?: string,
 ): NvbandwidthDocument {
-  const { provenance } = result;
-  const [major = 0, minor = 0] = provenance.driver.split(".").map(Number);
+  const { driver: cuda, device: name, ordinal = 0 } = result.provenance;
   const isOfOne = result instanceof BandwidthResult;
-  const { device: name, ordinal = 0 } = provenance;
-  const devices = isOfOne ? [{ ordinal, name }] : result.devices;
+  const devices = (isOfOne ? [{ ordinal, name }] : result.devices)
+    .map((device) => `${device.ordinal}: ${device.name}`);
+  const cases = isOfOne ? casesOf(result) : result.cases;
+  return documentOf(cases, { cuda, driverVersion, devices });
+}
+
+/** Returns the cases of one device, latencies included. */
+export function casesOf({ cases, latencies }: BandwidthResult): MeasuredCase[] {
+  return [
+    ...cases.map((found) => ({ ...found, matrix: [[found.gigabytesPerSecond]] })),
+    ...latencies.map(({ name, verified, secondsPerAccess }) => {
+      const nanoseconds = secondsPerAccess * 1e9;
+      return { name, verified, gigabytesPerSecond: nanoseconds, matrix: [[nanoseconds]] };
+    }),
+  ];
+}
+
+/** Writes its JSON document. */
+export function documentOf(
+  cases: readonly MeasuredCase[],
+  { cuda, driverVersion = cuda, devices }: MeasuredWith,
+): NvbandwidthDocument {
+  const [major = 0, minor = 0] = cuda.split(".").map(Number);
   return {
     nvbandwidth: {
       version: `vramkit ${VERSION}`,
       git_version: "",
       "CUDA Runtime Version": 1000 * major + 10 * minor,
-      "Driver Version": provenance.driver,
-      "GPU Device list": devices.map(({ ordinal, name }) => `${ordinal}: ${name}`),
-      testcases: isOfOne
-        ? [
-          ...result.cases.map((found) =>
-            testcaseOf({ ...found, matrix: [[found.gigabytesPerSecond]] })
-          ),
-          ...result.latencies.map(({ secondsPerAccess, ...rest }) => {
-            const nanoseconds = secondsPerAccess * 1e9;
-            const matrix = [[nanoseconds]];
-            return testcaseOf({ ...rest, gigabytesPerSecond: nanoseconds, matrix });
-          }),
-        ]
-        : result.cases.map(testcaseOf),
+      "Driver Version": driverVersion,
+      "GPU Device list": devices,
+      testcases: cases.map(testcaseOf),
     },
   };
 }
 
-/** Makes a case of its JSON; the unit of a latency is the nanosecond. */
+/** Digits of its numbers in a matrix. */
+const DIGITS = 6;
+
+/** Makes a case of its JSON. */
 function testcaseOf(
-  { name, gigabytesPerSecond: sum, verified, matrix }:
-    & Pick<LinkSpeed, "gigabytesPerSecond" | "verified" | "matrix">
-    & { readonly name: CopyCase | LatencyCase | LinkCase },
+  { name, gigabytesPerSecond: sum, verified, matrix, directions = [] }: MeasuredCase,
 ): NvbandwidthCase {
   const speeds = matrix.flat().filter((speed) => speed !== null);
   return {
     name,
     status: !verified ? "Error" : speeds.length === 0 ? "Waived" : "Passed",
     bandwidth_description: DESCRIPTIONS[name],
-    bandwidth_matrix: matrix.map((line) =>
-      line.map((speed) => speed === null ? "N/A" : `${speed}`)
+    // It writes both directions of a case, and then their sums, as rows of one matrix.
+    bandwidth_matrix: [...directions, matrix].flat().map((line) =>
+      line.map((speed) => speed === null ? "N/A" : `${Number(speed.toPrecision(DIGITS))}`)
     ),
     sum,
     min: speeds.length === 0 ? 0 : Math.min(...speeds),

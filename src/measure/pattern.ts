@@ -3,7 +3,7 @@
 import { builtin } from "../words/builtin.ts";
 
 /** Bytes after which the pattern repeats; long enough to notice a block in the wrong place. */
-const PERIOD_BYTES = 2 ** 20;
+export const PATTERN_BYTES = 2 ** 20;
 
 /** A seed for measurements, each of which needs only one. */
 export const PATTERN_SEED = 0x0badf00d;
@@ -11,8 +11,8 @@ export const PATTERN_SEED = 0x0badf00d;
 /** Fills memory with a pattern that depends on `seed` (xorshift32). */
 export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): void {
   const period = patternOf(seed);
-  for (let start = 0; start < bytes.byteLength; start += PERIOD_BYTES) {
-    bytes.set(period.subarray(0, Math.min(PERIOD_BYTES, bytes.byteLength - start)), start);
+  for (let start = 0; start < bytes.byteLength; start += PATTERN_BYTES) {
+    bytes.set(period.subarray(0, Math.min(PATTERN_BYTES, bytes.byteLength - start)), start);
   }
 }
 
@@ -20,8 +20,8 @@ export function fillPattern(bytes: Uint8Array<ArrayBufferLike>, seed: number): v
 export function findMismatch(bytes: Uint8Array<ArrayBufferLike>, seed: number): number {
   const { Buffer } = builtin("node:buffer");
   const period = patternOf(seed);
-  for (let start = 0; start < bytes.byteLength; start += PERIOD_BYTES) {
-    const part = bytes.subarray(start, start + PERIOD_BYTES);
+  for (let start = 0; start < bytes.byteLength; start += PATTERN_BYTES) {
+    const part = bytes.subarray(start, start + PATTERN_BYTES);
     const expected = period.subarray(0, part.byteLength);
     if (Buffer.compare(part, expected) === 0) continue;
     return start + part.findIndex((byte, index) => byte !== expected[index]);
@@ -30,7 +30,7 @@ export function findMismatch(bytes: Uint8Array<ArrayBufferLike>, seed: number): 
 }
 
 function patternOf(seed: number): Uint8Array<ArrayBuffer> {
-  const words = new Uint32Array(PERIOD_BYTES / 4);
+  const words = new Uint32Array(PATTERN_BYTES / 4);
   let state = (seed | 0) || 1;
   for (let i = 0; i < words.length; i++) {
     state ^= state << 13;

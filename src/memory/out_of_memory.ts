@@ -321,6 +321,7 @@ function outOfMemory(need: MemoryNeed, cause?: Shortage): OutOfMemoryError {
     place,
     requestedBytes,
     freeBytes,
+    isSystemMemory: context.sharesSystemMemory,
     isHalfThere: isOdd && isHalfThere(context, requestedBytes),
     totalBytes,
     limitBytes: refusal?.limitBytes ?? deviceLimitBytes,

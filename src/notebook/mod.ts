@@ -36,7 +36,17 @@ export { warnOfReruns } from "./reruns.ts";
 export type { ColorMap } from "../buffers/color_map.ts";
 export type { ImageOptions } from "../buffers/image.ts";
 export { show } from "./show.ts";
+export {
+  compareMachines,
+  MachineCard,
+  machineCard,
+  type MachineJson,
+} from "../machine/machine_card.ts";
+export type { MachineOptions } from "../machine/measure_machine.ts";
+export type { LoadSample, MachineReport, MachineRow, Verdict } from "../machine/machine_report.ts";
+export type { NvbandwidthCase, NvbandwidthDocument } from "../measure/nvbandwidth.ts";
 export type {
+  BandwidthData,
   BandwidthFit,
   BandwidthPoint,
   BandwidthResult,
@@ -44,6 +54,12 @@ export type {
   HostKind,
   Provenance,
 } from "../measure/bandwidth_result.ts";
-export type { LinkBandwidthResult, LinkCase, LinkSpeed } from "../measure/link_bandwidth_result.ts";
+export type {
+  LinkBandwidthData,
+  LinkBandwidthResult,
+  LinkCase,
+  LinkMatrix,
+  LinkSpeed,
+} from "../measure/link_bandwidth_result.ts";
 export type { Bus } from "../measure/bus.ts";
 export type { OverlapRecorder, OverlapSpan, OverlapTrace } from "../measure/overlap.ts";

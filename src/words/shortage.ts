@@ -25,6 +25,8 @@ export interface MemoryAmounts {
   readonly requestedBytes: number;
   /** Bytes free on the device. */
   readonly freeBytes: number;
+  /** Whether the device takes the system's memory: then free bytes are those that the system can give. */
+  readonly isSystemMemory?: boolean;
   /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
   /** Bytes that `gpu.limit()`, or the resource that failed, allows; undefined without a limit. */
@@ -58,7 +60,7 @@ export function formatHolders(amounts: MemoryAmounts): string {
   const { keptBytes = 0, persisted } = amounts;
   const free = place === "host"
     ? []
-    : [`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free`];
+    : [`${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free${systemWords(amounts)}`];
   const limit = limitBytes === undefined ? [] : [`limited to ${formatBytes(limitBytes)}`];
   const top = largest[0];
   const named = top === undefined ? "" : ` (largest: ${top.name} ${formatBytes(top.byteLength)})`;
@@ -72,6 +74,13 @@ export function formatHolders(amounts: MemoryAmounts): string {
     ? []
     : [`${formatBytes(persisted.byteLength)} persisted by the keeper, process ${persisted.pid}`];
   return [...free, ...limit, held, ...kept, ...outliving].join(", ");
+}
+
+/** Says where the free memory is, when it is not the device's own. */
+function systemWords({ isSystemMemory }: MemoryAmounts): string {
+  return isSystemMemory === true
+    ? " in the system's memory (the page cache counts as free, swap does not)"
+    : "";
 }
 
 /** Returns the bytes that this program does not know of: the context, others, and rounding. */
@@ -104,9 +113,10 @@ export function hintFor(amounts: MemoryAmounts): string {
   }
   const otherBytes = otherBytesOf(amounts);
   if (otherBytes >= missingBytes && otherBytes > liveBytes) {
-    return 2 * (amounts.persisted?.byteLength ?? 0) >= otherBytes
-      ? "gpu.forget() persisted memory that is no longer needed, see gpu.persisted()"
-      : `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi`;
+    return amounts.isSystemMemory === true
+      ? `the system and other programs hold ${formatBytes(otherBytes)}, see free -h and top`
+      : `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi, or it is persisted, see ` +
+        "gpu.persisted()";
   }
   return liveCount === 0 ? "ask for less, or split it" : dispose;
 }

@@ -47,7 +47,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     GatherAllOptions GatherOptions GroupError GroupErrorFields GroupFailure GroupOptions GroupWork
     IntoAllOptions
     JoinOptions
-    LinkBandwidthData LinkBandwidthOptions LinkBandwidthResult LinkCase LinkPath LinkSpeed
+    LinkBandwidthData LinkBandwidthOptions LinkBandwidthResult LinkCase LinkMatrix LinkPath LinkSpeed
     ListedDevice LoadShardedOptions
     MeasuredDevice
     PartsOptions Placement PlacementRule
@@ -148,14 +148,15 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     withoutLeaks
   `),
   "./notebook": wordsOf(`
-    BandwidthFit BandwidthPoint BandwidthResult Bus
+    BandwidthData BandwidthFit BandwidthPoint BandwidthResult Bus
     ColorMap CopyDirection
     DisplayBundle
     Figure FigureOptions
     HostKind
     ImageOptions
-    LinkBandwidthResult LinkCase LinkSpeed LiveWatch
-    MemorySnapshot
+    LinkBandwidthData LinkBandwidthResult LinkCase LinkMatrix LinkSpeed LiveWatch LoadSample
+    MachineCard MachineJson MachineOptions MachineReport MachineRow
+    NvbandwidthCase NvbandwidthDocument
     OverlapRecorder OverlapSpan OverlapTrace
     PictureSize PlotConfig PlotLayout PlotlyRuntime PlotlyRuntimeOptions ProgressBar ProgressOptions
     ProgressState
@@ -163,8 +164,10 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     ShownWatchOptions SnapshotAnnotation SnapshotBlock SnapshotDevice SnapshotEvent SnapshotFrame
     SnapshotOptions SnapshotSegment SnapshotStack SnapshotTimelineOptions StackUsage
     Trace
+    Verdict
     WatchOptions
-    memoryMeter
+    compareMachines
+    machineCard memoryMeter
     plotBandwidth plotLatency plotLinks plotMemoryMap plotMemoryTimeline plotOverlap progress
     readMemorySnapshot
     show systemMeter
@@ -184,7 +187,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
 const CONSTRUCTED = [
   /(Resource|Adaptor)$/,
   /Error$/,
-  /^(Link)?BandwidthResult$/, // from stored JSON
+  /^((Link)?BandwidthResult|MachineCard)$/, // from stored JSON
   /^Figure$/,
   /^(ProgressBar|PlotlyRuntime)$/,
 ];

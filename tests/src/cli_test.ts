@@ -428,3 +428,61 @@ Deno.test("cli.ts demo ends with a sentence when a file of its cannot be written
   assertStringIncludes(stderr, "Cannot write the output: Is a directory");
   assertEquals(stderr.includes("    at "), false);
 });
+
+Deno.test("cli.ts machine writes a report and its page, and compares reports", async () => {
+  using folder = new TemporaryFolder();
+  const flags = ["--driver", "simulated", "--device", "0", "--out", folder.path];
+  const { code, stdout } = await runCli(["machine", ...flags]);
+  assertEquals(code, 0, stdout);
+  assertStringIncludes(stdout, "Simulated GPU");
+  const path = folder.pathOf("machine.json");
+  const json = Deno.readTextFileSync(path);
+  assertEquals(JSON.parse(json).machine.gpus.length, 1);
+  assert(parseNvbandwidth(json).size > 0);
+  assertStringIncludes(Deno.readTextFileSync(folder.pathOf("machine.html")), "Simulated");
+  const compared = await runCli(["machine", "--out", folder.path, "--compare", path, path]);
+  assertEquals(compared.code, 0, compared.stderr);
+  assertStringIncludes(Deno.readTextFileSync(folder.pathOf("machines.html")), "side by side");
+});
+
+Deno.test("cli.ts machine says what is wrong with its reports", async () => {
+  using folder = new TemporaryFolder();
+  const other = folder.write("other.json", '{"points": []}');
+  const cases: [readonly string[], string][] = [
+    [["--compare", other, other], "its format is not"],
+    [["--compare", folder.pathOf("none.json"), other], "none.json"],
+    [["--compare", folder.write("cut.json", "{"), other], "JSON"],
+    [["--json", "--compare", other], "the comparison is a page"],
+    [["a.json", "b.json"], 'unexpected "a.json"'],
+  ];
+  for (const [args, words] of cases) {
+    const { code, stderr } = await runCli(["machine", "--out", folder.path, ...args]);
+    assertEquals(code, 2, stderr);
+    assertStringIncludes(unwrapped(stderr), words);
+  }
+});
+
+testOnLinux("cli.ts machine leaves what it had when it is interrupted", async () => {
+  using folder = new TemporaryFolder();
+  const args = ["run", "-A", "--quiet", "--no-check", cli, "machine"];
+  const child = new Deno.Command(Deno.execPath(), {
+    args: [...args, "--driver", "simulated", "--out", folder.path],
+    env: NO_GPU,
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const told = child.stderr.pipeThrough(new TextDecoderStream());
+  let isSent = false;
+  for await (const part of told) { // its progress bar begins once it listens
+    if (!isSent && part.includes("Measuring")) child.kill("SIGINT");
+    isSent ||= part.includes("Measuring");
+  }
+  const [{ code }, text] = await Promise.all([
+    child.status,
+    new Response(child.stdout).text(),
+  ]);
+  assertEquals(code, 130, text);
+  const { machine } = JSON.parse(Deno.readTextFileSync(folder.pathOf("machine.json")));
+  assertEquals(machine.unfinished, "interrupted: Ctrl+C");
+  assert(machine.rows.length > 10);
+});

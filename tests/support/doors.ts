@@ -37,6 +37,7 @@ import type { MemoryTicket } from "../../src/entries/sharing.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
   Figure,
+  machineCard,
   memoryMeter,
   PlotlyRuntime,
   progress,
@@ -635,6 +636,13 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     callCount: "number",
     prepare: "callback",
   }, (_, o) => transferBench(o, () => {})),
+  "machineCard": door({
+    devices: "list",
+    driver: "word",
+    folder: "text",
+    onProgress: "callback",
+    signal: "signal",
+  }, (_, o) => machineCard(o)),
   "memoryMeter": door(
     { intervalSeconds: "number", display: "record" },
     ({ gpu }, o) => memoryMeter(gpu, o),

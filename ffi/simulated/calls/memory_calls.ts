@@ -49,7 +49,9 @@ export const memoryCalls = callGroup((machine) => {
   return {
     cuMemGetInfo_v2(free, total) {
       const { device } = contexts.current;
-      if (free !== null) put64(free, device.freeBytes);
+      // An integrated GPU's driver counts the system's page cache as used: here, a quarter of all memory.
+      const cached = machine.settings.integrated ? device.memoryBytes / 4 : 0;
+      if (free !== null) put64(free, Math.max(0, Math.floor(device.freeBytes - cached)));
       if (total !== null) put64(total, device.memoryBytes);
     },
     cuMemAlloc_v2(address, byteLength) {

@@ -128,3 +128,28 @@ Deno.test("gpus.bandwidth() refuses what it cannot measure, and ends early", () 
     const signal = AbortSignal.abort(new Error("enough"));
     await assertRejects(() => gpus.bandwidth({ ...SMALL, signal }), Error, "enough");
   }));
+
+Deno.test("gpus.bandwidth() tells both directions of a bidirectional case, whose sums are the matrix", () =>
+  withDevices(3, async (gpus) => {
+    const cases = ["device_to_device_bidirectional_memcpy_write_ce"] as const;
+    const result = await gpus.bandwidth({ ...SMALL, cases });
+    const [found] = result.cases;
+    const { directions = [], matrix = [] } = found ?? {};
+    assertEquals(directions.length, 2);
+    const sums = matrix.map((line, row) =>
+      line.map((speed, column) => {
+        const [into, out] = directions.map((each) => each[row]?.[column] ?? null);
+        if (row === column) assertEquals([into, out, speed], [null, null, null]);
+        return speed === null ? null : (into ?? 0) + (out ?? 0);
+      })
+    );
+    assertEquals(sums, matrix);
+    assertEquals(new LinkBandwidthResult(JSON.parse(JSON.stringify(result))).cases, result.cases);
+    const rows = nvbandwidthDocument(result).nvbandwidth.testcases[0]?.bandwidth_matrix ?? [];
+    assertEquals(rows.length, 9); // as nvbandwidth writes them: one direction, the other, and the sums
+    assertEquals(rows[0]?.[1], `${Number((directions[0]?.[0]?.[1] ?? 0).toPrecision(6))}`);
+    assertStringIncludes(
+      (await cardOf(result)).text,
+      "device_to_device_bidirectional_memcpy_write_ce_write2",
+    );
+  }));

@@ -1,0 +1,37 @@
+// The memory that the system could give to a program now. An integrated GPU has no other, and its
+// driver counts pages of the page cache as used, which the system gives up at once.
+
+import type { DriverApi } from "./cuda.ts";
+import { findHost } from "./host.ts";
+
+/** The name under which a table of driver functions has an answer of its own. */
+export const OWN_AVAILABLE: unique symbol = Symbol("available memory");
+
+/** A driver that may answer by itself: the simulated one does, for its simulated host. */
+export type DriverWithMemory = DriverApi & {
+  /** Returns the bytes for a device. */
+  readonly [OWN_AVAILABLE]?: (ordinal: number) => number;
+};
+
+/** Room for the lines that come first: MemAvailable is the third. */
+const TEXT_BYTES = 4096;
+
+/** Returns the bytes that programs can get without swapping; undefined where the system does not say. */
+export function availableBytes(driver: DriverApi, ordinal: number): number | undefined {
+  const own = (driver as DriverWithMemory)[OWN_AVAILABLE];
+  if (own !== undefined) return own(ordinal);
+  const [, kibibytes] = /^MemAvailable:\s+(\d+) kB$/m.exec(readStart("/proc/meminfo")) ?? [];
+  return kibibytes === undefined ? undefined : 1024 * Number(kibibytes);
+}
+
+/** Reads by the C library, since Deno opens files below /proc only for programs that may do everything. */
+function readStart(path: string): string {
+  const host = findHost();
+  if (host === undefined) return "";
+  const descriptor = host.open(new TextEncoder().encode(`${path}\0`), 0, 0);
+  if (descriptor < 0) return "";
+  const text = new Uint8Array(TEXT_BYTES);
+  const count = host.pread(descriptor, host.addressOf(text, text, 0n), BigInt(text.length), 0n);
+  host.close(descriptor);
+  return new TextDecoder().decode(text.subarray(0, Math.max(0, Number(count))));
+}

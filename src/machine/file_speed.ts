@@ -1,0 +1,83 @@
+// The speed of a file on its way to a GPU: out of the page cache, and from the disk after the system was
+// asked to forget the file's pages.
+
+import { findHost } from "../../ffi/host.ts";
+import type { CudaDevice } from "../device/device.ts";
+import { fillPattern } from "../measure/pattern.ts";
+import { type Spread, spreadOf } from "../measure/samples.ts";
+import { readSystemText, type ReadText } from "./host_facts.ts";
+
+const SAMPLE_COUNT = 3;
+const PART_BYTES = 16 * 2 ** 20;
+/** Advice to the system: the pages are not needed any more. */
+const POSIX_FADV_DONTNEED = 4;
+
+/** The speeds in GB/s. */
+export interface FileSpeed {
+  readonly byteLength: number;
+  readonly cached: Spread;
+  /** From the disk; undefined where the system cannot be asked to forget. */
+  readonly disk: Spread | undefined;
+  /** The kind of file system, such as `"ext4"`; undefined where the system does not say. */
+  readonly system: string | undefined;
+}
+
+/** Measures with a temporary file, which is gone afterwards. */
+export async function measureFileSpeed(
+  gpu: CudaDevice,
+  { dir, byteLength, signal }: {
+    readonly dir: string | undefined;
+    readonly byteLength: number;
+    readonly signal?: AbortSignal | undefined;
+  },
+): Promise<FileSpeed> {
+  const path = await Deno.makeTempFile({
+    prefix: "vramkit-",
+    ...(dir === undefined ? {} : { dir }),
+  });
+  try {
+    await writeFile(path, byteLength);
+    const samples = async (prepare: () => void) => {
+      const speeds: number[] = [];
+      for (let i = 0; i < SAMPLE_COUNT; i++) {
+        prepare();
+        const start = performance.now();
+        using _buffer = await gpu.uploadFile(path, { signal });
+        speeds.push(byteLength / (performance.now() - start) / 1e6);
+      }
+      return spreadOf(speeds);
+    };
+    await samples(() => {}); // the first ones start threads
+    const cached = await samples(() => {});
+    const disk = forgetPages(path) ? await samples(() => forgetPages(path)) : undefined;
+    return { byteLength, cached, disk, system: fileSystemOf(path) };
+  } finally {
+    await Deno.remove(path);
+  }
+}
+
+/** Writes and flushes the file: the system forgets only pages that are on the disk. */
+async function writeFile(path: string, byteLength: number): Promise<void> {
+  using file = await Deno.open(path, { write: true });
+  const part = new Uint8Array(Math.min(PART_BYTES, byteLength));
+  fillPattern(part, byteLength);
+  for (let left = byteLength; left > 0;) left -= await file.write(part.subarray(0, left));
+  await file.sync();
+}
+
+/** Asks the system to forget a file's pages (posix_fadvise). */
+function forgetPages(path: string): boolean {
+  const host = findHost();
+  const descriptor = host?.open(new TextEncoder().encode(`${path}\0`), 0, 0) ?? -1;
+  if (host === undefined || descriptor < 0) return false;
+  const status = host.posix_fadvise(descriptor, 0n, 0n, POSIX_FADV_DONTNEED);
+  host.close(descriptor);
+  return status === 0;
+}
+
+/** Finds the kind of the file system by the longest place in the list of mounts that the path is in. */
+export function fileSystemOf(path: string, read: ReadText = readSystemText): string | undefined {
+  const mounts = (read("/proc/self/mounts") ?? "").split("\n").map((line) => line.split(" "));
+  const around = mounts.filter(([, place = "?"]) => path.startsWith(place.replace(/\/?$/, "/")));
+  return around.toSorted(([, a = ""], [, b = ""]) => b.length - a.length)[0]?.[2];
+}
