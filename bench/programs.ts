@@ -81,20 +81,23 @@ async function timeOf({ name, command }: Program, count: number): Promise<number
   return undefined;
 }
 
-/** Finds the programs that run here; what they read from the disk is in memory then. */
-async function programsHere(): Promise<Program[]> {
+/** Leaves out the programs that do not run here; what the rest reads from the disk is in memory then. */
+async function thatRun(programs: readonly Program[]): Promise<Program[]> {
   const here: Program[] = [];
-  for (const program of PROGRAMS) {
+  for (const program of programs) {
     if (await timeOf(program, 1024) !== undefined) here.push(program);
   }
   return here;
 }
 
 /** Runs programs in turn. */
-async function measure(programs: readonly Program[], byteLength: number): Promise<BenchRow[]> {
+async function measure(
+  programs: readonly Program[],
+  { byteLength, roundCount }: { readonly byteLength: number; readonly roundCount: number },
+): Promise<BenchRow[]> {
   const count = byteLength / Float32Array.BYTES_PER_ELEMENT;
   const times = new Map(programs.map((program): [Program, number[]] => [program, []]));
-  for (let round = 0; round < SAMPLE_COUNT; round++) {
+  for (let round = 0; round < roundCount; round++) {
     for (const [program, samples] of times) {
       const seconds = await timeOf(program, count);
       if (seconds !== undefined) samples.push(seconds);
@@ -145,8 +148,10 @@ if (import.meta.main) {
     programs.push(kitProgram("vramkit before", pathToFileURL(resolve(flags.before)).href));
   }
   const rows: BenchRow[] = [];
-  const programs = await programsHere();
-  for (const byteLength of SIZES) rows.push(...await measure(programs, byteLength));
+  const here = await thatRun(programs);
+  for (const byteLength of sizes) {
+    rows.push(...await measure(here, { byteLength, roundCount: Number(flags.rounds) }));
+  }
   using gpu = CudaDevice.open(0, { driver: "auto" });
   await report(gpu, rows, flags.out);
   const picturePath = flags.picture;

@@ -52,9 +52,13 @@ export function simulateNvml(machine: Machine): NvmlApi {
     };
   }
 
-  /** The same for values that only a board with memory of its own has. */
-  function onBoard(handle: number | bigint, action: (device: Device) => void): number {
-    return isStarted && machine.settings.integrated ? NOT_SUPPORTED : on(handle, action);
+  /** Makes one about a value that only a board with memory of its own has. */
+  function onBoard<Rest extends unknown[]>(
+    answer: (device: Device, ...rest: Rest) => number | void,
+  ) {
+    return on((device, ...rest: Rest) =>
+      machine.settings.integrated ? NOT_SUPPORTED : answer(device, ...rest)
+    );
   }
 
   function find(handle: Cell, matches: (ordinal: number) => boolean): number {
@@ -89,54 +93,47 @@ export function simulateNvml(machine: Machine): NvmlApi {
       const wanted = getText(address);
       return find(handle, (ordinal) => wanted === pciBusIdOf(ordinal));
     },
-    nvmlDeviceGetClockInfo: (handle, _clock, megahertz) =>
-      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
-    nvmlDeviceGetMaxClockInfo: (handle, _clock, megahertz) =>
-      on(handle, () => put32(megahertz, MODELLED.clockMegahertz)),
-    nvmlDeviceGetTemperatureV: (handle, temperature) =>
-      on(handle, () => {
-        const { temperatureCelsius } = MODELLED;
-        bytesOf(temperature).set(nvmlTemperature_v1_t.encode({ temperature: temperatureCelsius }));
-      }),
-    nvmlDeviceGetCurrentClocksEventReasons: (handle, reasons) =>
-      on(handle, () => put64(reasons, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)),
-    nvmlDeviceGetPowerUsage: (handle, milliwatts) =>
-      on(handle, () => put32(milliwatts, MODELLED.powerMilliwatts)),
-    nvmlDeviceGetEnforcedPowerLimit: (handle, milliwatts) =>
-      onBoard(handle, () => put32(milliwatts, MODELLED.powerLimitMilliwatts)),
-    nvmlDeviceGetMemoryInfo_v2: (handle, memory) =>
-      onBoard(handle, (device) => {
-        const [total, free] = [BigInt(device.memoryBytes), BigInt(device.freeBytes)];
-        bytesOf(memory).set(nvmlMemory_v2_t.encode({ total, free, used: usedBytes(device) }));
-      }),
-    nvmlDeviceGetUtilizationRates: (handle, utilization) =>
-      on(handle, () => bytesOf(utilization).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))),
-    nvmlDeviceGetComputeRunningProcesses_v3(handle, count, infos) {
+    nvmlDeviceGetClockInfo: putClock,
+    nvmlDeviceGetMaxClockInfo: putClock,
+    nvmlDeviceGetTemperatureV: on((_, cell) => {
+      const { temperatureCelsius: temperature } = MODELLED;
+      bytesOf(cell).set(nvmlTemperature_v1_t.encode({ temperature }));
+    }),
+    nvmlDeviceGetCurrentClocksEventReasons: on((_, cell) =>
+      put64(cell, nvmlClocksEventReasons.nvmlClocksEventReasonGpuIdle)
+    ),
+    nvmlDeviceGetPowerUsage: on((_, cell) => put32(cell, MODELLED.powerMilliwatts)),
+    nvmlDeviceGetEnforcedPowerLimit: onBoard((_, cell) =>
+      put32(cell, MODELLED.powerLimitMilliwatts)
+    ),
+    nvmlDeviceGetMemoryInfo_v2: onBoard(({ memoryBytes, freeBytes }, cell) => {
+      const [total, free] = [BigInt(memoryBytes), BigInt(freeBytes)];
+      bytesOf(cell).set(nvmlMemory_v2_t.encode({ total, free, used: total - free }));
+    }),
+    nvmlDeviceGetUtilizationRates: on((_, cell) =>
+      bytesOf(cell).set(nvmlUtilization_t.encode({ gpu: 0, memory: 0 }))
+    ),
+    nvmlDeviceGetComputeRunningProcesses_v3: on(({ usedBytes }, count, infos) => {
       const room = get32(count);
-      const status = on(handle, (device) => {
-        put32(count, 1);
-        if (room < 1) return;
-        bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
-          pid: Deno.pid,
-          usedGpuMemory: BigInt(device.usedBytes),
-          gpuInstanceId: NO_INSTANCE,
-          computeInstanceId: NO_INSTANCE,
-        }));
-      });
-      return status === SUCCESS && room < 1 ? TOO_FEW : status;
-    },
-    nvmlDeviceGetEccMode: (handle, current, pending) =>
-      onBoard(handle, () => {
-        put32(current, nvmlEnableState.NVML_FEATURE_ENABLED);
-        put32(pending, nvmlEnableState.NVML_FEATURE_ENABLED);
-      }),
-    nvmlDeviceGetTotalEccErrors: (handle, _kind, _since, count) =>
-      onBoard(handle, () => put64(count, 0)),
-    nvmlDeviceGetMigMode: (handle, current, pending) =>
-      onBoard(handle, () => {
-        put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
-        put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
-      }),
+      put32(count, 1);
+      if (room < 1) return TOO_FEW;
+      bytesOf(infos).set(nvmlProcessInfo_v2_t.encode({
+        pid: Deno.pid,
+        usedGpuMemory: BigInt(usedBytes),
+        gpuInstanceId: NO_INSTANCE,
+        computeInstanceId: NO_INSTANCE,
+      }));
+      return undefined;
+    }),
+    nvmlDeviceGetEccMode: onBoard((_, current, pending) => {
+      put32(current, nvmlEnableState.NVML_FEATURE_ENABLED);
+      put32(pending, nvmlEnableState.NVML_FEATURE_ENABLED);
+    }),
+    nvmlDeviceGetTotalEccErrors: onBoard((_, _kind, _since, cell) => put64(cell, 0)),
+    nvmlDeviceGetMigMode: onBoard((_, current, pending) => {
+      put32(current, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+      put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
+    }),
   };
   const names = Object.keys(NVML) as NvmlFunction[];
   const missing = Object.fromEntries(names.map((name) => [name, null]));

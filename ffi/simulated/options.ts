@@ -43,9 +43,9 @@ export interface SimulationOptions {
   poolsSupported?: boolean;
   /** Lets host and device touch managed memory at the same time; true unless given. */
   concurrentManagedAccess?: boolean;
-  /** Whether the devices take the host's memory instead of their own; false unless given. */
+  /** Makes the devices take the host's memory instead of their own; false unless given. */
   integrated?: boolean;
-  /** Whether devices can reach each other's memory; true unless given. */
+  /** Lets devices reach each other's memory; true unless given. */
   peerAccess?: boolean;
   /**
    * Name of the machine. Drivers of one name, also in several processes, share the memory of their

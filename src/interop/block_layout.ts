@@ -4,8 +4,8 @@
 import { roundUp } from "../../ffi/alignment.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { byteLengthOf, type Shape } from "../buffers/shape.ts";
-import { nameView } from "../buffers/view_names.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { nameView } from "../buffers/views.ts";
+import { alignmentOf, type DType } from "../dtype.ts";
 
 /** Alignment in bytes of a tensor that does not follow its neighbour. */
 const ALIGNMENT = 256;
@@ -49,7 +49,7 @@ export function placeTensors<T extends StoredTensor>(stored: readonly T[]): Bloc
     const { fileOffset, byteLength: ownBytes } = tensor;
     const last = runs.at(-1);
     const joins = last !== undefined && last.fileOffset + last.byteLength === fileOffset &&
-      byteLength % elementBytes(tensor.dtype) === 0;
+      byteLength % alignmentOf(tensor.dtype) === 0;
     const blockOffset = joins ? byteLength : roundUp(byteLength, ALIGNMENT);
     if (joins) runs[runs.length - 1] = { ...last, byteLength: last.byteLength + ownBytes };
     else runs.push({ fileOffset, blockOffset, byteLength: ownBytes });

@@ -1,7 +1,7 @@
 // Models that Python's huggingface_hub has downloaded: found in its cache by name and revision, without the
 // network. A snapshot is a folder of links to blobs; a ref is a file with the name of a snapshot.
 
-import type { DeviceAllocator } from "../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../buffers/device_buffer.ts";
 import { factsAt, factsBehind } from "../disk/file_facts.ts";
 import { type FilePath, pathOf, readLink, requireAccess } from "../disk/file_path.ts";
 import { reworded } from "../disk/system_error.ts";

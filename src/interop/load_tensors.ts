@@ -1,12 +1,7 @@
 // Loads the tensors of opened files: one block of memory for each file, then the bytes, all files in turn.
 
-import {
-  ALLOCATE_KINDS,
-  type AllocateOptions,
-  allocationOf,
-  type DeviceAllocator,
-} from "../buffers/device_allocator.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
+import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
 import { partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { fileNameOf } from "../disk/file_path.ts";

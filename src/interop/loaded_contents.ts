@@ -3,6 +3,7 @@
 import type { DType } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
 import { describeValue, visibleText } from "../words/format.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 
@@ -17,122 +18,8 @@ export interface LoadedWords {
   readonly noun: "array" | "tensor";
 }
 
-/** The words of messages about models. */
-const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };
-
-/** Memory that was loaded into. */
-export interface LoadedMemory {
-  /** Whether it was disposed. */
-  readonly disposed: boolean;
-  /** Frees it. */
-  dispose(): void;
-}
-
-/** A tensor, and its element type by the name of the file's format. */
-export interface NamedFormat<T, F> {
-  /** The tensor. */
-  readonly tensor: T;
-  /** The format's own name. */
-  readonly format: F;
-}
-
-/** The parts of {@link LoadedTensors}. */
-export interface LoadedFields<T, F> {
-  /** The memory that the tensors are views of. */
-  readonly memory: readonly LoadedMemory[];
-  /** The tensors by name, in the order of the files. */
-  readonly tensors: Iterable<readonly [name: string, tensor: NamedFormat<T, F>]>;
-}
-
-/**
- * Tensors of a loaded model, by name. They are views of the model's memory, and disposing the model
- * frees them all.
- */
-export abstract class LoadedTensors<T extends { readonly dtype: DType }, F extends string>
-  implements Disposable, AsyncDisposable, Iterable<[name: string, tensor: T]> {
-  readonly #memory: readonly LoadedMemory[];
-  readonly #tensors: ReadonlyMap<string, NamedFormat<T, F>>;
-  #disposed = false;
-
-  /** @ignore Adopts memory and the views of it. */
-  constructor(parts: Parts<LoadedFields<T, F>>) {
-    const { memory, tensors } = partsOf(parts, new.target);
-    refuseCloning(this);
-    this.#memory = memory;
-    this.#tensors = new Map(tensors);
-  }
-
-  /** The names, in the order of the files. */
-  get names(): string[] {
-    return [...this.#tensors.keys()];
-  }
-
-  /** Number of tensors. */
-  get size(): number {
-    return this.#tensors.size;
-  }
-
-  /** Whether it was disposed, or its memory was. */
-  get disposed(): boolean {
-    return this.#disposed || areDisposed(this.#memory);
-  }
-
-  /** Returns whether there is a tensor of that name. */
-  has(name: string): boolean {
-    return this.#tensors.has(name);
-  }
-
-  /**
-   * Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`.
-   *
-   * @throws RangeError when there is none of that name; the message names some.
-   * @throws DisposedError when the model was disposed.
-   */
-  format(name: string): F {
-    return findByName(this, this.#tensors, name, MODEL_WORDS).format;
-  }
-
-  /** Iterates over names and tensors, in the order of the files. */
-  *[Symbol.iterator](): Iterator<[name: string, tensor: T]> {
-    for (const [name, { tensor }] of this.#tensors) yield [name, tensor];
-  }
-
-  /** Frees the memory and disposes every tensor. A second call does nothing. */
-  dispose(): void {
-    this.#disposed = true;
-    for (const block of this.#memory) block.dispose();
-  }
-
-  /** Same as {@link LoadedTensors.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
-  /** Same as {@link LoadedTensors.dispose}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.dispose();
-    return Promise.resolve();
-  }
-
-  /** Returns the text that the console shows. */
-  [Symbol.for("Deno.customInspect")](): string {
-    return `${this}${this.disposed ? " disposed" : ""}`;
-  }
-
-  /** Finds a tensor, and checks its element type when one is wanted. */
-  protected found(name: string, wanted?: DType): T {
-    const { tensor } = findByName(this, this.#tensors, name, MODEL_WORDS);
-    requireType(MODEL_WORDS, name, { found: tensor.dtype, wanted });
-    return tensor;
-  }
-}
-
-comesFrom(LoadedTensors, "gpu.loadSafetensors(), gpus.loadSafetensors() and loadGguf()");
-
-/** Returns whether all memory was disposed; what has none is there until it is disposed itself. */
-export function areDisposed(blocks: readonly { readonly disposed: boolean }[]): boolean {
-  return blocks.length > 0 && blocks.every((block) => block.disposed);
-}
+/** Memory of something loaded. */
+export type LoadedMemory = Pick<Owned, "disposed" | "dispose">;
 
 /** Something loaded: values by name, in memory that is freed together. */
 export abstract class LoadedContents<T, V> extends Owned
@@ -180,7 +67,7 @@ export abstract class LoadedContents<T, V> extends Owned
   abstract [Symbol.iterator](): IterableIterator<[name: string, value: V]>;
 
   /** @ignore Lists all that is to be disposed. */
-  protected abstract memory(): readonly Memory[];
+  protected abstract memory(): readonly LoadedMemory[];
 
   /**
    * @ignore Finds one of the contents by its name.
@@ -215,6 +102,71 @@ export abstract class LoadedContents<T, V> extends Owned
     throw new TypeError(`Cannot use ${noun} ${quoted(name)} as ${wanted}: it is ${found.dtype}`);
   }
 }
+
+/** The words of messages about models. */
+const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };
+
+/** A tensor, and its element type by the name of the file's format. */
+export interface NamedFormat<T, F> {
+  /** The tensor. */
+  readonly tensor: T;
+  /** The format's own name. */
+  readonly format: F;
+}
+
+/** The parts of {@link LoadedTensors}. */
+export interface LoadedFields<T, F> {
+  /** The memory that the tensors are views of. */
+  readonly memory: readonly LoadedMemory[];
+  /** The tensors by name, in the order of the files. */
+  readonly tensors: Iterable<readonly [name: string, tensor: NamedFormat<T, F>]>;
+}
+
+/**
+ * Tensors of a loaded model, by name. They are views of the model's memory, and disposing the model
+ * frees them all.
+ */
+export abstract class LoadedTensors<T extends { readonly dtype: DType }, F extends string>
+  extends LoadedContents<NamedFormat<T, F>, T> {
+  readonly #memory: readonly LoadedMemory[];
+  readonly #tensors: ReadonlyMap<string, NamedFormat<T, F>>;
+
+  /** @ignore Adopts memory and the views of it. */
+  constructor(parts: Parts<LoadedFields<T, F>>) {
+    const { memory, tensors } = partsOf(parts, new.target);
+    const named = new Map(tensors);
+    super(named, MODEL_WORDS);
+    this.#memory = memory;
+    this.#tensors = named;
+  }
+
+  /**
+   * Returns a tensor's element type by the format's own name, such as `"F8_E4M3"`.
+   *
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
+  format(name: string): F {
+    return this.find(name).format;
+  }
+
+  /** Iterates over names and tensors, in the order of the files. */
+  *[Symbol.iterator](): IterableIterator<[name: string, tensor: T]> {
+    for (const [name, { tensor }] of this.#tensors) yield [name, tensor];
+  }
+
+  /** @ignore Finds a tensor, and checks its element type when one is wanted. */
+  protected found(name: string, wanted?: DType): T {
+    return this.checked(name, this.find(name).tensor, wanted);
+  }
+
+  /** @ignore Lists the blocks. */
+  protected memory(): readonly LoadedMemory[] {
+    return this.#memory;
+  }
+}
+
+comesFrom(LoadedTensors, "gpu.loadSafetensors(), gpus.loadSafetensors() and loadGguf()");
 
 /** Names are shown whole, however long: their ends tell them apart. */
 function quoted(name: unknown): string {

@@ -58,9 +58,8 @@ export class ShardedModel extends LoadedTensors<DeviceParts, SafetensorsFormat> 
    * @throws RangeError when there is none of that name; the message names some.
    * @throws DisposedError when the model was disposed.
    */
-  tensor<D extends DType>(name: string, dtype: D): DeviceParts<D>;
-  tensor(name: string, dtype?: DType): DeviceParts {
-    return this.found(name, dtype);
+  tensor<D extends DType = DType>(name: string, dtype?: D): DeviceParts<NoInfer<D>> {
+    return this.found(name, dtype) as DeviceParts<D>;
   }
 
   /** Frees the memory and disposes every tensor. A second call does nothing. */

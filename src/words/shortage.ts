@@ -113,10 +113,12 @@ export function hintFor(amounts: MemoryAmounts): string {
   }
   const otherBytes = otherBytesOf(amounts);
   if (otherBytes >= missingBytes && otherBytes > liveBytes) {
+    if (2 * (amounts.persisted?.byteLength ?? 0) >= otherBytes) {
+      return "gpu.forget() persisted memory that is no longer needed, see gpu.persisted()";
+    }
     return amounts.isSystemMemory === true
       ? `the system and other programs hold ${formatBytes(otherBytes)}, see free -h and top`
-      : `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi, or it is persisted, see ` +
-        "gpu.persisted()";
+      : `other programs hold ${formatBytes(otherBytes)}, see nvidia-smi`;
   }
   return liveCount === 0 ? "ask for less, or split it" : dispose;
 }

@@ -42,6 +42,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["mod.ts"],
   ["src/entries/"],
   ["src/notebook/"],
+  ["src/snapshots/"],
   ["src/machine/"],
   ["src/notebook/mod.ts"],
   ["src/bench/"],

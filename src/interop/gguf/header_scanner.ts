@@ -2,7 +2,7 @@
 // tell its own length. Every length in it is compared with the file and the limit before it is believed.
 
 import type { OpenedFile } from "../../disk/file_reading.ts";
-import { Pauses } from "../../order/pauses.ts";
+import { Pauses } from "../../order/waiting.ts";
 import { GgufError } from "./error.ts";
 
 /** Bytes that are read at a time. */

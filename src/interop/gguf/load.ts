@@ -1,7 +1,7 @@
 // Loads a GGUF model: the headers of all files first, then memory for them, then the bytes as they are.
 
 import { roundUp } from "../../../ffi/alignment.ts";
-import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { fileNameOf, type FilePath, pathOf } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";

@@ -1,7 +1,7 @@
 // Loads a model: the headers of all files first, then memory for them, then the bytes, so that most
 // failures come before any tensor is read.
 
-import type { DeviceAllocator } from "../../buffers/device_allocator.ts";
+import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { CALLBACK, OptionSet } from "../../words/options.ts";

@@ -3,7 +3,7 @@
 import { Parts } from "../../words/parts.ts";
 import type { StoredTensor } from "../block_layout.ts";
 import type { LoadedBlocks } from "../load_tensors.ts";
-import { heldAs } from "./formats.ts";
+import { typeOf } from "./formats.ts";
 import type { SafetensorsHeader, TensorEntry } from "./header.ts";
 import { type LoadedTensor, noteFormat, SafetensorsModel } from "./model.ts";
 
@@ -15,9 +15,9 @@ export interface StoredEntry extends StoredTensor {
 
 /** Returns where a tensor lies, and the buffer that is to hold it. */
 export function storedAs(entry: TensorEntry, dataOffset: number): StoredEntry {
-  const { name, byteLength, byteOffset } = entry;
+  const { name, shape, format, byteLength, byteOffset } = entry;
   const fileOffset = dataOffset + byteOffset;
-  return { name, fileOffset, byteLength, ...heldAs(entry.format, entry), entry };
+  return { name, fileOffset, byteLength, dtype: typeOf(format), shape, entry };
 }
 
 /** Makes a model of loaded tensors. */
