@@ -1,9 +1,10 @@
 // The contents of files that were loaded, by name, freed together.
 
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
-import { describeValue, visibleText } from "../words/format.ts";
-import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
+import { describeValue, formatBytes, formatCount, visibleText } from "../words/format.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 
 /** Number of names that the error about an unknown one lists. */
@@ -20,14 +21,6 @@ export interface LoadedWords {
 /** The words of messages about models. */
 const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };
 
-/** Memory that was loaded into. */
-export interface LoadedMemory {
-  /** Whether it was disposed. */
-  readonly disposed: boolean;
-  /** Frees it. */
-  dispose(): void;
-}
-
 /** A tensor, and its element type by the name of the file's format. */
 export interface NamedFormat<T, F> {
   /** The tensor. */
@@ -39,7 +32,7 @@ export interface NamedFormat<T, F> {
 /** The parts of {@link LoadedTensors}. */
 export interface LoadedFields<T, F> {
   /** The memory that the tensors are views of. */
-  readonly memory: readonly LoadedMemory[];
+  readonly memory: readonly DeviceBuffer[];
   /** The tensors by name, in the order of the files. */
   readonly tensors: Iterable<readonly [name: string, tensor: NamedFormat<T, F>]>;
 }
@@ -50,7 +43,7 @@ export interface LoadedFields<T, F> {
  */
 export abstract class LoadedTensors<T extends { readonly dtype: DType }, F extends string>
   implements Disposable, AsyncDisposable, Iterable<[name: string, tensor: T]> {
-  readonly #memory: readonly LoadedMemory[];
+  readonly #memory: readonly DeviceBuffer[];
   readonly #tensors: ReadonlyMap<string, NamedFormat<T, F>>;
   #disposed = false;
 
@@ -124,6 +117,52 @@ export abstract class LoadedTensors<T extends { readonly dtype: DType }, F exten
     const { tensor } = findByName(this, this.#tensors, name, MODEL_WORDS);
     requireType(MODEL_WORDS, name, { found: tensor.dtype, wanted });
     return tensor;
+  }
+}
+
+/** The parts of a {@link DeviceModel}. */
+export interface ModelParts<F, M> extends LoadedFields<DeviceBuffer, F> {
+  readonly metadata: M;
+}
+
+/** A model on one device: tensors by name, which are views of the model's memory. */
+export abstract class DeviceModel<F extends string, M> extends LoadedTensors<DeviceBuffer, F> {
+  /** Metadata: facts about the model as a whole. */
+  readonly metadata: M;
+  /** Bytes of device memory it holds. */
+  readonly byteLength: number;
+
+  /** @ignore Adopts memory and the views of it. */
+  constructor(parts: Parts<ModelParts<F, M>>) {
+    const { memory, metadata, tensors } = partsOf(parts, new.target);
+    super(new Parts({ memory, tensors }));
+    this.metadata = metadata;
+    this.byteLength = memory.reduce((sum, block) => sum + block.byteLength, 0);
+  }
+
+  /**
+   * Returns the tensor with a name.
+   *
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
+  tensor(name: string): DeviceBuffer;
+  /**
+   * Returns the tensor with a name, and checks its element type.
+   *
+   * @throws TypeError when it has another element type.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
+  tensor<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
+  tensor(name: string, dtype?: DType): DeviceBuffer {
+    return this.found(name, dtype);
+  }
+
+  /** Returns the model's name for messages: `SafetensorsModel(300 tensors, 2 GiB)`. */
+  override toString(): string {
+    const size = `${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)}`;
+    return `${this.constructor.name}(${size})`;
   }
 }
 

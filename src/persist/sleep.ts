@@ -6,7 +6,7 @@ import type { FilePath } from "../disk/file_path.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { hasFields } from "../interop/named_buffers.ts";
-import { SafetensorsModel } from "../interop/safetensors/model.ts";
+import { DeviceModel } from "../interop/loaded_contents.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
 import type { VirtualChunk } from "../memory/virtual_chunk.ts";
@@ -51,7 +51,11 @@ export interface SleepTag {
 }
 
 /** What can be put to sleep: a buffer, a model, an object of named buffers, or all memory of a tag. */
-export type Sleepable = GpuBuffer | SafetensorsModel | Readonly<Record<string, unknown>> | SleepTag;
+export type Sleepable =
+  | GpuBuffer
+  | DeviceModel<string, unknown>
+  | Readonly<Record<string, unknown>>
+  | SleepTag;
 
 /**
  * Puts memory to sleep behind what was queued. Resolves when it is away, or when a use has woken it.
@@ -148,7 +152,7 @@ function blocksOf(
     if (block.byteLength > 0) allocations.add(block);
   }
   const [first] = buffers;
-  const name = target instanceof GpuBuffer || target instanceof SafetensorsModel
+  const name = target instanceof GpuBuffer || target instanceof DeviceModel
     ? `${target}`
     : `${formatCount(buffers.length, "buffer")} (${first})`;
   return { name, allocations: [...allocations] };
@@ -156,7 +160,7 @@ function blocksOf(
 
 function buffersOf(target: unknown): readonly GpuBuffer[] {
   if (target instanceof GpuBuffer) return [target];
-  if (target instanceof SafetensorsModel) return [...target].map(([, buffer]) => buffer);
+  if (target instanceof DeviceModel) return [...target].map(([, buffer]) => buffer);
   if (!hasFields(target)) return [];
   const values: unknown[] = Object.values(target);
   return values.every((value) => value instanceof GpuBuffer) ? values : [];

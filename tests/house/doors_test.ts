@@ -22,6 +22,7 @@ import { testDriver } from "../support/driver.ts";
 import { inTime } from "../support/in_time.ts";
 import { IOTA_PTX } from "../support/kernels/kernel_driver.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
+import { ggufOf } from "../support/gguf/files.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { CaughtWarnings } from "../support/warnings.ts";
 import { liveNames, withDevice } from "../support/with_device.ts";
@@ -254,6 +255,10 @@ function inScene(use: (scene: DoorScene) => Promise<void>): Promise<void> {
     await source.saveNpy(`${folder.path}/there.npy`);
     await saveNpz(`${folder.path}/there.npz`, { source });
     await saveSafetensors(`${folder.path}/there.safetensors`, { source });
+    Deno.writeFileSync(`${folder.path}/there.gguf`, ggufOf({}));
+    const snapshot = `${folder.path}/models--org--there/snapshots/main`;
+    Deno.mkdirSync(snapshot, { recursive: true });
+    Deno.copyFileSync(`${folder.path}/there.safetensors`, `${snapshot}/model.safetensors`);
     using view = buffer.strided();
     using staged = gpu.staged("float32", 4);
     using managed = gpu.managed("float32", 4);

@@ -118,7 +118,8 @@ class Shards {
     const stem = fileNameOf(index).slice(0, -(ENDING + INDEX_ENDING).length);
     const token = crypto.getRandomValues(new Uint8Array(4)).toHex();
     this.#start = `${stem}-${token}-`;
-    this.#own = new RegExp(`^${RegExp.escape(stem)}-[0-9a-f]{8}-\\d{5,}-of-\\d{5,}\\.safetensors$`);
+    const own = `\\.?${RegExp.escape(stem)}-[0-9a-f]{8}-\\d{5,}-of-\\d{5,}\\.safetensors`;
+    this.#own = new RegExp(`^${own}(\\.vramkit-saving)?$`); // with what a killed save had begun
   }
 
   /** Returns the name of one of the new files. */
