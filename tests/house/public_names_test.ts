@@ -60,7 +60,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
   `),
   "./gguf": wordsOf(`
     DeviceModel
-    GgufError GgufFormat GgufHeader GgufModel GgufNumbers GgufTensor GgufValue
+    GGUF_FORMATS GgufError GgufFormat GgufHeader GgufModel GgufTensor GgufValue
     LoadGgufOptions LoadTensorsOptions LoadedTensors
     ReadGgufOptions
     loadGguf

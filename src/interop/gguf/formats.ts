@@ -10,8 +10,11 @@ type Row<Name extends string> = readonly [
   dtype?: DType,
 ];
 
-/** The types by ggml's numbers, `enum ggml_type`; numbers that it has given up are left out. */
-export const TYPES = {
+/**
+ * Element types by ggml's numbers: the name, the elements and the bytes of a block, and the kit's type where
+ * elements are not quantized. Numbers that ggml has given up are left out.
+ */
+export const GGUF_FORMATS = {
   0: ["F32", 1, 4, "float32"],
   1: ["F16", 1, 2, "float16"],
   2: ["Q4_0", 32, 18],
@@ -49,9 +52,11 @@ export const TYPES = {
 } as const satisfies Readonly<Record<number, Row<string>>>;
 
 /** Name of an element type of GGUF files, as ggml has it. */
-export type GgufFormat = (typeof TYPES)[keyof typeof TYPES][0];
+export type GgufFormat = (typeof GGUF_FORMATS)[keyof typeof GGUF_FORMATS][0];
 
 /** Returns the row of a number; undefined when ggml has no such type. */
 export function ggufFormat(number: number): Row<GgufFormat> | undefined {
-  return Object.hasOwn(TYPES, number) ? TYPES[number as keyof typeof TYPES] : undefined;
+  return Object.hasOwn(GGUF_FORMATS, number)
+    ? GGUF_FORMATS[number as keyof typeof GGUF_FORMATS]
+    : undefined;
 }

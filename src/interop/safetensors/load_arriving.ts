@@ -3,12 +3,7 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { partOf } from "../../copies/copy.ts";
-import {
-  bytesOf,
-  type HostBytes,
-  type HostMemory,
-  isHostMemory,
-} from "../../memory/host_memory.ts";
+import { bytesOf, type HostMemory, isHostMemory } from "../../memory/host_memory.ts";
 import { ArrayPlace } from "../../transfer/array_uses.ts";
 import { transfer } from "../../transfer/host_transfer.ts";
 import { ProgressTotal, transferTogether } from "../../transfer/in_parallel.ts";
