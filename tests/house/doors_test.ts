@@ -255,7 +255,8 @@ function inScene(use: (scene: DoorScene) => Promise<void>): Promise<void> {
     await source.saveNpy(`${folder.path}/there.npy`);
     await saveNpz(`${folder.path}/there.npz`, { source });
     await saveSafetensors(`${folder.path}/there.safetensors`, { source });
-    Deno.writeFileSync(`${folder.path}/there.gguf`, ggufOf({}));
+    const tensor = { name: "t", type: 0, sizes: [4], data: new Uint8Array(16) };
+    Deno.writeFileSync(`${folder.path}/there.gguf`, ggufOf({ tensors: [tensor] }));
     const snapshot = `${folder.path}/models--org--there/snapshots/main`;
     Deno.mkdirSync(snapshot, { recursive: true });
     Deno.copyFileSync(`${folder.path}/there.safetensors`, `${snapshot}/model.safetensors`);

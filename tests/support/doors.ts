@@ -99,6 +99,18 @@ export type OptionSort =
   | "word"
   | "anything";
 
+/** Makes a call that looks into the cache of huggingface_hub, where it begins, with a folder for that. */
+function inCache<T>(folder: string, call: () => T): T {
+  const before = Deno.env.get("HF_HUB_CACHE");
+  Deno.env.set("HF_HUB_CACHE", folder);
+  try {
+    return call();
+  } finally {
+    if (before === undefined) Deno.env.delete("HF_HUB_CACHE");
+    else Deno.env.set("HF_HUB_CACHE", before);
+  }
+}
+
 /** One call that takes options. */
 export interface Door {
   /** The name of the call in messages, without parentheses. */
@@ -288,12 +300,10 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     LOAD_MODEL,
     ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
-  "hubModel": door({ ...LOAD_MODEL, ...HUB }, ({ gpu, folder }, o: object) => {
-    return hubModel("org/there", gpu, { cacheDir: folder, ...o });
+  "hubModel": door({ ...LOAD_MODEL, ...HUB }, ({ gpu, folder }, o) => {
+    return inCache(folder, () => hubModel("org/there", gpu, o));
   }),
-  "localPath": door(HUB, ({ folder }, o: object) => {
-    return localPath("org/there", { cacheDir: folder, ...o });
-  }),
+  "localPath": door(HUB, ({ folder }, o) => inCache(folder, () => localPath("org/there", o))),
   "loadGguf": door(LOAD_MODEL, ({ gpu, folder }, o) => loadGguf(`${folder}/there.gguf`, gpu, o)),
   "readGgufHeader": door({ maxHeaderSize: "size" }, ({ folder }, o) => {
     return readGgufHeader(`${folder}/there.gguf`, o);
