@@ -3,7 +3,7 @@
 // another machine's may still have them, which dd's direct reads beside it tell.
 
 import { join } from "node:path";
-import { CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
+import { type CudaDevice, type DeviceBuffer, formatBytes } from "../../mod.ts";
 import { cString } from "../../ffi/c_strings.ts";
 import { O, O_DIRECT } from "../../ffi/host.ts";
 import { DiskFile } from "../../src/disk/disk_file.ts";

@@ -3,29 +3,33 @@
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { blockOf } from "../buffers/gpu_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
-import type { SafetensorsModel } from "../interop/safetensors/model.ts";
+import type { DeviceModel } from "../interop/loaded_contents.ts";
 import type { Persistence } from "../persist/persistence.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
 import type { ShardedModel } from "../spread/sharded_model.ts";
-import { formatBytes, formatCount } from "../words/format.ts";
+import { cut, formatBytes, formatCount } from "../words/format.ts";
 import type { Card, CardPart } from "./card.ts";
 
 type Named<T> = readonly [name: string, tensor: T];
 
 const SHOWN_TENSORS = 20;
+const FACT_LETTERS = 500;
 
-/** Makes the card of a model. */
-export function modelCard(model: SafetensorsModel): Card {
+/** Makes the card of a model; with one more column where its kind has one. */
+export function modelCard<F extends string>(
+  model: DeviceModel<F, Readonly<Record<string, unknown>>>,
+  column?: TensorColumn<DeviceBuffer>,
+): Card {
   const { byteLength, disposed, metadata } = model;
   const tensors = [...model];
   return {
     title: formatCount(tensors.length, "tensor"),
-    kind: "SafetensorsModel",
+    kind: model.constructor.name,
     state: disposed ? "disposed" : undefined,
     summary: asleepWords(tensors) ?? `${formatBytes(byteLength)} of device memory`,
     parts: disposed
       ? []
-      : [...persistenceParts(model), ...factsOf(metadata), ...tensorParts(tensors, "size")],
+      : [...persistenceParts(model), ...factsOf(metadata), ...tensorParts(tensors, "size", column)],
   };
 }
 
@@ -50,16 +54,24 @@ function asleepWords(tensors: readonly Named<DeviceBuffer>[]): string | undefine
 }
 
 /** Says what is known about a model that outlives its program. */
-function persistenceParts(model: SafetensorsModel): CardPart[] {
+function persistenceParts(model: object): CardPart[] {
   const { persistence } = model as { readonly persistence?: Persistence };
   return persistence === undefined
     ? []
     : [{ type: "facts", facts: [["persisted", `${persistence}`]] }];
 }
 
-function factsOf(metadata: SafetensorsModel["metadata"]): CardPart[] {
-  const facts = Object.entries(metadata);
+function factsOf(metadata: Readonly<Record<string, unknown>>): CardPart[] {
+  const facts = Object.entries(metadata).map(([name, value]) => [name, factWords(value)] as const);
   return facts.length === 0 ? [] : [{ type: "facts", facts }];
+}
+
+/** Values are cut: a chat template has thousands of letters, and a vocabulary of words. */
+function factWords(value: unknown): string {
+  const { length }: { readonly length?: number } = Object(value);
+  return typeof value === "object"
+    ? formatCount(length ?? 0, "value")
+    : cut(`${value}`, FACT_LETTERS);
 }
 
 const SPLIT: TensorColumn<DeviceParts> = {

@@ -77,7 +77,7 @@ show(Topology, topologyCard);
 show(GpuBuffer, bufferCard);
 show(StridedView, stridedCard);
 show(PackedBuffers, packedCard);
-show(SafetensorsModel, modelCard);
+show(SafetensorsModel, (model) => modelCard(model));
 show(ShardedModel, shardedCard);
 show(LiveTable, ({ objects, hint }) => liveCard(objects, hint));
 show(LiveGroups, groupsCard);

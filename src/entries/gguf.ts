@@ -24,15 +24,15 @@ import "../words/runtime.ts";
 import "../cards/gguf_card.ts";
 
 export { GgufError } from "../interop/gguf/error.ts";
-export type { GgufFormat } from "../interop/gguf/formats.ts";
+export { GGUF_FORMATS, type GgufFormat } from "../interop/gguf/formats.ts";
 export {
   type GgufHeader,
   type GgufTensor,
   readGgufHeader,
   type ReadGgufOptions,
 } from "../interop/gguf/header.ts";
-export type { GgufNumbers, GgufValue } from "../interop/gguf/header_scanner.ts";
+export type { GgufValue } from "../interop/gguf/header_scanner.ts";
 export { loadGguf, type LoadGgufOptions } from "../interop/gguf/load.ts";
 export { GgufModel } from "../interop/gguf/model.ts";
-export { LoadedTensors } from "../interop/loaded_contents.ts";
+export { DeviceModel, LoadedTensors } from "../interop/loaded_contents.ts";
 export type { LoadTensorsOptions } from "../interop/load_tensors.ts";

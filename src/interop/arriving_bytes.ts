@@ -6,7 +6,7 @@ import { bytesOf, type HostBytes, type HostMemory, isHostMemory } from "../memor
 import type { CudaStream } from "../order/stream.ts";
 import { whenFilled } from "../transfer/staged_writer.ts";
 import { letGo } from "../transfer/web_streams.ts";
-import { type ByteSource, openSource } from "./byte_source.ts";
+import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 
 /** Bytes in memory, a source of them, or the address of one on the web. */
 export type Arriving = HostMemory | ByteSource | URL | string;
@@ -26,29 +26,23 @@ export function isArriving(source: unknown): source is Arriving {
     (typeof source === "string" || source instanceof URL) && isWebAddress(source);
 }
 
-/** A stream that is read from its first byte on. */
+/** A source that is read from its first byte on. */
 export class ArrivingBytes implements AsyncDisposable {
   /** Names the source, for messages. */
   readonly name: string;
   /** Number of bytes that will come; undefined when the source does not tell. */
   readonly byteLength: number | undefined;
   readonly #reader: ReadableStreamDefaultReader<HostMemory>;
-  readonly #stream: CudaStream | undefined;
-  readonly #signal: AbortSignal | undefined;
-  readonly #endReading: () => void;
+  readonly #options: ArrivalOptions;
   #chunk: HostBytes = new Uint8Array(0);
   #offset = 0;
 
-  private constructor(
-    { readable, byteLength, name, signal, stream }: Awaited<ReturnType<typeof openArriving>>,
-  ) {
-    this.name = name;
-    this.byteLength = byteLength;
-    this.#reader = readable.getReader();
-    this.#stream = stream;
-    this.#signal = signal;
-    this.#endReading = () => void this.#reader.cancel(signal?.reason).catch(() => {});
-    signal?.addEventListener("abort", this.#endReading);
+  private constructor(source: Arriving, opened: OpenedSource, options: ArrivalOptions) {
+    this.name = nameOf(source);
+    this.byteLength = opened.byteLength;
+    this.#reader = opened.readable.getReader();
+    this.#options = options;
+    options.signal?.addEventListener("abort", this.#endReading);
   }
 
   /**
@@ -57,11 +51,10 @@ export class ArrivingBytes implements AsyncDisposable {
    * @throws TypeError when it is in use or was used.
    * @throws Error when a response reports a failure; the message has its status.
    */
-  static async open(
-    source: Arriving,
-    options: ArrivalOptions = {},
-  ): Promise<ArrivingBytes> {
-    return new ArrivingBytes(await openArriving(source, options));
+  static async open(source: Arriving, options: ArrivalOptions = {}): Promise<ArrivingBytes> {
+    options.signal?.throwIfAborted();
+    const opened = await openSource(await sourceOf(source, options.signal));
+    return new ArrivingBytes(source, opened, options);
   }
 
   /** Number of bytes that were taken. */
@@ -73,10 +66,10 @@ export class ArrivingBytes implements AsyncDisposable {
   async next(maxBytes: number): Promise<HostBytes | undefined> {
     while (this.#chunk.byteLength === 0) {
       const { value, done } = await this.#reader.read();
-      this.#signal?.throwIfAborted();
+      this.#options.signal?.throwIfAborted();
       if (done) return undefined;
       this.#chunk = bytesOf(value, `read a chunk of ${this.name}`);
-      if (this.#stream !== undefined) await whenFilled(this.#chunk, this.#stream);
+      if (this.#options.stream !== undefined) await whenFilled(this.#chunk, this.#options.stream);
     }
     const bytes = this.#chunk.subarray(0, maxBytes);
     this.#chunk = this.#chunk.subarray(bytes.byteLength);
@@ -109,19 +102,14 @@ export class ArrivingBytes implements AsyncDisposable {
 
   /** Tells the source that nothing more is read. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#signal?.removeEventListener("abort", this.#endReading);
-    await letGo(this.#reader, this.#signal?.reason);
+    this.#options.signal?.removeEventListener("abort", this.#endReading);
+    await letGo(this.#reader, this.#options.signal?.reason);
     this.#reader.releaseLock();
   }
-}
 
-async function openArriving(
-  source: Arriving,
-  { signal, stream }: ArrivalOptions,
-) {
-  signal?.throwIfAborted();
-  const opened = await openSource(await sourceOf(source, signal));
-  return { ...opened, name: nameOf(source), signal, stream };
+  readonly #endReading = () => {
+    this.#reader.cancel(this.#options.signal?.reason).catch(() => {});
+  };
 }
 
 async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Promise<ByteSource> {

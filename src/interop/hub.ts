@@ -30,7 +30,7 @@ export interface HubModelOptions extends HubOptions, LoadSafetensorsOptions {}
 
 const HUB_KINDS = { revision: TEXT, file: TEXT, cacheDir: ANYTHING } as const;
 const HUB_OPTIONS = new OptionSet<HubOptions>(HUB_KINDS);
-const MODEL_OPTIONS = new OptionSet<HubModelOptions>({ ...HUB_KINDS, ...SAFETENSORS_KINDS });
+const MODEL_OPTIONS = new OptionSet<HubModelOptions>({ ...SAFETENSORS_KINDS, ...HUB_KINDS });
 
 /** The names under which most programs save a model, the first of which is there is loaded. */
 const MODEL_NAMES = ["model.safetensors", "model.safetensors.index.json"];

@@ -1,10 +1,11 @@
 // The contents of files that were loaded, by name, freed together.
 
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { DType } from "../dtype.ts";
 import { DisposedError } from "../words/errors.ts";
-import { describeValue, visibleText } from "../words/format.ts";
+import { describeValue, formatBytes, formatCount, visibleText } from "../words/format.ts";
 import { Owned } from "../words/owned.ts";
-import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
+import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 
 /** Number of names that the error about an unknown one lists. */
@@ -17,9 +18,6 @@ export interface LoadedWords {
   /** For one of its contents. */
   readonly noun: "array" | "tensor";
 }
-
-/** Memory of something loaded. */
-export type LoadedMemory = Pick<Owned, "disposed" | "dispose">;
 
 /** Something loaded: values by name, in memory that is freed together. */
 export abstract class LoadedContents<T, V> extends Owned
@@ -67,7 +65,7 @@ export abstract class LoadedContents<T, V> extends Owned
   abstract [Symbol.iterator](): IterableIterator<[name: string, value: V]>;
 
   /** @ignore Lists all that is to be disposed. */
-  protected abstract memory(): readonly LoadedMemory[];
+  protected abstract memory(): readonly Pick<Owned, "disposed" | "dispose">[];
 
   /**
    * @ignore Finds one of the contents by its name.
@@ -117,7 +115,7 @@ export interface NamedFormat<T, F> {
 /** The parts of {@link LoadedTensors}. */
 export interface LoadedFields<T, F> {
   /** The memory that the tensors are views of. */
-  readonly memory: readonly LoadedMemory[];
+  readonly memory: readonly DeviceBuffer[];
   /** The tensors by name, in the order of the files. */
   readonly tensors: Iterable<readonly [name: string, tensor: NamedFormat<T, F>]>;
 }
@@ -128,7 +126,7 @@ export interface LoadedFields<T, F> {
  */
 export abstract class LoadedTensors<T extends { readonly dtype: DType }, F extends string>
   extends LoadedContents<NamedFormat<T, F>, T> {
-  readonly #memory: readonly LoadedMemory[];
+  readonly #memory: readonly DeviceBuffer[];
   readonly #tensors: ReadonlyMap<string, NamedFormat<T, F>>;
 
   /** @ignore Adopts memory and the views of it. */
@@ -161,8 +159,46 @@ export abstract class LoadedTensors<T extends { readonly dtype: DType }, F exten
   }
 
   /** @ignore Lists the blocks. */
-  protected memory(): readonly LoadedMemory[] {
+  protected memory(): readonly Pick<Owned, "disposed" | "dispose">[] {
     return this.#memory;
+  }
+}
+
+/** The parts of a {@link DeviceModel}. */
+export interface ModelParts<F, M> extends LoadedFields<DeviceBuffer, F> {
+  readonly metadata: M;
+}
+
+/** A model on one device: tensors by name, which are views of the model's memory. */
+export abstract class DeviceModel<F extends string, M> extends LoadedTensors<DeviceBuffer, F> {
+  /** Metadata: facts about the model as a whole. */
+  readonly metadata: M;
+  /** Bytes of device memory it holds. */
+  readonly byteLength: number;
+
+  /** @ignore Adopts memory and the views of it. */
+  constructor(parts: Parts<ModelParts<F, M>>) {
+    const { memory, metadata, tensors } = partsOf(parts, new.target);
+    super(new Parts({ memory, tensors }));
+    this.metadata = metadata;
+    this.byteLength = memory.reduce((sum, block) => sum + block.byteLength, 0);
+  }
+
+  /**
+   * Returns the tensor with a name; with `dtype` it checks the element type.
+   *
+   * @throws TypeError when it has another element type.
+   * @throws RangeError when there is none of that name; the message names some.
+   * @throws DisposedError when the model was disposed.
+   */
+  tensor<D extends DType = DType>(name: string, dtype?: D): DeviceBuffer<NoInfer<D>> {
+    return this.found(name, dtype) as DeviceBuffer<D>;
+  }
+
+  /** Returns the model's name for messages: `SafetensorsModel(300 tensors, 2 GiB)`. */
+  override toString(): string {
+    const size = `${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)}`;
+    return `${this.constructor.name}(${size})`;
   }
 }
 

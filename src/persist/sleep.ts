@@ -7,7 +7,7 @@ import type { LoadedFile } from "../disk/loaded_files.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { hasFields } from "../interop/named_buffers.ts";
-import { SafetensorsModel } from "../interop/safetensors/model.ts";
+import { DeviceModel } from "../interop/loaded_contents.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
 import type { VirtualChunk } from "../memory/virtual_chunk.ts";
@@ -51,15 +51,11 @@ export interface SleepTag {
   readonly tag: string;
 }
 
-/**
- * What can be put to sleep: a buffer, a model, an object of named buffers, what `gpu.persist()` returned, or all
- * memory of a tag.
- */
+/** What can be put to sleep: a buffer, a model, an object of named buffers, or all memory of a tag. */
 export type Sleepable =
   | GpuBuffer
-  | SafetensorsModel
+  | DeviceModel<string, unknown>
   | Readonly<Record<string, unknown>>
-  | Persisted<unknown>
   | SleepTag;
 
 /**
@@ -187,7 +183,7 @@ function blocksOf(
     if (block.byteLength > 0) allocations.add(block);
   }
   const [first] = buffers;
-  const name = target instanceof GpuBuffer || target instanceof SafetensorsModel
+  const name = target instanceof GpuBuffer || target instanceof DeviceModel
     ? `${target}`
     : `${formatCount(buffers.length, "buffer")} (${first})`;
   return { name, allocations: [...allocations] };
@@ -195,7 +191,7 @@ function blocksOf(
 
 function buffersOf(target: unknown): readonly GpuBuffer[] {
   if (target instanceof GpuBuffer) return [target];
-  if (target instanceof SafetensorsModel) return [...target].map(([, buffer]) => buffer);
+  if (target instanceof DeviceModel) return [...target].map(([, buffer]) => buffer);
   if (!hasFields(target)) return [];
   const values: unknown[] = Object.values(target);
   return values.every((value) => value instanceof GpuBuffer) ? values : [];

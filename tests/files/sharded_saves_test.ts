@@ -7,7 +7,7 @@ import { namesIn, openPathsIn } from "../support/files.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { runPython, testsWith } from "../support/python.ts";
 import { fuzzCount } from "../support/fuzz_count.ts";
-import { Random, testRandom } from "../support/random.ts";
+import { type Random, testRandom } from "../support/random.ts";
 import { judgeFile } from "../support/saving/whole_model.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
 import { testOnLinux } from "../support/test_unless.ts";

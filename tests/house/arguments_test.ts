@@ -5,6 +5,7 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import * as kit from "../../mod.ts";
 import * as bench from "../../src/bench/mod.ts";
+import * as gguf from "../../src/entries/gguf.ts";
 import * as group from "../../src/entries/group.ts";
 import * as kernels from "../../src/entries/kernels.ts";
 import * as memory from "../../src/entries/memory.ts";
@@ -27,6 +28,7 @@ import { testOnDevice } from "../support/with_device.ts";
 /** All that programs import. */
 const EXPORTED = {
   ...kit,
+  ...gguf,
   ...group,
   ...kernels,
   ...memory,

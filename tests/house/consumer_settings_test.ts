@@ -16,6 +16,7 @@ const ENTRIES = {
   "src/entries/group.ts": "DeviceGroup",
   "src/entries/kernels.ts": "readOnly",
   "src/entries/memory.ts": "CachingResourceAdaptor",
+  "src/entries/gguf.ts": "loadGguf",
   "src/entries/numpy.ts": "loadNpz",
   "src/entries/persist.ts": "PersistError",
   "src/entries/python.ts": "PythonError",

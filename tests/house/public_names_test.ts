@@ -58,6 +58,14 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     UploadPartsOptions
     joinGroup
   `),
+  "./gguf": wordsOf(`
+    DeviceModel
+    GGUF_FORMATS GgufError GgufFormat GgufHeader GgufModel GgufTensor GgufValue
+    LoadGgufOptions LoadTensorsOptions LoadedTensors
+    ReadGgufOptions
+    loadGguf
+    readGgufHeader
+  `),
   "./kernels": wordsOf(`
     CompileError CompileOptions CompileProblem CompileReport CudaKernel CudaModule
     GlobalOptions
@@ -120,12 +128,16 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     startPython
   `),
   "./safetensors": wordsOf(`
-    LoadSafetensorsOptions LoadedTensor
+    DeviceModel
+    HubModelOptions HubOptions
+    LoadSafetensorsOptions LoadTensorsOptions LoadedTensor LoadedTensors
     NamedTensors
     ReadHeaderOptions
     SafetensorsError SafetensorsFormat SafetensorsHeader SafetensorsModel SafetensorsSource
     SaveSafetensorsOptions
     TensorEntry
+    hubModel
+    localPath
     readSafetensorsHeader
   `),
   "./sharing": wordsOf(`

@@ -30,9 +30,10 @@ import {
   TrackingResourceAdaptor,
   VirtualMemoryResource,
 } from "../../src/entries/memory.ts";
+import { loadGguf, readGgufHeader } from "../../src/entries/gguf.ts";
 import { loadNpy, loadNpz, saveNpz } from "../../src/entries/numpy.ts";
 import { Python, startPython } from "../../src/entries/python.ts";
-import { readSafetensorsHeader } from "../../src/entries/safetensors.ts";
+import { hubModel, localPath, readSafetensorsHeader } from "../../src/entries/safetensors.ts";
 import type { MemoryTicket } from "../../src/entries/sharing.ts";
 import { simulateDriver } from "../../src/entries/simulated.ts";
 import {
@@ -100,6 +101,18 @@ export type OptionSort =
   | "word"
   | "anything";
 
+/** Makes a call that looks into the cache of huggingface_hub, where it begins, with a folder for that. */
+function inCache<T>(folder: string, call: () => T): T {
+  const before = Deno.env.get("HF_HUB_CACHE");
+  Deno.env.set("HF_HUB_CACHE", folder);
+  try {
+    return call();
+  } finally {
+    if (before === undefined) Deno.env.delete("HF_HUB_CACHE");
+    else Deno.env.set("HF_HUB_CACHE", before);
+  }
+}
+
 /** One call that takes options. */
 export interface Door {
   /** The name of the call in messages, without parentheses. */
@@ -124,6 +137,14 @@ const SHARDED = {
   maxHeaderSize: "size",
   label: "text",
 } as const;
+const LOAD_MODEL = {
+  ...ALLOCATE,
+  ...TRANSFER,
+  filter: "callback",
+  maxHeaderSize: "size",
+  cache: "word",
+} as const;
+const HUB = { revision: "text", file: "text", cacheDir: "anything" } as const;
 const DEVICE = { ...ALLOCATE, shareable: "flag" } as const;
 const ELEMENTS = { dtype: "dtype", shape: "shape" } as const;
 const LOAD_ONE = { ...ALLOCATE, ...TRANSFER, dtype: "dtype" } as const;
@@ -282,14 +303,29 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     return buffer.saveNpy(`${folder}/new.npy`, o);
   }),
   "CudaDevice#loadSafetensors": door(
-    { ...ALLOCATE, ...TRANSFER, filter: "callback", maxHeaderSize: "size" },
+    LOAD_MODEL,
     ({ gpu, folder }, o) => gpu.loadSafetensors(`${folder}/there.safetensors`, o),
   ),
+  "hubModel": door({ ...LOAD_MODEL, ...HUB }, ({ gpu, folder }, o) => {
+    return inCache(folder, () => hubModel("org/there", gpu, o));
+  }),
+  "localPath": door(HUB, ({ folder }, o) => inCache(folder, () => localPath("org/there", o))),
+  "loadGguf": door(LOAD_MODEL, ({ gpu, folder }, o) => loadGguf(`${folder}/there.gguf`, gpu, o)),
+  "readGgufHeader": door({ maxHeaderSize: "size" }, ({ folder }, o) => {
+    return readGgufHeader(`${folder}/there.gguf`, o);
+  }),
   "readSafetensorsHeader": door({ maxHeaderSize: "size" }, ({ folder }, o) => {
     return readSafetensorsHeader(`${folder}/there.safetensors`, o);
   }),
   "CudaDevice#saveSafetensors": door(
-    { ...TRANSFER, ...WRITE, metadata: "anything", formats: "record", tied: "word" },
+    {
+      ...TRANSFER,
+      ...WRITE,
+      metadata: "anything",
+      formats: "record",
+      tied: "word",
+      shardSize: "size",
+    },
     ({ gpu, buffer, folder }, o) => gpu.saveSafetensors(`${folder}/new.safetensors`, { buffer }, o),
   ),
   "CudaDevice#createStream": door(

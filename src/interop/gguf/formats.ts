@@ -1,14 +1,20 @@
-// The element types of GGUF files: numbers of ggml's table, the sizes of their blocks, and the buffers
-// that hold them.
+// The element types of GGUF files: ggml's numbers for them, and the sizes of their blocks.
 
-import type { Shape } from "../../buffers/shape.ts";
 import type { DType } from "../../dtype.ts";
 
 /** One row: name, elements of a block, bytes of a block, and the kit's type of whole elements. */
-type Row = readonly [name: string, blockLength: number, blockBytes: number, dtype?: DType];
+type Row<Name extends string> = readonly [
+  name: Name,
+  blockLength: number,
+  blockBytes: number,
+  dtype?: DType,
+];
 
-/** The types by ggml's numbers, `enum ggml_type`; numbers that it has given up are left out. */
-export const TYPES = {
+/**
+ * Element types by ggml's numbers: the name, the elements and the bytes of a block, and the kit's type where
+ * elements are not quantized. Numbers that ggml has given up are left out.
+ */
+export const GGUF_FORMATS = {
   0: ["F32", 1, 4, "float32"],
   1: ["F16", 1, 2, "float16"],
   2: ["Q4_0", 32, 18],
@@ -43,55 +49,14 @@ export const TYPES = {
   39: ["MXFP4", 32, 17],
   40: ["NVFP4", 64, 36],
   41: ["Q1_0", 128, 18],
-} as const satisfies Readonly<Record<number, Row>>;
+} as const satisfies Readonly<Record<number, Row<string>>>;
 
 /** Name of an element type of GGUF files, as ggml has it. */
-export type GgufFormat = (typeof TYPES)[keyof typeof TYPES][0];
+export type GgufFormat = (typeof GGUF_FORMATS)[keyof typeof GGUF_FORMATS][0];
 
-/** An element type: single elements, or blocks of several that share a scale. */
-export interface GgufFormatFacts {
-  readonly name: GgufFormat;
-  /** Elements of a block; 1 for types that are not quantized. */
-  readonly blockLength: number;
-  /** Bytes of a block. */
-  readonly blockBytes: number;
-  /** The kit's element type; undefined for quantized ones, whose blocks are held as bytes. */
-  readonly dtype: DType | undefined;
-}
-
-const BY_NUMBER: ReadonlyMap<number, GgufFormatFacts> = new Map(
-  Object.entries<readonly [GgufFormat, number, number, DType?]>(TYPES).map(([number, row]) => {
-    const [name, blockLength, blockBytes, dtype] = row;
-    return [Number(number), { name, blockLength, blockBytes, dtype }];
-  }),
-);
-
-const DTYPES: ReadonlyMap<GgufFormat, DType | undefined> = new Map(
-  BY_NUMBER.values().map(({ name, dtype }) => [name, dtype]),
-);
-
-/** Returns the type of a number; undefined when ggml has none. */
-export function ggufFormat(number: number): GgufFormatFacts | undefined {
-  return BY_NUMBER.get(number);
-}
-
-/** A tensor's type and shape. */
-interface BlockedTensor {
-  readonly format: GgufFormat;
-  readonly blockLength: number;
-  readonly blockBytes: number;
-  readonly shape: Shape;
-}
-
-/**
- * Returns the element type and shape of the buffer for a tensor: the tensor's own, or bytes, where the
- * last axis has those of a row's blocks, as in gguf-py.
- */
-export function heldBlocks(
-  { format, shape, blockLength, blockBytes }: BlockedTensor,
-): { readonly dtype: DType; readonly shape: Shape } {
-  const dtype = DTYPES.get(format);
-  if (dtype !== undefined) return { dtype, shape };
-  const last = shape.at(-1) ?? 1;
-  return { dtype: "uint8", shape: [...shape.slice(0, -1), last / blockLength * blockBytes] };
+/** Returns the row of a number; undefined when ggml has no such type. */
+export function ggufFormat(number: number): Row<GgufFormat> | undefined {
+  return Object.hasOwn(GGUF_FORMATS, number)
+    ? GGUF_FORMATS[number as keyof typeof GGUF_FORMATS]
+    : undefined;
 }

@@ -4,6 +4,7 @@
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
 import type { FilePath } from "../../disk/file_path.ts";
+import type { DType } from "../../dtype.ts";
 import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
 import { otherSort } from "../../words/file_sorts.ts";
 import type { ByteSize } from "../../words/format.ts";
@@ -38,6 +39,8 @@ export interface GgufTensor {
   readonly blockLength: number;
   /** Bytes of a block. */
   readonly blockBytes: number;
+  /** Element type of the buffer that holds it: `uint8` for the bytes of blocks. */
+  readonly dtype: DType;
   /** Size of each axis in elements, outermost first: ggml's `ne` in reverse. */
   readonly shape: Shape;
   /** Offset of its first byte from the start of the data, {@link GgufHeader.dataOffset}. */
@@ -149,9 +152,9 @@ async function readTensor(scanner: HeaderScanner): Promise<GgufTensor> {
   for (let axis = 0; axis < axisCount; axis++) sizes.push(await scanner.size());
   const number = await scanner.uint32();
   const byteOffset = await scanner.size();
-  const facts = ggufFormat(number);
-  if (facts === undefined) throw wrong(`has the unknown type ${number}`);
-  const { name: format, blockLength, blockBytes } = facts;
+  const row = ggufFormat(number);
+  if (row === undefined) throw wrong(`has the unknown type ${number}`);
+  const [format, blockLength, blockBytes, dtype = "uint8"] = row;
   const [rowLength = 1] = sizes;
   if (rowLength % blockLength !== 0) {
     throw wrong(`has rows of ${rowLength} elements, and blocks of ${format} have ${blockLength}`);
@@ -165,7 +168,7 @@ async function readTensor(scanner: HeaderScanner): Promise<GgufTensor> {
     throw wrong(`is too large: [${sizes.toReversed().join(", ")}] of ${format}`);
   }
   const shape = Object.freeze(sizes.reverse());
-  return { name, format, blockLength, blockBytes, shape, byteOffset, byteLength };
+  return { name, format, blockLength, blockBytes, dtype, shape, byteOffset, byteLength };
 }
 
 function alignmentOf(scanner: HeaderScanner, metadata: ReadonlyMap<string, GgufValue>): number {

@@ -2,6 +2,7 @@
 // tell its own length. Every length in it is compared with the file and the limit before it is believed.
 
 import type { OpenedFile } from "../../disk/file_reading.ts";
+import type { HostArray } from "../../dtype.ts";
 import { Pauses } from "../../order/waiting.ts";
 import { GgufError } from "./error.ts";
 
@@ -32,14 +33,11 @@ const ARRAY_START_BYTES = 12;
 /** Arrays in arrays are read to this depth. */
 const MAX_DEPTH = 4;
 
-/** Numbers of one type. */
-export type GgufNumbers = InstanceType<(typeof ARRAYS)[keyof typeof ARRAYS]>;
-
 /**
  * A value of a file's metadata. Whole numbers of 64 bits are bigints where a number could not hold them;
  * arrays of numbers, and of booleans as 0 and 1, are typed arrays.
  */
-export type GgufValue = number | bigint | boolean | string | GgufNumbers | readonly GgufValue[];
+export type GgufValue = number | bigint | boolean | string | HostArray | readonly GgufValue[];
 
 /** A place in a header. */
 export class HeaderScanner {
@@ -157,7 +155,7 @@ export class HeaderScanner {
     throw this.wrong(`it has a boolean that is ${wrong}`);
   }
 
-  async #numbers(type: number, count: number): Promise<GgufNumbers> {
+  async #numbers(type: number, count: number): Promise<HostArray> {
     if (!isNumeric(type)) throw this.wrong(`it has a value of the unknown type ${type}`);
     const { [type]: NumberArray } = ARRAYS;
     return new NumberArray((await this.#bytes(count * NumberArray.BYTES_PER_ELEMENT)).buffer);

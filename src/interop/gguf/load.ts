@@ -18,7 +18,6 @@ import {
 } from "../load_tensors.ts";
 import { headerLimit } from "../safetensors/header.ts";
 import { GgufError } from "./error.ts";
-import { heldBlocks } from "./formats.ts";
 import { type GgufHeader, type GgufTensor, parseGguf } from "./header.ts";
 import { GgufModel } from "./model.ts";
 
@@ -66,15 +65,10 @@ export async function loadGguf(
   const stream = streamOn(contextOf(gpu, "load a model onto"), options, "memory");
   using resources = new DisposableStack();
   const parts = await openParts(path, options, resources);
-  const loaded = await loadTensors(parts.map((part) => chosenOf(part, options)), {
-    gpu,
-    stream,
-    options,
-  });
-  const { blocks, views } = loaded;
-  const tensors = views.map(([{ entry }, buffer]) => [entry, buffer] as const);
-  const metadata = parts[0]?.header.metadata ?? {};
-  return new GgufModel(new Parts({ blocks, tensors, metadata }));
+  const files = parts.map((part) => chosenOf(part, options));
+  const { blocks: memory, views: loaded } = await loadTensors(files, { gpu, stream, options });
+  const views = loaded.map(([{ entry }, tensor]) => [entry, tensor] as const);
+  return new GgufModel(new Parts({ memory, views, metadata: parts[0]?.header.metadata ?? {} }));
 }
 
 /** Opens the files of a model and reads their headers. */
@@ -154,13 +148,14 @@ function chosenOf(
 ): TensorFile<StoredGguf> {
   const step = alignment <= MAX_PADDING ? alignment : 1;
   const chosen = tensors.filter((entry) => isAccepted(filter, entry));
-  return {
-    file,
-    tensors: chosen.map((entry): StoredGguf => {
-      const { name, byteOffset, byteLength } = entry;
-      const end = Math.min(roundUp(byteOffset + byteLength, step), fileBytes - dataOffset);
-      const place = { fileOffset: dataOffset + byteOffset, byteLength: end - byteOffset };
-      return { name, ...place, ...heldBlocks(entry), entry };
-    }),
-  };
+  const stored = chosen.map((entry): StoredGguf => {
+    const { name, byteOffset, dtype, blockLength, blockBytes } = entry;
+    const end = Math.min(roundUp(byteOffset + entry.byteLength, step), fileBytes - dataOffset);
+    const place = { fileOffset: dataOffset + byteOffset, byteLength: end - byteOffset };
+    // The bytes of a row's blocks are the last axis of a quantized tensor, as in gguf-py.
+    const row = (entry.shape.at(-1) ?? 1) / blockLength * blockBytes;
+    const shape = blockLength === 1 ? entry.shape : [...entry.shape.slice(0, -1), row];
+    return { name, ...place, dtype, shape, entry };
+  });
+  return { file, tensors: stored };
 }

@@ -3,12 +3,7 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { partOf } from "../../copies/copy.ts";
-import {
-  bytesOf,
-  type HostBytes,
-  type HostMemory,
-  isHostMemory,
-} from "../../memory/host_memory.ts";
+import { bytesOf, type HostMemory, isHostMemory } from "../../memory/host_memory.ts";
 import { ArrayPlace } from "../../transfer/array_uses.ts";
 import { transfer } from "../../transfer/host_transfer.ts";
 import { ProgressTotal, transferTogether } from "../../transfer/in_parallel.ts";
@@ -22,7 +17,7 @@ import { allocateBlock, type LoadTarget } from "../load_tensors.ts";
 import { SafetensorsError } from "./error.ts";
 import type { SafetensorsHeader, TensorEntry } from "./header.ts";
 import type { SafetensorsModel } from "./model.ts";
-import { readArrivingHeader, readHeaderOf } from "./read_header.ts";
+import { readArrivingHeader, readHeaderBy } from "./read_header.ts";
 import { modelOf, storedAs, type StoredEntry } from "./stored_entry.ts";
 
 /** The device to load onto, and what may be loaded. */
@@ -63,7 +58,11 @@ async function loadBytes(source: HostMemory, target: ArrivingTarget): Promise<Sa
   await place.isFirst;
   await whenQueuedIsDone(bytes, stream);
   const path = "the bytes";
-  const header = await readHeaderOf(bytes, { path, maxHeaderBytes });
+  const read = (offset: number, count: number) => {
+    return Promise.resolve(bytes.slice(offset, offset + count));
+  };
+  const { byteLength } = bytes;
+  const header = await readHeaderBy(read, { path, byteLength, maxHeaderBytes });
   return await loadInto(path, header, target, async (block, { runs }) => {
     const { span: whole } = block;
     const reads = runs.map(({ blockOffset, byteLength, fileOffset }) => ({

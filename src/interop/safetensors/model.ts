@@ -2,10 +2,8 @@
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { Shape } from "../../buffers/shape.ts";
-import type { DType } from "../../dtype.ts";
-import { formatBytes, formatCount } from "../../words/format.ts";
 import { comesFrom, Parts, partsOf } from "../../words/parts.ts";
-import { LoadedTensors } from "../loaded_contents.ts";
+import { DeviceModel } from "../loaded_contents.ts";
 import type { SafetensorsFormat } from "./formats.ts";
 
 /** A tensor as its file describes it. */
@@ -40,46 +38,22 @@ export interface ModelFields {
   /** The memory, one block for each file. */
   readonly blocks: readonly DeviceBuffer[];
   readonly tensors: ReadonlyMap<string, LoadedTensor>;
-  /** Metadata: strings about the model as a whole. */
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly metadata: SafetensorsModel["metadata"];
 }
 
 /**
  * A model on the device, as {@link CudaDevice.loadSafetensors} returns it: tensors by name. Each
  * tensor is a view of the model's memory; disposing the model frees them all.
  */
-export class SafetensorsModel extends LoadedTensors<DeviceBuffer, SafetensorsFormat> {
-  /** Metadata: strings about the model as a whole. */
-  readonly metadata: Readonly<Record<string, string>>;
-  /** Bytes of device memory it holds. */
-  readonly byteLength: number;
-
+export class SafetensorsModel
+  extends DeviceModel<SafetensorsFormat, Readonly<Record<string, string>>> {
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<ModelFields>) {
-    const { metadata, blocks, tensors } = partsOf(parts, new.target);
+    const { metadata, blocks: memory, tensors } = partsOf(parts, new.target);
     const named = tensors.entries().map(([name, { buffer, format }]) => {
       return [name, { tensor: buffer, format }] as const;
     });
-    super(new Parts({ memory: blocks, tensors: named }));
-    this.metadata = metadata;
-    this.byteLength = blocks.reduce((sum, block) => sum + block.byteLength, 0);
-  }
-
-  /**
-   * Returns the tensor with a name; with `dtype` it checks the element type.
-   *
-   * @throws TypeError when it has another element type.
-   * @throws RangeError when there is none of that name; the message names some.
-   * @throws DisposedError when the model was disposed.
-   */
-  tensor<D extends DType>(name: string, dtype: D): DeviceBuffer<D>;
-  tensor(name: string, dtype?: DType): DeviceBuffer {
-    return this.found(name, dtype);
-  }
-
-  /** Returns the model's name for messages: `SafetensorsModel(300 tensors, 2 GiB)`. */
-  override toString(): string {
-    return `SafetensorsModel(${formatCount(this.size, "tensor")}, ${formatBytes(this.byteLength)})`;
+    super(new Parts({ memory, metadata, tensors: named }));
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { FilePath } from "../../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../../disk/file_reading.ts";
-import type { HostBytes, HostMemory } from "../../memory/host_memory.ts";
+import type { HostMemory } from "../../memory/host_memory.ts";
 import type { ByteSize } from "../../words/format.ts";
 import { OptionSet, SIZE } from "../../words/options.ts";
 import { ArrivingBytes, isArriving } from "../arriving_bytes.ts";
@@ -50,13 +50,12 @@ export async function readHeader(
   { file, byteLength }: OpenedFile,
   maxHeaderBytes: number,
 ): Promise<SafetensorsHeader> {
-  const start = new Uint8Array(Math.min(LENGTH_BYTES, byteLength));
-  await file.read(start, 0);
-  const source = { path: file.path, byteLength };
-  const length = readHeaderLength(start, { ...source, maxHeaderBytes });
-  const json = new Uint8Array(length);
-  await file.read(json, LENGTH_BYTES);
-  return await headerOf(json, source);
+  const read = async (offset: number, count: number) => {
+    const bytes = new Uint8Array(Math.min(count, byteLength - offset));
+    await file.read(bytes, offset);
+    return bytes;
+  };
+  return await readHeaderBy(read, { path: file.path, byteLength, maxHeaderBytes });
 }
 
 /** Reads the header at the beginning of bytes that arrive. */
@@ -65,31 +64,28 @@ export async function readArrivingHeader(
   maxHeaderBytes: number,
 ): Promise<SafetensorsHeader> {
   const { name: path, byteLength = Infinity } = bytes;
-  const read = async (count: number) => {
+  const read = async (_: number, count: number) => {
     const part = await bytes.take(count);
     if (part.byteLength === count) return part;
     throw new SafetensorsError(path, `it ended after ${bytes.offset} bytes, within its header`);
   };
-  const start = await read(LENGTH_BYTES);
-  const length = readHeaderLength(start, { path, byteLength, maxHeaderBytes });
-  return await headerOf(await read(length), { path, byteLength });
+  return await readHeaderBy(read, { path, byteLength, maxHeaderBytes });
 }
 
-/** Reads the header at the beginning of bytes that are there. */
-export async function readHeaderOf(
-  bytes: HostBytes,
-  { path, maxHeaderBytes }: { readonly path: string; readonly maxHeaderBytes: number },
+/** Reads a header from bytes that are asked for in turn. */
+export async function readHeaderBy(
+  read: (offset: number, count: number) => Promise<Uint8Array<ArrayBuffer>>,
+  source: {
+    readonly path: string;
+    /** Bytes of the file; Infinity while unknown. */
+    readonly byteLength: number;
+    readonly maxHeaderBytes: number;
+  },
 ): Promise<SafetensorsHeader> {
-  const source = { path, byteLength: bytes.byteLength };
-  const length = readHeaderLength(bytes.slice(0, LENGTH_BYTES), { ...source, maxHeaderBytes });
-  return await headerOf(bytes.slice(LENGTH_BYTES, LENGTH_BYTES + length), source);
-}
-
-async function headerOf(
-  json: Uint8Array,
-  { path, byteLength }: { readonly path: string; readonly byteLength: number },
-): Promise<SafetensorsHeader> {
-  const dataOffset = LENGTH_BYTES + json.byteLength;
+  const length = readHeaderLength(await read(0, LENGTH_BYTES), source);
+  const dataOffset = LENGTH_BYTES + length;
+  const { path, byteLength } = source;
+  const json = await read(LENGTH_BYTES, length);
   const header = await parseHeader(json, { path, dataByteLength: byteLength - dataOffset });
   return { ...header, dataOffset };
 }

@@ -3,7 +3,7 @@
 
 import type { MemorySpan } from "../../copies/copy.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
-import { factsAt } from "../../disk/file_facts.ts";
+import { factsAt, factsBehind } from "../../disk/file_facts.ts";
 import { fileNameOf, type FilePath, folderOf, pathOf, realPathOf } from "../../disk/file_path.ts";
 import { FileTurn } from "../../disk/file_turns.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
@@ -87,17 +87,21 @@ export async function saveShards(
   try {
     const target = { path: index, byteLength: json.byteLength, uses, sync, signal };
     await produceFile(target, function* (file) {
-      before = factsAt(index)?.identity;
+      before = factsBehind(index)?.identity;
       former = shards.named() ?? former;
       shards.removeLeft();
       for (const [at, { byteLength, fill }] of files.entries()) {
         const path = shards.pathOf(names[at] ?? "");
         yield* writeBeside({ path, byteLength, sync, signal }, fill);
       }
+      const gone = names.find((name) => factsAt(shards.pathOf(name)) === undefined);
+      if (gone !== undefined) {
+        throw new Error(`Cannot save ${index}: ${gone} was removed meanwhile`);
+      }
       yield* writeInto(file, json, 0);
     });
   } catch (error) {
-    if (factsAt(index)?.identity === before) shards.remove(names); // else it is the new one already
+    if (factsBehind(index)?.identity === before) shards.remove(names); // else it is the new one already
     throw error;
   }
   shards.removeOwn(former);
@@ -118,7 +122,8 @@ class Shards {
     const stem = fileNameOf(index).slice(0, -(ENDING + INDEX_ENDING).length);
     const token = crypto.getRandomValues(new Uint8Array(4)).toHex();
     this.#start = `${stem}-${token}-`;
-    this.#own = new RegExp(`^${RegExp.escape(stem)}-[0-9a-f]{8}-\\d{5,}-of-\\d{5,}\\.safetensors$`);
+    const own = `\\.?${RegExp.escape(stem)}-[0-9a-f]{8}-\\d{5,}-of-\\d{5,}\\.safetensors`;
+    this.#own = new RegExp(`^${own}(\\.vramkit-saving)?$`); // with what a killed save had begun
   }
 
   /** Returns the name of one of the new files. */

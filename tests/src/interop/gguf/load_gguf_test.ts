@@ -2,7 +2,7 @@
 
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { GgufError, loadGguf } from "../../../../src/entries/gguf.ts";
-import { TYPES } from "../../../../src/interop/gguf/formats.ts";
+import { GGUF_FORMATS } from "../../../../src/interop/gguf/formats.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";
 import { ggufOf, type GgufPart, textField, wholeField } from "../../../support/gguf/files.ts";
 import { openPathsIn } from "../../../support/files.ts";
@@ -194,7 +194,7 @@ testOnDevice(
     using model = await loadGguf(new URL("../../../support/gguf/types.gguf", import.meta.url), gpu);
     assertEquals(model.size, 33);
     assertEquals(model.metadata["tokenizer.ggml.tokens"], ["a", "größe", ""]);
-    for (const [number, [name, blockLength, blockBytes]] of Object.entries(TYPES)) {
+    for (const [number, [name, blockLength, blockBytes]] of Object.entries(GGUF_FORMATS)) {
       if (name === "Q8_1") continue; // the library has another size for it than ggml
       const bytes = Uint8Array.from({ length: 2 * blockBytes }, (_, i) => i * 7 + Number(number));
       assertEquals(await model.tensor(name).as("uint8").download(), bytes);
