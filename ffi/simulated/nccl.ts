@@ -57,6 +57,8 @@ class NcclRefusal {
   }
 }
 
+type Served = number | bigint | void;
+
 /** Ends the call being served with a status. */
 function refuse(status: number, words: string): never {
   throw new NcclRefusal(status, words);
@@ -98,7 +100,7 @@ class SimulatedNccl {
   }
 
   /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
-  serve(name: NcclFunction, body: () => number | bigint | void): number | bigint {
+  serve(name: NcclFunction, body: () => Served): number | bigint {
     const status = this.#statusOf(name, body);
     if (this.#depth > 0 && typeof status === "number" && status !== SUCCESS) {
       this.#groupStatus = status;
@@ -106,7 +108,7 @@ class SimulatedNccl {
     return status;
   }
 
-  #statusOf(name: NcclFunction, body: () => number | bigint | void): number | bigint {
+  #statusOf(name: NcclFunction, body: () => Served): number | bigint {
     try {
       return this.#machine.site.during(name, body) ?? SUCCESS;
     } catch (error) {
@@ -382,10 +384,7 @@ export function simulateNccl(machine: Machine): NcclApi {
 
 /** Calls of NCCL as they are written here: nothing returned means success. */
 type ServedCalls = {
-  [Name in NcclFunction]: (...given: Parameters<NonNullable<NcclApi[Name]>>) =>
-    | number
-    | bigint
-    | void;
+  [Name in NcclFunction]: (...given: Parameters<NonNullable<NcclApi[Name]>>) => Served;
 };
 
 /** The table of calls, in the order of the header. */

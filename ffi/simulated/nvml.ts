@@ -1,13 +1,8 @@
 // The NVML of a simulated machine: its memory, no load, and round numbers for values that only
 // hardware has. Values that are not modelled are not supported.
 
-import { NVML, type NvmlApi, type NvmlFunction } from "../nvml.ts";
-import {
-  nvmlClocksEventReasons,
-  nvmlEnableState,
-  nvmlMigMode,
-  nvmlReturn,
-} from "../nvml_constants.ts";
+import { NVML, type NvmlApi } from "../nvml.ts";
+import { nvmlClocksEventReasons, nvmlMigMode, nvmlReturn } from "../nvml_constants.ts";
 import {
   nvmlMemory_v2_t,
   nvmlProcessInfo_v2_t,
@@ -135,8 +130,7 @@ export function simulateNvml(machine: Machine): NvmlApi {
       put32(pending, nvmlMigMode.NVML_DEVICE_MIG_DISABLE);
     }),
   };
-  const names = Object.keys(NVML) as NvmlFunction[];
-  const missing = Object.fromEntries(names.map((name) => [name, null]));
+  const missing = Object.fromEntries(Object.keys(NVML).map((name) => [name, null]));
   // The three functions that no library lacks are among the modelled ones.
   return { ...missing, ...modelled } as NvmlApi;
 }

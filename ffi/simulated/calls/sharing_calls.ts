@@ -81,10 +81,6 @@ export const sharingCalls = callGroup((machine) => {
     return pool.shared.facts.id;
   }
 
-  function findPool(handle: bigint): MemoryPool {
-    return machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
-  }
-
   return {
     cuIpcGetMemHandle(handle, address) {
       const allocation = memory.at(Number(address));
@@ -134,7 +130,7 @@ export const sharingCalls = callGroup((machine) => {
       giveHandle(machine, event, make, current).shared = new SharedMark(shared);
     },
     cuMemPoolExportToShareableHandle(descriptor, handle, type, flags) {
-      const pool = findPool(handle);
+      const pool = machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
       requireCell(descriptor);
       requireValue(type === POSIX && flags === 0n && (pool.handleTypes & type) !== 0);
       idOf(pool);
@@ -161,7 +157,7 @@ export const sharingCalls = callGroup((machine) => {
       bytesOf(data).set(CUmemPoolPtrExportData.encode({ reserved: handle }));
     },
     cuMemPoolImportPointer(address, handle, data) {
-      const pool = findPool(handle);
+      const pool = machine.find(MemoryPool, handle, "CUDA_ERROR_INVALID_VALUE");
       requireCell(address);
       const facts = read(bytesOf(data));
       requireValue(facts !== undefined && pool.importedId === facts.pool);

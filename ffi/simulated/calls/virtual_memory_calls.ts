@@ -61,9 +61,8 @@ export const virtualMemoryCalls = callGroup((machine) => {
   function mappingsWithin(address: bigint, byteLength: bigint): Mapping[] {
     requireValue(byteLength > 0n);
     const [start, end] = [Number(address), Number(address + byteLength)];
-    const mappings = [
-      ...reservationOf(address, byteLength, "beyond").mappings.within(start, Number(byteLength)),
-    ];
+    const reservation = reservationOf(address, byteLength, "beyond");
+    const mappings = [...reservation.mappings.within(start, Number(byteLength))];
     const isWhole = mappings.every((mapping) =>
       mapping.address >= start && mapping.address + mapping.byteLength <= end
     );

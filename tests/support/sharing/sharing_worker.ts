@@ -7,4 +7,4 @@ import { allocateBy } from "./peer_words.ts";
 const gpu = openTestDevice();
 const x = allocateBy(gpu, { way: "pool", byteLength: 64, value: 5 });
 parentPort?.postMessage(await x.share());
-setInterval(() => {}, 1000);
+setInterval(() => x.disposed, 1000); // the collector takes memory that nothing refers to
