@@ -40,14 +40,10 @@ export class RingTransfer {
   readonly entry: Fence | undefined;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays: readonly HostBytes[];
-  /** Whether nothing has touched the host's memory yet, so that its pages are not there. */
-  readonly isFresh: boolean;
   /** Slots that the copy engine works on. */
   readonly queue: CopyQueue = new CopyQueue(this);
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
-  /** Lets the lanes for fresh memory work meanwhile, when it has fresh memory. */
-  extra: Disposable | undefined;
   /** Keeps its arrays while lanes use them and the program runs. */
   keeper: MemoryKeeper | undefined;
   readonly #pieces: Iterator<Piece>;
@@ -70,13 +66,13 @@ export class RingTransfer {
     this.entry = entry;
     this.arrays = sections.flatMap(({ host }) => "bytes" in host ? [host.bytes] : []);
     const [array] = this.arrays;
-    this.isFresh = direction === "download" && this.arrays.length === 1 &&
+    const isFresh = direction === "download" && this.arrays.length === 1 &&
       array !== undefined && isUntouched(array);
-    if (this.isFresh && array !== undefined) askForHugePages(array);
+    if (isFresh && array !== undefined) askForHugePages(array);
     this.#byteLength = bytesOfSections(sections);
     this.#arrayBytes = bytesIn(this.arrays);
     const pieceBytes = pieceBytesFor(this.#byteLength, slotBytes);
-    const options = { direction, isFresh: this.isFresh, takesPadding, pieceBytes };
+    const options = { direction, isFresh, takesPadding, pieceBytes };
     this.#pieces = cutSections(sections, options);
   }
 
