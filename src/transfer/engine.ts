@@ -16,8 +16,8 @@ import type { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
 import type { FinishedCopies } from "./copy_queue.ts";
-import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
-import { movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
+import { PinnedRing, type Slot } from "./pinned_ring.ts";
+import { type LoadedSlot, movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import {
   DEFAULT_LIMITS,
   type EngineLimits,
@@ -457,7 +457,7 @@ export class TransferEngine implements MemoryCache {
    * Passes on the slots that the copy engine is done with, or never got; returns false for
    * undefined.
    */
-  #afterCopies(finished: FinishedCopies | undefined): boolean {
+  #afterCopies(finished: FinishedCopies<LoadedSlot> | undefined): boolean {
     if (finished === undefined) return false;
     const { done, error } = finished;
     for (const loaded of done) {

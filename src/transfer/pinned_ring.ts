@@ -5,8 +5,6 @@ import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
-import type { Piece } from "./pieces.ts";
-import type { RingTransfer } from "./ring_transfer.ts";
 import { FIRST_SLOTS, GROWTH, MAX_SLOTS, type RingLimits } from "./ways.ts";
 
 /** One page-locked slot. */
@@ -17,16 +15,6 @@ export interface Slot {
   readonly address: bigint;
   /** Passed when the copy engine is done with the slot. */
   readonly fence: Fence;
-}
-
-/** A slot on its way, with the piece it carries. */
-export interface LoadedSlot {
-  /** The slot. */
-  readonly slot: Slot;
-  /** The transfer it works for. */
-  readonly transfer: RingTransfer;
-  /** The part of the transfer that it carries. */
-  readonly piece: Piece;
 }
 
 /** Where a ring belongs. */

@@ -9,6 +9,7 @@ import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
 import { CopyQueue } from "./copy_queue.ts";
 import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
+import type { Slot } from "./pinned_ring.ts";
 import { pieceBytesFor, type RingLimits } from "./ways.ts";
 
 /** A request to move bytes between a device and the host. */
@@ -31,6 +32,16 @@ export function bytesOfSections(sections: readonly Pick<Section, "span">[]): num
   return sections.reduce((sum, { span }) => sum + span.byteLength, 0);
 }
 
+/** A slot on its way, with the piece it carries. */
+export interface LoadedSlot {
+  /** The slot. */
+  readonly slot: Slot;
+  /** The transfer it works for. */
+  readonly transfer: RingTransfer;
+  /** The part of the transfer that it carries. */
+  readonly piece: Piece;
+}
+
 /** A transfer through the ring, from its first piece to its last. */
 export class RingTransfer {
   readonly direction: Direction;
@@ -41,7 +52,7 @@ export class RingTransfer {
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays: readonly HostBytes[];
   /** Slots that the copy engine works on. */
-  readonly queue: CopyQueue = new CopyQueue(this);
+  readonly queue: CopyQueue<LoadedSlot> = new CopyQueue(() => this.stream);
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
   /** Keeps its arrays while lanes use them and the program runs. */
