@@ -65,16 +65,6 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     start: "export function askForHugePages(bytes: HostBytes): void {\n",
     instead: "if (1 as number) return;",
   },
-  extra: {
-    file: "src/lanes/copy_lanes.ts",
-    start: "callExtra(): Disposable {\n",
-    instead: "if (1 as number) return { [Symbol.dispose]: () => {} };",
-  },
-  looks: {
-    file: "src/lanes/copy_lanes.ts",
-    start: "lookForDone(seen: number): void {\n",
-    instead: "if (1 as number) return;",
-  },
   ahead: {
     file: "src/transfer/engine.ts",
     start: "get #hasEnoughOnTheWay(): boolean {\n",

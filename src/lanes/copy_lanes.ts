@@ -3,7 +3,7 @@
 
 import { findHost, FUTEX, hostLibrary, openHost, pageBytes, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { type LaneCounts, MAX_DONE_LOOKS, PART_SLOTS } from "../transfer/ways.ts";
+import { type LaneCounts, PART_SLOTS } from "../transfer/ways.ts";
 import { ArrayMaker } from "./array_maker.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type Executor, type LaneTask, LaneTasks, type TaskStatus } from "./lane_tasks.ts";
@@ -56,7 +56,7 @@ export class CopyLanes implements Executor {
     if (this.#isStarted || !this.hasLibrary) return;
     this.#isStarted = true;
     const { fields, runs } = this.tasks;
-    const { laneCount, freshLaneCount } = this.#counts;
+    const { laneCount, sharedLaneCount } = this.#counts;
     const job = {
       words: this.#words,
       address: this.#wordAddress(0),
@@ -70,7 +70,7 @@ export class CopyLanes implements Executor {
       cores: this.#cores,
       lane: 0,
       laneCount,
-      totalCount: Math.max(laneCount, freshLaneCount),
+      totalCount: Math.max(laneCount, sharedLaneCount),
     };
     try {
       startFirstLane(job, this.arrays.openPorts(laneCount));
@@ -101,7 +101,7 @@ export class CopyLanes implements Executor {
 
   /** Number of tasks that they work on at a time. */
   get handCount(): number {
-    const isExtra = Atomics.load(this.#words, CONTROL.fresh) > 0;
+    const isExtra = Atomics.load(this.#words, CONTROL.extra) > 0;
     return isExtra ? Atomics.load(this.#words, CONTROL.alive) : this.runningCount;
   }
 
@@ -117,9 +117,9 @@ export class CopyLanes implements Executor {
 
   /** Lets the extra lanes work, until the returned object is disposed. */
   callExtra(): Disposable {
-    Atomics.add(this.#words, CONTROL.fresh, 1);
-    this.#futexWake(CONTROL.fresh, EVERYONE);
-    return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.fresh, 1) };
+    Atomics.add(this.#words, CONTROL.extra, 1);
+    this.#futexWake(CONTROL.extra, EVERYONE);
+    return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.extra, 1) };
   }
 
   /** Queues a task for a free slot. */
@@ -150,25 +150,10 @@ export class CopyLanes implements Executor {
     this.#doNext({ firstSlot: this.partSlots[0] ?? 0 });
   }
 
-  /** Number of tasks that lanes have finished so far; it starts again from the lowest number. */
-  get doneCount(): number {
-    return Atomics.load(this.#words, CONTROL.done);
-  }
-
-  /**
-   * Looks for some microseconds whether lanes have finished more than `seen` tasks, without a trace: a
-   * look at all slots and events costs more than that, and leaves garbage.
-   */
-  lookForDone(seen: number): void {
-    const words = this.#words;
-    for (let look = 0; look < MAX_DONE_LOOKS; look++) {
-      if (Atomics.load(words, CONTROL.done) !== seen) return;
-    }
-  }
-
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
   waitSync(milliseconds: number): void {
-    Atomics.wait(this.#words, CONTROL.done, this.doneCount, milliseconds);
+    const words = this.#words;
+    Atomics.wait(words, CONTROL.done, Atomics.load(words, CONTROL.done), milliseconds);
   }
 
   /** Ends the lanes; none of them may have work. */

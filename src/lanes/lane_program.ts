@@ -30,8 +30,8 @@ export const CONTROL = {
   signal: 5,
   /** Number of lanes that sleep and were not woken. */
   sleepers: 6,
-  /** Number of transfers that fill fresh memory: while there are any, the extra lanes work too. */
-  fresh: 7,
+  /** Not 0 while the extra lanes are to work, too. */
+  extra: 7,
   /** Number of new arrays that were asked for so far. */
   arraysAsked: 8,
   /** Number of them that a lane has begun. */
@@ -116,7 +116,7 @@ export interface LaneJob extends TaskMemory {
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
   /** Its number. */
   readonly lane: number;
-  /** Number of lanes that do ordinary work; the others are for fresh memory. */
+  /** Number of lanes that work for one device; the others are for several. */
   readonly laneCount: number;
   readonly totalCount: number;
 }
@@ -255,8 +255,8 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
   for (;;) {
     const seen = Atomics.load(words, CONTROL.signal);
     if (Atomics.load(words, CONTROL.stop) !== 0) break;
-    if (lane >= laneCount && Atomics.load(words, CONTROL.fresh) === 0) {
-      if (!sleep(CONTROL.fresh, 0)) await turn();
+    if (lane >= laneCount && Atomics.load(words, CONTROL.extra) === 0) {
+      if (!sleep(CONTROL.extra, 0)) await turn();
       continue;
     }
     const tail = Atomics.load(words, CONTROL.tail);

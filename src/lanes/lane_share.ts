@@ -8,7 +8,7 @@ import { CopyLanes } from "./copy_lanes.ts";
 import type { NearCores } from "./near_cores.ts";
 
 /** The needs of an engine for its lanes. */
-export interface LaneNeeds extends LaneCounts, Pick<EngineLimits, "slotCount" | "sharedLaneCount"> {
+export interface LaneNeeds extends LaneCounts, Pick<EngineLimits, "slotCount"> {
   /** The cores near the device; undefined where it makes no difference, or nobody knows. */
   readonly nearCores?: NearCores | undefined;
 }
@@ -21,7 +21,7 @@ interface LaneSet<U> {
   readonly places: (U | undefined)[];
   /** Number of those that have transfers under way. */
   activeCount: number;
-  /** Lets the lanes for fresh memory work, while several devices have transfers under way. */
+  /** Lets the extra lanes work, while several devices have transfers under way. */
   extra: Disposable | undefined;
 }
 
@@ -109,12 +109,12 @@ function noLanes(): DriverLanes<unknown> {
 }
 
 function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
-  const { nearCores, slotCount, laneCount, freshLaneCount, sharedLaneCount } = needs;
+  const { nearCores, slotCount, laneCount, sharedLaneCount } = needs;
   return {
     needs,
     lanes: new CopyLanes(placeCount * slotCount, {
       laneCount,
-      freshLaneCount: placeCount > 1 ? sharedLaneCount : freshLaneCount,
+      sharedLaneCount: placeCount > 1 ? sharedLaneCount : laneCount,
       cores: nearCores?.set,
     }),
     places: Array.from({ length: placeCount }, () => undefined),
@@ -125,6 +125,6 @@ function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
 
 function isEqual(one: LaneNeeds, other: LaneNeeds): boolean {
   return one.slotCount === other.slotCount && one.laneCount === other.laneCount &&
-    one.freshLaneCount === other.freshLaneCount && one.sharedLaneCount === other.sharedLaneCount &&
+    one.sharedLaneCount === other.sharedLaneCount &&
     one.nearCores?.node === other.nearCores?.node;
 }

@@ -1,31 +1,37 @@
 // The slots of one transfer that the copy engine works on, oldest first.
 
-import { queueCopies } from "../copies/copy_many.ts";
-import type { LoadedSlot } from "./pinned_ring.ts";
-import type { RingTransfer } from "./ring_transfer.ts";
+import { type CopyStream, queueCopies } from "../copies/copy_many.ts";
+import type { Piece } from "./pieces.ts";
+import type { Slot } from "./pinned_ring.ts";
+
+/** A slot, and the piece that it carries. */
+interface QueuedSlot {
+  readonly slot: Slot;
+  readonly piece: Piece;
+}
 
 /** Slots that were taken back, and the error when their copies failed. */
-export interface FinishedCopies {
+export interface FinishedCopies<S> {
   /** The slots, oldest first. */
-  readonly done: readonly LoadedSlot[];
+  readonly done: readonly S[];
   /** Error that the driver reported, if any. */
   readonly error?: unknown;
 }
 
 /** The copies of one transfer. */
-export class CopyQueue {
-  readonly #transfer: RingTransfer;
+export class CopyQueue<S extends QueuedSlot> {
+  readonly #stream: () => CopyStream | undefined;
   /** Slots with copies in the stream; the fence of each stands behind them. */
-  readonly #queued: LoadedSlot[] = [];
+  readonly #queued: S[] = [];
 
-  /** Starts empty. */
-  constructor(transfer: RingTransfer) {
-    this.#transfer = transfer;
+  /** Starts empty, for a stream that is there before the first copy. */
+  constructor(stream: () => CopyStream | undefined) {
+    this.#stream = stream;
   }
 
   /** Queues the copies of a slot; returns it when they could not be queued. */
-  push(loaded: LoadedSlot): FinishedCopies | undefined {
-    const { stream } = this.#transfer;
+  push(loaded: S): FinishedCopies<S> | undefined {
+    const stream = this.#stream();
     const { slot, piece } = loaded;
     if (stream === undefined) return undefined;
     try {
@@ -40,7 +46,7 @@ export class CopyQueue {
   }
 
   /** Takes back the slots whose copies are over; returns undefined when none are. */
-  poll(): FinishedCopies | undefined {
+  poll(): FinishedCopies<S> | undefined {
     let count = 0;
     try {
       while (this.#queued[count]?.slot.fence.poll() === true) count++;
@@ -56,7 +62,7 @@ export class CopyQueue {
    * done.
    */
   #waitForAll(): void {
-    const { stream } = this.#transfer;
+    const stream = this.#stream();
     stream?.context.driver.status("cuStreamSynchronize", stream.handle);
   }
 }

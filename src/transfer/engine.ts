@@ -16,8 +16,8 @@ import type { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
 import type { FinishedCopies } from "./copy_queue.ts";
-import { type LoadedSlot, PinnedRing, type Slot } from "./pinned_ring.ts";
-import { movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
+import { PinnedRing, type Slot } from "./pinned_ring.ts";
+import { type LoadedSlot, movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import {
   DEFAULT_LIMITS,
   type EngineLimits,
@@ -83,10 +83,10 @@ export class TransferEngine implements MemoryCache {
     const nearCores = findNearCores(() => busIdOf(driver, deviceHandle), { fewest, system });
     this.#context = context;
     this.limits = nearCores === undefined ? limits : limitsOnCores(limits, nearCores.count);
-    const { slotCount, freshLaneCount } = this.limits;
+    const { slotCount, sharedLaneCount } = this.limits;
     this.#share = new LaneShare(driver, this, { ...this.limits, nearCores });
     // Half of the slots stay for callers that block: they give no turn, in which threads come back.
-    this.#lent = new LentThreads(this.lanes.tasks, Math.min(freshLaneCount, slotCount >> 1));
+    this.#lent = new LentThreads(this.lanes.tasks, Math.min(sharedLaneCount, slotCount >> 1));
     const { firstSlot: firstIndex } = this.#share;
     this.#ring = new PinnedRing(context, this.limits, { firstIndex, node: nearCores?.node });
     context.ledger.caches.add(this).add(this.lanes.arrays);
@@ -186,14 +186,12 @@ export class TransferEngine implements MemoryCache {
    * them would wait while another has its time of a turn.
    */
   advance({ canLend }: { readonly canLend: boolean }): boolean {
-    const seen = this.lanes.doneCount;
     const moved = this.#pump(canLend);
     if (canLend && this.#share.active.size > 1) {
       for (const other of this.#share.active) if (other !== this) other.#pump(canLend);
     }
     if (moved) return true;
     if (NAP_MILLISECONDS > 0) this.lanes.waitSync(NAP_MILLISECONDS);
-    else this.lanes.lookForDone(seen);
     return false;
   }
 
@@ -245,7 +243,6 @@ export class TransferEngine implements MemoryCache {
   #end(transfer: RingTransfer): void {
     this.#running.delete(transfer);
     this.#turns = [...this.#running];
-    transfer.extra?.[Symbol.dispose]();
     if (transfer.stream !== undefined) TransferStreams.of(this.#context).put(transfer.stream);
     this.#admit();
     this.#letGo(transfer);
@@ -290,7 +287,6 @@ export class TransferEngine implements MemoryCache {
       this.#waiting.delete(transfer);
       try {
         transfer.stream = TransferStreams.of(this.#context).take();
-        if (transfer.isFresh) transfer.extra = this.lanes.callExtra();
         this.#running.add(transfer);
         this.#turns = [...this.#running];
         transfer.entry?.hold(transfer.stream.handle);
@@ -461,7 +457,7 @@ export class TransferEngine implements MemoryCache {
    * Passes on the slots that the copy engine is done with, or never got; returns false for
    * undefined.
    */
-  #afterCopies(finished: FinishedCopies | undefined): boolean {
+  #afterCopies(finished: FinishedCopies<LoadedSlot> | undefined): boolean {
     if (finished === undefined) return false;
     const { done, error } = finished;
     for (const loaded of done) {

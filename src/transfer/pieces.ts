@@ -3,14 +3,13 @@
 // side and the slot, and a list of copies between the slot and the device.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import { pageBytes } from "../../ffi/host.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { ByteCopy } from "../copies/copy_many.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import type { LaneTask } from "../lanes/lane_tasks.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { visibleText } from "../words/format.ts";
-import { MAX_COPIES, MAX_RUNS, PACK_ALIGNMENT_BYTES, PIECES_WANTED } from "./ways.ts";
+import { MAX_COPIES, MAX_RUNS, PACK_ALIGNMENT_BYTES } from "./ways.ts";
 
 /** Direction of a transfer. */
 export type Direction = "upload" | "download";
@@ -127,16 +126,10 @@ export function* cutSections(
   if (load !== undefined) yield load;
 }
 
-/**
- * Memory is cut where its pages begin: V8's large arrays begin 16 bytes behind that, and copies of bytes
- * that lie across lines of the cache brought an eighth less to two devices. That makes one more piece, so
- * there are to be many. Fresh memory is cut where large pages begin, so that no two lanes clear the same one.
- */
-function firstBytes({ host, rows, span }: Section, { isFresh, pieceBytes }: CutOptions): number {
-  if (!("address" in host) || !isOneRun(rows)) return pieceBytes;
-  if (isFresh !== true && span.byteLength <= PIECES_WANTED * pieceBytes) return pieceBytes;
-  const step = isFresh === true ? pieceBytes : Math.min(pieceBytes, pageBytes());
-  return pieceBytes - Number(host.address % BigInt(step));
+/** Fresh memory is cut where large pages begin, so that no two lanes clear the same one. */
+function firstBytes({ host, rows }: Section, { isFresh, pieceBytes }: CutOptions): number {
+  if (isFresh !== true || !("address" in host) || !isOneRun(rows)) return pieceBytes;
+  return pieceBytes - Number(host.address % BigInt(pieceBytes));
 }
 
 /** A run between the host's side and a slot. */

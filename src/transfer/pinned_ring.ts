@@ -5,8 +5,6 @@ import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { Fence } from "../order/fence.ts";
 import { HugePinnedMemory } from "./huge_pinned_memory.ts";
-import type { Piece } from "./pieces.ts";
-import type { RingTransfer } from "./ring_transfer.ts";
 import { FIRST_SLOTS, GROWTH, MAX_SLOTS, type RingLimits } from "./ways.ts";
 
 /** One page-locked slot. */
@@ -19,17 +17,7 @@ export interface Slot {
   readonly fence: Fence;
 }
 
-/** A slot on its way, with the piece it carries. */
-export interface LoadedSlot {
-  /** The slot. */
-  readonly slot: Slot;
-  /** The transfer it works for. */
-  readonly transfer: RingTransfer;
-  /** The part of the transfer that it carries. */
-  readonly piece: Piece;
-}
-
-/** Place of a ring among those of other devices. */
+/** Where a ring belongs. */
 export interface RingPlace {
   /** Number of its first slot, by which its lanes know it; 0 when left out. */
   readonly firstIndex?: number;

@@ -9,6 +9,7 @@ import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
 import { CopyQueue } from "./copy_queue.ts";
 import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
+import type { Slot } from "./pinned_ring.ts";
 import { pieceBytesFor, type RingLimits } from "./ways.ts";
 
 /** A request to move bytes between a device and the host. */
@@ -31,6 +32,16 @@ export function bytesOfSections(sections: readonly Pick<Section, "span">[]): num
   return sections.reduce((sum, { span }) => sum + span.byteLength, 0);
 }
 
+/** A slot on its way, with the piece it carries. */
+export interface LoadedSlot {
+  /** The slot. */
+  readonly slot: Slot;
+  /** The transfer it works for. */
+  readonly transfer: RingTransfer;
+  /** The part of the transfer that it carries. */
+  readonly piece: Piece;
+}
+
 /** A transfer through the ring, from its first piece to its last. */
 export class RingTransfer {
   readonly direction: Direction;
@@ -40,14 +51,10 @@ export class RingTransfer {
   readonly entry: Fence | undefined;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays: readonly HostBytes[];
-  /** Whether nothing has touched the host's memory yet, so that its pages are not there. */
-  readonly isFresh: boolean;
   /** Slots that the copy engine works on. */
-  readonly queue: CopyQueue = new CopyQueue(this);
+  readonly queue: CopyQueue<LoadedSlot> = new CopyQueue(() => this.stream);
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
-  /** Lets the lanes for fresh memory work meanwhile, when it has fresh memory. */
-  extra: Disposable | undefined;
   /** Keeps its arrays while lanes use them and the program runs. */
   keeper: MemoryKeeper | undefined;
   readonly #pieces: Iterator<Piece>;
@@ -70,13 +77,13 @@ export class RingTransfer {
     this.entry = entry;
     this.arrays = sections.flatMap(({ host }) => "bytes" in host ? [host.bytes] : []);
     const [array] = this.arrays;
-    this.isFresh = direction === "download" && this.arrays.length === 1 &&
+    const isFresh = direction === "download" && this.arrays.length === 1 &&
       array !== undefined && isUntouched(array);
-    if (this.isFresh && array !== undefined) askForHugePages(array);
+    if (isFresh && array !== undefined) askForHugePages(array);
     this.#byteLength = bytesOfSections(sections);
     this.#arrayBytes = bytesIn(this.arrays);
     const pieceBytes = pieceBytesFor(this.#byteLength, slotBytes);
-    const options = { direction, isFresh: this.isFresh, takesPadding, pieceBytes };
+    const options = { direction, isFresh, takesPadding, pieceBytes };
     this.#pieces = cutSections(sections, options);
   }
 

@@ -20,8 +20,6 @@ const CALL_MILLISECONDS = 0.01;
 const MAX_LANES = 10;
 const CORES = navigator.hardwareConcurrency;
 const SPARE_CORES = Math.max(1, CORES - 1);
-/** Lanes on all cores would delay the threads that wait for the GPU and keep arrays. */
-const FRESH_CORES = Math.max(Math.min(MAX_LANES, SPARE_CORES), CORES - 2);
 
 // The event loop.
 
@@ -58,14 +56,13 @@ const FEW_LANES_RING_BYTES = 8 * MIN_RING_BYTES;
 /** Nothing smaller waits for lanes that sleep, which takes a quarter millisecond (bench:transfer). */
 export const MIN_WAKING_BYTES: number = 2 * MIN_RING_BYTES;
 /** Pieces of a transfer: more start the copy engine earlier, fewer cost fewer calls (bench:transfer). */
-export const PIECES_WANTED = 12;
+const PIECES_WANTED = 12;
 /** Transfers that share a ring or a file at a time; more would evict each other from the caches (bench:both). */
 export const MAX_AT_ONCE = 4;
 
 // Threads.
 
-/** Lanes for memory without pages, and for several devices at once (bench:links). */
-const MAX_FRESH_LANES = 15;
+/** Lanes for several devices at once (bench:links). */
 const MAX_SHARED_LANES = 24;
 /** With fewer lanes the ring never beats the driver; with so many it does at all sizes (bench:transfer). */
 export const MIN_LANES = 3;
@@ -74,8 +71,6 @@ export const MANY_LANES = 7;
 export const PATIENCE_MILLISECONDS: number = CORES > MANY_LANES ? 2 : 0;
 /** Time for which a caller that finds nothing to do sleeps, where cores are few. */
 export const NAP_MILLISECONDS: number = CORES > MANY_LANES ? 0 : 0.05;
-/** Looks for the end of a task before events are looked at again: 3 microseconds (bench:transfer). */
-export const MAX_DONE_LOOKS = 500;
 /** Time for which a lane sleeps at a stretch; in between it ends if its program has ended. */
 export const LANE_NAP_SECONDS = 2;
 /** Time after which lanes that do not run never will. */
@@ -161,13 +156,10 @@ export const LOCK_MILLISECONDS = 10;
 
 /** Numbers of lanes. */
 export interface LaneCounts {
-  /** Lanes for memory and files that have their pages; each is a thread. */
+  /** Lanes for one device; each is a thread. */
   readonly laneCount: number;
-  /**
-   * Lanes that there are: those beyond the others work for fresh memory, whose pages the system clears
-   * while lanes fill them, and for several devices at once.
-   */
-  readonly freshLaneCount: number;
+  /** Lanes that there are where a driver has several devices: the others work while several move bytes. */
+  readonly sharedLaneCount: number;
 }
 
 /** Limits of a ring's size. */
@@ -180,8 +172,6 @@ export interface RingLimits {
 
 /** Limits of an engine's size and thresholds of its ways. */
 export interface EngineLimits extends RingLimits, LaneCounts {
-  /** Lanes that there are where a driver has several devices. */
-  readonly sharedLaneCount: number;
   /** Size below which no transfer goes through the ring. */
   readonly minRingBytes: number;
   /** Most bytes that an awaited transfer moves in the call, without a turn of the event loop. */
@@ -201,7 +191,6 @@ export const DEFAULT_LIMITS: EngineLimits = {
   slotBytes: SLOT_BYTES,
   slotCount: MAX_SLOTS,
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
-  freshLaneCount: Math.min(MAX_FRESH_LANES, FRESH_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),
   minRingBytes: MIN_RING_BYTES,
   atOnceBytes: MAX_CALL_BYTES,
@@ -216,7 +205,7 @@ export interface TransferTuning {
   readonly ringSize?: ByteSize | undefined;
   /**
    * Largest number of threads that fill and drain it. By default one less than the cores, at most
-   * 10; at most 15 for memory that was never touched; at most 24 where there are several GPUs, which
+   * 10; at most 24 where there are several GPUs, which
    * share them.
    */
   readonly laneCount?: number | undefined;
@@ -247,7 +236,6 @@ export function limitsOf(tuning: TransferTuning): EngineLimits {
     ...DEFAULT_LIMITS,
     slotCount: ringSize === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringSize),
     laneCount,
-    freshLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.freshLaneCount,
     sharedLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.sharedLaneCount,
     ringFromBytes: ringFromSize === undefined
       ? undefined
@@ -260,7 +248,6 @@ export function limitsOnCores(limits: EngineLimits, coreCount: number): EngineLi
   return {
     ...limits,
     laneCount: Math.min(limits.laneCount, coreCount),
-    freshLaneCount: Math.min(limits.freshLaneCount, coreCount),
     sharedLaneCount: Math.min(limits.sharedLaneCount, coreCount),
   };
 }

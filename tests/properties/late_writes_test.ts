@@ -20,7 +20,6 @@ const LIMITS = {
   ...TINY_LIMITS,
   slotCount: 16,
   laneCount: 7,
-  freshLaneCount: 7,
   sharedLaneCount: 7,
   ringFromBytes: 4096,
 };

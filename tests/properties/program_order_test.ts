@@ -22,7 +22,7 @@ const LIMITS = {
   slotBytes: 512,
   slotCount: 10,
   laneCount: 7,
-  freshLaneCount: 7,
+  sharedLaneCount: 7,
   ringFromBytes: 999,
   minRingBytes: 1000,
   maxCallBytes: 400,

@@ -22,7 +22,7 @@ const LIMITS = {
   slotBytes: 512,
   slotCount: 8,
   laneCount: 3,
-  freshLaneCount: 3,
+  sharedLaneCount: 3,
   ringFromBytes: 256,
   minRingBytes: 256,
   maxCallBytes: 400,

@@ -37,7 +37,6 @@ export async function withDevices(
 export const SMALL_SLOTS: EngineLimits = {
   ...TINY_LIMITS,
   laneCount: 3,
-  freshLaneCount: 3,
   sharedLaneCount: 3,
   ringFromBytes: 4096,
 };

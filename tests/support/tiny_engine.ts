@@ -17,7 +17,6 @@ export const TINY_LIMITS: EngineLimits = {
   slotBytes: 4096,
   slotCount: 4,
   laneCount: 2,
-  freshLaneCount: 2,
   sharedLaneCount: 2,
   minRingBytes: 4096,
   atOnceBytes: 0,
@@ -41,7 +40,7 @@ export class TinyEngine implements Disposable {
   constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS, { hasLanes = true } = {}) {
     const needed = hasLanes ? 3 : 7;
     const laneCount = Math.max(limits.laneCount, needed);
-    const counts = { laneCount, freshLaneCount: laneCount, sharedLaneCount: laneCount };
+    const counts = { laneCount, sharedLaneCount: laneCount };
     this.#engine = adoptEngine(
       gpu.context,
       new TransferEngine(gpu.context, { ...limits, ...counts }),

@@ -16,7 +16,7 @@ const MIB = 2 ** 20;
 
 /** Lanes that a test ends. */
 class TestLanes implements Disposable {
-  readonly lanes = new CopyLanes(4, { laneCount: 3, freshLaneCount: 3 });
+  readonly lanes = new CopyLanes(4, { laneCount: 3, sharedLaneCount: 3 });
   readonly maker = this.lanes.arrays;
 
   constructor() {
@@ -183,7 +183,7 @@ Deno.test("ArrayMaker gives none once lanes end, and leaves nothing open", {
 });
 
 /** Enough lanes, also on a machine with few cores. */
-const LIMITS = { ...DEFAULT_LIMITS, laneCount: 7, freshLaneCount: 7, sharedLaneCount: 7 };
+const LIMITS = { ...DEFAULT_LIMITS, laneCount: 7, sharedLaneCount: 7 };
 
 Deno.test("downloads into new arrays of 0.5 to 32 MiB bring their bytes, whatever became of those before", () =>
   withDevice(async (gpu) => {

@@ -28,7 +28,7 @@ import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testOnLinux } from "../../support/test_unless.ts";
 
 const SLOT_COUNT = 3;
-const COUNTS = { laneCount: 1, freshLaneCount: 1 };
+const COUNTS = { laneCount: 1, sharedLaneCount: 1 };
 
 const WORKERS = ["lane", "calling thread", "lent thread"] as const;
 
@@ -154,7 +154,7 @@ testOnLinux(
 Deno.test("CopyLanes.rouse() leaves lanes that go back to sleep", {
   ignore: Deno.build.os !== "linux",
 }, async () => {
-  const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 8, freshLaneCount: 8 });
+  const lanes = new CopyLanes(SLOT_COUNT, { laneCount: 8, sharedLaneCount: 8 });
   lanes.start();
   while (lanes.runningCount < 8) await delay(5);
   for (let round = 0; round < 3; round++) {
@@ -302,6 +302,6 @@ Deno.test("runLane() leaves ordinary work to others in a lane for fresh memory",
       return -1n;
     },
   });
-  assertEquals(sleptOn, [BigInt(4 * CONTROL.fresh)]);
+  assertEquals(sleptOn, [BigInt(4 * CONTROL.extra)]);
   assertEquals([words[CONTROL.tail], started.length], [0, 0]);
 });

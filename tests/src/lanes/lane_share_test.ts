@@ -11,7 +11,7 @@ import { GROUP_SIZES, MAX_RANKS } from "../../support/group_scene.ts";
 import { deviceAt, SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
 import { testOnLinux } from "../../support/test_unless.ts";
 
-const NEEDS = { slotCount: 4, laneCount: 2, freshLaneCount: 3, sharedLaneCount: 3 };
+const NEEDS = { slotCount: 4, laneCount: 2, sharedLaneCount: 3 };
 
 /** Takes the shares of so many engines of one driver. */
 function sharesOf(count: number, needs = NEEDS) {
@@ -65,7 +65,7 @@ for (const count of GROUP_SIZES) {
         const before = threadCount();
         const engines = gpus.map(({ context }) => engineOf(context));
         await Promise.all(engines.map((engine) => engine.runLanes()));
-        assertEquals(threadCount() - before <= 2 * SMALL_SLOTS.freshLaneCount, true);
+        assertEquals(threadCount() - before <= 2 * SMALL_SLOTS.sharedLaneCount, true);
         const arrays = gpus.map((_, rank) => patternBytes(200_001, rank));
         const buffers = gpus.map((gpu) => gpu.alloc("uint8", 200_001));
         for (let round = 0; round < 5; round++) {

@@ -105,7 +105,7 @@ Deno.test("busIdOf() names a device's place on the bus, or nothing where the dri
 Deno.test("LaneShare gives devices of one node the same lanes, and counts transfers of all", () => {
   const driver = Driver.open(simulateDriver({ devices: 4 }));
   const cores = [0, 1].map((node) => ({ node, count: 2, set: setOf([2 * node, 2 * node + 1]) }));
-  const needs = { slotCount: 4, laneCount: 2, freshLaneCount: 2, sharedLaneCount: 2 };
+  const needs = { slotCount: 4, laneCount: 2, sharedLaneCount: 2 };
   const shares = [0, 1, 0, 1].map((node) =>
     new LaneShare(driver, {}, { ...needs, nearCores: cores[node] })
   );

@@ -22,7 +22,7 @@ const PIECES = Array.from({ length: PIECE_COUNT }, (_, index) => index);
 const MANY_LIMITS = { ...TINY_LIMITS, slotCount: 16 };
 
 /** Enough threads for some to be lent. */
-const LENDING_LIMITS = { ...MANY_LIMITS, laneCount: 7, freshLaneCount: 7 };
+const LENDING_LIMITS = { ...MANY_LIMITS, laneCount: 7, sharedLaneCount: 7 };
 
 /** The whole in parts, the last one first: their copies are several, and queued in one call of the driver's. */
 function inParts({ span, host, rows: { rowBytes } }: Section): Section[] {

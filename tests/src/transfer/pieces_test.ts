@@ -2,7 +2,7 @@
 // its place, however small the slots are; and as few copies as there can be.
 
 import { assert, assertEquals, assertLessOrEqual } from "@std/assert";
-import { openHost, pageBytes } from "../../../ffi/host.ts";
+import { openHost } from "../../../ffi/host.ts";
 import type { MemorySpan } from "../../../src/copies/copy.ts";
 import { LaneTasks } from "../../../src/lanes/lane_tasks.ts";
 import type { Allocation } from "../../../src/memory/allocation.ts";
@@ -19,7 +19,7 @@ import {
   type Section,
 } from "../../../src/transfer/pieces.ts";
 import { packRows, unpackRows } from "../../../src/transfer/row_transfer.ts";
-import { MAX_COPIES, MAX_RUNS, PIECES_WANTED } from "../../../src/transfer/ways.ts";
+import { MAX_COPIES, MAX_RUNS } from "../../../src/transfer/ways.ts";
 import { patternBytes } from "../../support/contents.ts";
 import { Random } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
@@ -160,7 +160,7 @@ for (const direction of ["upload", "download"] as const) {
 
   for (const isFresh of [false, true]) {
     const memory = isFresh ? "fresh memory" : "memory";
-    Deno.test(`cutSections() cuts an ${direction} of ${memory} of any size and place at pages`, () => {
+    Deno.test(`cutSections() cuts an ${direction} of ${memory} of any size and place`, () => {
       const random = new Random(direction.length + (isFresh ? 100 : 0));
       const whole = new Uint8Array(3 * 2 ** 20);
       for (let round = 0; round < 300; round++) {
@@ -169,8 +169,6 @@ for (const direction of ["upload", "download"] as const) {
         const byteLength = random.below(2) === 0 ? random.below(9000) : random.below(2 ** 21);
         const host = inMemory(whole.subarray(start, start + byteLength));
         const span = { allocation: first, address: DEVICE, byteLength };
-        const step = BigInt(isFresh ? pieceBytes : Math.min(pieceBytes, pageBytes()));
-        const isCutAtPages = isFresh || byteLength > PIECES_WANTED * pieceBytes;
         const sections = [{ span, host, rows: oneRow(byteLength) }];
         const pieces = [...cutSections(sections, { direction, isFresh, pieceBytes })];
         let done = 0;
@@ -180,11 +178,11 @@ for (const direction of ["upload", "download"] as const) {
           assertEquals(run?.outside, host.address + BigInt(done));
           const onDevice = direction === "upload" ? copy?.destination : copy?.source;
           assertEquals(onDevice, DEVICE + BigInt(done));
-          if (at > 0 && isCutAtPages) assertEquals((run?.outside ?? 1n) % step, 0n);
+          if (at > 0 && isFresh) assertEquals((run?.outside ?? 1n) % BigInt(pieceBytes), 0n);
           done += piece.byteLength;
         }
         assertEquals(done, byteLength);
-        if (!isCutAtPages) assertEquals(pieces.length, Math.ceil(byteLength / pieceBytes));
+        if (!isFresh) assertEquals(pieces.length, Math.ceil(byteLength / pieceBytes));
       }
     });
   }

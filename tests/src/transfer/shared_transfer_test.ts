@@ -28,7 +28,7 @@ class SharingScene implements Disposable {
   readonly #faulty = faultyDriver(simulateDriver());
   readonly setFault = this.#faulty.setFault;
   readonly gpu = CudaDevice.open(0, { driver: this.#faulty.driver });
-  readonly #lanes = new CopyLanes(0, { laneCount: 2, freshLaneCount: 2 });
+  readonly #lanes = new CopyLanes(0, { laneCount: 2, sharedLaneCount: 2 });
 
   /** Opens the device, and waits for its lanes unless the caller is to do all by itself. */
   static async open({ hasLanes = true } = {}): Promise<SharingScene> {

@@ -13,7 +13,7 @@ import { shareOf, testRandom } from "../../support/random.ts";
 const MANY_SLOTS = {
   ...SMALL_SLOTS,
   laneCount: 7,
-  freshLaneCount: 7,
+  sharedLaneCount: 7,
   slotCount: 128,
 };
 
