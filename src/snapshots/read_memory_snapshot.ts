@@ -12,13 +12,12 @@ import { SnapshotForm } from "./snapshot_form.ts";
 /** Bytes of a pickle that are read without a pause. */
 const STRETCH_BYTES = 2 ** 16;
 
-/** Starts of files that are known, and are no snapshots, as text of Windows. */
-const OTHER_FILES: readonly (readonly [start: RegExp, sort: string])[] = [
-  [/^\x1f\u2039/, "compressed by gzip, unpack it first"],
-  [/^PK\x03\x04/, "a zip archive, as torch.save() writes it"],
-  [/^\s*<(!|html)/i, "a web page"],
-  [/^version https:\/\/git-lfs/, "a pointer of Git LFS, run git lfs pull"],
-  [/^(?!\s*[[{])/, "neither a pickle of protocol 2 to 5 nor JSON"],
+/** Starts of files that are known, and are no snapshots. */
+const OTHER_FILES: readonly (readonly [start: string, sort: string])[] = [
+  ["\x1f", "compressed by gzip, unpack it first"],
+  ["PK\x03\x04", "a zip archive, as torch.save() writes it"],
+  ["<", "a web page"],
+  ["version https://git-lfs", "a pointer of Git LFS, run git lfs pull"],
 ];
 
 /**
@@ -66,9 +65,12 @@ async function parse(bytes: Uint8Array, pause: () => Promise<void>) {
     while (!reader.read(STRETCH_BYTES)) await pause();
     return { value: reader.value, count: reader.containerCount };
   }
-  const start = new TextDecoder("latin1").decode(bytes.subarray(0, 100)).replace(/^ï»¿/, "");
-  const other = OTHER_FILES.find(([pattern]) => pattern.test(start));
-  if (other !== undefined) throw new SyntaxError(`it is ${other[1]}`);
+  const start = new TextDecoder().decode(bytes.subarray(0, 100)).trimStart(); // without a BOM
+  const other = OTHER_FILES.find(([text]) => start.startsWith(text))?.[1];
+  if (other !== undefined) throw new SyntaxError(`it is ${other}`);
+  if (!/^[[{]/.test(start)) {
+    throw new SyntaxError("it is neither a pickle of protocol 2 to 5 nor JSON");
+  }
   requireShallow(bytes);
   return { value: JSON.parse(new TextDecoder().decode(bytes)), count: bytes.byteLength };
 }
