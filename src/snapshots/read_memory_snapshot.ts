@@ -1,9 +1,10 @@
 // readMemorySnapshot(): PyTorch's memory snapshots, from pickles or JSON.
 
 import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
+import { reasonOf } from "../disk/system_error.ts";
 import { readBytes } from "../disk/whole_file.ts";
 import { Pauses } from "../order/pauses.ts";
-import { messageOf, visibleText } from "../words/format.ts";
+import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { MemorySnapshot } from "./memory_snapshot.ts";
 import { PickleReader } from "./pickle_reader.ts";
@@ -52,9 +53,11 @@ export async function readMemorySnapshot(source: FilePath | Uint8Array): Promise
     const contents = await new SnapshotForm(count, pause).read(value);
     return new MemorySnapshot(new Parts({ name: isBytes ? "snapshot" : name, ...contents }));
   } catch (cause) {
-    const Kind = [SyntaxError, TypeError].find((each) => cause instanceof each);
+    const { NotFound, IsADirectory, PermissionDenied } = Deno.errors;
+    const Kind = [SyntaxError, TypeError, NotFound, IsADirectory, PermissionDenied]
+      .find((each) => cause instanceof each);
     if (Kind === undefined) throw cause;
-    throw new Kind(visibleText(`Cannot read ${name} as a memory snapshot: ${messageOf(cause)}`));
+    throw new Kind(visibleText(`Cannot read ${name} as a memory snapshot: ${reasonOf(cause)}`));
   }
 }
 
