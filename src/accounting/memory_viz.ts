@@ -23,52 +23,54 @@ const BEFORE = "allocated before the timeline";
 export function memoryVizOf(events: readonly PlacedEvent[]): Row {
   const traces: Row[][] = [[], []];
   const live = new Map<number, Row>();
-  const taken = new Set<number>();
+  const taken = new Set<unknown>();
   const marks: Row[] = [];
-  let [firstBytes, foreignBytes]: (number | undefined)[] = [undefined, 0];
-  const step = (action: string, block: Row, event: TimelineEvent) => {
-    const { device, address: addr, total_size: size, stream, frames } = block;
-    const time_us = Math.round(1e6 * event.timeSeconds);
-    traces[device as number]?.push({ action, addr, size, stream, time_us, frames });
-  };
+  /** Device memory from before that is still there. */
+  let olderBytes: number | undefined;
   for (const event of events) {
-    const { action, id, byteLength, deviceBytes } = event;
-    const isOnDevice = DEVICE_KINDS.has(event.kind);
+    const { action, id, name, byteLength, deviceBytes } = event;
+    const time_us = Math.round(1e6 * event.timeSeconds);
+    const device = DEVICE_KINDS.has(event.kind) ? 0 : 1;
+    const ownBytes = device === 0 ? byteLength : 0;
+    const known = live.get(id);
+    let address = Number(BigInt(event.address));
+    let steps: readonly string[] = [];
     if (action === "begin" || action === "end") {
-      const stage = action === "begin" ? "START" : "END";
-      marks.push({
-        stage,
-        name: event.name,
-        device: 0,
-        time_us: Math.round(1e6 * event.timeSeconds),
-      });
+      marks.push({ stage: action === "begin" ? "START" : "END", name, device: 0, time_us });
     } else if (action === "allocate") {
-      firstBytes ??= deviceBytes - (isOnDevice ? byteLength : 0);
-      let address = Number(BigInt(event.address));
+      olderBytes ??= deviceBytes - ownBytes;
       if (taken.has(address)) address = MADE_UP + id * 2 ** 20;
-      const block = blockOf(event, { device: isOnDevice ? 0 : 1, address });
-      taken.add(address);
-      live.set(id, block);
-      step("segment_alloc", block, event);
-      step("alloc", block, event);
+      steps = ["segment_alloc", "alloc"];
     } else if (action === "free") {
-      firstBytes ??= deviceBytes + (isOnDevice ? byteLength : 0);
-      const known = live.get(id);
-      const address = Number(BigInt(event.address));
-      const block = known ?? blockOf(event, { device: isOnDevice ? 0 : 1, address });
-      if (known === undefined && isOnDevice) foreignBytes = (foreignBytes ?? 0) + byteLength;
+      olderBytes = (olderBytes ?? deviceBytes + ownBytes) - (known === undefined ? ownBytes : 0);
+      steps = ["free_requested", "free_completed", "segment_free"];
+    }
+    if (steps.length === 0) continue;
+    const block = known ?? blockOf(event, { device, address });
+    const { address: addr, total_size: size, stream, frames } = block;
+    for (const action of steps) {
+      traces[device]?.push({ action, addr, size, stream, time_us, frames });
+    }
+    if (action === "allocate") {
+      live.set(id, block);
+      taken.add(addr);
+    } else {
       live.delete(id);
-      taken.delete(block["address"] as number);
-      for (const each of ["free_requested", "free_completed", "segment_free"]) {
-        step(each, block, event);
-      }
+      taken.delete(addr);
     }
   }
   const [first] = events;
-  const olderBytes = (firstBytes ?? first?.deviceBytes ?? 0) - (foreignBytes ?? 0);
-  if (olderBytes > 0 && first !== undefined) {
-    const older = { ...first, kind: "device", name: BEFORE, byteLength: olderBytes };
-    live.set(0, blockOf({ ...older, stack: [], cell: undefined }, { device: 0, address: MADE_UP }));
+  const byteLength = olderBytes ?? first?.deviceBytes ?? 0;
+  if (byteLength > 0 && first !== undefined) {
+    const older = {
+      ...first,
+      kind: "device",
+      name: BEFORE,
+      byteLength,
+      stack: [],
+      cell: undefined,
+    };
+    live.set(0, blockOf(older, { device: 0, address: MADE_UP }));
   }
   return {
     segments: [...live.values()],

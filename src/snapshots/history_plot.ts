@@ -145,19 +145,20 @@ function marksOf(
 ) {
   const marks: { readonly name: string; readonly x: number | undefined }[] = [];
   for (const [step, { action, byteLength }] of events.entries()) {
-    const name = `out of memory: ${formatBytes(byteLength)}`;
-    if (action === "oom") marks.push({ name, x: scale.xOfMoment(step + 1) });
+    if (action !== "oom" || marks.length === MAX_RULES) continue;
+    marks.push({ name: `out of memory: ${formatBytes(byteLength)}`, x: scale.xOfMoment(step + 1) });
   }
   let within = -Infinity;
   for (const { name, device: own, startSeconds, endSeconds = Infinity } of annotations) {
     if (own !== device || startSeconds === undefined || startSeconds < within) continue;
+    if (marks.length === MAX_RULES) break;
     within = endSeconds;
     marks.push({ name, x: scale.xOfTime(startSeconds) });
   }
   const rules: Partial<Shape>[] = [];
   const names: Partial<Annotations>[] = [];
   let free = 0;
-  for (const { name, x } of marks.slice(0, MAX_RULES)) {
+  for (const { name, x } of marks) {
     if (x === undefined) continue;
     const line = { color: RULE_COLOR, width: 1, dash: "dot" } as const;
     rules.push({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line });

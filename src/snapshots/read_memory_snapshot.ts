@@ -1,9 +1,10 @@
 // readMemorySnapshot(): PyTorch's memory snapshots, from pickles or JSON.
 
 import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
+import { reasonOf } from "../disk/system_error.ts";
 import { readBytes } from "../disk/whole_file.ts";
-import { Pauses } from "../order/waiting.ts";
-import { messageOf, visibleText } from "../words/format.ts";
+import { Pauses } from "../order/pauses.ts";
+import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { MemorySnapshot } from "./memory_snapshot.ts";
 import { PickleReader } from "./pickle_reader.ts";
@@ -12,13 +13,12 @@ import { SnapshotForm } from "./snapshot_form.ts";
 /** Bytes of a pickle that are read without a pause. */
 const STRETCH_BYTES = 2 ** 16;
 
-/** Starts of files that are known, and are no snapshots, as text of Windows. */
-const OTHER_FILES: readonly (readonly [start: RegExp, sort: string])[] = [
-  [/^\x1f\u2039/, "compressed by gzip, unpack it first"],
-  [/^PK\x03\x04/, "a zip archive, as torch.save() writes it"],
-  [/^\s*<(!|html)/i, "a web page"],
-  [/^version https:\/\/git-lfs/, "a pointer of Git LFS, run git lfs pull"],
-  [/^(?!\s*[[{])/, "neither a pickle of protocol 2 to 5 nor JSON"],
+/** Starts of files that are known, and are no snapshots. */
+const OTHER_FILES: readonly (readonly [start: string, sort: string])[] = [
+  ["\x1f", "compressed by gzip, unpack it first"],
+  ["PK\x03\x04", "a zip archive, as torch.save() writes it"],
+  ["<", "a web page"],
+  ["version https://git-lfs", "a pointer of Git LFS, run git lfs pull"],
 ];
 
 /**
@@ -53,9 +53,11 @@ export async function readMemorySnapshot(source: FilePath | Uint8Array): Promise
     const contents = await new SnapshotForm(count, pause).read(value);
     return new MemorySnapshot(new Parts({ name: isBytes ? "snapshot" : name, ...contents }));
   } catch (cause) {
-    const Kind = [SyntaxError, TypeError].find((each) => cause instanceof each);
+    const { NotFound, IsADirectory, PermissionDenied } = Deno.errors;
+    const Kind = [SyntaxError, TypeError, NotFound, IsADirectory, PermissionDenied]
+      .find((each) => cause instanceof each);
     if (Kind === undefined) throw cause;
-    throw new Kind(visibleText(`Cannot read ${name} as a memory snapshot: ${messageOf(cause)}`));
+    throw new Kind(visibleText(`Cannot read ${name} as a memory snapshot: ${reasonOf(cause)}`));
   }
 }
 
@@ -66,9 +68,12 @@ async function parse(bytes: Uint8Array, pause: () => Promise<void>) {
     while (!reader.read(STRETCH_BYTES)) await pause();
     return { value: reader.value, count: reader.containerCount };
   }
-  const start = new TextDecoder("latin1").decode(bytes.subarray(0, 100)).replace(/^ï»¿/, "");
-  const other = OTHER_FILES.find(([pattern]) => pattern.test(start));
-  if (other !== undefined) throw new SyntaxError(`it is ${other[1]}`);
+  const start = new TextDecoder().decode(bytes.subarray(0, 100)).trimStart(); // without a BOM
+  const other = OTHER_FILES.find(([text]) => start.startsWith(text))?.[1];
+  if (other !== undefined) throw new SyntaxError(`it is ${other}`);
+  if (!/^[[{]/.test(start)) {
+    throw new SyntaxError("it is neither a pickle of protocol 2 to 5 nor JSON");
+  }
   requireShallow(bytes);
   return { value: JSON.parse(new TextDecoder().decode(bytes)), count: bytes.byteLength };
 }

@@ -50,12 +50,11 @@ export function plotSegments(
       const start = left + block.address - segment.address;
       const usedKind = block.state === "pending" ? PENDING : told.get(block.stack) ?? OTHERS;
       const restKind = block.state === "free" ? "free" : ROUNDING;
-      const restBytes = block.byteLength - block.requestedBytes;
-      const pieces = [[usedKind, start, block.requestedBytes], [
-        restKind,
-        start + block.requestedBytes,
-        restBytes,
-      ]] as const;
+      const asked = block.requestedBytes;
+      const pieces = [
+        [usedKind, start, asked],
+        [restKind, start + asked, block.byteLength - asked],
+      ] as const;
       for (const [kind, start, byteLength] of pieces) {
         const isSmall = byteLength < MIN_SHARE * width;
         if (byteLength === 0 || isSmall && kind === ROUNDING) continue;
@@ -64,11 +63,8 @@ export function plotSegments(
         // Blocks that are too narrow to be seen are one bar, as far as they lie side by side.
         if (last?.row === row && start - (last.start ?? 0) - last.byteLength < MIN_SHARE * width) {
           const words = ["several small blocks", ...last.words.slice(-1)];
-          bars[bars.length - 1] = {
-            ...last,
-            byteLength: start + byteLength - (last.start ?? 0),
-            words,
-          };
+          const joinedBytes = start + byteLength - (last.start ?? 0);
+          bars[bars.length - 1] = { ...last, byteLength: joinedBytes, words };
         } else bars.push({ row, start, byteLength, words: wordsOf(block, segment) });
       }
     }
@@ -185,7 +181,7 @@ export function plotComparison(before: SnapshotFacts, after: SnapshotFacts): Fig
   const differenceOf = ([was = 0, is = 0]: readonly number[]) => is - was;
   const all = [...places.values()].sort((a, b) =>
     Math.abs(differenceOf(b.bytes)) - Math.abs(differenceOf(a.bytes)) ||
-    differenceOf(b.bytes.slice(0, 1)) - differenceOf(a.bytes.slice(0, 1))
+    (b.bytes[1] ?? 0) - (a.bytes[1] ?? 0)
   );
   const rows = all.slice(0, MAX_COMPARED);
   const [was, is] = [before, after].map(({ activeBytes }) => formatBytes(activeBytes));

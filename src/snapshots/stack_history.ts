@@ -136,9 +136,12 @@ function momentsOf(totals: readonly number[]): number[] {
   const chosen = new Set([0, totals.length - 1]);
   const length = Math.ceil(totals.length / STRETCH_COUNT);
   for (let start = 0; start < totals.length; start += length) {
-    const stretch = totals.slice(start, start + length);
-    const [lowest, highest] = [Math.min(...stretch), Math.max(...stretch)];
-    for (const extreme of [lowest, highest]) chosen.add(start + stretch.indexOf(extreme));
+    let [lowest, highest] = [start, start];
+    for (let at = start; at < Math.min(start + length, totals.length); at++) {
+      if ((totals[at] ?? 0) < (totals[lowest] ?? 0)) lowest = at;
+      if ((totals[at] ?? 0) > (totals[highest] ?? 0)) highest = at;
+    }
+    chosen.add(lowest).add(highest);
   }
   return [...chosen].sort((a, b) => a - b);
 }
