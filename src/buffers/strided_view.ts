@@ -14,7 +14,7 @@ import {
 import type { Context } from "../driver/context.ts";
 import { type ArrayOf, type DType, elementBytes, type ScalarOf } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
-import { type HostMemory, Moving } from "../memory/host_memory.ts";
+import { Moving } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
