@@ -409,33 +409,46 @@ export abstract class GpuBuffer<D extends DType = DType>
   }
 
   /**
-   * Copies the elements into `destination`, or into a new typed array (bfloat16 as Float32Array), and
-   * resolves with it. It shows the effects of all calls before this one, and of none after it.
+   * Copies the elements into a new typed array (bfloat16 as Float32Array). It shows the effects of all
+   * calls before this one, and of none after it.
+   *
+   * @throws CudaError when work on the buffer that was queued before has failed.
+   */
+  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
+  /**
+   * Copies the elements into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the buffer.
-   * @throws CudaError when work on the buffer that was queued before has failed.
    */
-  async download<T extends Uploadable<D> | undefined = undefined>(
-    destination?: T,
-    options: TransferChoice = {},
-  ): Promise<T extends undefined ? ArrayOf<D> : NoInfer<T>> {
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: TransferChoice,
+  ): Promise<T | ArrayOf<D>>;
+  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const host = hostDestination(this, destination, new Moving("download from", this));
     const pending = transfer(this.#task("download", host, options));
     if (pending !== undefined) await pending;
-    return host.result() as T extends undefined ? ArrayOf<D> : NoInfer<T>;
+    return host.result();
   }
 
+  /** Copies the elements into a new typed array and blocks until they are there. */
+  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
+  /** Copies the elements into `destination` and blocks until they are there. */
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
-  downloadSync<T extends Uploadable<D> | undefined = undefined>(
-    destination?: T,
-    options: StreamChoice = {},
-  ): T extends undefined ? ArrayOf<D> : NoInfer<T> {
+  downloadSync<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: StreamChoice,
+  ): T | ArrayOf<D>;
+  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const host = hostDestination(this, destination, new Moving("download from", this));
     transferSync(this.#task("download", host, options));
-    return host.result() as T extends undefined ? ArrayOf<D> : NoInfer<T>;
+    return host.result();
   }
 
   /**

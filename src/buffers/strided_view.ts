@@ -437,16 +437,32 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   }
 
   /**
-   * Copies the elements, in the order of the view, into `destination` or into a new typed array, through
-   * a contiguous buffer, and resolves with it.
+   * Copies the elements, in the order of the view, into a new typed array, through a contiguous
+   * buffer.
+   */
+  download(
+    destination?: undefined,
+    options?: TransferChoice,
+  ): Promise<ArrayOf<D>>;
+  /**
+   * Copies the elements, in the order of the view, into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
    */
-  async download<T extends Uploadable<D> | undefined = undefined>(
-    destination?: T,
+  download<T extends Uploadable<D>>(
+    destination: T,
+    options?: TransferChoice,
+  ): Promise<T>;
+  /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
+  download<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: TransferChoice,
+  ): Promise<T | ArrayOf<D>>;
+  async download(
+    destination?: HostMemory,
     options: TransferChoice = {},
-  ): Promise<T extends undefined ? ArrayOf<D> : NoInfer<T>> {
+  ): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
@@ -455,20 +471,40 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     using packed = this.contiguous({ stream });
     const { span } = packed;
     await transfer({ direction: "download", stream, span, host, onProgress, signal });
-    return host.result() as T extends undefined ? ArrayOf<D> : NoInfer<T>;
+    return host.result();
   }
 
-  /** Copies the elements and blocks until they are there; see {@link StridedView.download}. */
-  downloadSync<T extends Uploadable<D> | undefined = undefined>(
-    destination?: T,
+  /**
+   * Copies the elements, in the order of the view, into a new typed array and blocks until they are
+   * there.
+   */
+  downloadSync(
+    destination?: undefined,
+    options?: StreamChoice,
+  ): ArrayOf<D>;
+  /**
+   * Copies the elements into `destination` and blocks until they are there; see
+   * {@link StridedView.download}.
+   */
+  downloadSync<T extends Uploadable<D>>(
+    destination: T,
+    options?: StreamChoice,
+  ): T;
+  /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
+  downloadSync<T extends Uploadable<D>>(
+    destination: T | undefined,
+    options?: StreamChoice,
+  ): T | ArrayOf<D>;
+  downloadSync(
+    destination?: HostMemory,
     options: StreamChoice = {},
-  ): T extends undefined ? ArrayOf<D> : NoInfer<T> {
+  ): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
     const host = hostDestination(this, destination, new Moving("download from", this));
     using packed = this.contiguous({ stream });
     transferSync({ direction: "download", stream, span: packed.span, host });
-    return host.result() as T extends undefined ? ArrayOf<D> : NoInfer<T>;
+    return host.result();
   }
 
   /**

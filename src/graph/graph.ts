@@ -40,24 +40,21 @@ function borrowedOf({ named }: GraphMemoryUse): NamedMemory[] {
   return named.filter(({ block }) => block.kind === "imported");
 }
 
-/** Returns the memory that can shrink while a graph knows it. */
-function growableOf({ named }: GraphMemoryUse): NamedMemory[] {
-  return named.filter(({ block }) => block.kind === "virtual");
-}
-
 /**
  * Checks that memory is as large as it was at the recording: a graph does not know which parts it uses.
  *
- * @throws RangeError when it has shrunk.
+ * @throws RangeError when a growable buffer has shrunk.
  */
-function requireSizes(growable: readonly NamedMemory[], action: string): void {
-  for (const { block, byteLength } of growable) {
+function requireSizes(named: readonly NamedMemory[], action: string): void {
+  for (const { block, byteLength } of named) {
     if (block.byteLength >= byteLength) continue;
+    const sizes = `has shrunk to ${formatBytes(block.byteLength)}, and had ${
+      formatBytes(byteLength)
+    }`;
     throw new RangeError(
-      `Cannot ${action}: ${nameOf(block)} has shrunk to ${
-        formatBytes(block.byteLength)
-      }, and had ` +
-        `${formatBytes(byteLength)} when it was recorded; resize() or reserve() it first`,
+      `Cannot ${action}: ${
+        nameOf(block)
+      } ${sizes} when it was recorded; resize() or reserve() it first`,
     );
   }
 }
@@ -70,8 +67,6 @@ interface GraphState {
   memory: GraphMemoryUse;
   /** Memory that other owners lend, which the graph cannot keep. */
   borrowed: readonly NamedMemory[];
-  /** Memory that may have shrunk meanwhile. */
-  growable: readonly NamedMemory[];
   lastStream: CudaStream;
   /** The number of the last trim of graph memory before the last launch; undefined before the first. */
   trimCount?: number;
@@ -128,8 +123,7 @@ export class CudaGraph extends Owned {
     this.nodeCount = nodeCount;
     this.#stream = stream;
     const borrowed = borrowedOf(memory);
-    const growable = growableOf(memory);
-    const state: GraphState = { memory, borrowed, growable, lastStream: stream, launchCount: 0 };
+    const state: GraphState = { memory, borrowed, lastStream: stream, launchCount: 0 };
     this.#state = state;
     const graphMemories = Map.groupBy(memory.made, (block) => GraphMemory.of(block.context));
     for (const graphMemory of graphMemories.keys()) graphMemory.addGraph();
@@ -259,7 +253,6 @@ export class CudaGraph extends Owned {
     const former = state.memory.holds;
     state.memory = recorded.take();
     state.borrowed = borrowedOf(state.memory);
-    state.growable = growableOf(state.memory);
     former.dispose();
     return this;
   }
@@ -294,9 +287,9 @@ export class CudaGraph extends Owned {
   }
 
   #launchNow(stream: CudaStream): void {
-    const { uses, made, outputs } = this.#state.memory;
+    const { uses, made, outputs, named } = this.#state.memory;
     requireMemory(this.context, this.#state.borrowed, `launch ${this}`);
-    requireSizes(this.#state.growable, `launch ${this}`);
+    requireSizes(named, `launch ${this}`);
     for (const { usage, access } of uses) usage.order(stream, access);
     if (made.length === 0) this.#queue(stream);
     else {

@@ -2,32 +2,15 @@
 // descriptors of persisted memory. Its source is two classes, given to Deno as text, so it uses nothing
 // but what it is given.
 
-import { VERSION } from "../words/version.ts";
-import { type KeeperPlace, KeeperSystem, systemTask } from "./keeper_system.ts";
-import {
-  type AsleepFacts,
-  type KeeperAnswer,
-  type KeeperRequest,
-  type KeptFacts,
-  MOST_DESCRIPTORS,
-  type Opener,
-  PAGE_BYTES,
-  SLOT_BYTES,
-  SLOT_STATE,
-  type Taint,
+import { KEEPER_FACTS, type KeeperOrder, KeeperSystem, type KeeperTask } from "./keeper_system.ts";
+import type {
+  AsleepFacts,
+  KeeperAnswer,
+  KeeperRequest,
+  KeptFacts,
+  Opener,
+  Taint,
 } from "./keeper_words.ts";
-
-/** What the program is told. */
-interface KeeperTask {
-  readonly kit: string;
-  /** Seconds of holding nothing, with nobody connected, after which it ends. */
-  readonly idleSeconds: number;
-  readonly protocol: number;
-  readonly mostDescriptors: number;
-  readonly pageBytes: number;
-  readonly slotBytes: number;
-  readonly slotState: typeof SLOT_STATE;
-}
 
 /** Memory that is kept under a name. */
 interface Entry {
@@ -530,27 +513,12 @@ class Keeper {
   }
 }
 
-/** Where a keeper listens, and how long it waits for something to keep. */
-export interface KeeperOrder extends KeeperPlace {
-  readonly idleSeconds: number;
-  readonly protocol: number;
-}
-
 /** Returns the text of a keeper's program, for the standard input of a Deno. */
-export function keeperProgram({ idleSeconds, protocol, ...place }: KeeperOrder): string {
-  const task: KeeperTask = {
-    idleSeconds,
-    protocol,
-    kit: VERSION,
-    mostDescriptors: MOST_DESCRIPTORS,
-    pageBytes: PAGE_BYTES,
-    slotBytes: SLOT_BYTES,
-    slotState: SLOT_STATE,
-  };
-  const told = [systemTask(place), task].map((data) => JSON.stringify(data));
+export function keeperProgram(order: KeeperOrder): string {
+  const task: KeeperTask = { ...order, ...KEEPER_FACTS };
   // The call comes last: a text that was cut off does nothing.
   return `const System = ${textOf(KeeperSystem)};\nconst Keeper = ${textOf(Keeper)};\n` +
-    `await new Keeper(new System(${told[0]}), ${told[1]}).run();\n`;
+    `const task = ${JSON.stringify(task)};\nawait new Keeper(new System(task), task).run();\n`;
 }
 
 /** Returns the source of a class; a bundler that keeps names adds a static block, with a helper of its own. */

@@ -19,7 +19,14 @@ import {
   SOL_SOCKET,
   SYS_PIDFD_OPEN,
 } from "../../ffi/host.ts";
-import { MOST_DESCRIPTORS, MOST_MESSAGE_BYTES } from "./keeper_words.ts";
+import { VERSION } from "../words/version.ts";
+import {
+  MOST_DESCRIPTORS,
+  MOST_MESSAGE_BYTES,
+  PAGE_BYTES,
+  SLOT_BYTES,
+  SLOT_STATE,
+} from "./keeper_words.ts";
 
 /** Numbers of the system, for a program that imports nothing. */
 const NUMBERS = {
@@ -43,41 +50,40 @@ const NUMBERS = {
   SYS_PIDFD_OPEN: Number(SYS_PIDFD_OPEN),
 } as const;
 
-/** Where a keeper listens, and by which library. */
-export interface KeeperPlace {
+/** Where a keeper listens, and how long it waits for something to keep. */
+export interface KeeperOrder {
   /** Name or path of the C library. */
   readonly library: string;
   /** Folder of the socket and the lock. */
   readonly folder: string;
+  /** Seconds of holding nothing, with nobody connected, after which it ends. */
+  readonly idleSeconds: number;
+  readonly protocol: number;
 }
 
-/** What the keeper's side of the system is told. */
-interface SystemTask extends KeeperPlace {
-  readonly calls: Deno.ForeignLibraryInterface;
-  readonly numbers: typeof NUMBERS;
-  readonly mostDescriptors: number;
-  readonly mostMessageBytes: number;
-}
+/** What every keeper of this kit is told besides. */
+export const KEEPER_FACTS = {
+  calls: KEEPER_CALLS,
+  numbers: NUMBERS,
+  kit: VERSION,
+  mostDescriptors: MOST_DESCRIPTORS,
+  mostMessageBytes: MOST_MESSAGE_BYTES,
+  pageBytes: PAGE_BYTES,
+  slotBytes: SLOT_BYTES,
+  slotState: SLOT_STATE,
+} as const;
+
+/** What the program is told, as plain data. */
+export type KeeperTask = KeeperOrder & typeof KEEPER_FACTS;
 
 type Calls = Deno.DynamicLibrary<typeof KEEPER_CALLS>["symbols"];
-
-/** Returns what the keeper's side of the system is told, as plain data. */
-export function systemTask(place: KeeperPlace): SystemTask {
-  return {
-    ...place,
-    calls: KEEPER_CALLS,
-    numbers: NUMBERS,
-    mostDescriptors: MOST_DESCRIPTORS,
-    mostMessageBytes: MOST_MESSAGE_BYTES,
-  };
-}
 
 /**
  * The keeper's side of the system. Its functions are methods or have no name: a bundler that keeps names
  * would wrap others in a helper, which its text lacks.
  */
 export class KeeperSystem {
-  readonly #task: SystemTask;
+  readonly #task: KeeperTask;
   readonly #calls: Calls;
   #lock = -1;
   /** The listening socket. */
@@ -86,7 +92,7 @@ export class KeeperSystem {
   /** What the last message points to. */
   kept: readonly object[] = [];
 
-  constructor(task: SystemTask) {
+  constructor(task: KeeperTask) {
     this.#task = task;
     this.#calls = Deno.dlopen(task.library, task.calls).symbols as Calls;
     this.#calls.errnoLocation(); // binding it later would change errno

@@ -1,7 +1,6 @@
 // Opens persisted memory that the keeper holds, and brings back what sleeps in a file.
 
 import type { Context } from "../driver/context.ts";
-import { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import { takeOrReclaim } from "../memory/out_of_memory.ts";
 import { VirtualChunk } from "../memory/virtual_chunk.ts";
@@ -62,12 +61,8 @@ export async function openKept(
   const shown = show(takeApart(value, facts.name), { ...kept, value, wasThere: true });
   const { state, unfinishedBy } = shown.persistence;
   if (state === "dirty" && unfinishedBy !== undefined) {
-    warn(
-      `"${
-        visibleText(facts.name)
-      }" may be incomplete: process ${unfinishedBy} ended while it wrote; ` +
-        "pass { replace: true } to make it anew",
-    );
+    const words = `may be incomplete: process ${unfinishedBy} ended while it wrote`;
+    warn(`"${visibleText(facts.name)}" ${words}; pass { replace: true } to make it anew`);
   }
   return shown;
 }
@@ -144,10 +139,8 @@ function importChunk(
     if (!(cause instanceof CudaError)) throw cause;
     throw new PersistError(
       "gone",
-      `Cannot open "${
-        visibleText(name)
-      }": the driver refuses its memory (${cause.codeName}), as after a ` +
-        "reset of the GPU or a restart of its driver; forget() it, or pass { replace: true }",
+      `Cannot open "${visibleText(name)}": the driver refuses its memory (${cause.codeName}), as ` +
+        "after a reset of the GPU or a restart of its driver; forget() it, or pass { replace: true }",
       { cause },
     );
   }

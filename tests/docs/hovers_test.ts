@@ -26,7 +26,7 @@ const MISTAKES: readonly (readonly [line: string, ...words: string[]])[] = [
   ["await gpu.upload(new Uint8Array(4).buffer);", "bigints, booleans and bytes need { dtype }"],
   ["await gpu.upload('numbers');", "expected a typed array or numbers"],
   ["gpu.upload(new Float32Array(4), { lable: 'x' });", "Did you mean to write 'label'?"],
-  ["await x.download(new Float64Array(4));", 'to parameter of type \'Uploadable<"float32">'],
+  ["await x.download(new Float64Array(4));", "to parameter of type 'Uploadable<\"float32\">'"],
   [
     "x.copyFrom(gpu.zeros('int32', 4));",
     "Type '\"int32\"' is not assignable to type '\"float32\"'",
