@@ -1,6 +1,6 @@
 // Typed memory on the GPU: the buffer that most programs use for everything.
 
-import type { DType, ScalarOf } from "../dtype.ts";
+import type { DType, HostValue, ScalarOf } from "../dtype.ts";
 import { GraphAllocation } from "../graph/graph_allocation.ts";
 import { GraphMemoryResource, resourceFor } from "../graph/graph_memory_resource.ts";
 import { Allocation } from "../memory/allocation.ts";
@@ -12,7 +12,7 @@ import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions, GpuBuffer, type Uploadable } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 

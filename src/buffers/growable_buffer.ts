@@ -2,7 +2,7 @@
 // valid.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { type DType, elementBytes, type ScalarOf } from "../dtype.ts";
+import { type DType, elementBytes, type HostValue, type ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { canReach, type DeviceAccess } from "../memory/device_access.ts";
 import type { HostMemory } from "../memory/host_memory.ts";
@@ -28,7 +28,7 @@ import {
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import type { PlaceOptions } from "./place_options.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";

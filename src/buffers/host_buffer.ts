@@ -1,13 +1,13 @@
 // Buffers in memory that the CPU can access too, with a typed array over the memory itself.
 
-import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
+import { type BitsOf, type DType, type HostValue, type ScalarOf, viewBits } from "../dtype.ts";
 import { keepWith } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
 import { DisposedError } from "../words/errors.ts";
 import { comesFrom, type Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
 import { blockOf, type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 
 /** The parts of a buffer that the CPU can access. */

@@ -3,7 +3,7 @@
 import { nameOf } from "../accounting/ledger.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import { fileNameOf, type FilePath } from "../disk/file_path.ts";
-import type { DType, ScalarOf } from "../dtype.ts";
+import type { DType, HostValue, ScalarOf } from "../dtype.ts";
 import { LazyAllocation } from "../memory/lazy_allocation.ts";
 import { kindOf } from "../memory/resource_kind.ts";
 import { requireNoCapture } from "../order/capture.ts";
@@ -23,7 +23,7 @@ import {
   GpuBuffer,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 import { byteLengthOf, formatShape, requestedShape } from "./shape.ts";
 

@@ -2,7 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import { take32 } from "../driver/driver.ts";
-import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
+import type { BitsOf, DType, HostValue, ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { showToHost } from "../memory/host_bytes.ts";
 import { addressOf } from "../memory/host_memory.ts";
@@ -12,7 +12,7 @@ import { warn } from "../words/warning.ts";
 import type { BufferRequest } from "./buffer_request.ts";
 import { ALLOCATE_LIKE, type AsTypeOptions, type Uploadable } from "./gpu_buffer.ts";
 import { HostBuffer, type HostBufferFields, hostBytesOf } from "./host_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { writeElements } from "./set_elements.ts";
 import { byteLengthOf, requestedShape } from "./shape.ts";
 

@@ -1,7 +1,7 @@
 // Device memory with a page-locked mirror: write to the mirror, push, let the GPU work, pull, read.
 
 import { queueCopy } from "../copies/copy.ts";
-import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
+import type { BitsOf, DType, HostValue, ScalarOf } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { requireHostMemory, showToHost } from "../memory/host_bytes.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
@@ -21,7 +21,7 @@ import {
   streamFor,
   type Uploadable,
 } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { QueuedWork } from "./queued_work.ts";
 import { setElements } from "./set_elements.ts";
