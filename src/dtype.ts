@@ -173,15 +173,12 @@ export type ArrayOf<D extends DType> = D extends "bfloat16" | `float${4 | 6 | 8}
   ? Float32Array<ArrayBuffer>
   : BitsOf<D>;
 
-/** The types that typed arrays stand for. */
-type OwnArrayType = Exclude<DType, SmallFloat | "bool" | "complex64">;
-
 /** The element type that a typed array's class stands for. */
 export type DTypeOf<A extends HostArray> = A extends Uint8ClampedArray<ArrayBufferLike> ? "uint8"
   : A extends HostArray ? {
-      [D in OwnArrayType]: A[typeof Symbol.toStringTag] extends
-        BitArrays[D][typeof Symbol.toStringTag] ? D : never;
-    }[OwnArrayType]
+      [D in Extract<DType, `${"u" | ""}int${number}` | `float${number}`>]:
+        A[typeof Symbol.toStringTag] extends BitArrays[D][typeof Symbol.toStringTag] ? D : never;
+    }[Extract<DType, `${"u" | ""}int${number}` | `float${number}`>]
   : never;
 
 /**
@@ -193,6 +190,16 @@ export type ScalarOf<D extends DType> = {
   readonly [K in DType]: K extends "int64" | "uint64" ? bigint
     : K extends "complex64" ? { readonly re: number; readonly im: number }
     : number;
+}[D];
+
+/**
+ * A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool, a
+ * number or `{ re, im }` for complex64.
+ */
+export type HostValue<D extends DType = DType> = {
+  readonly [K in DType]: K extends "bool" ? number | boolean
+    : K extends "complex64" ? number | ScalarOf<K>
+    : ScalarOf<K>;
 }[D];
 
 /** Names of all element types. */
@@ -282,7 +289,7 @@ export function isNarrow(dtype: DType): boolean {
 /** Rounds floats to elements of a smaller type, once and to nearest even. */
 export function narrowed(dtype: DType, values: Float32Array<ArrayBufferLike>): HostArray {
   return isSmallFloat(dtype)
-    ? encoded(layoutOf(dtype), new Uint32Array(values.slice().buffer))
+    ? encoded(dtype, new Uint32Array(values.slice().buffer))
     : new Float16Array(values);
 }
 
@@ -290,7 +297,11 @@ function layoutOf(dtype: SmallFloat): FloatLayout {
   return DTYPES[dtype].layout as FloatLayout;
 }
 
-function encoded(layout: FloatLayout, words: Uint32Array<ArrayBuffer>) {
+function encoded(dtype: SmallFloat, words: Uint32Array<ArrayBuffer>) {
+  const layout = layoutOf(dtype);
+  if (words.length % packLength(dtype) !== 0) {
+    throw insideByte(dtype, `pack ${formatCount(words.length, "value")}`);
+  }
   const codes = encodeFloats(layout, words);
   return layout.bits < 8 ? packBits(codes, layout.bits) : codes;
 }
@@ -309,7 +320,7 @@ export function isSmallFloat(dtype: DType): dtype is SmallFloat {
 
 /** Rounds numbers to elements of a small float, once and to nearest even. */
 export function smallFloatsOf(dtype: SmallFloat, values: readonly number[]): HostArray {
-  return encoded(layoutOf(dtype), oddWords(Float64Array.from(values)));
+  return encoded(dtype, oddWords(Float64Array.from(values)));
 }
 
 /** Returns the values of elements that an array holds bit for bit: small floats as float32. */

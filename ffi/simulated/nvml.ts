@@ -2,7 +2,12 @@
 // hardware has. Values that are not modelled are not supported.
 
 import { NVML, type NvmlApi } from "../nvml.ts";
-import { nvmlClocksEventReasons, nvmlMigMode, nvmlReturn } from "../nvml_constants.ts";
+import {
+  nvmlClocksEventReasons,
+  nvmlEnableState,
+  nvmlMigMode,
+  nvmlReturn,
+} from "../nvml_constants.ts";
 import {
   nvmlMemory_v2_t,
   nvmlProcessInfo_v2_t,

@@ -6,6 +6,7 @@ import {
   type DType,
   elementBytes,
   type HostArray,
+  type HostValue,
   isSmallFloat,
   packLength,
   type ScalarOf,
@@ -15,7 +16,6 @@ import {
 } from "../dtype.ts";
 import { describeValue } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
-import type { HostValue } from "./host_values.ts";
 
 /** The range of whole numbers that a type holds; bigints where numbers are not exact. */
 interface IntegerRange {

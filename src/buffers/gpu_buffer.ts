@@ -19,6 +19,7 @@ import {
   type DType,
   DTYPE_NAMES,
   elementBytes,
+  type HostValue,
   insideByte,
   type ScalarOf,
 } from "../dtype.ts";
@@ -62,7 +63,6 @@ import { CONVERT, type NamedLayout, queueConversion } from "./conversion.ts";
 import { elementBitsOf, elementOf, elementsOf, otherType } from "./element.ts";
 import { readElement, writeElement } from "./element_access.ts";
 import { hostDestination, hostSource, patternBytes } from "./host_elements.ts";
-import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import {
   type BufferRequest,
@@ -547,7 +547,7 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Draws the elements as a picture, which a notebook shows: rows and columns of numbers in colours,
-   * or with 3 or 4 channels as the last axis. Of a large buffer at most 512 rows and columns are
+   * or with 3 or 4 channels as the last axis; of complex numbers the magnitudes. Of a large buffer at most 512 rows and columns are
    * copied to the host.
    *
    * @throws RangeError when a buffer of this shape is no picture.
@@ -681,8 +681,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * Queues converting the elements to another type on the GPU, into a new buffer of the same kind, and
    * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite,
    * or NaN or the largest number where the type lacks the first; NaN stays NaN where there is one. Of
-   * complex numbers the real part is converted. Conversion to whole numbers cuts off the fraction, and whole numbers keep their
-   * lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is true.
+   * complex numbers the real part is converted. Conversion to whole numbers cuts off the fraction, and
+   * whole numbers keep their lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is true.
    *
    * With `{ into }` the elements go into that buffer, which is returned.
    *

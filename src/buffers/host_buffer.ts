@@ -1,7 +1,7 @@
 // Buffers in memory that the CPU can access too, with a typed array over the memory itself.
 
 import type { LiveKind } from "../accounting/ledger.ts";
-import { type BitsOf, type DType, type ScalarOf, viewBits } from "../dtype.ts";
+import { type BitsOf, type DType, type HostValue, type ScalarOf, viewBits } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { keepWith, showToHost } from "../memory/host_bytes.ts";
 import { MOVED_AWAY } from "../memory/host_memory.ts";
@@ -9,7 +9,7 @@ import { DisposedError } from "../words/errors.ts";
 import { comesFrom, type Parts } from "../words/parts.ts";
 import { refuseIndices, textOf } from "./array_habits.ts";
 import { blockOf, type BufferFields, GpuBuffer, ownerOf, type Uploadable } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import type { BufferRequest } from "./place_options.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
 import { writeElements } from "./set_elements.ts";

@@ -1,20 +1,10 @@
 // Numbers in arrays, nested arrays and iterables, as the typed array that an upload takes.
 
-import { allocateBits, type DType, dtypeOf, type HostArray, type ScalarOf } from "../dtype.ts";
+import { allocateBits, type DType, dtypeOf, type HostArray, type HostValue } from "../dtype.ts";
 import { formatCount } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
 import { elementsOf } from "./element.ts";
 import type { Shape } from "./shape.ts";
-
-/**
- * A value that an element of `D` takes: a bigint for 64-bit integers, a boolean or a number for bool, a
- * number or `{ re, im }` for complex64.
- */
-export type HostValue<D extends DType = DType> = {
-  readonly [K in DType]: K extends "bool" ? number | boolean
-    : K extends "complex64" ? number | ScalarOf<K>
-    : ScalarOf<K>;
-}[D];
 
 /**
  * Numbers in an iterable; nested arrays, typed ones too, and other iterables give them a shape. Strings,

@@ -1,12 +1,13 @@
 // A buffer of two or three axes as a picture: some of its elements, with colours for numbers.
 
-import type { DType } from "../dtype.ts";
+import type { DType, HostArray } from "../dtype.ts";
 import { describeNumbers } from "../words/format.ts";
 import { listOf, NUMBER, oneOf, OptionSet } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COLOR_MAPS, colorAt, type ColorMap } from "./color_map.ts";
 import { encodePng } from "./png.ts";
 import { formatShape, type Shape } from "./shape.ts";
+import { magnitudesIn } from "./summary.ts";
 
 /** Options for {@link GpuBuffer.showImage}. */
 export interface ImageOptions {
@@ -98,8 +99,8 @@ export async function drawImage(
   const rows = thinned(rowCount, commonStep);
   const columns = thinned(columnCount, commonStep);
   const part = source.view.range(0, { step: rows.step }).range(1, { step: columns.step });
-  const read = await part.download() as ArrayLike<number | bigint>;
-  const values = Array.from(read, Number);
+  const read = magnitudesIn(source.dtype, await part.download() as HostArray);
+  const values = Array.from(read as ArrayLike<number | bigint>, Number);
   const scale = scaleOf(values, { colors, range, channelCount, dtype: source.dtype });
   const enlarged = Math.max(1, Math.floor(MIN_PIXELS / Math.max(rows.count, columns.count)));
   const pixels = Array.from({ length: rows.count * columns.count }, (_, at) => {

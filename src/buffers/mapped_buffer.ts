@@ -2,7 +2,7 @@
 
 import { CU_MEMHOSTALLOC } from "../../ffi/constants.ts";
 import { take32 } from "../driver/driver.ts";
-import type { BitsOf, DType, ScalarOf } from "../dtype.ts";
+import type { BitsOf, DType, HostValue, ScalarOf } from "../dtype.ts";
 import { addressOf } from "../memory/host_memory.ts";
 import type {
   MappedHostMemoryResource,
@@ -13,7 +13,7 @@ import { comesFrom } from "../words/parts.ts";
 import { warn } from "../words/warning.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
 import { hostBytesOf } from "./host_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { PinnedBuffer } from "./pinned_buffer.ts";
 import { PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import type { BUFFER_KIND } from "./retyped.ts";

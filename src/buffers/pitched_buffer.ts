@@ -1,7 +1,7 @@
 // Rows in device memory, padded so that each row starts at an address that the hardware reads fast.
 
 import type { MemorySpan } from "../copies/copy.ts";
-import { type DType, elementBytes } from "../dtype.ts";
+import { type DType, elementBytes, packLength } from "../dtype.ts";
 import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
@@ -77,6 +77,9 @@ export function allocatePitchedBuffer<D extends DType>(
     throw new RangeError(
       `Cannot allocate rows of [${shape.join(", ")}]: expected at least one row and one column`,
     );
+  }
+  if (packLength(dtype) > 1) {
+    throw new TypeError(`Cannot allocate rows of ${dtype}: it has several elements in a byte`);
   }
   const each = elementBytes(dtype);
   const rowCount = countOf(shape) / columns;

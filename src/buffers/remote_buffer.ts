@@ -1,9 +1,9 @@
 // Buffers whose elements the CPU reaches only by transfers.
 
-import type { DType, ScalarOf } from "../dtype.ts";
+import type { DType, HostValue, ScalarOf } from "../dtype.ts";
 import type { TransferChoice } from "../transfer/transfer_choice.ts";
 import { GpuBuffer, type Uploadable } from "./gpu_buffer.ts";
-import type { HostValue, HostValues } from "./host_values.ts";
+import type { HostValues } from "./host_values.ts";
 import { setElements } from "./set_elements.ts";
 
 /** Typed memory on the GPU: the base class of device, growable, staged and lazy memory. */

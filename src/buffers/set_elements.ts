@@ -2,7 +2,7 @@
 
 import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
-import { type DType, elementBytes, type HostArray } from "../dtype.ts";
+import { type DType, elementBytes, type HostArray, insideByte } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
 import { type HostMemory, isHostMemory, Moving } from "../memory/host_memory.ts";
 import { finishUses } from "../memory/in_order.ts";
@@ -81,6 +81,8 @@ function checkedSetting(
       `Cannot ${action} from ${describeNumber(offset)} on: it has ${length}, the source ${count}`,
     );
   }
+  const each = elementBytes(dtype);
+  if (offset * each % 1 !== 0 || count * each % 1 !== 0) throw insideByte(dtype, `${action}`);
   return { values, start: offset, end: offset + count };
 }
 
@@ -109,8 +111,8 @@ export function writeElements(buffer: HostSettable, setting: HostSetting): void 
   const length = end - start;
   const action = new Moving("set elements of", buffer);
   const { memory, convert = () => memory } = hostSource({ dtype, length }, values, action);
-  const { buffer: to, byteOffset, length: shownLength } = setting.array;
-  if (shownLength < buffer.length) throw new DisposedError(buffer.toString()); // by what gave values
+  const { buffer: to, byteOffset, byteLength: shownBytes } = setting.array;
+  if (shownBytes < buffer.length * each) throw new DisposedError(buffer.toString()); // by what gave values
   if (length === 0) return;
   const { allocation, address } = buffer.span;
   const stream = defaultStreamOf(buffer.context);

@@ -12,7 +12,14 @@ import {
   makeTensor,
 } from "../dlpack/dlpack_tensor.ts";
 import type { Context } from "../driver/context.ts";
-import { type ArrayOf, type DType, elementBytes, packLength, type ScalarOf } from "../dtype.ts";
+import {
+  type ArrayOf,
+  type DType,
+  elementBytes,
+  type HostValue,
+  packLength,
+  type ScalarOf,
+} from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
 import { type HostMemory, Moving } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
@@ -31,7 +38,6 @@ import { CONVERT, isConvertible } from "./conversion.ts";
 import { elementBitsOf, otherType } from "./element.ts";
 import type { AsTypeOptions, GpuBuffer, LikeOptions, Uploadable } from "./gpu_buffer.ts";
 import { hostDestination, hostSource } from "./host_elements.ts";
-import type { HostValue } from "./host_values.ts";
 import { type BufferImage, drawImage, IMAGE_OPTIONS, type ImageOptions } from "./image.ts";
 import type { Retyped } from "./retyped.ts";
 import {

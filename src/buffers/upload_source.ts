@@ -1,11 +1,18 @@
 // The contents of a new buffer: a typed array or bytes as they are, or plain numbers, packed.
 
-import { type DType, dtypeOf, elementBytes, type HostArray, mayHold } from "../dtype.ts";
+import {
+  type DType,
+  dtypeOf,
+  elementBytes,
+  type HostArray,
+  type HostValue,
+  mayHold,
+} from "../dtype.ts";
 import { bytesOf, type HostMemory, isHostMemory, looksLikeBuffer } from "../memory/host_memory.ts";
 import { describeValue } from "../words/format.ts";
 import { isIterable } from "../words/options.ts";
 import type { Uploadable } from "./gpu_buffer.ts";
-import { type HostValue, type HostValues, packValues } from "./host_values.ts";
+import { type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** An array to upload, with the type and shape of the buffer it needs. */

@@ -2,8 +2,7 @@
 // and only if reading them needs no waiting.
 
 import { scalarsIn } from "../buffers/element.ts";
-import type { HostValue } from "../buffers/host_values.ts";
-import { type DType, elementBytes, packLength } from "../dtype.ts";
+import { type DType, elementBytes, type HostValue, packLength } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
 import { defaultStreamOf } from "../order/stream.ts";

@@ -25,7 +25,7 @@ import { FLAG, OptionSet } from "../words/options.ts";
 import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
-import { pairedFor } from "./element_types.ts";
+import { layoutFor } from "./element_types.ts";
 import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
 import { MAX_AXES } from "./read_tensor.ts";
 import { type StructPlace, takePlace } from "./struct_memory.ts";
@@ -250,7 +250,7 @@ function writeStruct(
   struct: DLPlace & { versioned: boolean; flags: number; deleter: bigint },
 ): StructPlace {
   const { versioned, type, id, data, flags, deleter } = struct;
-  const { type: dtype, shape, strides } = pairedFor(source.dtype, source);
+  const { type: dtype, shape, strides } = layoutFor(source);
   const layout = versioned ? DLManagedTensorVersioned : DLManagedTensor;
   const ndim = shape.length;
   const place = takePlace(layout.byteLength + 16 * ndim);

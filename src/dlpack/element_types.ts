@@ -26,19 +26,24 @@ export function toDLDataType(dtype: DType): DLDataTypeFields {
   return { code: dlpackCode(dtype), bits: 8 * elementBytes(dtype), lanes: 1 };
 }
 
+/** An array's type and layout in DLPack's terms. */
+export interface DLLayout {
+  readonly type: DLDataTypeFields;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+}
+
 /**
- * Returns an element type and a shape for a library: two elements of 4 bits are one of PyTorch's
+ * Returns the type and the layout of an array for a library: two elements of 4 bits are one of PyTorch's
  * `float4_e2m1fn_x2`, which halves the last axis. With an odd last axis they are single elements.
  */
-export function pairedFor(
-  dtype: DType,
-  { shape, strides }: { readonly shape: readonly number[]; readonly strides: readonly number[] },
-) {
+export function layoutFor(
+  { dtype, shape, strides }: Pick<DLLayout, "shape" | "strides"> & { readonly dtype: DType },
+): DLLayout {
   const [type, last] = [toDLDataType(dtype), shape.at(-1)];
   if (type.bits !== 4 || last === undefined || last % 2 !== 0) return { type, shape, strides };
   const outer = strides.slice(0, -1).map((stride) => stride / 2);
-  const halved = [...shape.slice(0, -1), last / 2];
-  return { type: { ...type, lanes: 2 }, shape: halved, strides: [...outer, 1] };
+  return { type: { ...type, lanes: 2 }, shape: shape.with(-1, last / 2), strides: [...outer, 1] };
 }
 
 /** Finds the element type for one of DLPack's; undefined when the kit lacks it. */

@@ -27,7 +27,7 @@ export type { DeviceAttribute } from "../../ffi/constants.ts";
 export type { DeviceAllocator } from "../buffers/device_buffer.ts";
 export type { BuffersOf } from "../buffers/packed_buffers.ts";
 export type { ArraysOf } from "../buffers/many_arrays.ts";
-export type { HostValue } from "../buffers/host_values.ts";
+export type { HostValue } from "../dtype.ts";
 export { type DLPackOptions, DLPackTensor } from "../dlpack/dlpack_tensor.ts";
 export type { DLPackPointer, FromDLPackOptions } from "../interop/from_dlpack.ts";
 export type { ForeignStream, ForeignStreamOptions } from "../order/stream.ts";

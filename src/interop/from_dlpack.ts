@@ -11,7 +11,7 @@ import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
 import { handedOutBy } from "../dlpack/handed_out.ts";
 import { type ForeignTensor, readTensor } from "../dlpack/read_tensor.ts";
 import { Context } from "../driver/context.ts";
-import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { DTYPE, type DType, elementBytes, packLength } from "../dtype.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { type CudaStream, legacyStreamOf } from "../order/stream.ts";
@@ -81,11 +81,11 @@ export function bufferFromDLPack<D extends DType>(
     );
   }
   const layout = { ...tensor, shape: toShape(tensor.shape) };
-  if (!strided) requireContiguous(tensor);
+  if (!strided || packLength(tensor.dtype) > 1) requireContiguous(tensor);
   else checkLayout(layout, tensor.length, "an array");
   const buffer = adopt<D>(context, tensor, options);
   if (pointer instanceof DLPackTensor) pointer.release();
-  if (!strided) return buffer;
+  if (!strided || packLength(tensor.dtype) > 1) return buffer; // packed elements have no strides
   const { shape, strides, offset } = layout;
   return buffer.strided({ shape, strides, offset });
 }
@@ -98,7 +98,11 @@ function adopt<D extends DType>(
   const { address, length, isReadOnly, struct } = tensor;
   const dtype = tensor.dtype as D;
   const byteLength = length * elementBytes(dtype);
-  const layout = { dtype, shape: toShape(strided ? length : tensor.shape), isReadOnly };
+  const layout = {
+    dtype,
+    shape: toShape(strided && packLength(dtype) === 1 ? length : tensor.shape),
+    isReadOnly,
+  };
   const named = label === undefined ? layout : { ...layout, label };
   if (byteLength === 0) {
     const deallocate = () => endUse(tensor);

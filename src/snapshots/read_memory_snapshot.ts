@@ -3,7 +3,7 @@
 import { fileNameOf, type FilePath, pathOf } from "../disk/file_path.ts";
 import { reasonOf } from "../disk/system_error.ts";
 import { readBytes } from "../disk/whole_file.ts";
-import { Pauses } from "../order/pauses.ts";
+import { Pauses } from "../order/waiting.ts";
 import { visibleText } from "../words/format.ts";
 import { Parts } from "../words/parts.ts";
 import { MemorySnapshot } from "./memory_snapshot.ts";

@@ -63,6 +63,14 @@ export function refused(gpu: CudaDevice, x: DeviceBuffer<"float32">, y: AnyKind<
   const _number: number = x.at(0);
   // @ts-expect-error elements are on the GPU
   x[0] = 1;
+  // @ts-expect-error the name lacks its last letters
+  y.as("float8_e4m3");
+  // @ts-expect-error the bits of 8-bit floats are bytes
+  void y.as("float8_e5m2").upload(new Uint16Array(3));
+  // @ts-expect-error a complex number has two parts
+  y.as("complex64").fill({ re: 1 });
+  // @ts-expect-error the elements of a complex64 are no doubles
+  void y.as("complex64").upload(new Float64Array(2));
   // @ts-expect-error a shape has numbers
   gpu.zeros("float32", ["2"]);
 }
@@ -202,6 +210,15 @@ testOnDevice("Calls that make buffers have the element type of their source", as
   assertEquals(types, ["float32", "int64", "float16", "bfloat16", "uint8"]);
   infer<Float32Array<ArrayBuffer>>()(await bits.download());
   infer<Uint16Array<ArrayBuffer>>()(stack.use(gpu.pinned("bfloat16", 2)).array);
+  const eight = infer<DeviceBuffer<"float8_e4m3fn">>()(
+    stack.use(await gpu.upload(new Uint8Array(2), { dtype: "float8_e4m3fn" })),
+  );
+  infer<Float32Array<ArrayBuffer>>()(await eight.download());
+  infer<Uint8Array<ArrayBuffer>>()(await eight.download(new Uint8Array(2)));
+  infer<Uint8Array<ArrayBuffer>>()(stack.use(gpu.pinned("float4_e2m1fn", 2)).array);
+  const wave = infer<DeviceBuffer<"complex64">>()(stack.use(eight.astype("complex64")));
+  infer<Float32Array<ArrayBuffer>>()(await wave.download());
+  infer<{ readonly re: number; readonly im: number }>()(await wave.at(0));
 
   const packed = stack.use(await gpu.uploadAll([new Int8Array(2), new Float64Array(1)]));
   const [small, large] = packed.buffers;

@@ -170,6 +170,18 @@ testOnDevice("packed elements are viewed at whole bytes, and else refused by nam
     assertThrows(call, TypeError, "in strides: float4_e2m1fn has several elements in a byte");
   }
   await assertRejects(() => x.setAt(1, 2), TypeError, "it shares a byte with others");
+  assertThrows(() => gpu.pitched("float4_e2m1fn", [4, 6]), TypeError, "several elements in a byte");
+  using pinned = gpu.pinned("float4_e2m1fn", 8).set([1, 2, 3, 4], 2);
+  const outside: readonly (() => unknown)[] = [
+    () => pinned.set([1, 2], 1),
+    () => pinned.set([1], 2),
+    () => pinned.set(new Float32Array(3), 2),
+    () => x.fillPattern(new Float32Array(3)),
+  ];
+  for (const call of outside) assertThrows(call, RangeError, "inside a byte");
+  assertEquals([...await pinned.download()], [0, 0, 1, 2, 3, 4, 0, 0]);
+  using strided = gpu.fromDLPack(x.toDLPack(), { strided: true }) as never as typeof x;
+  assertEquals(strided.shape, [4, 6]);
   await assertRejects(
     () => gpu.upload(new Uint8Array(2), { dtype: "float6_e2m3fn" }),
     RangeError,
@@ -232,6 +244,7 @@ testOnDevice("complex64 holds pairs of floats, and its elements are { re, im }",
   assertEquals(flat.shape, [2]);
   using turned = x.transpose().contiguous();
   assertEquals(await turned.at(1), { re: 0, im: 0.5 });
+  assertEquals((await x.showImage()).range, [0.5, Math.hypot(7, 8)]);
   for (const value of ["1", { re: 1 }, { re: "1", im: 2 }, 1n, null]) {
     assertThrows(() => x.fill(value as never), TypeError, "such as { re: 1, im: -1 }");
   }

@@ -1,8 +1,9 @@
 // CuPy and PyTorch in this process, on the same arrays as TypeScript: by DLPack and by
 // __cuda_array_interface__, both ways, on any thread, and with memory that stays steady.
 
-import { assertEquals } from "@std/assert";
-import type { Python } from "../../../src/entries/python.ts";
+import { assertEquals, assertThrows } from "@std/assert";
+import { type DType, DTYPE_NAMES } from "../../../mod.ts";
+import { type Python, PythonError } from "../../../src/entries/python.ts";
 import { gpuPythonTestsWith } from "../../support/python_in_process.ts";
 import { checkSteady, freeBytes, withDevice } from "../../support/with_device.ts";
 
@@ -230,6 +231,34 @@ gpuPythonTestsWith("cupy", "torch")(
       }
       assertEquals([await x.at(0), await x.at(1)], [0, 110]);
       python.run("for name in ['x', 'c', 't']: globals().pop(name)");
+      assertEquals(python.arrayCount, 0);
+    }),
+);
+
+gpuPythonTestsWith("torch")(
+  "PyTorch has small floats and complex numbers as its own types, both ways",
+  (python) =>
+    withDevice(async (gpu) => {
+      python.run("import torch");
+      const types: readonly DType[] = DTYPE_NAMES.filter((name) => /_|complex/.test(name));
+      for (const dtype of types) {
+        using x = gpu.alloc<DType>(dtype, [2, 8]);
+        await x.as("uint8").upload(Uint8Array.from({ length: x.byteLength }, (_, at) => at * 5));
+        python.set("x", x);
+        if (dtype.startsWith("float6")) {
+          assertThrows(() => python.run("torch.from_dlpack(x)"), PythonError, "nsupported");
+        } else {
+          python.run("a = torch.from_dlpack(x)");
+          const isPair = dtype.startsWith("float4");
+          const shape = [`torch.${dtype}${isPair ? "_x2" : ""}`, [2, isPair ? 4 : 8]];
+          assertEquals(python.evaluate("[str(a.dtype), list(a.shape)]"), shape);
+          using back = python.buffer("a", { gpu });
+          assertEquals([back.dtype, back.shape, await back.equals(x)], [dtype, [2, 8], true]);
+        }
+        forget(python);
+      }
+      await gpu.synchronize();
+      gpu.context.sweep();
       assertEquals(python.arrayCount, 0);
     }),
 );
