@@ -57,7 +57,7 @@ async function measure({ json, driver, ordinal, isOfOne }: CliOptions): Promise<
 }
 
 async function comparePage(out: string, paths: readonly string[]): Promise<number> {
-  const cards = await Promise.all(paths.map(readCard));
+  const cards = await Array.fromAsync(paths, (path) => readCard(path));
   if (cards.length < 2) throw new UsageError("Cannot compare one report: name two files or more");
   await writePage(join(out, "machines.html"), () => compareMachines(cards));
   return 0;

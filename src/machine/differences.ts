@@ -45,9 +45,8 @@ function differenceOf(rows: readonly (MachineRow | undefined)[]): { rank: number
   if (low === undefined || high === undefined || high.value === 0) return { rank: 0, words: "" };
   const share = (high.value - low.value) / high.value;
   if (share < MIN_SHARE || low.most >= high.least) return { rank: 0, words: "" };
-  const isMeasured = there.every(({ least, better }) =>
-    least !== undefined || better !== undefined
-  );
+  const isMeasured = new Set(there.map(({ verdict }) => verdict)).size > 1 ||
+    there.every(({ least, better }) => least !== undefined || better !== undefined);
   return {
     // Facts such as a temperature differ all the time: they come last.
     rank: isMeasured ? 10 + 1000 * share : share,

@@ -9,7 +9,7 @@ import { readSystemText, type ReadText } from "./host_facts.ts";
 import type { LoadSample } from "./machine_report.ts";
 
 /** The facts about a GPU. */
-export type GpuFacts = Readonly<ReturnType<typeof readGpuFacts>>;
+export type GpuFacts = Readonly<ReturnType<typeof factsOf>>;
 
 /** A program that uses a GPU beside this one. */
 export interface OtherProgram {
@@ -19,7 +19,11 @@ export interface OtherProgram {
 }
 
 /** Reads the facts of a GPU that this program has opened and not used. */
-export function readGpuFacts(gpu: CudaDevice, read: ReadText = readSystemText) {
+export function readGpuFacts(gpu: CudaDevice, read: ReadText = readSystemText): GpuFacts {
+  return factsOf(gpu, read);
+}
+
+function factsOf(gpu: CudaDevice, read: ReadText) {
   const { context, info, ordinal, name } = gpu;
   const device = nvmlOf(gpu);
   const { freeBytes, totalBytes } = gpu.memory;

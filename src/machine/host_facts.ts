@@ -7,7 +7,7 @@ import { statfsSync } from "node:fs";
 export type ReadText = (path: string) => string | undefined;
 
 /** The facts about the host. */
-export type HostFacts = Readonly<ReturnType<typeof readHostFacts>>;
+export type HostFacts = Readonly<ReturnType<typeof factsOf>>;
 
 /** Reads a file as Deno's permissions allow it, without a prompt. */
 export function readSystemText(path: string): string | undefined {
@@ -20,7 +20,11 @@ export function readSystemText(path: string): string | undefined {
 }
 
 /** Reads the facts. */
-export function readHostFacts(read: ReadText = readSystemText) {
+export function readHostFacts(read: ReadText = readSystemText): HostFacts {
+  return factsOf(read);
+}
+
+function factsOf(read: ReadText) {
   const memory = read("/proc/meminfo") ?? "";
   const processors = read("/proc/cpuinfo") ?? "";
   const online = read("/sys/devices/system/cpu/online");

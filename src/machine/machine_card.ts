@@ -2,12 +2,7 @@
 
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
-import {
-  casesOf,
-  documentOf,
-  type MeasuredCase,
-  type NvbandwidthDocument,
-} from "../measure/nvbandwidth.ts";
+import { casesOf, documentOf, type MeasuredCase } from "../measure/nvbandwidth.ts";
 import { isRecord, listOf, type OptionKind, requireKind } from "../words/options.ts";
 import { machineFragment, machinePage } from "./machine_page.ts";
 import { MACHINE_FORMAT, type MachineReport } from "./machine_report.ts";
@@ -15,8 +10,11 @@ import { machineText } from "./machine_text.ts";
 import { MACHINE_OPTIONS, type MachineOptions, measureMachine } from "./measure_machine.ts";
 
 /** A report as JSON: the kit's own form, and nvbandwidth's under its name. */
-export interface MachineJson extends NvbandwidthDocument {
+export interface MachineJson {
+  /** The report. */
   readonly machine: MachineReport;
+  /** The document that nvbandwidth itself writes under this name. */
+  readonly nvbandwidth: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -51,7 +49,7 @@ export class MachineCard {
 
   /** Returns the report in both forms. */
   toJSON(): MachineJson {
-    return { machine: this.report, ...nvbandwidthOf(this.report) };
+    return { machine: this.report, nvbandwidth: nvbandwidthOf(this.report) };
   }
 
   /** Returns a page that needs no network: tables, plots, and the commands that check each row. */
@@ -108,7 +106,7 @@ const CARD: OptionKind = {
 };
 
 /** Writes the copies in nvbandwidth's form: a column for each GPU. */
-function nvbandwidthOf(report: MachineReport): NvbandwidthDocument {
+function nvbandwidthOf(report: MachineReport): MachineJson["nvbandwidth"] {
   const ofGpus = report.bandwidth.map((data) => casesOf(new BandwidthResult({ ...data })));
   const names = new Set(ofGpus.flatMap((cases) => cases.map(({ name }) => name)));
   const rows = [...names].map((name): MeasuredCase => {
@@ -122,9 +120,10 @@ function nvbandwidthOf(report: MachineReport): NvbandwidthDocument {
     };
   });
   const links = report.links === null ? [] : new LinkBandwidthResult({ ...report.links }).cases;
-  return documentOf([...rows, ...links], {
+  const { nvbandwidth } = documentOf([...rows, ...links], {
     cuda: report.driver?.cuda ?? "0.0",
     driverVersion: report.driver?.version ?? undefined,
     devices: report.gpus.map(({ ordinal, name, pciBusId }) => `${ordinal}: ${name} (${pciBusId})`),
   });
+  return { ...nvbandwidth };
 }

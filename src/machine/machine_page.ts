@@ -70,8 +70,9 @@ addEventListener("afterprint", function () { fit(null); });`;
 /** Builds a whole page. */
 export async function machinePage(reports: readonly MachineReport[]): Promise<string> {
   const machines = named(reports);
-  const title = machines.length === 1
-    ? titleOf(machines[0]!.report)
+  const [only, ...others] = machines;
+  const title = only !== undefined && others.length === 0
+    ? only.name
     : `${machines.length} machines, side by side`;
   return `<!doctype html>
 <html lang="en">

@@ -31,6 +31,7 @@ export interface MachineRow {
   readonly expected?: number | string | undefined;
   /** The origin of the expectation. */
   readonly expectedFrom?: string | undefined;
+  /** The judgement. */
   readonly verdict: Verdict;
   /** The likely cause where the verdict is not good, and remarks. */
   readonly words: string;
@@ -46,9 +47,13 @@ export interface LoadSample {
   readonly gpu: number;
   /** Seconds since the measurement began. */
   readonly atSeconds: number;
+  /** The multiprocessors' clock. */
   readonly smClockMegahertz: number | null;
+  /** The memory's clock. */
   readonly memoryClockMegahertz: number | null;
+  /** The power that the board draws. */
   readonly powerWatts: number | null;
+  /** The temperature of the GPU's die. */
   readonly temperatureCelsius: number | null;
   /** The bus at this moment, such as `"PCIe 5.0 x16"`. */
   readonly link: string | null;
@@ -58,10 +63,13 @@ export interface LoadSample {
 
 /** The report of a machine, which its JSON has under `"machine"`. */
 export interface MachineReport {
-  readonly format: typeof MACHINE_FORMAT;
+  /** The name and version of the form. */
+  readonly format: "vramkit-machine/1";
   /** Date and time in ISO 8601. */
   readonly date: string;
+  /** The kit's version. */
   readonly vramkit: string;
+  /** Deno's version. */
   readonly deno: string;
   /** Seconds that it took. */
   readonly seconds: number;
@@ -73,12 +81,15 @@ export interface MachineReport {
   readonly driver: { readonly cuda: string; readonly version: string | null } | null;
   /** Why there is no GPU; null where there is one. */
   readonly whyNoGpu: string | null;
+  /** The GPUs: their numbers, names and places on the bus. */
   readonly gpus: readonly {
     readonly ordinal: number;
     readonly name: string;
     readonly pciBusId: string;
   }[];
+  /** All rows. */
   readonly rows: readonly MachineRow[];
+  /** The moments under load. */
   readonly load: readonly LoadSample[];
   /** For each GPU, arrays by size and nvbandwidth's cases. */
   readonly bandwidth: readonly BandwidthData[];

@@ -44,7 +44,6 @@ export {
 } from "../machine/machine_card.ts";
 export type { MachineOptions } from "../machine/measure_machine.ts";
 export type { LoadSample, MachineReport, MachineRow, Verdict } from "../machine/machine_report.ts";
-export type { NvbandwidthCase, NvbandwidthDocument } from "../measure/nvbandwidth.ts";
 export type {
   BandwidthData,
   BandwidthFit,

@@ -56,6 +56,7 @@ export type Sleepable =
   | GpuBuffer
   | DeviceModel<string, unknown>
   | Readonly<Record<string, unknown>>
+  | Persisted<unknown>
   | SleepTag;
 
 /**

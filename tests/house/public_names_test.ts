@@ -168,7 +168,6 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     ImageOptions
     LinkBandwidthData LinkBandwidthResult LinkCase LinkMatrix LinkSpeed LiveWatch LoadSample
     MachineCard MachineJson MachineOptions MachineReport MachineRow MemorySnapshot
-    NvbandwidthCase NvbandwidthDocument
     OverlapRecorder OverlapSpan OverlapTrace
     PictureSize PlotConfig PlotLayout PlotlyRuntime PlotlyRuntimeOptions ProgressBar ProgressOptions
     ProgressState

@@ -6,7 +6,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { availableBytes, OWN_AVAILABLE } from "../../../ffi/system_memory.ts";
 import { deviceCard } from "../../../src/cards/device_card.ts";
 import { systemCard } from "../../../src/cards/system_card.ts";
-import { CudaDevice } from "../../../src/device/device.ts";
+import type { CudaDevice } from "../../../src/device/device.ts";
 import { OutOfMemoryError } from "../../../src/words/errors.ts";
 import { withDevice } from "../../support/with_device.ts";
 
