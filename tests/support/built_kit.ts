@@ -27,13 +27,18 @@ const SPECIFIER = /(?<=["'])(?:\.\/|file:[^"']*\/)((?:mod|(?:src|ffi|tests)\/[^"
 
 /**
  * Returns a program with the entries that it imports in built files; a program that imports anything
- * else of the project stays as it is, because the kit must not be loaded twice.
+ * else of the project stays as it is, because the kit must not be loaded twice. So does every program
+ * where nothing can be built, such as on a GPU host without a network: deno bundle fetches esbuild.
  */
 export async function withBuiltKit(program: string): Promise<string> {
   const paths = [...program.matchAll(SPECIFIER)].map(([, path]) => `./${path}`);
   const entries = new Map(Object.entries(config.exports).map(([entry, path]) => [path, entry]));
   if (paths.length === 0 || !paths.every((path) => entries.has(path))) return program;
-  const { addressOf } = await builtKit();
+  const kit = await builtKit().catch((error) => {
+    console.log(`Programs start from the sources: ${error}`);
+  });
+  if (kit === undefined) return program;
+  const { addressOf } = kit;
   return program.replaceAll(SPECIFIER, (_, path) => addressOf(entries.get(`./${path}`) as Entry));
 }
 
