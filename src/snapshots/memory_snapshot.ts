@@ -133,35 +133,7 @@ export class MemorySnapshot {
 
   /** Returns its name and amounts: `MemorySnapshot a.pickle: 2 MiB of 4 MiB allocated, 9 steps`. */
   toString(): string {
-    return `MemorySnapshot ${this.name}: ${this.summary}`;
-  }
-
-  /** @ignore Its amounts in words. */
-  get summary(): string {
-    const stepCount = this.events.reduce((sum, { length }) => sum + length, 0);
-    return `${formatBytes(this.allocatedBytes)} of ${formatBytes(this.reservedBytes)} allocated, ` +
-      formatCount(stepCount, "step");
-  }
-
-  /** @ignore The parts of its card. */
-  get cardParts(): CardPart[] {
-    const usages = usagesOf(this.segments);
-    const shown = usages.slice(0, 10);
-    const table: CardPart = {
-      type: "table",
-      header: ["allocated at", "blocks", "size"],
-      align: ["left", "right", "right"],
-      rows: shown.map(({ stack, count, byteLength }) => ({
-        cells: [stack.name, String(count), formatBytes(byteLength)],
-        share: byteLength / Math.max(1, this.activeBytes),
-      })),
-    };
-    const note = "plotTimeline(), plotMap() and plotFragmentation() draw it";
-    return [
-      ...this.devices.map(deviceBar),
-      ...shown.length === 0 ? [] : [table, ...hiddenNote(usages.length - shown.length)],
-      { type: "note", text: note },
-    ];
+    return `MemorySnapshot ${this.name}: ${summaryOf(this)}`;
   }
 
   #sum(amount: keyof SnapshotDevice): number {
@@ -181,12 +153,39 @@ export class MemorySnapshot {
 }
 
 comesFrom(MemorySnapshot, "readMemorySnapshot()");
-show(MemorySnapshot, ({ name, summary, cardParts }) => ({
-  title: name,
+show(MemorySnapshot, (snapshot) => ({
+  title: snapshot.name,
   kind: "MemorySnapshot",
-  summary,
-  parts: cardParts,
+  summary: summaryOf(snapshot),
+  parts: [...snapshot.devices.map(deviceBar), ...stackTable(snapshot), {
+    type: "note",
+    text: "plotTimeline(), plotMap() and plotFragmentation() draw it",
+  }],
 }));
+
+function summaryOf({ events, allocatedBytes, reservedBytes }: MemorySnapshot): string {
+  const stepCount = events.reduce((sum, { length }) => sum + length, 0);
+  return `${formatBytes(allocatedBytes)} of ${formatBytes(reservedBytes)} allocated, ` +
+    formatCount(stepCount, "step");
+}
+
+function stackTable({ segments, activeBytes }: MemorySnapshot): CardPart[] {
+  const usages = usagesOf(segments);
+  if (usages.length === 0) return [];
+  const rows = usages.slice(0, 10).map(({ stack, count, byteLength }) => ({
+    cells: [stack.name, String(count), formatBytes(byteLength)],
+    share: byteLength / Math.max(1, activeBytes),
+  }));
+  return [
+    {
+      type: "table",
+      header: ["allocated at", "blocks", "size"],
+      align: ["left", "right", "right"],
+      rows,
+    },
+    ...hiddenNote(usages.length - rows.length),
+  ];
+}
 
 function deviceBar(
   { device, reservedBytes, allocatedBytes, activeBytes }: SnapshotDevice,

@@ -120,7 +120,11 @@ export function plotFragmentation(snapshot: SnapshotFacts): Figure {
     let start = 0;
     for (const [use, bars] of kinds) {
       const byteLength = uses.get(use) ?? 0;
-      const words = [name, `${use}: ${formatBytes(byteLength)}`, largestFree(largestFreeBytes)];
+      const words = [
+        name,
+        `${use}: ${formatBytes(byteLength)}`,
+        `largest free block: ${formatBytes(largestFreeBytes)}`,
+      ];
       bars.push({ row, start, byteLength, words });
       start += byteLength;
     }
@@ -138,13 +142,9 @@ export function plotFragmentation(snapshot: SnapshotFacts): Figure {
     words: rows.map(({ name, uses, totalBytes, largestFreeBytes }) => {
       const freeBytes = (uses.get(SPLIT) ?? 0) + (uses.get(FREE_SEGMENTS) ?? 0);
       return `${name}: ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free, ` +
-        `${largestFree(largestFreeBytes)}.`;
+        `the largest free block has ${formatBytes(largestFreeBytes)}.`;
     }),
   });
-}
-
-function largestFree(byteLength: number): string {
-  return `largest free block: ${formatBytes(byteLength)}`;
 }
 
 /** Adds up the bytes of segments by their use. */
