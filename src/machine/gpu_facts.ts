@@ -1,5 +1,5 @@
 // The facts about a GPU, from the driver, from NVML and from the files of its place on the bus. A fact that
-// nobody tells is null.
+// is not known is null.
 
 import type { CudaDevice } from "../device/device.ts";
 import { findNvmlDevice, NvmlDevice } from "../driver/nvml.ts";

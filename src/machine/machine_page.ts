@@ -151,7 +151,7 @@ ${noted.length === 0 ? "" : `<h2>Worth a look</h2>${rowTable(noted)}`}`,
 }
 
 function rowTable(rows: readonly MachineRow[]): string {
-  const columns = [[27, ""], [17, "value"], [11, "should be"], [8, ""], [37, ""]] as const;
+  const columns = [[27, ""], [17, "value"], [11, "should be"], [10, ""], [35, ""]] as const;
   const lines = rows.map((row) => {
     const { sign, words } = VERDICTS[row.verdict];
     return `<tr class="${row.verdict}"><td>${escapeHtml(row.name)}</td>` +

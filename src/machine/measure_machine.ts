@@ -36,7 +36,7 @@ export interface MachineOptions {
   readonly onProgress?:
     | ((doneCount: number, totalCount: number, step: string) => void)
     | undefined;
-  /** Ends the measurement after the current copy; the report has what there is until then. */
+  /** Ends the measurement after the current copy; the report has the rows until then. */
   readonly signal?: AbortSignal | undefined;
 }
 

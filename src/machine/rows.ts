@@ -35,7 +35,7 @@ export interface Findings {
   allCores?: HostSpeed;
 }
 
-/** The value of a fact, and what else there is to say. */
+/** The value of a fact, and all parts of its row that are not the usual ones. */
 type Fact = Pick<MachineRow, "value"> & Partial<MachineRow>;
 
 /** The name of each fact in words, and the command that checks it. */
@@ -245,7 +245,7 @@ interface Measured
   readonly fallback?: string | undefined;
   readonly unit?: string;
   readonly remark?: string;
-  /** Whether all bytes were right afterwards. */
+  /** All bytes were right afterwards, as they are by default. */
   readonly verified?: boolean;
 }
 

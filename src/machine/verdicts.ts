@@ -11,7 +11,7 @@ import type { LoadSample, Verdict } from "./machine_report.ts";
 export interface Expectation {
   readonly value: number;
   readonly from: string;
-  /** Whether it is a rule of thumb: a value far from it is worth a look, and not wrong. */
+  /** It is a rule of thumb: a value far from it is worth a look, and not wrong. */
   readonly isThumb?: boolean;
 }
 
@@ -44,7 +44,7 @@ const NVLINK_SPEEDS: Readonly<Record<number, number>> = { 1: 20, 2: 25, 3: 25, 4
 const GOOD_SHARE = 0.9;
 const LOOK_SHARE = 0.7;
 
-/** GB/s and percent at rest from which on they are somebody else's. */
+/** GB/s and percent at rest from which on another program must cause them. */
 const MIN_TRAFFIC = 0.5;
 const MIN_UTILIZATION = 5;
 /** Cores that threads need to bring an ordinary array to the speed of the bus. */
@@ -61,7 +61,7 @@ export function judge(
   return share >= LOOK_SHARE || isThumb ? "look" : "bad";
 }
 
-/** Returns the expectation for copies over the bus, at a share of what its signalling allows. */
+/** Returns the expectation for copies over the bus, at a share of the speed of its signalling. */
 export function expectOfBus({ bus }: GpuFacts, share: number | undefined): Expectation | undefined {
   const roof = bus?.theoreticalGigabytesPerSecond ?? 0;
   if (bus === null || roof === 0 || share === undefined) return undefined;
@@ -126,7 +126,7 @@ export function nameOthers(others: readonly OtherProgram[]): string {
   return names.join(", ") + (others.length > 3 ? ` and ${others.length - 3} more` : "");
 }
 
-/** Says that somebody else uses the GPU or its bus. */
+/** Says that another program uses the GPU or its bus. */
 export function sharingCause({ gpu }: Evidence): string | undefined {
   const { otherPrograms, restTraffic, restUtilization } = gpu;
   const traces = [

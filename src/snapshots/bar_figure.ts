@@ -19,7 +19,7 @@ export interface ByteBar {
 export interface BarPlot {
   readonly title: string;
   readonly subtitle: string;
-  /** Whether the bars of a row lie where they begin, or below each other. */
+  /** The bars of a row lie where they begin, or below each other. */
   readonly mode: "overlay" | "group";
   readonly rowHeight: number;
   /** The name of each row; a number tells how many there are without names. */

@@ -1,4 +1,4 @@
-// MemorySnapshot: what PyTorch's allocator held at a moment, and the steps that led there.
+// MemorySnapshot: the memory of PyTorch's allocator at a moment, and the steps that led there.
 
 import { type CardPart, hiddenNote } from "../cards/card.ts";
 import { segment } from "../cards/memory_bar.ts";
@@ -81,8 +81,8 @@ export class MemorySnapshot {
   }
 
   /**
-   * Plots memory over time: an area for each of the 8 stacks that held most, and a line for what was
-   * taken from the driver. It counts the bytes that were asked for, as PyTorch's viewer does.
+   * Plots memory over time: an area for each of the 8 stacks that held most, and a line for the
+   * memory taken from the driver. It counts the bytes that were asked for, as PyTorch's viewer does.
    *
    * @throws RangeError for a device that the snapshot does not have.
    */
@@ -93,7 +93,7 @@ export class MemorySnapshot {
 
   /**
    * Plots the segments and the blocks in them, the largest segments first, with the 3 places that
-   * hold most, what rounding takes and what is free.
+   * hold most, bytes lost to rounding and free ones.
    *
    * @throws RangeError for a device that the snapshot does not have.
    */
@@ -101,7 +101,7 @@ export class MemorySnapshot {
     return plotSegments(this, this.#chosen(SNAPSHOT_OPTIONS.read(options, "plotMap"), 3));
   }
 
-  /** Plots for each pool and stream how much of its memory is used, and why the rest is not. */
+  /** Plots the used part of each pool and stream, and the reasons why the rest is not used. */
   plotFragmentation(): Figure {
     return plotFragmentation(this);
   }

@@ -17,7 +17,7 @@ const BATCH = 1000;
 /** Bytes of memory that a file of any length may take, and how often its own length. */
 const MIN_MEMORY = 2 ** 26;
 const MEMORY_FACTOR = 6;
-/** About what V8 takes for a list, an object or a text, and for an item or a place in the memo. */
+/** About the bytes that V8 takes for a list, an object or a text, and for an item or a place in the memo. */
 const CONTAINER_BYTES = 64;
 const ITEM_BYTES = 8;
 /** Lists of one hash that are compared: a file may be made so that all have the same. */
@@ -120,8 +120,8 @@ export class PickleReader {
     const named = name === "GLOBAL"
       ? this.#decoder.decode(this.#bytes.subarray(this.#offset, this.#offset + 80)).split("\n", 2)
       : this.#stack.slice(-2).filter((each) => name === "STACK_GLOBAL" && typeof each === "string");
-    const what = named.length === 0 ? "" : ` of ${visibleText(named.join("."))}`;
-    this.#fail(`opcode ${name}${what} could run code, and a snapshot is plain data`);
+    const names = named.length === 0 ? "" : ` of ${visibleText(named.join("."))}`;
+    this.#fail(`opcode ${name}${names} could run code, and a snapshot is plain data`);
   }
 
   #fail(reason: string): never {

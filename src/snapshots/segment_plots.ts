@@ -1,4 +1,4 @@
-// The plots of what a snapshot holds: the map of segments and blocks, fragmentation by pool and stream,
+// The plots of the memory in a snapshot: the map of segments and blocks, fragmentation by pool and stream,
 // and two snapshots beside each other.
 
 import type { Figure } from "../notebook/figure.ts";
@@ -106,7 +106,7 @@ function queueName(pool: string, stream: number): string {
     (stream === 0 ? "default stream" : `stream ${stream.toString(16)}`);
 }
 
-/** Plots for each pool and stream of all devices what is used, and why the rest is not. */
+/** Plots the used part of each pool and stream of all devices, and the reasons why the rest is not used. */
 export function plotFragmentation(snapshot: SnapshotFacts): Figure {
   const { segments, devices, reservedBytes, activeBytes } = snapshot;
   const groups = Map.groupBy(segments, ({ device, pool, stream }) => {
