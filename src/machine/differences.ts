@@ -30,18 +30,15 @@ export function differences(
 /** Ranks a difference: that of words before any of numbers, and these by their ratio; 0 for none. */
 function differenceOf(rows: readonly (MachineRow | undefined)[]): { rank: number; words: string } {
   const there = rows.filter((row) => row !== undefined && row.value !== null) as MachineRow[];
-  if (there.length < 2) return { rank: 0, words: "" };
-  const ranges = there.map(rangeOf);
-  if (ranges.some((range) => range === undefined)) {
+  const numbers = there.flatMap(({ value, least, most }) =>
+    typeof value === "number" ? [{ value, least: least ?? value, most: most ?? value }] : []
+  ).toSorted((a, b) => a.value - b.value);
+  if (numbers.length < there.length) {
     const isOne = new Set(there.map(({ value }) => value)).size === 1;
-    return {
-      rank: isOne ? 0 : there.some(({ verdict }) => verdict !== "unrated") ? 1e6 : 1,
-      words: "",
-    };
+    const isRated = there.some(({ verdict }) => verdict !== "unrated");
+    return { rank: isOne ? 0 : isRated ? 1e6 : 1, words: "" };
   }
-  const known = ranges as { least: number; most: number; value: number }[];
-  const sorted = known.toSorted((a, b) => a.value - b.value);
-  const [low, high] = [sorted[0], sorted.at(-1)];
+  const [low, high] = [numbers[0], numbers.at(-1)];
   if (low === undefined || high === undefined || high.value === 0) return { rank: 0, words: "" };
   const share = (high.value - low.value) / high.value;
   if (share < MIN_SHARE || low.most >= high.least) return { rank: 0, words: "" };
@@ -52,11 +49,4 @@ function differenceOf(rows: readonly (MachineRow | undefined)[]): { rank: number
     rank: isMeasured ? 10 + 1000 * share : share,
     words: low.value <= 0 ? "" : `${(high.value / low.value).toFixed(2)} times`,
   };
-}
-
-function rangeOf(
-  { value, least, most }: MachineRow,
-): { least: number; most: number; value: number } | undefined {
-  if (typeof value !== "number") return undefined;
-  return { least: least ?? value, most: most ?? value, value };
 }

@@ -37,7 +37,7 @@ export interface MachineRow {
   readonly words: string;
   /** Command that checks it. */
   readonly check: string;
-  /** Whether the simulated driver made up the value; it is never a result. */
+  /** The simulated driver made up the value, which is never a result. */
   readonly isModelled?: boolean | undefined;
 }
 
@@ -73,13 +73,13 @@ export interface MachineReport {
   readonly deno: string;
   /** Seconds that it took. */
   readonly seconds: number;
-  /** Whether the GPUs were simulated: no number of theirs is a result. */
+  /** The GPUs were simulated: no number of theirs is a result. */
   readonly isModelled: boolean;
-  /** Why it ended early; null for a whole report. */
+  /** The reason for an early end; null for a whole report. */
   readonly unfinished: string | null;
   /** Versions of CUDA and of the driver; null without a GPU. */
   readonly driver: { readonly cuda: string; readonly version: string | null } | null;
-  /** Why there is no GPU; null where there is one. */
+  /** The reason for which there is no GPU; null where there is one. */
   readonly whyNoGpu: string | null;
   /** The GPUs: their numbers, names and places on the bus. */
   readonly gpus: readonly {

@@ -46,9 +46,9 @@ export function numberText(value: number | string): string {
 export function titleOf({ gpus, whyNoGpu, isModelled, date, driver }: MachineReport): string {
   const names = Map.groupBy(gpus, ({ name }) => name);
   const all = [...names].map(([name, { length }]) => length === 1 ? name : `${length} × ${name}`);
-  const what = isModelled ? "Simulated GPU" : whyNoGpu === null ? all.join(", ") : "No GPU";
+  const machine = isModelled ? "Simulated GPU" : whyNoGpu === null ? all.join(", ") : "No GPU";
   const version = driver === null ? "" : `, driver ${driver.version ?? driver.cuda}`;
-  return `${what}${version}, ${date.slice(0, 10)}`;
+  return `${machine}${version}, ${date.slice(0, 10)}`;
 }
 
 /** Sums a report up in a sentence. */
@@ -65,7 +65,7 @@ export function summaryOf(report: MachineReport): string {
   ].join(" ");
 }
 
-/** Writes a report: what wants attention first, then all rows by group. */
+/** Writes a report: rows that want attention first, then all rows by group. */
 export function machineText(report: MachineReport): string {
   const noted = attention(report).map((row) =>
     wrapped(

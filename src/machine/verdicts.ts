@@ -1,16 +1,17 @@
 // The values that a GPU, its bus and its host should reach, the judgement of measured ones, and the likely
 // causes of those that fall short. Shares of a theoretical speed were measured on machines that are all right.
 
+import { numbersOf } from "../lanes/near_cores.ts";
 import { formatBytes, formatSpeed } from "../words/format.ts";
 import type { GpuFacts, OtherProgram } from "./gpu_facts.ts";
-import { type HostFacts, numbersOf } from "./host_facts.ts";
+import type { HostFacts } from "./host_facts.ts";
 import type { LoadSample, Verdict } from "./machine_report.ts";
 
 /** A value that should be reached, and its origin in words. */
 export interface Expectation {
   readonly value: number;
   readonly from: string;
-  /** Whether it is a rule of thumb: a value far from it is worth a look, and not wrong. */
+  /** It is a rule of thumb: a value far from it is worth a look, and not wrong. */
   readonly isThumb?: boolean;
 }
 
@@ -43,9 +44,9 @@ const NVLINK_SPEEDS: Readonly<Record<number, number>> = { 1: 20, 2: 25, 3: 25, 4
 const GOOD_SHARE = 0.9;
 const LOOK_SHARE = 0.7;
 
-/** GB/s and percent at rest from which on they are somebody else's. */
-export const MIN_TRAFFIC = 0.5;
-export const MIN_UTILIZATION = 5;
+/** GB/s and percent at rest from which on another program must cause them. */
+const MIN_TRAFFIC = 0.5;
+const MIN_UTILIZATION = 5;
 /** Cores that threads need to bring an ordinary array to the speed of the bus. */
 export const WANTED_CORES = 8;
 
@@ -60,7 +61,7 @@ export function judge(
   return share >= LOOK_SHARE || isThumb ? "look" : "bad";
 }
 
-/** Returns the expectation for copies over the bus, at a share of what its signalling allows. */
+/** Returns the expectation for copies over the bus, at a share of the speed of its signalling. */
 export function expectOfBus({ bus }: GpuFacts, share: number | undefined): Expectation | undefined {
   const roof = bus?.theoreticalGigabytesPerSecond ?? 0;
   if (bus === null || roof === 0 || share === undefined) return undefined;
@@ -125,7 +126,7 @@ export function nameOthers(others: readonly OtherProgram[]): string {
   return names.join(", ") + (others.length > 3 ? ` and ${others.length - 3} more` : "");
 }
 
-/** Says that somebody else uses the GPU or its bus. */
+/** Says that another program uses the GPU or its bus. */
 export function sharingCause({ gpu }: Evidence): string | undefined {
   const { otherPrograms, restTraffic, restUtilization } = gpu;
   const traces = [

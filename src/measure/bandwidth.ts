@@ -188,9 +188,11 @@ class Sweep {
     const toHost = directions.filter((direction) => direction !== "device-to-device");
     const isMeasured = (kind: HostKind) => kinds.some((wanted) => wanted === kind);
     return [
-      ...isMeasured("pinned") ? toHost.map((direction) => this.#pinnedWay(direction)) : [],
+      ...isMeasured("pinned") ? toHost.map((direction) => this.#hostWay(direction, "pinned")) : [],
       ...directions.includes("device-to-device") ? [this.#onDevice()] : [],
-      ...isMeasured("pageable") ? toHost.map((direction) => this.#pageableWay(direction)) : [],
+      ...isMeasured("pageable")
+        ? toHost.map((direction) => this.#hostWay(direction, "pageable"))
+        : [],
     ];
   }
 
@@ -262,46 +264,37 @@ class Sweep {
     };
   }
 
-  #pinnedWay(direction: CopyDirection): CopyWay {
+  #hostWay(direction: CopyDirection, kind: "pinned" | "pageable"): CopyWay {
     const options = { stream: this.#stream };
-    const host = (n: number) => this.#pinned.subarray(0, n);
-    return this.#hostWay(direction, "pinned", {
-      bytes: (n) => this.#pinned.array.subarray(0, n),
-      upload: (n) => void this.#source.subarray(0, n).copyFrom(host(n), options),
-      download: (n) => void this.#source.subarray(0, n).copyTo(host(n), options),
-    });
-  }
-
-  #pageableWay(direction: CopyDirection): CopyWay {
-    const options = { stream: this.#stream };
-    const host = (n: number) => this.#pageable.subarray(0, n);
-    return this.#hostWay(direction, "pageable", {
-      bytes: host,
-      upload: (n) => void this.#source.subarray(0, n).uploadSync(host(n), options),
-      download: (n) => void this.#source.subarray(0, n).downloadSync(host(n), options),
-    });
-  }
-
-  #hostWay(direction: CopyDirection, kind: HostKind, host: {
-    bytes: (byteLength: number) => Uint8Array<ArrayBufferLike>;
-    upload: (byteLength: number) => void;
-    download: (byteLength: number) => void;
-  }): CopyWay {
-    const { bytes } = host;
+    const isPinned = kind === "pinned";
+    const device = (n: number) => this.#source.subarray(0, n);
+    const pinned = (n: number) => this.#pinned.subarray(0, n);
+    const pageable = (n: number) => this.#pageable.subarray(0, n);
+    const bytes = (n: number) => isPinned ? this.#pinned.array.subarray(0, n) : pageable(n);
     if (direction === "host-to-device") {
+      const copy = isPinned
+        ? (n: number) => void device(n).copyFrom(pinned(n), options)
+        : (n: number) => void device(n).uploadSync(pageable(n), options);
       const prepare = (n: number) => {
         fillPattern(bytes(n), PATTERN_SEED);
-        this.#source.fill(0, { stream: this.#stream });
+        this.#source.fill(0, options);
       };
-      const result = (n: number) =>
-        this.#source.subarray(0, n).downloadSync(undefined, { stream: this.#stream });
-      return { direction, kind, copy: host.upload, prepare, result };
+      return {
+        direction,
+        kind,
+        copy,
+        prepare,
+        result: (n) => device(n).downloadSync(undefined, options),
+      };
     }
+    const copy = isPinned
+      ? (n: number) => void device(n).copyTo(pinned(n), options)
+      : (n: number) => void device(n).downloadSync(pageable(n), options);
     const prepare = (n: number) => {
       this.#fillDevice(this.#source, n);
       bytes(n).fill(0);
     };
-    return { direction, kind, copy: host.download, prepare, result: bytes };
+    return { direction, kind, copy, prepare, result: bytes };
   }
 
   #fillDevice(buffer: DeviceBuffer<"uint8">, byteLength: number): void {

@@ -43,7 +43,7 @@ interface Ends {
   readonly from: "host" | "device";
   readonly to: "host" | "device";
   readonly isLoaded: boolean;
-  /** Whether a kernel copies, and not the driver. */
+  /** A kernel copies, and not the driver. */
   readonly isByKernel: boolean;
 }
 

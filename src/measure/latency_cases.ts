@@ -55,15 +55,10 @@ async function measureHost(
   using resources = new DisposableStack();
   const stream = resources.use(createStream(context));
   const request = { dtype: "uint64", stream, label: "latency" } as const;
-  const host = {
-    ...request,
-    shape: SPREAD_BYTES / ADDRESS_BYTES,
-    resource: memory.pinned,
-  } as const;
-  const ring = resources.use(allocatePinnedBuffer(host));
-  const end = resources.use(
-    allocateDeviceBuffer({ ...request, shape: 1, resource: memory.device }),
-  );
+  const shape = SPREAD_BYTES / ADDRESS_BYTES;
+  const ring = resources.use(allocatePinnedBuffer({ ...request, shape, resource: memory.pinned }));
+  const one = { ...request, shape: 1, resource: memory.device } as const;
+  const end = resources.use(allocateDeviceBuffer(one));
   linkRing(ring.array, ring.ptr);
   end.fill(0n, { stream });
   const start = resources.use(createEvent(context));

@@ -103,19 +103,16 @@ export class OverlapRecorder implements Disposable {
     const [first] = this.#pending;
     const isModelled = this.#context.driver.isSimulated;
     if (first === undefined) return summarise({ device, isModelled, spans: [] });
+    const since = (event: CudaEvent) => event === first.start ? 0 : event.secondsSince(first.start);
+    const earliest = this.#pending.reduce((least, { start }) => Math.min(least, since(start)), 0);
     const spans = this.#pending.map(({ name, lane, start, end, copiedBytes }) => ({
       name,
       lane,
       copiedBytes,
-      startSeconds: start === first.start ? 0 : start.secondsSince(first.start),
-      endSeconds: end.secondsSince(first.start),
+      startSeconds: since(start) - earliest,
+      endSeconds: since(end) - earliest,
     }));
-    const earliest = spans.reduce((least, { startSeconds }) => Math.min(least, startSeconds), 0);
-    return summarise({
-      device,
-      isModelled,
-      spans: spans.map((span) => shifted(span, -earliest)),
-    });
+    return summarise({ device, isModelled, spans });
   }
 
   /** Destroys the events. */
@@ -184,15 +181,6 @@ function summarise(
       gigabytesPerSecond: speedOf(copiedBytes, activeSeconds),
     }),
   );
-}
-
-function shifted(span: OverlapSpan, bySeconds: number): OverlapSpan {
-  const { startSeconds, endSeconds } = span;
-  return {
-    ...span,
-    startSeconds: startSeconds + bySeconds,
-    endSeconds: endSeconds + bySeconds,
-  };
 }
 
 function lengthOf(spans: readonly { startSeconds: number; endSeconds: number }[]): number {

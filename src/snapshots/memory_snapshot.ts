@@ -1,4 +1,4 @@
-// MemorySnapshot: what PyTorch's allocator held at a moment, and the steps that led there.
+// MemorySnapshot: the memory of PyTorch's allocator at a moment, and the steps that led there.
 
 import { type CardPart, hiddenNote } from "../cards/card.ts";
 import { segment } from "../cards/memory_bar.ts";
@@ -81,8 +81,8 @@ export class MemorySnapshot {
   }
 
   /**
-   * Plots memory over time: an area for each of the 8 stacks that held most, and a line for what was
-   * taken from the driver. It counts the bytes that were asked for, as PyTorch's viewer does.
+   * Plots memory over time: an area for each of the 8 stacks that held most, and a line for the
+   * memory taken from the driver. It counts the bytes that were asked for, as PyTorch's viewer does.
    *
    * @throws RangeError for a device that the snapshot does not have.
    */
@@ -93,7 +93,7 @@ export class MemorySnapshot {
 
   /**
    * Plots the segments and the blocks in them, the largest segments first, with the 3 places that
-   * hold most, what rounding takes and what is free.
+   * hold most, bytes lost to rounding and free ones.
    *
    * @throws RangeError for a device that the snapshot does not have.
    */
@@ -101,7 +101,7 @@ export class MemorySnapshot {
     return plotSegments(this, this.#chosen(SNAPSHOT_OPTIONS.read(options, "plotMap"), 3));
   }
 
-  /** Plots for each pool and stream how much of its memory is used, and why the rest is not. */
+  /** Plots the used part of each pool and stream, and the reasons why the rest is not used. */
   plotFragmentation(): Figure {
     return plotFragmentation(this);
   }
@@ -133,35 +133,7 @@ export class MemorySnapshot {
 
   /** Returns its name and amounts: `MemorySnapshot a.pickle: 2 MiB of 4 MiB allocated, 9 steps`. */
   toString(): string {
-    return `MemorySnapshot ${this.name}: ${this.summary}`;
-  }
-
-  /** @ignore Its amounts in words. */
-  get summary(): string {
-    const stepCount = this.events.reduce((sum, { length }) => sum + length, 0);
-    return `${formatBytes(this.allocatedBytes)} of ${formatBytes(this.reservedBytes)} allocated, ` +
-      formatCount(stepCount, "step");
-  }
-
-  /** @ignore The parts of its card. */
-  get cardParts(): CardPart[] {
-    const usages = usagesOf(this.segments);
-    const shown = usages.slice(0, 10);
-    const table: CardPart = {
-      type: "table",
-      header: ["allocated at", "blocks", "size"],
-      align: ["left", "right", "right"],
-      rows: shown.map(({ stack, count, byteLength }) => ({
-        cells: [stack.name, String(count), formatBytes(byteLength)],
-        share: byteLength / Math.max(1, this.activeBytes),
-      })),
-    };
-    const note = "plotTimeline(), plotMap() and plotFragmentation() draw it";
-    return [
-      ...this.devices.map(deviceBar),
-      ...shown.length === 0 ? [] : [table, ...hiddenNote(usages.length - shown.length)],
-      { type: "note", text: note },
-    ];
+    return `MemorySnapshot ${this.name}: ${summaryOf(this)}`;
   }
 
   #sum(amount: keyof SnapshotDevice): number {
@@ -181,12 +153,39 @@ export class MemorySnapshot {
 }
 
 comesFrom(MemorySnapshot, "readMemorySnapshot()");
-show(MemorySnapshot, ({ name, summary, cardParts }) => ({
-  title: name,
+show(MemorySnapshot, (snapshot) => ({
+  title: snapshot.name,
   kind: "MemorySnapshot",
-  summary,
-  parts: cardParts,
+  summary: summaryOf(snapshot),
+  parts: [...snapshot.devices.map(deviceBar), ...stackTable(snapshot), {
+    type: "note",
+    text: "plotTimeline(), plotMap() and plotFragmentation() draw it",
+  }],
 }));
+
+function summaryOf({ events, allocatedBytes, reservedBytes }: MemorySnapshot): string {
+  const stepCount = events.reduce((sum, { length }) => sum + length, 0);
+  return `${formatBytes(allocatedBytes)} of ${formatBytes(reservedBytes)} allocated, ` +
+    formatCount(stepCount, "step");
+}
+
+function stackTable({ segments, activeBytes }: MemorySnapshot): CardPart[] {
+  const usages = usagesOf(segments);
+  if (usages.length === 0) return [];
+  const rows = usages.slice(0, 10).map(({ stack, count, byteLength }) => ({
+    cells: [stack.name, String(count), formatBytes(byteLength)],
+    share: byteLength / Math.max(1, activeBytes),
+  }));
+  return [
+    {
+      type: "table",
+      header: ["allocated at", "blocks", "size"],
+      align: ["left", "right", "right"],
+      rows,
+    },
+    ...hiddenNote(usages.length - rows.length),
+  ];
+}
 
 function deviceBar(
   { device, reservedBytes, allocatedBytes, activeBytes }: SnapshotDevice,

@@ -30,7 +30,7 @@ export interface SnapshotSegment {
   readonly stream: number;
   /** The pool: `"default"`, or the numbers of a private one, such as `"0.1"`. */
   readonly pool: string;
-  /** Whether it grows where it is, and parts of it go back to the driver alone. */
+  /** It grows at its place, and parts of it go back to the driver alone. */
   readonly isExpandable: boolean;
   /** Its blocks by address. */
   readonly blocks: readonly SnapshotBlock[];

@@ -21,7 +21,7 @@ export interface StackHistory {
   readonly peakBytes: number;
 }
 
-/** A change of what a stack holds. */
+/** A change of the bytes of a stack. */
 interface Change {
   readonly stack: SnapshotStack;
   readonly bytes: number;
@@ -32,7 +32,7 @@ const NO_CHANGE: readonly Change[] = [];
 /** Stretches of a long history: a picture shows of each its highest moment and its lowest. */
 const STRETCH_COUNT = 300;
 
-/** Stands for what is taken from the driver. */
+/** Stands for the memory taken from the driver. */
 const RESERVED: SnapshotStack = { name: "taken from the driver", frames: [] };
 
 const SIGNS: Readonly<Record<string, number>> = {
@@ -42,7 +42,7 @@ const SIGNS: Readonly<Record<string, number>> = {
   segment_unmap: -1,
 };
 
-/** Follows what is held, by the place where it was allocated; `stackCount` of them are told apart. */
+/** Follows the memory by the place where it was allocated; `stackCount` of them are told apart. */
 export function stackHistory(
   { events, segments }: {
     readonly events: readonly SnapshotEvent[];
