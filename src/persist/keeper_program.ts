@@ -8,6 +8,7 @@ import type {
   KeeperAnswer,
   KeeperRequest,
   KeptFacts,
+  KeptWords,
   Opener,
   Taint,
 } from "./keeper_words.ts";
@@ -43,7 +44,7 @@ interface Coming {
   /** Files that go with new memory. */
   readonly files: readonly number[];
   /** Facts about new memory; undefined for what wakes up. */
-  readonly made: Pick<KeptFacts, "byteLength" | "what" | "origin"> | undefined;
+  readonly made: KeptWords | undefined;
 }
 
 /** A connection. */

@@ -6,10 +6,9 @@ import { blockOf, ownerOf } from "../buffers/gpu_buffer.ts";
 import { listenToLoads, type LoadedFile } from "../disk/loaded_files.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
-import { Allocation } from "../memory/allocation.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
-import type { VirtualChunk } from "../memory/virtual_chunk.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
@@ -20,7 +19,6 @@ import { Parts } from "../words/parts.ts";
 import {
   contentWords,
   describeContents,
-  type Description,
   type NamedContent,
   type Persistable,
   putTogether,
@@ -29,12 +27,11 @@ import {
   viewIn,
 } from "./contents.ts";
 import type { KeeperConnection } from "./keeper_connection.ts";
-import { type KeeperAnswer, type KeptFacts, MOST_DESCRIPTORS, PAGE_BYTES } from "./keeper_words.ts";
-import { type Persisted, show } from "./open_persisted.ts";
+import { PAGE_BYTES } from "./keeper_words.ts";
+import { handOver, type Persisted, releaseFrom, show } from "./open_persisted.ts";
 import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
-import { StatePage } from "./state_page.ts";
-import { newFile, textFile } from "./text_file.ts";
+import { newFile, StatePage, textFile } from "./state_page.ts";
 
 /** What a program asks for. */
 export interface PersistRequest {
@@ -80,69 +77,27 @@ export async function makeKept(
   const used = new Set(allocations.map(({ address }) => arena.placeOf(address)?.chunk));
   const chunks = [...used].filter((chunk) => chunk !== undefined);
   const origin: PersistOrigin = { files: [...files.values()], key };
-  const what = contentWords(taken.contents);
-  const published = await publish(connection, { name, chunks, description, origin, what });
-  const { slot, facts, page } = published;
-  try {
-    const states = new StatePage(page, slot);
-    undo.move();
-    const kept = { context, connection, resource, chunks, allocations, states, facts };
-    return show(taken.contents, { ...kept, value, wasThere: false });
-  } finally {
-    closeDescriptor(page);
-  }
-}
-
-/** Hands chunks to the keeper, which takes all or nothing. */
-async function publish(
-  connection: KeeperConnection,
-  { name, chunks, description, origin, what }: {
-    readonly name: string;
-    readonly chunks: readonly VirtualChunk[];
-    readonly description: Description;
-    readonly origin: PersistOrigin;
-    readonly what: string;
-  },
-): Promise<{ readonly slot: number; readonly facts: KeptFacts; readonly page: number }> {
-  using files = new DisposableStack();
-  const described = textFile(JSON.stringify(description));
-  files.defer(() => closeDescriptor(described));
-  const page = newFile(new Uint8Array(PAGE_BYTES));
-  using onFailure = new DisposableStack();
-  onFailure.defer(() => closeDescriptor(page));
-  let answer: KeeperAnswer = await connection.ask({
-    op: "publish",
-    byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    what,
-    origin: JSON.stringify(origin),
-    descriptorCount: chunks.length,
-  }, [described, page]);
-  if (answer.refused === undefined) answer = await sendChunks(connection, chunks) ?? answer;
+  using sent = new DisposableStack();
+  const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
+  const described = toSend(textFile(JSON.stringify(description)));
+  const page = toSend(newFile(new Uint8Array(PAGE_BYTES)));
+  const answer = await handOver(
+    connection,
+    {
+      op: "publish",
+      byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
+      what: contentWords(taken.contents),
+      origin: JSON.stringify(origin),
+    },
+    chunks,
+    [described, page],
+  );
   const { slot, facts } = answer;
   if (slot === undefined || facts === undefined) throw refusalOf(name, answer);
-  onFailure.move();
-  return { slot, facts, page };
-}
-
-/**
- * Sends descriptors of chunks, which stay open here no longer than a message takes. Returns the answer to the
- * last of them, or to the first that was refused; undefined without chunks.
- */
-export async function sendChunks(
-  connection: KeeperConnection,
-  chunks: readonly VirtualChunk[],
-): Promise<KeeperAnswer | undefined> {
-  let answer: KeeperAnswer | undefined;
-  for (let at = 0; at < chunks.length && answer?.refused === undefined; at += MOST_DESCRIPTORS) {
-    const descriptors: number[] = [];
-    try {
-      for (const chunk of chunks.slice(at, at + MOST_DESCRIPTORS)) descriptors.push(chunk.export());
-      answer = await connection.ask({ op: "part" }, descriptors);
-    } finally {
-      descriptors.forEach(closeDescriptor);
-    }
-  }
-  return answer;
+  const states = new StatePage(page, slot);
+  undo.move();
+  const kept = { context, connection, resource, chunks, allocations, states, facts };
+  return show(taken.contents, { ...kept, value, wasThere: false });
 }
 
 /** Contents whose memory lies in an arena. */
@@ -227,11 +182,4 @@ async function moveBlock(
 /** Shows all bytes of a buffer's block. */
 function bytesOf(buffer: DeviceBuffer): DeviceBuffer<"uint8"> {
   return buffer.as("uint8").reshape([buffer.byteLength]);
-}
-
-/** Releases all that was allocated from a resource and is alive. */
-export function releaseFrom({ ledger }: Context, resource: VirtualMemoryResource): void {
-  for (const entry of ledger.entries()) {
-    if (entry instanceof Allocation && entry.resource === resource) entry.release();
-  }
 }

@@ -13,13 +13,12 @@ import type { Persistable } from "./contents.ts";
 import { KeeperConnection } from "./keeper_connection.ts";
 import type { KeptFacts } from "./keeper_words.ts";
 import { makeKept, namesBeingMade, type PersistRequest } from "./making.ts";
-import { knownHere, type OpenPersisted } from "./open_persisted.ts";
-import { openKept } from "./opening.ts";
+import { knownHere, openKept, type OpenPersisted } from "./open_persisted.ts";
 import { differenceFrom, originWords, type PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
 import { PersistedTable } from "./persisted_table.ts";
 import { Persistence } from "./persistence.ts";
-import { readText } from "./text_file.ts";
+import { readText } from "./state_page.ts";
 
 /** Options for {@link CudaDevice.persist}. */
 export interface PersistOptions {

@@ -18,8 +18,7 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { classNameOf, describeValue, formatCount, visibleText } from "../words/format.ts";
 import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
-import { sendChunks } from "./making.ts";
-import { openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
+import { handOver, openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
 import { PersistError } from "./persist_error.ts";
 import { Sleeper, sleeperOf, type SleepPart } from "./sleeper.ts";
 
@@ -305,9 +304,7 @@ function sendAway({ connection }: OpenPersisted, file: LoadedFile | null): void 
 /** Hands new descriptors to the keeper, after which the memory outlives this program again. */
 async function handBack({ connection, chunks, name }: OpenPersisted): Promise<void> {
   try {
-    const { found } = await connection.ask({ op: "wake", descriptorCount: chunks.length });
-    if (found !== true) return; // it has them still, or the name was forgotten
-    await sendChunks(connection, chunks);
+    await handOver(connection, { op: "wake" }, chunks); // unless it has them still, or forgot the name
   } catch (error) {
     warn(`"${visibleText(name)}" no longer outlives this program: ${(error as Error).message}`);
   }
