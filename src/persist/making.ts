@@ -63,77 +63,59 @@ export async function makeKept(
   const resource = new VirtualMemoryResource({ context }, new Parts(arena));
   using undo = new DisposableStack();
   undo.defer(() => releaseFrom(context, resource));
-  const files = new Map<string, LoadedFile>();
-  const note = (file: LoadedFile) => void files.set(file.path, file);
+  const loaded = new Map<string, LoadedFile>();
+  const note = (file: LoadedFile) => void loaded.set(file.path, file);
   namesInMaking ??= new (builtin("node:async_hooks").AsyncLocalStorage)();
   const made = await namesInMaking.run(new Set([...namesBeingMade(), name]), () => {
     return listenToLoads(note, () => withResource(resource, make));
   });
-  const taken = await inArena(takeApart(made, name), { name, resource, move });
-  const { description, allocations } = describeContents(taken.contents, resource);
+  const { taken, value } = await inArena(made, { name, resource, move });
+  const { description, allocations } = describeContents(taken, resource);
   arena.seal();
-  for (const { buffer } of taken.contents.contents) await whenDone(buffer.span);
-  const value = taken.isMoved ? putTogether(taken.contents, taken.blocks) : made as Persistable;
+  for (const { buffer } of taken.contents) await whenDone(buffer.span);
   const used = new Set(allocations.map(({ address }) => arena.placeOf(address)?.chunk));
   const chunks = [...used].filter((chunk) => chunk !== undefined);
-  const origin: PersistOrigin = { files: [...files.values()], key };
+  const origin: PersistOrigin = { files: [...loaded.values()], key };
   using sent = new DisposableStack();
   const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
   const described = toSend(textFile(JSON.stringify(description)));
   const page = toSend(newFile(new Uint8Array(PAGE_BYTES)));
-  const answer = await handOver(
-    connection,
-    {
-      op: "publish",
-      byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
-      what: contentWords(taken.contents),
-      origin: JSON.stringify(origin),
-    },
-    chunks,
-    [described, page],
-  );
+  const byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const words = { byteLength, what: contentWords(taken), origin: JSON.stringify(origin) };
+  const files = [described, page];
+  const answer = await handOver(connection, { op: "publish", ...words }, { chunks, files });
   const { slot, facts } = answer;
   if (slot === undefined || facts === undefined) throw refusalOf(name, answer);
   const states = new StatePage(page, slot);
   undo.move();
   const kept = { context, connection, resource, chunks, allocations, states, facts };
-  return show(taken.contents, { ...kept, value, wasThere: false });
-}
-
-/** Contents whose memory lies in an arena. */
-interface InArena {
-  readonly contents: TakenApart;
-  readonly isMoved: boolean;
-  /** For contents that were moved: the buffers that own their blocks. */
-  readonly blocks: readonly DeviceBuffer[];
+  return show(taken, { ...kept, value, wasThere: false });
 }
 
 /** Checks that memory comes from the arena, or moves it there, one block after the other. */
 async function inArena(
-  taken: TakenApart,
+  value: unknown,
   { name, resource, move }: {
     readonly name: string;
     readonly resource: VirtualMemoryResource;
     readonly move: boolean;
   },
-): Promise<InArena> {
+): Promise<{ readonly taken: TakenApart; readonly value: Persistable }> {
+  const taken = takeApart(value, name);
   const isElsewhere = ({ buffer }: NamedContent) => {
     const block = blockOf(buffer);
     return block.byteLength > 0 && (sourceOf(block.resource) !== resource ||
       resource.arena.placeOf(block.address) === undefined);
   };
-  const elsewhere = taken.contents.filter(isElsewhere);
-  const [first] = elsewhere;
-  if (first === undefined) return { contents: taken, isMoved: false, blocks: [] };
+  const first = taken.contents.find(isElsewhere);
+  if (first === undefined) return { taken, value: value as Persistable };
   const { context } = first.buffer;
   if (context !== resource.context || !move) {
+    const from = `gpu.memoryResource of device ${resource.context.ordinal}`;
     throw new PersistError(
       "elsewhere",
-      `Cannot persist "${
-        visibleText(name)
-      }": ${first.buffer} was not allocated by its function from ` +
-        `gpu.memoryResource of device ${resource.context.ordinal}; allocate it there, or pass ` +
-        "{ move: true }",
+      `Cannot persist "${visibleText(name)}": ${first.buffer} was not allocated by its function ` +
+        `from ${from}; allocate it there, or pass { move: true }`,
     );
   }
   const moved = new Map<Allocation, DeviceBuffer>();
@@ -146,13 +128,11 @@ async function inArena(
     }
     const owner = moved.get(former) ?? await moveBlock(content.buffer, resource);
     moved.set(former, owner);
-    const { name, buffer: { dtype, shape, byteOffset } } = content;
-    contents.push({
-      ...content,
-      buffer: viewIn(owner, { name, dtype, shape, offset: byteOffset }),
-    });
+    const { name, buffer: { dtype, shape, byteOffset: offset } } = content;
+    contents.push({ ...content, buffer: viewIn(owner, { name, dtype, shape, offset }) });
   }
-  return { contents: { ...taken, contents }, isMoved: true, blocks: [...moved.values()] };
+  const there = { ...taken, contents };
+  return { taken: there, value: putTogether(there, [...moved.values()]) };
 }
 
 /** Copies the block of a buffer into the arena, and frees the former one. */
@@ -169,7 +149,7 @@ async function moveBlock(
     : { dtype: "uint8" as const, shape: [former.totalByteLength] };
   const moved = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
   try {
-    moved.as("uint8").reshape([moved.byteLength]).copyFrom(bytesOf(former));
+    bytesOf(moved).copyFrom(bytesOf(former));
     await stream.synchronize();
   } catch (error) {
     moved.dispose();

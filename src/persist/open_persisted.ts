@@ -215,7 +215,6 @@ async function wakeChunks(
   { context, connection, arena, name, sizes }: Opening,
   { file }: NonNullable<KeptFacts["asleep"]>,
 ): Promise<VirtualChunk[]> {
-  const shown = `"${visibleText(name)}"`;
   if (file === null) throw forgotten(name); // the keeper hands out nothing else
   const chunks = sizes.map((byteLength) => {
     const need = { context, kind: "device", byteLength } as const;
@@ -226,9 +225,9 @@ async function wakeChunks(
     return chunk;
   });
   const stream = defaultStreamOf(context);
-  await readParts(context, chunks, { file, stream, doing: `open ${shown}` });
+  await readParts(context, chunks, { file, stream, doing: `open "${visibleText(name)}"` });
   await stream.synchronize();
-  const answer = await handOver(connection, { op: "wake" }, chunks);
+  const answer = await handOver(connection, { op: "wake" }, { chunks });
   if (answer.refused !== undefined) throw refusalOf(name, answer);
   return chunks;
 }
@@ -242,20 +241,19 @@ function importChunk(
     return new VirtualChunk(context, byteLength, { isShareable: true, descriptor });
   } catch (cause) {
     if (!(cause instanceof CudaError)) throw cause;
-    throw new PersistError(
-      "gone",
-      `Cannot open "${visibleText(name)}": the driver refuses its memory (${cause.codeName}), as ` +
-        "after a reset of the GPU or a restart of its driver; forget() it, or pass { replace: true }",
-      { cause },
-    );
+    const words =
+      `the driver refuses its memory (${cause.codeName}), as after a reset of the GPU or a ` +
+      "restart of its driver; forget() it, or pass { replace: true }";
+    throw gone(name, words, { cause });
   }
 }
 
+function gone(name: string, words: string, options?: ErrorOptions): PersistError {
+  return new PersistError("gone", `Cannot open "${visibleText(name)}": ${words}`, options);
+}
+
 function forgotten(name: string): PersistError {
-  return new PersistError(
-    "gone",
-    `Cannot open "${visibleText(name)}": it was forgotten meanwhile; call again to make it`,
-  );
+  return gone(name, "it was forgotten meanwhile; call again to make it");
 }
 
 /** The words before the descriptors, without their number. */
@@ -268,8 +266,7 @@ type Announcement = { readonly op: "wake" } | ({ readonly op: "publish" } & Kept
 export async function handOver(
   connection: KeeperConnection,
   request: Announcement,
-  chunks: readonly VirtualChunk[],
-  files: readonly number[] = [],
+  { chunks, files }: { readonly chunks: readonly VirtualChunk[]; readonly files?: number[] },
 ): Promise<KeeperAnswer> {
   const announced = { ...request, descriptorCount: chunks.length };
   let answer: KeeperAnswer = await connection.ask(announced, files);
