@@ -28,7 +28,7 @@ export interface PersistableBuffers {
 }
 
 /** A block, as JSON. */
-export interface BlockFacts {
+interface BlockFacts {
   /** Number of its chunk. */
   readonly chunk: number;
   readonly offset: number;
@@ -59,17 +59,13 @@ export interface Description {
 }
 
 /** One buffer of what is to be persisted. */
-export interface NamedContent {
-  readonly name: string;
+export interface NamedContent extends Pick<ContentFacts, "name" | "format"> {
   readonly buffer: DeviceBuffer;
-  readonly format?: SafetensorsFormat | undefined;
 }
 
 /** Contents to persist, taken apart. */
-export interface TakenApart {
-  readonly kind: Description["kind"];
+export interface TakenApart extends Pick<Description, "kind" | "metadata"> {
   readonly contents: readonly NamedContent[];
-  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /** Names that a record cannot have, because the kit adds them. */
@@ -81,12 +77,12 @@ const ADDED_NAMES: ReadonlySet<string> = new Set(["persistence", "dispose", "dis
  * @throws PersistError for anything that cannot be made again in another process, with what can.
  */
 export function takeApart(value: unknown, name: string): TakenApart {
-  const refused = (what: string) =>
-    new PersistError(
-      "kind",
-      `Cannot persist "${visibleText(name)}": ${what}; its function returns a device buffer, an ` +
-        "object of named device buffers, or what gpu.loadSafetensors() gave",
-    );
+  const refused = (state: string) => {
+    const kinds =
+      "a device buffer, an object of named device buffers, or what gpu.loadSafetensors() gave";
+    const words = `${state}; its function returns ${kinds}`;
+    return new PersistError("kind", `Cannot persist "${visibleText(name)}": ${words}`);
+  };
   if (value instanceof SafetensorsModel) {
     const contents = [...value].map(([name, buffer]): NamedContent => {
       return { name, buffer, format: value.format(name) };
@@ -161,10 +157,17 @@ export function makeContents(
     readonly stream: CudaStream;
   },
 ): { readonly value: Persistable; readonly allocations: readonly Allocation[] } {
-  const allocations = facts.map(({ byteLength, label }, i) => {
-    const request = { kind: "device", byteLength, resource, stream, label } as const;
-    return new Allocation(request, addresses[i] ?? 0n);
-  });
+  const blockAt = (address: bigint, { byteLength, label }: Partial<BlockFacts>) => {
+    const request = {
+      kind: "device",
+      byteLength: byteLength ?? 0,
+      resource,
+      stream,
+      label,
+    } as const;
+    return new Allocation(request, address);
+  };
+  const allocations = facts.map((block, i) => blockAt(addresses[i] ?? 0n, block));
   const owners = allocations.map((allocation, i) => {
     const whole = contents.filter(({ block }) => block === i);
     const [only] = whole;
@@ -177,8 +180,9 @@ export function makeContents(
     return new DeviceBuffer<DType>(new Parts({ allocation, dtype, shape }));
   });
   const buffers = contents.map((content): NamedContent => {
-    const { name, block, format } = content;
-    const owner = owners[block] ?? emptyBuffer(content, { resource, stream });
+    const { name, block, format, dtype, shape } = content;
+    const owner = owners[block] ??
+      new DeviceBuffer<DType>(new Parts({ allocation: blockAt(0n, {}), dtype, shape }));
     return { name, buffer: viewIn(owner, content), format };
   });
   const value = putTogether({ kind, contents: buffers, metadata }, owners);
@@ -215,12 +219,4 @@ export function viewIn(
 
 function byteLengthOf({ dtype, shape }: Pick<ContentFacts, "dtype" | "shape">): number {
   return shape.reduce((product, size) => product * size, 1) * elementBytes(dtype);
-}
-
-function emptyBuffer(
-  { dtype, shape }: ContentFacts,
-  { resource, stream }: { readonly resource: VirtualMemoryResource; readonly stream: CudaStream },
-): DeviceBuffer {
-  const allocation = new Allocation({ kind: "device", byteLength: 0, resource, stream }, 0n);
-  return new DeviceBuffer<DType>(new Parts({ allocation, dtype, shape }));
 }

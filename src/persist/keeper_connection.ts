@@ -14,7 +14,7 @@ import {
   MOST_DESCRIPTORS,
   MOST_MESSAGE_BYTES,
 } from "./keeper_words.ts";
-import { PersistError } from "./persist_error.ts";
+import { PersistError, type PersistProblem } from "./persist_error.ts";
 
 const ROOM: MessageRoom = { byteLength: MOST_MESSAGE_BYTES, descriptorCount: MOST_DESCRIPTORS };
 
@@ -149,12 +149,10 @@ export class KeeperConnection implements Disposable {
   #checked(): this {
     if (this.protocol === KEEPER_PROTOCOL) return this;
     this.#socket.dispose();
-    throw new PersistError(
-      "version",
-      `Cannot speak to the keeper of persisted memory, process ${this.pid}: it is of version ` +
-        `${this.kit}, this kit is ${VERSION}; forget what it holds by that version, or stop it by ` +
-        "`persisted stop` of the kit's command line",
-    );
+    const words =
+      `it is of version ${this.kit}, this kit is ${VERSION}; forget what it holds by that ` +
+      "version, or stop it by `persisted stop` of the kit's command line";
+    throw cannotSpeak("version", words, `, process ${this.pid}`);
   }
 }
 
@@ -162,10 +160,7 @@ export class KeeperConnection implements Disposable {
 async function greet(socket: LocalSocket): Promise<KeeperAnswer | undefined> {
   if (!socket.isOfSameUser) {
     socket.dispose();
-    throw new PersistError(
-      "no-keeper",
-      "Cannot speak to the keeper of persisted memory: its process belongs to another user",
-    );
+    throw cannotSpeak("no-keeper", "its process belongs to another user");
   }
   const hello = { op: "hello", vramkit: KEEPER_PROTOCOL, kit: VERSION };
   if (!socket.send(new TextEncoder().encode(JSON.stringify(hello)))) return undefined;
@@ -188,28 +183,22 @@ async function hear(
     signal?.throwIfAborted();
     const waited = performance.now() - start;
     if (waited > patience) throw late ?? silent();
+    const polled = POLLFD.encode({ fd: socket.descriptor, events: POLLIN });
     if (waited > POLL_MILLISECONDS) await sleep(PATIENT_MILLISECONDS);
-    else await untilReadable(socket.descriptor);
+    else await openSystem().pollNonblocking(polled, 1n, POLL_MILLISECONDS);
   }
 }
 
-async function untilReadable(descriptor: number): Promise<void> {
-  const waited = POLLFD.encode({ fd: descriptor, events: POLLIN });
-  await openSystem().pollNonblocking(waited, 1n, POLL_MILLISECONDS);
-}
-
 function gone(): PersistError {
-  return new PersistError(
-    "gone",
-    "Cannot speak to the keeper of persisted memory: it has ended, and what it held is freed when the " +
-      "last program lets go",
-  );
+  const words = "it has ended, and what it held is freed when the last program lets go";
+  return cannotSpeak("gone", words);
 }
 
 function silent(): PersistError {
-  return new PersistError(
-    "no-keeper",
-    `Cannot speak to the keeper of persisted memory: it has not answered in ` +
-      `${PATIENCE_MILLISECONDS / 1000} s`,
-  );
+  return cannotSpeak("no-keeper", `it has not answered in ${PATIENCE_MILLISECONDS / 1000} s`);
+}
+
+function cannotSpeak(reason: PersistProblem, words: string, process = ""): PersistError {
+  const action = `Cannot speak to the keeper of persisted memory${process}`;
+  return new PersistError(reason, `${action}: ${words}`);
 }

@@ -42,21 +42,23 @@ export function folderPath(): string {
  * @throws PersistError when it belongs to another user, or others may use it.
  */
 export function keeperFolder(): string {
-  const { geteuid, mkdir } = openSystem();
   const folder = folderPath();
-  mkdir(cString(folder), OWN); // fails where it is there already
-  const problem = ownerProblem(factsAt(folder), geteuid());
-  if (problem !== undefined) {
-    throw new PersistError("no-keeper", `Cannot use ${folder} for persisted memory: ${problem}`);
+  let facts = factsAt(folder);
+  if (facts === undefined) {
+    openSystem().mkdir(cString(folder), OWN); // fails where another program has just made it
+    facts = factsAt(folder);
   }
+  const problem = ownerProblem(facts, openSystem().geteuid());
+  if (problem !== undefined) throw unusable(folder, problem);
   if (new TextEncoder().encode(socketIn(folder)).byteLength > LONGEST_PATH_BYTES) {
-    throw new PersistError(
-      "no-keeper",
-      `Cannot use ${folder} for persisted memory: its path is too long for a socket; set ` +
-        "XDG_RUNTIME_DIR to a shorter one",
-    );
+    const words = "its path is too long for a socket; set XDG_RUNTIME_DIR to a shorter one";
+    throw unusable(folder, words);
   }
   return folder;
+}
+
+function unusable(folder: string, problem: string): PersistError {
+  return new PersistError("no-keeper", `Cannot use ${folder} for persisted memory: ${problem}`);
 }
 
 /** Says what forbids a folder; undefined when it is this user's alone. */

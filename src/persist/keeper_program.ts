@@ -38,12 +38,21 @@ interface Asleep extends AsleepFacts {
 
 /** Memory that is on its way: it counts when its last descriptor is there. */
 interface Coming {
+  /** New, or the client's own that wakes up. */
+  readonly entry: Entry;
   readonly descriptorCount: number;
   readonly descriptors: number[];
-  /** Files that go with new memory. */
-  readonly files: readonly number[];
-  /** Facts about new memory; undefined for what wakes up. */
-  readonly made: Pick<KeptFacts, "byteLength" | "what" | "origin"> | undefined;
+}
+
+/** A name that a client has asked for, and waits for. */
+interface Want extends Pick<Entry, "key"> {
+  readonly name: string;
+  readonly device: string;
+  readonly anew: boolean;
+  /** The reason to wait that it was told. */
+  toldOf?: KeeperAnswer["state"];
+  /** Whether the client makes it. */
+  isMaking?: boolean;
 }
 
 /** A connection. */
@@ -55,12 +64,7 @@ interface Client {
   isGreeted: boolean;
   /** Whether it has said that it is done with its memory. */
   hasLetGo: boolean;
-  /** What it has asked for, and waits for. */
-  want: { readonly key: string; readonly anew: boolean; name: string; device: string } | undefined;
-  /** What it was told that it waits for. */
-  toldOf: KeeperAnswer["state"];
-  /** Whether it makes what it wants. */
-  isMaking: boolean;
+  want: Want | undefined;
   entry: Entry | undefined;
   /** Memory that is on its way here. */
   coming: Coming | undefined;
@@ -128,8 +132,6 @@ class Keeper {
       isGreeted: false,
       hasLetGo: false,
       want: undefined,
-      toldOf: undefined,
-      isMaking: false,
       entry: undefined,
       coming: undefined,
     });
@@ -140,6 +142,7 @@ class Keeper {
     const received = this.#system.receive(client.socket);
     if (received === undefined) return;
     const { text, descriptors } = received;
+    const { mostDescriptors } = this.#task;
     let answer: KeeperAnswer | object = {};
     let sent: readonly number[] = [];
     let taken = 0;
@@ -178,18 +181,17 @@ class Keeper {
           return; // answered when it can be
         }
         case "more":
-          sent = this.#descriptorsFrom(client.entry, request.from, this.#task.mostDescriptors);
+          sent = client.entry?.descriptors.slice(request.from, request.from + mostDescriptors) ??
+            [];
           answer = { found: sent.length > 0 };
           break;
         case "publish":
           answer = this.#prepare(client, request, descriptors);
-          taken = "refused" in answer ? 0 : descriptors.length;
+          taken = "refused" in answer ? 0 : 2; // the description and the page
           break;
         case "part":
-          if (client.coming === undefined) return this.#leave(client);
-          client.coming.descriptors.push(...descriptors);
+          answer = this.#take(client, descriptors);
           taken = descriptors.length;
-          answer = this.#finish(client);
           break;
         case "sleep":
           answer = this.#putAsleep(client, request.where);
@@ -207,36 +209,35 @@ class Keeper {
     } finally {
       this.#system.close(...descriptors.slice(taken));
     }
-    if (!this.#system.send(client.socket, answer, sent)) this.#leave(client);
+    this.#say(client, answer, sent);
   }
 
   /** Answers those that wait, in the order in which they asked: there is one maker of a name at a time. */
   #serveWants(): void {
     for (const client of [...this.#clients.values()]) {
-      const { want, isMaking } = client;
-      if (want === undefined || isMaking || client.entry !== undefined) continue;
-      const others = [...this.#clients.values()];
-      const isMade = others.some((other) => other.isMaking && other.want?.key === want.key);
+      const { want } = client;
+      if (want === undefined || want.isMaking) continue;
+      const wants = [...this.#clients.values()].map(({ want }) => want);
+      const isMade = wants.some((other) => other?.isMaking && other.key === want.key);
       const entry = this.#entries.get(want.key);
       if (isMade || (entry?.asleep?.isWaking === true && !want.anew)) {
-        this.#tell(client, { state: "making", pids: [] });
+        this.#tell(client, want, { state: "making", pids: [] });
         continue;
       }
       if (entry === undefined || want.anew) {
-        client.isMaking = true;
-        if (!this.#system.send(client.socket, { state: "make" })) this.#leave(client);
+        want.isMaking = true;
+        this.#say(client, { state: "make" });
         continue;
       }
       if (entry.asleep?.client !== undefined) {
         client.want = undefined;
-        const answer = { state: "asleep", facts: this.#factsOf(entry) };
-        if (!this.#system.send(client.socket, answer)) this.#leave(client);
+        this.#say(client, { state: "asleep", facts: this.#factsOf(entry) });
         continue;
       }
       if (entry.ending.size > 0) { // what a dead process had queued may still run
         const slots = [...entry.ending.values()];
         const pids = slots.map((slot) => this.#readSlot(entry, slot)[0] ?? 0);
-        this.#tell(client, { state: "ending", pids });
+        this.#tell(client, want, { state: "ending", pids });
         continue;
       }
       client.want = undefined;
@@ -245,27 +246,27 @@ class Keeper {
   }
 
   /** Tells a client once what it waits for. */
-  #tell(client: Client, answer: KeeperAnswer): void {
-    if (client.toldOf === answer.state) return;
-    client.toldOf = answer.state;
-    if (!this.#system.send(client.socket, answer)) this.#leave(client);
+  #tell(client: Client, want: Want, answer: KeeperAnswer): void {
+    if (want.toldOf !== answer.state) this.#say(client, answer);
+    want.toldOf = answer.state;
+  }
+
+  /** Sends an answer; who takes none has gone. */
+  #say(client: Client, answer: object, descriptors: readonly number[] = []): void {
+    if (!this.#system.send(client.socket, answer, descriptors)) this.#leave(client);
   }
 
   /** Hands memory out, or asks its opener to read it from its file. */
   #open(client: Client, entry: Entry): void {
     const facts = this.#factsOf(entry);
     const slot = this.#takeSlot(client, entry);
-    const pids = [...entry.openers.keys()].map(({ pid }) => pid);
-    if (slot !== undefined && entry.asleep !== null) {
-      entry.asleep.client = client;
-      entry.asleep.isWaking = true;
+    if (slot === undefined) {
+      const pids = [...entry.openers.keys()].map(({ pid }) => pid);
+      return this.#say(client, { refused: "openers", pids });
     }
-    const answer = slot === undefined
-      ? { refused: "openers", pids }
-      : { state: "there", facts, slot };
-    const first = this.#descriptorsFrom(entry, 0, this.#task.mostDescriptors - entry.files.length);
-    const sent = slot === undefined ? [] : [...entry.files, ...first];
-    if (!this.#system.send(client.socket, answer, sent)) this.#leave(client);
+    if (entry.asleep !== null) entry.asleep = { ...entry.asleep, client, isWaking: true };
+    const first = entry.descriptors.slice(0, this.#task.mostDescriptors - entry.files.length);
+    this.#say(client, { state: "there", facts, slot }, [...entry.files, ...first]);
   }
 
   /** Gives a client a place in the page of an entry; undefined when all are taken. */
@@ -281,79 +282,65 @@ class Keeper {
     return slot;
   }
 
-  #descriptorsFrom(entry: Entry | undefined, from: number, most: number): readonly number[] {
-    return entry?.descriptors.slice(from, from + most) ?? [];
-  }
-
   /** Takes the head of new memory: its descriptors follow, and nothing is kept before the last one. */
   #prepare(
     client: Client,
-    request: KeeperRequest & { op: "publish" },
-    files: readonly number[],
+    { byteLength, what, origin, descriptorCount }: KeeperRequest & { op: "publish" },
+    [description, page]: readonly number[],
   ): KeeperAnswer {
-    const { want, isMaking } = client;
-    const [description, page] = files;
-    if (!isMaking || want === undefined || description === undefined || page === undefined) {
+    const { want, pid: madeBy } = client;
+    if (!want?.isMaking || description === undefined || page === undefined) {
       return { refused: "words" };
     }
-    const { byteLength, what, origin, descriptorCount } = request;
-    const refusal = this.#refusalOf(descriptorCount);
-    if (refusal !== undefined) return refusal;
-    client.coming = {
-      descriptorCount,
+    const { key, name, device } = want;
+    const words = { name, device, byteLength, what, origin, descriptorCount };
+    return this.#announce(client, {
+      key,
+      facts: { ...words, madeAt: Date.now(), madeBy },
       descriptors: [],
       files: [description, page],
-      made: { byteLength, what, origin },
-    };
-    return descriptorCount === 0 ? this.#finish(client) : { found: true };
-  }
-
-  /** Ends the coming of memory with its last descriptor. */
-  #finish(client: Client): KeeperAnswer {
-    const { coming } = client;
-    if (coming === undefined || coming.descriptors.length > coming.descriptorCount) {
-      throw new Error("more descriptors than were announced");
-    }
-    if (coming.descriptors.length < coming.descriptorCount) return { found: true };
-    client.coming = undefined;
-    return coming.made === undefined ? this.#renew(client, coming) : this.#enter(client, coming);
-  }
-
-  /** Puts new memory on the list, in place of what had its name. */
-  #enter(client: Client, { descriptors, descriptorCount, files, made }: Coming): KeeperAnswer {
-    const { want, pid: madeBy } = client;
-    const [description, page] = files;
-    if (want === undefined || made === undefined || description === undefined) {
-      throw new Error("nobody wants it");
-    }
-    const { key, name, device } = want;
-    const facts = { name, device, ...made, madeAt: Date.now(), madeBy, descriptorCount };
-    const entry: Entry = {
-      key,
-      facts,
-      descriptors,
-      files: [description, page ?? -1],
       openers: new Map(),
       ending: new Map(),
       taint: null,
       asleep: null,
-    };
-    this.#forget(key); // what this replaces
-    this.#entries.set(key, entry);
-    this.#noteTotals();
-    client.want = undefined;
-    client.isMaking = false;
-    const slot = this.#takeSlot(client, entry) ?? 0;
-    return { slot, facts: this.#factsOf(entry) };
+    }, descriptorCount);
   }
 
-  /** Takes the descriptors of memory that was asleep. */
-  #renew({ entry }: Client, { descriptors }: Coming): KeeperAnswer {
-    if (entry !== undefined && this.#isListed(entry)) entry.descriptors = descriptors;
+  /** Expects descriptors, unless they are more than the system leaves this process. */
+  #announce(client: Client, entry: Entry, descriptorCount: number): KeeperAnswer {
+    if (!Number.isSafeInteger(descriptorCount) || descriptorCount < 0 || client.coming) {
+      return { refused: "words" };
+    }
+    const limit = this.#system.mostFiles;
+    let used = 64 + 2 * this.#clients.size; // its own, and those of connections
+    for (const { descriptors, ending } of this.#allEntries()) {
+      used += descriptors.length + ending.size + 2;
+    }
+    for (const { coming } of this.#clients.values()) used += coming?.descriptorCount ?? 0;
+    if (used + descriptorCount > limit) return { refused: "descriptors", limit, used };
+    client.coming = { entry, descriptorCount, descriptors: [] };
+    return this.#take(client, []);
+  }
+
+  /** Takes descriptors; with the last, new memory replaces what had its name, or the client's own is awake. */
+  #take(client: Client, more: readonly number[]): KeeperAnswer {
+    const { coming } = client;
+    if (coming === undefined) throw new Error("nothing was announced");
+    const { entry, descriptors, descriptorCount } = coming;
+    if (descriptors.length + more.length > descriptorCount) throw new Error("too many came");
+    descriptors.push(...more);
+    if (descriptors.length < descriptorCount) return { found: true };
+    client.coming = undefined;
+    const isNew = entry !== client.entry;
+    if (isNew) this.#forget(entry.key);
+    if (isNew) this.#entries.set(entry.key, entry);
+    entry.asleep = null;
+    if (this.#isListed(entry)) entry.descriptors = descriptors;
     else this.#system.close(...descriptors); // it was forgotten meanwhile
-    if (entry !== undefined) entry.asleep = null;
     this.#noteTotals();
-    return { found: true };
+    if (!isNew) return { found: true };
+    client.want = undefined;
+    return { slot: this.#takeSlot(client, entry) ?? 0, facts: this.#factsOf(entry) };
   }
 
   /** Begins a sleep: nobody else opens it from here on, and its memory is there until it is away. */
@@ -385,22 +372,7 @@ class Keeper {
       entry.asleep = null;
       return { found: false };
     }
-    const refusal = this.#refusalOf(descriptorCount);
-    if (refusal !== undefined) return refusal;
-    client.coming = { descriptorCount, descriptors: [], files: [], made: undefined };
-    return descriptorCount === 0 ? this.#finish(client) : { found: true };
-  }
-
-  /** Refuses more descriptors than the system leaves this process, before one is taken. */
-  #refusalOf(descriptorCount: number): KeeperAnswer | undefined {
-    if (!Number.isSafeInteger(descriptorCount) || descriptorCount < 0) return { refused: "words" };
-    const limit = this.#system.mostFiles;
-    let used = 64 + 2 * this.#clients.size; // its own, and those of connections
-    for (const { descriptors, ending } of this.#allEntries()) {
-      used += descriptors.length + ending.size + 2;
-    }
-    for (const { coming } of this.#clients.values()) used += coming?.descriptorCount ?? 0;
-    return used + descriptorCount > limit ? { refused: "descriptors", limit, used } : undefined;
+    return this.#announce(client, entry, descriptorCount);
   }
 
   /** Takes a name off the list and closes its descriptors: programs that have it open keep it. */
@@ -418,9 +390,9 @@ class Keeper {
   /** Ends a connection: whoever had something open has let go, or is dead. */
   #leave(client: Client): void {
     if (!this.#clients.delete(client.socket)) return;
-    const { descriptors = [], files = [] } = client.coming ?? {};
-    this.#system.close(client.socket, ...descriptors, ...files);
-    const { entry } = client;
+    const { entry, coming } = client;
+    this.#system.close(client.socket, ...coming?.descriptors ?? []);
+    if (coming !== undefined && coming.entry !== entry) this.#system.close(...coming.entry.files);
     let isWatched = false;
     if (entry !== undefined) {
       const slot = entry.openers.get(client) ?? 0;

@@ -3,7 +3,6 @@
 
 import { hostLibrary } from "../../ffi/host.ts";
 import { messageOf } from "../words/format.ts";
-import { sleep } from "../words/timer.ts";
 import { keeperProgram } from "./keeper_program.ts";
 import { KEEPER_PROTOCOL } from "./keeper_words.ts";
 import { PersistError } from "./persist_error.ts";
@@ -12,38 +11,25 @@ import { PersistError } from "./persist_error.ts";
 export const IDLE_SECONDS = 300;
 
 /** The command that starts a keeper by hand. */
-const BY_HAND = "run `deno run -A " +
-  "URL/src/cli.ts persisted start`";
+const BY_HAND = "run `deno run -A URL/src/cli.ts persisted start`";
 
-const LOOK_MILLISECONDS = 5;
+const FLAGS =
+  "run --quiet --no-config --no-lock --no-prompt --no-remote --no-npm --no-code-cache " +
+  "--ext=js --allow-ffi -";
 
-const FLAGS = [
-  "run",
-  "--quiet",
-  "--no-config",
-  "--no-lock",
-  "--no-prompt",
-  "--no-remote",
-  "--no-npm",
-  "--no-code-cache",
-  "--ext=js",
-  "--allow-ffi",
-  "-",
-];
+/** The keepers that this program has started, until they are over. */
+const started = new Set<Deno.ChildProcess>();
 
-/** The ends of keepers that this program has started. */
-const ends = new Set<Promise<unknown>>();
-
-/**
- * For tests: resolves when the keepers that this program has started are over.
- *
- * @throws Error when that takes too long.
- */
-export async function untilKeepersEnd(): Promise<void> {
-  const end = performance.now() + 20_000;
-  while (ends.size > 0) {
-    if (performance.now() > end) throw new Error("A keeper goes on");
-    await sleep(LOOK_MILLISECONDS); // a timer, because they keep no program running
+/** For tests: kills the keepers that this program has started, those too that have not begun to listen. */
+export async function killKeepers(): Promise<void> {
+  for (const child of started) {
+    child.ref();
+    try {
+      child.kill("SIGKILL");
+    } catch {
+      // It has ended just now.
+    }
+    await child.status;
   }
 }
 
@@ -70,7 +56,7 @@ export async function startKeeper(
   const program = keeperProgram({ library: hostLibrary(), folder, idleSeconds, protocol });
   try {
     const child = new Deno.Command(command, {
-      args: FLAGS,
+      args: FLAGS.split(" "),
       stdin: "piped",
       stdout: "null",
       stderr: "null",
@@ -80,8 +66,8 @@ export async function startKeeper(
       env: { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: "/dev/null/none", PATH: "/usr/bin:/bin" },
     }).spawn();
     child.unref();
-    const end: Promise<unknown> = child.status.finally(() => ends.delete(end));
-    ends.add(end);
+    started.add(child);
+    child.status.finally(() => started.delete(child));
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode(program));
     await writer.close();

@@ -30,23 +30,24 @@ import {
 
 /** Numbers of the system, for a program that imports nothing. */
 const NUMBERS = {
-  AF_UNIX,
+  ...{
+    AF_UNIX,
+    FD_CLOEXEC,
+    MFD_CLOEXEC,
+    POLLIN,
+    RLIMIT_NOFILE,
+    SCM_RIGHTS,
+    SO_PEERCRED,
+    SOL_SOCKET,
+  },
   EAGAIN: ERRNO.EAGAIN,
   F_GETFD: F.GETFD,
-  FD_CLOEXEC,
   LOCK_EX_NB: LOCK.EX | LOCK.NB,
-  MFD_CLOEXEC,
-  MSG_DONTWAIT: MSG.DONTWAIT,
-  MSG_NOSIGNAL: MSG.NOSIGNAL,
-  MSG_CMSG_CLOEXEC: MSG.CMSG_CLOEXEC,
+  MSG_FLAGS: MSG.DONTWAIT | MSG.NOSIGNAL,
+  MSG_RECEIVE: MSG.DONTWAIT | MSG.CMSG_CLOEXEC,
   OPEN_LOCK: O.RDWR | O.CREAT | O.CLOEXEC,
-  POLLIN,
-  RLIMIT_NOFILE,
-  SCM_RIGHTS,
-  SO_PEERCRED,
   SOCKET_KIND: SOCK.SEQPACKET | SOCK.CLOEXEC | SOCK.NONBLOCK,
   SOCKET_FLAGS: SOCK.CLOEXEC | SOCK.NONBLOCK,
-  SOL_SOCKET,
   SYS_PIDFD_OPEN: Number(SYS_PIDFD_OPEN),
 } as const;
 
@@ -238,7 +239,7 @@ export class KeeperSystem {
 
   /** Sends an answer, with descriptors if there are any; returns whether the system accepted it. */
   send(socket: number, answer: object, descriptors: readonly number[] = []): boolean {
-    const { MSG_DONTWAIT, MSG_NOSIGNAL, SCM_RIGHTS, SOL_SOCKET } = this.#task.numbers;
+    const { MSG_FLAGS, SCM_RIGHTS, SOL_SOCKET } = this.#task.numbers;
     const bytes = new TextEncoder().encode(JSON.stringify(answer));
     const used = 16 + 4 * descriptors.length;
     const control = new DataView(new ArrayBuffer((used + 7) & ~7));
@@ -250,8 +251,7 @@ export class KeeperSystem {
     }
     const controlBytes = descriptors.length === 0 ? 0 : control.byteLength;
     const head = this.#message(bytes, new Uint8Array(control.buffer, 0, controlBytes));
-    const flags = MSG_DONTWAIT | MSG_NOSIGNAL;
-    return Number(this.#calls.sendmsg(socket, head, flags)) === bytes.byteLength;
+    return Number(this.#calls.sendmsg(socket, head, MSG_FLAGS)) === bytes.byteLength;
   }
 
   /** Receives a message; an empty text at the end of the connection, undefined when there is none yet. */
@@ -259,11 +259,11 @@ export class KeeperSystem {
     socket: number,
   ): { readonly text: string; readonly descriptors: readonly number[] } | undefined {
     const { mostDescriptors, mostMessageBytes, numbers } = this.#task;
-    const { MSG_DONTWAIT, MSG_CMSG_CLOEXEC, SCM_RIGHTS, SOL_SOCKET, EAGAIN } = numbers;
+    const { MSG_RECEIVE, SCM_RIGHTS, SOL_SOCKET, EAGAIN } = numbers;
     const bytes = new Uint8Array(mostMessageBytes);
     const control = new Uint8Array(16 + 4 * mostDescriptors + 8);
     const head = this.#message(bytes, control);
-    const count = Number(this.#calls.recvmsg(socket, head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+    const count = Number(this.#calls.recvmsg(socket, head, MSG_RECEIVE));
     if (count < 0) {
       const errno = new Int32Array(1);
       this.#calls.copyOut(errno, this.#calls.errnoLocation(), 4n);

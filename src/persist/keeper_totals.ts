@@ -10,7 +10,7 @@ import { tellOfPersisted } from "../memory/out_of_memory.ts";
 import { LocalSocket } from "../sharing/local_socket.ts";
 import type { PersistedAmount } from "../words/shortage.ts";
 import { folderPath, lockIn, socketIn } from "./keeper_folder.ts";
-import { readText } from "./text_file.ts";
+import { readText } from "./state_page.ts";
 
 tellOfPersisted((context) => {
   try {

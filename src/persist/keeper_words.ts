@@ -47,21 +47,25 @@ export interface AsleepFacts {
   readonly file: LoadedFile | null;
 }
 
-/** What the keeper tells about a name in a list. */
-export interface KeptFacts {
+/** The maker's words about its memory. */
+export interface KeptWords {
+  /** Bytes of device memory; in the keeper's answers 0 while it is asleep. */
+  readonly byteLength: number;
+  /** Its kind, in words: `"model of 3 tensors"`. */
+  readonly what: string;
+  /** Its origin, in JSON. */
+  readonly origin: string;
+}
+
+/** The keeper's words about a name. */
+export interface KeptFacts extends KeptWords {
   readonly name: string;
   /** The device, as in `gpu.info.uuid`. */
   readonly device: string;
-  /** Bytes of device memory; 0 while it is asleep. */
-  readonly byteLength: number;
   /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number;
   /** The process that made it. */
   readonly madeBy: number;
-  /** What it is, in words: `"model of 3 tensors"`. */
-  readonly what: string;
-  /** What it was made of, in JSON. */
-  readonly origin: string;
   /** Number of descriptors that keep its memory. */
   readonly descriptorCount: number;
   readonly openers: readonly Opener[];
@@ -79,13 +83,7 @@ export type KeeperRequest =
   | { readonly op: "forget"; readonly name: string; readonly device: string }
   | { readonly op: "want"; readonly name: string; readonly device: string; readonly anew: boolean }
   | { readonly op: "more"; readonly from: number }
-  | {
-    readonly op: "publish";
-    readonly byteLength: number;
-    readonly what: string;
-    readonly origin: string;
-    readonly descriptorCount: number;
-  }
+  | (KeptWords & { readonly op: "publish"; readonly descriptorCount: number })
   | { readonly op: "part" }
   | { readonly op: "sleep"; readonly where: string }
   | { readonly op: "away"; readonly file: LoadedFile | null }

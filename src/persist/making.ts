@@ -6,10 +6,9 @@ import { blockOf, ownerOf } from "../buffers/gpu_buffer.ts";
 import { listenToLoads, type LoadedFile } from "../disk/loaded_files.ts";
 import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
-import { Allocation } from "../memory/allocation.ts";
+import type { Allocation } from "../memory/allocation.ts";
 import { ChunkArena } from "../memory/chunk_arena.ts";
 import { sourceOf } from "../memory/resource_kind.ts";
-import type { VirtualChunk } from "../memory/virtual_chunk.ts";
 import { VirtualMemoryResource } from "../memory/virtual_memory_resource.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { closeDescriptor } from "../sharing/local_socket.ts";
@@ -20,7 +19,6 @@ import { Parts } from "../words/parts.ts";
 import {
   contentWords,
   describeContents,
-  type Description,
   type NamedContent,
   type Persistable,
   putTogether,
@@ -29,12 +27,11 @@ import {
   viewIn,
 } from "./contents.ts";
 import type { KeeperConnection } from "./keeper_connection.ts";
-import { type KeeperAnswer, type KeptFacts, MOST_DESCRIPTORS, PAGE_BYTES } from "./keeper_words.ts";
-import { type Persisted, show } from "./open_persisted.ts";
+import { PAGE_BYTES } from "./keeper_words.ts";
+import { handOver, type Persisted, releaseFrom, show } from "./open_persisted.ts";
 import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
-import { StatePage } from "./state_page.ts";
-import { newFile, textFile } from "./text_file.ts";
+import { newFile, StatePage, textFile } from "./state_page.ts";
 
 /** What a program asks for. */
 export interface PersistRequest {
@@ -66,119 +63,59 @@ export async function makeKept(
   const resource = new VirtualMemoryResource({ context }, new Parts(arena));
   using undo = new DisposableStack();
   undo.defer(() => releaseFrom(context, resource));
-  const files = new Map<string, LoadedFile>();
-  const note = (file: LoadedFile) => void files.set(file.path, file);
+  const loaded = new Map<string, LoadedFile>();
+  const note = (file: LoadedFile) => void loaded.set(file.path, file);
   namesInMaking ??= new (builtin("node:async_hooks").AsyncLocalStorage)();
   const made = await namesInMaking.run(new Set([...namesBeingMade(), name]), () => {
     return listenToLoads(note, () => withResource(resource, make));
   });
-  const taken = await inArena(takeApart(made, name), { name, resource, move });
-  const { description, allocations } = describeContents(taken.contents, resource);
+  const { taken, value } = await inArena(made, { name, resource, move });
+  const { description, allocations } = describeContents(taken, resource);
   arena.seal();
-  for (const { buffer } of taken.contents.contents) await whenDone(buffer.span);
-  const value = taken.isMoved ? putTogether(taken.contents, taken.blocks) : made as Persistable;
+  for (const { buffer } of taken.contents) await whenDone(buffer.span);
   const used = new Set(allocations.map(({ address }) => arena.placeOf(address)?.chunk));
   const chunks = [...used].filter((chunk) => chunk !== undefined);
-  const origin: PersistOrigin = { files: [...files.values()], key };
-  const what = contentWords(taken.contents);
-  const published = await publish(connection, { name, chunks, description, origin, what });
-  const { slot, facts, page } = published;
-  try {
-    const states = new StatePage(page, slot);
-    undo.move();
-    const kept = { context, connection, resource, chunks, allocations, states, facts };
-    return show(taken.contents, { ...kept, value, wasThere: false });
-  } finally {
-    closeDescriptor(page);
-  }
-}
-
-/** Hands chunks to the keeper, which takes all or nothing. */
-async function publish(
-  connection: KeeperConnection,
-  { name, chunks, description, origin, what }: {
-    readonly name: string;
-    readonly chunks: readonly VirtualChunk[];
-    readonly description: Description;
-    readonly origin: PersistOrigin;
-    readonly what: string;
-  },
-): Promise<{ readonly slot: number; readonly facts: KeptFacts; readonly page: number }> {
-  using files = new DisposableStack();
-  const described = textFile(JSON.stringify(description));
-  files.defer(() => closeDescriptor(described));
-  const page = newFile(new Uint8Array(PAGE_BYTES));
-  using onFailure = new DisposableStack();
-  onFailure.defer(() => closeDescriptor(page));
-  let answer: KeeperAnswer = await connection.ask({
-    op: "publish",
-    byteLength: chunks.reduce((sum, { byteLength }) => sum + byteLength, 0),
-    what,
-    origin: JSON.stringify(origin),
-    descriptorCount: chunks.length,
-  }, [described, page]);
-  if (answer.refused === undefined) answer = await sendChunks(connection, chunks) ?? answer;
+  const origin: PersistOrigin = { files: [...loaded.values()], key };
+  using sent = new DisposableStack();
+  const toSend = (descriptor: number) => sent.adopt(descriptor, closeDescriptor);
+  const described = toSend(textFile(JSON.stringify(description)));
+  const page = toSend(newFile(new Uint8Array(PAGE_BYTES)));
+  const byteLength = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const words = { byteLength, what: contentWords(taken), origin: JSON.stringify(origin) };
+  const files = [described, page];
+  const answer = await handOver(connection, { op: "publish", ...words }, { chunks, files });
   const { slot, facts } = answer;
   if (slot === undefined || facts === undefined) throw refusalOf(name, answer);
-  onFailure.move();
-  return { slot, facts, page };
-}
-
-/**
- * Sends descriptors of chunks, which stay open here no longer than a message takes. Returns the answer to the
- * last of them, or to the first that was refused; undefined without chunks.
- */
-export async function sendChunks(
-  connection: KeeperConnection,
-  chunks: readonly VirtualChunk[],
-): Promise<KeeperAnswer | undefined> {
-  let answer: KeeperAnswer | undefined;
-  for (let at = 0; at < chunks.length && answer?.refused === undefined; at += MOST_DESCRIPTORS) {
-    const descriptors: number[] = [];
-    try {
-      for (const chunk of chunks.slice(at, at + MOST_DESCRIPTORS)) descriptors.push(chunk.export());
-      answer = await connection.ask({ op: "part" }, descriptors);
-    } finally {
-      descriptors.forEach(closeDescriptor);
-    }
-  }
-  return answer;
-}
-
-/** Contents whose memory lies in an arena. */
-interface InArena {
-  readonly contents: TakenApart;
-  readonly isMoved: boolean;
-  /** For contents that were moved: the buffers that own their blocks. */
-  readonly blocks: readonly DeviceBuffer[];
+  const states = new StatePage(page, slot);
+  undo.move();
+  const kept = { context, connection, resource, chunks, allocations, states, facts };
+  return show(taken, { ...kept, value, wasThere: false });
 }
 
 /** Checks that memory comes from the arena, or moves it there, one block after the other. */
 async function inArena(
-  taken: TakenApart,
+  value: unknown,
   { name, resource, move }: {
     readonly name: string;
     readonly resource: VirtualMemoryResource;
     readonly move: boolean;
   },
-): Promise<InArena> {
+): Promise<{ readonly taken: TakenApart; readonly value: Persistable }> {
+  const taken = takeApart(value, name);
   const isElsewhere = ({ buffer }: NamedContent) => {
     const block = blockOf(buffer);
     return block.byteLength > 0 && (sourceOf(block.resource) !== resource ||
       resource.arena.placeOf(block.address) === undefined);
   };
-  const elsewhere = taken.contents.filter(isElsewhere);
-  const [first] = elsewhere;
-  if (first === undefined) return { contents: taken, isMoved: false, blocks: [] };
+  const first = taken.contents.find(isElsewhere);
+  if (first === undefined) return { taken, value: value as Persistable };
   const { context } = first.buffer;
   if (context !== resource.context || !move) {
+    const from = `gpu.memoryResource of device ${resource.context.ordinal}`;
     throw new PersistError(
       "elsewhere",
-      `Cannot persist "${
-        visibleText(name)
-      }": ${first.buffer} was not allocated by its function from ` +
-        `gpu.memoryResource of device ${resource.context.ordinal}; allocate it there, or pass ` +
-        "{ move: true }",
+      `Cannot persist "${visibleText(name)}": ${first.buffer} was not allocated by its function ` +
+        `from ${from}; allocate it there, or pass { move: true }`,
     );
   }
   const moved = new Map<Allocation, DeviceBuffer>();
@@ -191,13 +128,11 @@ async function inArena(
     }
     const owner = moved.get(former) ?? await moveBlock(content.buffer, resource);
     moved.set(former, owner);
-    const { name, buffer: { dtype, shape, byteOffset } } = content;
-    contents.push({
-      ...content,
-      buffer: viewIn(owner, { name, dtype, shape, offset: byteOffset }),
-    });
+    const { name, buffer: { dtype, shape, byteOffset: offset } } = content;
+    contents.push({ ...content, buffer: viewIn(owner, { name, dtype, shape, offset }) });
   }
-  return { contents: { ...taken, contents }, isMoved: true, blocks: [...moved.values()] };
+  const there = { ...taken, contents };
+  return { taken: there, value: putTogether(there, [...moved.values()]) };
 }
 
 /** Copies the block of a buffer into the arena, and frees the former one. */
@@ -214,7 +149,7 @@ async function moveBlock(
     : { dtype: "uint8" as const, shape: [former.totalByteLength] };
   const moved = allocateDeviceBuffer<DType>({ dtype, shape, resource, stream, label });
   try {
-    moved.as("uint8").reshape([moved.byteLength]).copyFrom(bytesOf(former));
+    bytesOf(moved).copyFrom(bytesOf(former));
     await stream.synchronize();
   } catch (error) {
     moved.dispose();
@@ -227,11 +162,4 @@ async function moveBlock(
 /** Shows all bytes of a buffer's block. */
 function bytesOf(buffer: DeviceBuffer): DeviceBuffer<"uint8"> {
   return buffer.as("uint8").reshape([buffer.byteLength]);
-}
-
-/** Releases all that was allocated from a resource and is alive. */
-export function releaseFrom({ ledger }: Context, resource: VirtualMemoryResource): void {
-  for (const entry of ledger.entries()) {
-    if (entry instanceof Allocation && entry.resource === resource) entry.release();
-  }
 }

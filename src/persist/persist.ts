@@ -13,13 +13,12 @@ import type { Persistable } from "./contents.ts";
 import { KeeperConnection } from "./keeper_connection.ts";
 import type { KeptFacts } from "./keeper_words.ts";
 import { makeKept, namesBeingMade, type PersistRequest } from "./making.ts";
-import { knownHere, type OpenPersisted } from "./open_persisted.ts";
-import { openKept } from "./opening.ts";
+import { knownHere, openKept, type OpenPersisted } from "./open_persisted.ts";
 import { differenceFrom, originWords, type PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
 import { PersistedTable } from "./persisted_table.ts";
 import { Persistence } from "./persistence.ts";
-import { readText } from "./text_file.ts";
+import { readText } from "./state_page.ts";
 
 /** Options for {@link CudaDevice.persist}. */
 export interface PersistOptions {
@@ -63,11 +62,9 @@ export async function persistMemory(
   requireNoCapture("persist memory");
   requireShareable(context);
   if (namesBeingMade().has(name)) {
+    const call = `persist("${visibleText(name)}")`;
     throw new TypeError(
-      `Cannot call persist("${
-        visibleText(name)
-      }") in the function that makes it: give one of the two ` +
-        "another name",
+      `Cannot call ${call} in the function that makes it: give one of the two another name`,
     );
   }
   const turns = turnsOf.getOrInsertComputed(context, () => new Map());
@@ -104,9 +101,8 @@ async function persistNow(
   connection.tell({ op: "want", name, device, anew: replace });
   let answer = await connection.hear({ signal });
   while (answer.state === "making" || answer.state === "ending") {
-    const patience = answer.state === "making" ? Infinity : ENDING_MILLISECONDS;
-    const pids = answer.pids?.join(", ");
-    const late = answer.state === "ending" ? stillEnding(name, pids) : undefined;
+    const late = answer.state === "ending" ? stillEnding(name, answer.pids) : undefined;
+    const patience = late === undefined ? Infinity : ENDING_MILLISECONDS;
     answer = await connection.hear({ signal, patience, late });
   }
   if (answer.state === "there" && answer.facts !== undefined) {
@@ -166,29 +162,24 @@ async function isListed({ connection }: OpenPersisted): Promise<boolean> {
 
 function requireShareable(context: Context): void {
   if (Deno.build.os === "linux" && canBeShared(context)) return;
+  const needs = "that needs Linux, and a driver that passes memory by file descriptors";
   throw new PersistError(
     "unsupported",
-    `Cannot persist memory of device ${context.ordinal}: that needs Linux, and a driver that passes ` +
-      "memory by file descriptors",
+    `Cannot persist memory of device ${context.ordinal}: ${needs}`,
   );
 }
 
 function requireOrigin(name: string, origin: PersistOrigin, key: string | undefined): void {
   const difference = differenceFrom(origin, { key });
   if (difference === undefined) return;
-  throw new PersistError(
-    "origin",
-    `Cannot open "${visibleText(name)}", made of ${originWords(origin)}: ${difference}; pass ` +
-      "{ replace: true } to make it anew, or use another name",
-  );
+  const made = `"${visibleText(name)}", made of ${originWords(origin)}`;
+  const fix = "pass { replace: true } to make it anew, or use another name";
+  throw new PersistError("origin", `Cannot open ${made}: ${difference}; ${fix}`);
 }
 
-function stillEnding(name: string, pids: string | undefined): PersistError {
-  return new PersistError(
-    "ending",
-    `Cannot open "${
-      visibleText(name)
-    }": process ${pids}, which had it open, let go without a word and ` +
-      `still runs, so that its work may not be over; end it`,
-  );
+function stillEnding(name: string, pids: readonly number[] = []): PersistError {
+  const words =
+    `process ${pids.join(", ")}, which had it open, let go without a word and still runs, so ` +
+    "that its work may not be over; end it";
+  return new PersistError("ending", `Cannot open "${visibleText(name)}": ${words}`);
 }

@@ -40,29 +40,24 @@ export function refusalOf(
   name: string,
   { refused, state, facts, pids = [], limit, used }: KeeperAnswer,
 ): PersistError {
-  const shown = visibleText(name);
+  const shown = `"${visibleText(name)}"`;
+  const refusal = (reason: PersistProblem, words: string) => {
+    return new PersistError(reason, `Cannot ${words}`);
+  };
   if (state === "asleep") {
-    const asleep = facts?.asleep;
-    return new PersistError(
-      "asleep",
-      `Cannot open "${shown}": it is asleep in process ${asleep?.pid}, in ${asleep?.where}; wake it there`,
-    );
+    const { pid, where } = facts?.asleep ?? {};
+    const words = `it is asleep in process ${pid}, in ${where}; wake it there`;
+    return refusal("asleep", `open ${shown}: ${words}`);
   }
   if (refused === "descriptors") {
-    return new PersistError(
-      "descriptors",
-      `Cannot persist "${shown}": the keeper may have ${limit} files open and has ${used}; forget other ` +
-        "names, or raise the limit (ulimit -Hn) before the keeper starts",
-    );
+    const words =
+      `the keeper may have ${limit} files open and has ${used}; forget other names, or ` +
+      "raise the limit (ulimit -Hn) before the keeper starts";
+    return refusal(refused, `persist ${shown}: ${words}`);
   }
   if (refused === "openers") {
-    return new PersistError(
-      "openers",
-      `Cannot open "${shown}": ${pids.length} programs have it open, which is the most`,
-    );
+    const words = `${pids.length} programs have it open, which is the most`;
+    return refusal(refused, `open ${shown}: ${words}`);
   }
-  return new PersistError(
-    "gone",
-    `Cannot persist "${shown}": the keeper did not understand (${refused})`,
-  );
+  return refusal("gone", `persist ${shown}: the keeper did not understand (${refused})`);
 }

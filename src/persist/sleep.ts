@@ -1,8 +1,7 @@
 // Puts memory to sleep and wakes it: finds the blocks of what a program names, and what sleeps with them.
 
 import { blockOf, GpuBuffer } from "../buffers/gpu_buffer.ts";
-import { pathOf } from "../disk/file_path.ts";
-import type { FilePath } from "../disk/file_path.ts";
+import { type FilePath, pathOf } from "../disk/file_path.ts";
 import type { LoadedFile } from "../disk/loaded_files.ts";
 import { nameOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -18,8 +17,7 @@ import { defaultStreamOf } from "../order/stream.ts";
 import { classNameOf, describeValue, formatCount, visibleText } from "../words/format.ts";
 import { ANYTHING, oneOf, OptionSet } from "../words/options.ts";
 import { warn } from "../words/warning.ts";
-import { sendChunks } from "./making.ts";
-import { openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
+import { handOver, openedAround, type OpenPersisted, type Persisted } from "./open_persisted.ts";
 import { PersistError } from "./persist_error.ts";
 import { Sleeper, sleeperOf, type SleepPart } from "./sleeper.ts";
 
@@ -72,7 +70,10 @@ export async function sleepMemory(
   options = SLEEP_OPTIONS.read(options, "sleep");
   requireNoCapture("put memory to sleep");
   const { to = "host", onUse = "wake" } = options;
-  const path = to === "file" ? filePath(options.path) : "";
+  if (to === "file" && options.path === undefined) {
+    throw new TypeError('Cannot call sleep() with { to: "file" }: option "path" is missing');
+  }
+  const path = to === "file" ? pathOf(options.path as FilePath) : "";
   const { name, allocations } = blocksOf(context, target, "sleep");
   await untilNothingIsPending(context, allocations);
   const awake = allocations.filter((allocation) => sleeperOf(allocation) === undefined);
@@ -120,10 +121,8 @@ function openedOf(name: string, allocations: readonly Allocation[]): OpenPersist
     if (blocks.length === own.size && blocks.every((block) => own.has(block))) return opened;
     throw new PersistError(
       "elsewhere",
-      `Cannot put ${name} to sleep: "${
-        visibleText(opened.name)
-      }" sleeps alone and as a whole; pass ` +
-        "what gpu.persist() returned",
+      `Cannot put ${name} to sleep: "${visibleText(opened.name)}" sleeps alone and as a whole; ` +
+        "pass what gpu.persist() returned",
     );
   }
   return undefined;
@@ -159,11 +158,13 @@ function blocksOf(
   target: Sleepable,
   action: string,
 ): { readonly name: string; readonly allocations: readonly Allocation[] } {
-  if (isTag(target)) {
+  if (hasFields(target) && typeof (target as Partial<SleepTag>).tag === "string") {
+    const { tag } = target as SleepTag;
     const allocations = context.ledger.entries().filter((entry) => {
-      return entry instanceof Allocation && hasTag(entry, target.tag);
+      const source = entry instanceof Allocation ? sourceOf(entry.resource) : undefined;
+      return source instanceof VirtualMemoryResource && source.tag === tag;
     }) as Allocation[];
-    return { name: `tag "${visibleText(target.tag)}"`, allocations };
+    return { name: `tag "${visibleText(tag)}"`, allocations };
   }
   const buffers = buffersOf(target);
   if (buffers.length === 0) {
@@ -198,15 +199,6 @@ function buffersOf(target: unknown): readonly GpuBuffer[] {
   return values.every((value) => value instanceof GpuBuffer) ? values : [];
 }
 
-function isTag(target: Sleepable): target is SleepTag {
-  return hasFields(target) && typeof (target as Partial<SleepTag>).tag === "string";
-}
-
-function hasTag({ resource }: Allocation, tag: string): boolean {
-  const source = sourceOf(resource);
-  return source instanceof VirtualMemoryResource && source.tag === tag;
-}
-
 /** Finds the memory behind blocks, all of which sleeps or none; that of the keeper in its order. */
 function partsOf(
   context: Context,
@@ -222,33 +214,23 @@ function partsOf(
   const parts: SleepPart[] = [];
   for (const allocation of allocations) {
     const { address, byteLength } = allocation;
-    const resource = sourceOf(allocation.resource);
-    const place = resource instanceof VirtualMemoryResource
-      ? resource.arena.placeOf(address)
-      : undefined;
-    const range = resource instanceof VirtualMemoryResource ? resource.rangeAt(address) : undefined;
+    const source = sourceOf(allocation.resource);
+    const resource = source instanceof VirtualMemoryResource ? source : undefined;
+    const range = resource?.rangeAt(address);
+    const place = resource?.arena.placeOf(address);
     if (range !== undefined) {
-      parts.push({
-        address,
-        byteLength,
-        get isGone() {
-          return range.isFreed;
-        },
-        unmap: () => range.suspend(),
-        map: () => range.resume(),
-      });
-    } else if (place !== undefined && resource instanceof VirtualMemoryResource) {
+      const [unmap, map] = [() => range.suspend(), () => range.resume()];
+      parts.push({ address, byteLength, isGone: () => range.isFreed, unmap, map });
+    } else if (resource !== undefined && place !== undefined) {
       const { chunk, offset } = place;
       const end = Math.max(offset + byteLength, chunks.get(chunk)?.end ?? 0);
       chunks.set(chunk, { resource, end });
     } else {
+      const from = classNameOf(allocation.resource);
       throw new PersistError(
         "elsewhere",
-        `Cannot put ${nameOf(allocation)} to sleep: its memory comes from a ` +
-          `${
-            classNameOf(allocation.resource)
-          }, and cannot leave its addresses; allocate it from new ` +
-          "VirtualMemoryResource(gpu)",
+        `Cannot put ${nameOf(allocation)} to sleep: its memory comes from a ${from}, and cannot ` +
+          "leave its addresses; allocate it from new VirtualMemoryResource(gpu)",
       );
     }
   }
@@ -256,16 +238,9 @@ function partsOf(
   for (const [chunk, { resource, end }] of chunks) {
     const other = resource.arena.addressesIn(chunk).find((address) => !own.has(address));
     if (other !== undefined) throw sharing(context, name, other);
-    const { address } = chunk;
-    parts.push({
-      address,
-      byteLength: end,
-      get isGone() {
-        return chunk.isFreed;
-      },
-      unmap: () => chunk.unmap(),
-      map: () => chunk.map(),
-    });
+    const [unmap, map] = [() => chunk.unmap(), () => chunk.map()];
+    const isGone = () => chunk.isFreed;
+    parts.push({ address: chunk.address, byteLength: end, isGone, unmap, map });
   }
   return parts;
 }
@@ -305,15 +280,8 @@ function sendAway({ connection }: OpenPersisted, file: LoadedFile | null): void 
 /** Hands new descriptors to the keeper, after which the memory outlives this program again. */
 async function handBack({ connection, chunks, name }: OpenPersisted): Promise<void> {
   try {
-    const { found } = await connection.ask({ op: "wake", descriptorCount: chunks.length });
-    if (found !== true) return; // it has them still, or the name was forgotten
-    await sendChunks(connection, chunks);
+    await handOver(connection, { op: "wake" }, { chunks }); // unless it has them still, or forgot the name
   } catch (error) {
     warn(`"${visibleText(name)}" no longer outlives this program: ${(error as Error).message}`);
   }
-}
-
-function filePath(path: FilePath | undefined): string {
-  if (path !== undefined) return pathOf(path);
-  throw new TypeError('Cannot call sleep() with { to: "file" }: option "path" is missing');
 }

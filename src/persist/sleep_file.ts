@@ -56,7 +56,7 @@ export async function writeParts(
  */
 export async function readParts(
   context: Context,
-  parts: readonly (AddressRange & { readonly isGone?: boolean })[],
+  parts: readonly (AddressRange & { isGone?(): boolean })[],
   { file, stream, doing }: {
     readonly file: LoadedFile;
     readonly stream: CudaStream;
@@ -78,7 +78,7 @@ export async function readParts(
   const { tensors, dataOffset } = await readHeader(opened, MAX_HEADER_BYTES);
   const places = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   for (const [i, part] of parts.entries()) {
-    if (part.isGone) continue;
+    if (part.isGone?.()) continue;
     const place = places.get(`part ${i}`);
     if (place === undefined || place.byteLength > part.byteLength) throw changed();
     using there = alias(context, { ...part, byteLength: place.byteLength }, stream);

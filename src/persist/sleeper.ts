@@ -21,8 +21,8 @@ export interface SleepPart {
   readonly address: bigint;
   /** Bytes from there that hold something. */
   readonly byteLength: number;
-  /** Whether its addresses were freed, with all blocks in it. */
-  readonly isGone: boolean;
+  /** Returns whether its addresses were freed, with all blocks in it. */
+  isGone(): boolean;
   /** Gives the memory back; reports a failure and returns whether it did. */
   unmap(): boolean;
   /** Takes new memory. A failure changes nothing. */
@@ -30,13 +30,13 @@ export interface SleepPart {
 }
 
 /** Where contents are while their memory is away. */
-export type SleepContents =
+type SleepContents =
   | { readonly to: "host"; readonly buffers: readonly PinnedBuffer<"uint8">[] }
   | { readonly to: "file"; readonly file: LoadedFile }
   | { readonly to: "nothing" };
 
 /** What sleeps, and what its uses do. */
-export interface SleeperFields {
+interface SleeperFields {
   readonly context: Context;
   /** Its name in messages. */
   readonly name: string;
@@ -93,25 +93,17 @@ export class Sleeper {
     }
   }
 
-  /** Whether its memory is away. */
-  get isAsleep(): boolean {
-    return this.#state === "asleep";
-  }
-
-  /** Bytes of the memory that is away. */
-  get byteLength(): number {
-    return this.#parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  }
-
   /** What has not been freed meanwhile. */
   get #parts(): readonly SleepPart[] {
-    return this.#fields.parts.filter(({ isGone }) => !isGone);
+    return this.#fields.parts.filter((part) => !part.isGone());
   }
 
   /** Where its contents are, in words; undefined while they are on the device. */
   get words(): string | undefined {
-    if (!this.isAsleep) return undefined;
-    return `asleep, ${formatBytes(this.byteLength)} in ${placeWords(this.#contents)}`;
+    if (this.#state !== "asleep") return undefined;
+    const { to } = this.#contents;
+    const place = to === "host" ? "host memory" : to === "file" ? this.#contents.file.path : to;
+    return `asleep, ${formatBytes(bytesOf(this.#parts))} in ${place}`;
   }
 
   /**
@@ -124,7 +116,7 @@ export class Sleeper {
     const { context, allocations, whenAway } = this.#fields;
     const stream = defaultStreamOf(context);
     using undo = new DisposableStack();
-    undo.defer(() => this.#open("awake"));
+    undo.defer(() => this.#open());
     for (const { usage } of allocations) usage.finishOn(stream);
     const contents = await this.#save(stream, choice);
     undo.defer(() => dispose(contents));
@@ -162,7 +154,7 @@ export class Sleeper {
 
   /** Brings memory and contents back, and resolves when they are there. */
   async wake(): Promise<void> {
-    if (this.#state === "going") return this.#open("awake");
+    if (this.#state === "going") return this.#open();
     this.#waking ??= this.#wakeLate().finally(() => {
       this.#waking = undefined;
     });
@@ -175,13 +167,10 @@ export class Sleeper {
     if (this.#state === "awake") return;
     const { onUse } = this.#fields;
     if (onUse === "throw") {
-      throw this.#refusal(
-        `${
-          this.#state === "going" ? "it goes to sleep" : "it is asleep"
-        }; await gpu.wake() it first`,
-      );
+      const words = this.#state === "going" ? "it goes to sleep" : "it is asleep";
+      throw this.#refusal(`${words}; await gpu.wake() it first`);
     }
-    if (this.#state === "going") return this.#open("awake"); // as if it had slept and been woken
+    if (this.#state === "going") return this.#open(); // as if it had slept and been woken
     if (activeCapture() !== undefined) {
       throw this.#refusal("it is asleep during a capture; await gpu.wake() it first");
     }
@@ -190,17 +179,16 @@ export class Sleeper {
 
   /** Refuses to give an address away whose memory is not there. */
   refuseHandOut(): void {
-    if (this.#state === "going") return this.#open("awake");
+    if (this.#state === "going") return this.#open();
     if (this.#state !== "awake") throw this.#refusal("it is asleep; await gpu.wake() it first");
   }
 
   /** Notes that a block was given back: with the last, the contents go as well. */
   leave(byteLength: number): void {
     if (this.#state === "asleep") this.#fields.context.ledger.asleepBytes -= byteLength;
-    this.#leftCount--;
-    if (this.#leftCount > 0) return;
-    const { driver } = this.#fields.context;
+    if (--this.#leftCount > 0) return;
     if (this.#state === "asleep") {
+      const { driver } = this.#fields.context;
       tryRelease(driver, "what slept", () => dispose(this.#contents));
     }
     this.#state = "awake";
@@ -260,9 +248,8 @@ export class Sleeper {
   /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */
   #map(stream: CudaStream, whenThere: (part: SleepPart) => void = () => {}): void {
     const { context } = this.#fields;
-    const { byteLength } = this;
     const parts = this.#parts;
-    takeOrReclaim({ context, kind: "device", byteLength }, () => {
+    takeOrReclaim({ context, kind: "device", byteLength: bytesOf(parts) }, () => {
       const mapped: SleepPart[] = [];
       try {
         for (const part of parts) {
@@ -283,13 +270,13 @@ export class Sleeper {
   #wakeBehind(stream: CudaStream): void {
     const { context, allocations, whenAwake } = this.#fields;
     context.ledger.asleepBytes -= this.#liveBytes;
-    this.#open("awake");
+    this.#open();
     for (const { usage, released } of allocations) if (!released) usage.order(stream, "write");
     this.#after = whenAwake?.();
   }
 
-  #open(state: "awake"): void {
-    this.#state = state;
+  #open(): void {
+    this.#state = "awake";
     for (const gate of this.#gates) gate.remove();
     for (const { usage } of this.#fields.allocations) {
       if (sleepers.get(usage) === this) sleepers.delete(usage);
@@ -348,9 +335,8 @@ class SleepGate implements UseGate {
   }
 }
 
-function placeWords(contents: SleepContents): string {
-  if (contents.to === "host") return "host memory";
-  return contents.to === "file" ? contents.file.path : "nothing";
+function bytesOf(parts: readonly SleepPart[]): number {
+  return parts.reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 function dispose(contents: SleepContents): void {

@@ -13,6 +13,7 @@ import { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
 import { SafetensorsModel } from "../../../src/interop/safetensors/model.ts";
+import { KeeperConnection } from "../../../src/persist/keeper_connection.ts";
 import { PersistError } from "../../../src/persist/persist_error.ts";
 import { openTestDevice, testOnTwoDevices } from "../../support/driver.ts";
 import { ToldError } from "../../support/obedient_process.ts";
@@ -36,6 +37,15 @@ function testWithKeeper(
     for (const { name } of await gpu.persisted()) await gpu.forget(name);
     assertEquals(freeBytes(gpu), before);
   });
+}
+
+/** Waits until another process makes a name. */
+async function untilMaking({ info: { uuid } }: CudaDevice, name: string): Promise<void> {
+  await until(async () => {
+    using connection = await KeeperConnection.open();
+    connection.tell({ op: "want", name, device: uuid ?? "", anew: false });
+    return (await connection.hear()).state === "making";
+  }, `another process makes ${name}`);
 }
 
 const KINDS_WORDS =
@@ -225,8 +235,8 @@ testWithKeeper(
   async (scene, gpu) => {
     const peer = scene.peer();
     await peer.tell({ do: "persist", name: "w", value: 1 });
-    await peer.tell({ do: "fill", value: 3, waits: false });
-    await peer.kill();
+    await assertRejects(() => peer.tell({ do: "fill and die", value: 3 }), Error, "has ended");
+    await peer[Symbol.asyncDispose]();
     using warnings = new CaughtWarnings();
     using here = await gpu.persist("w", (): { x: DeviceBuffer } => {
       throw new Error("is there already");
@@ -265,7 +275,7 @@ testWithKeeper(
     const dead = maker.tell({ do: "persist", name: "w", how: "hangs" }).catch(() => "dead");
     await using other = scene.peer();
     await other.tell({ do: "free bytes" });
-    await until(async () => (await gpu.persisted()).count === 0, "there is a keeper");
+    await untilMaking(gpu, "w");
     const waits = other.tell<PersistAnswer>({ do: "persist", name: "w", value: 2 });
     await maker.kill();
     assertEquals(await dead, "dead");
@@ -285,17 +295,11 @@ testWithKeeper("persist() waits no longer than its signal says", async (scene, g
   await using maker = scene.peer();
   await maker.tell({ do: "free bytes" });
   const dead = maker.tell({ do: "persist", name: "w", how: "hangs" }).catch(() => {});
-  await until(async () => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const made = gpu.persist("w", () => {
-      throw new RangeError("the other has not begun");
-    }, { signal });
-    const timer = setTimeout(() => controller.abort(new RangeError("enough")), 100);
-    const words = await made.then(() => "made", ({ message }) => message);
-    clearTimeout(timer);
-    return words === "enough";
-  }, "the other makes it");
+  await untilMaking(gpu, "w");
+  const controller = new AbortController();
+  const waits = gpu.persist("w", () => gpu.zeros("uint8", 4), { signal: controller.signal });
+  setTimeout(() => controller.abort(new RangeError("enough")), 100);
+  await assertRejects(() => waits, RangeError, "enough");
   await maker.kill();
   await dead;
 });

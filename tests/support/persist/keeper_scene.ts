@@ -3,7 +3,7 @@
 import { assert } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { KeeperConnection } from "../../../src/persist/keeper_connection.ts";
-import { untilKeepersEnd } from "../../../src/persist/keeper_start.ts";
+import { killKeepers } from "../../../src/persist/keeper_start.ts";
 import { TemporaryFolder } from "../temporary_folder.ts";
 import { PersistPeer } from "./peer.ts";
 
@@ -44,18 +44,13 @@ export class KeeperScene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    let goesOn = true;
-    const end = untilKeepersEnd().finally(() => goesOn = false);
-    end.catch(() => {});
-    do { // one that was asked for in vain may only start now
-      const connection = await KeeperConnection.findAny();
-      const pid = connection?.pid;
-      await connection?.ask({ op: "stop" }).catch(() => {});
-      connection?.[Symbol.dispose]();
-      if (pid !== undefined) await untilOver(pid);
-      await delay(5);
-    } while (goesOn);
-    await end;
+    for (;;) { // another may wait for the place of the first
+      using connection = await KeeperConnection.findAny();
+      if (connection === undefined) break;
+      await connection.ask({ op: "stop" }).catch(() => {});
+      await untilOver(connection.pid);
+    }
+    await killKeepers(); // one that was asked for in vain may begin only later
     if (this.#former === undefined) Deno.env.delete(VARIABLE);
     else Deno.env.set(VARIABLE, this.#former);
     this.#folder[Symbol.dispose]();

@@ -21,6 +21,8 @@ export type PersistCommand =
     readonly name?: string;
   }
   | { readonly do: "fill"; readonly value: number; readonly waits: boolean }
+  /** It dies with the write under way: killed from outside, it might have seen the end of it. */
+  | { readonly do: "fill and die"; readonly value: number }
   | { readonly do: "forget"; readonly name: string }
   | { readonly do: "sleep"; readonly to: "host" | "file"; readonly path?: string };
 

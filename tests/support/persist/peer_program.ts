@@ -49,6 +49,9 @@ await obeyCommands(async (command: PersistCommand) => {
       holding().x.fill(command.value);
       if (command.waits) await gpu.synchronize();
       return holding().persistence.state;
+    case "fill and die":
+      holding().x.fill(command.value);
+      return Deno.kill(Deno.pid, "SIGKILL");
     case "dispose":
       holding().dispose();
       await gpu.synchronize();
