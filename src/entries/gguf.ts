@@ -34,5 +34,5 @@ export {
 export type { GgufValue } from "../interop/gguf/header_scanner.ts";
 export { loadGguf, type LoadGgufOptions } from "../interop/gguf/load.ts";
 export { GgufModel } from "../interop/gguf/model.ts";
-export { DeviceModel, LoadedTensors } from "../interop/loaded_contents.ts";
+export { DeviceModel, LoadedTensors, type NamedFormat } from "../interop/loaded_contents.ts";
 export type { LoadTensorsOptions } from "../interop/load_tensors.ts";

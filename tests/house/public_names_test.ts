@@ -62,6 +62,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     DeviceModel
     GGUF_FORMATS GgufError GgufFormat GgufHeader GgufModel GgufTensor GgufValue
     LoadGgufOptions LoadTensorsOptions LoadedTensors
+    NamedFormat
     ReadGgufOptions
     loadGguf
     readGgufHeader
@@ -131,7 +132,7 @@ const PUBLIC_NAMES: Readonly<Record<keyof typeof config.exports, readonly string
     DeviceModel
     HubModelOptions HubOptions
     LoadSafetensorsOptions LoadTensorsOptions LoadedTensor LoadedTensors
-    NamedTensors
+    NamedFormat NamedTensors
     ReadHeaderOptions
     SafetensorsError SafetensorsFormat SafetensorsHeader SafetensorsModel SafetensorsSource
     SaveSafetensorsOptions
