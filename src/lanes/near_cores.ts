@@ -24,7 +24,10 @@ export interface CoreSystem {
 }
 
 /** The system that the program runs on. */
-export const OWN_SYSTEM: CoreSystem = { read: readOwn, allowed: allowedHere };
+export const OWN_SYSTEM: CoreSystem = {
+  read: (path) => readSystemText(`/sys/${path}`),
+  allowed: allowedHere,
+};
 
 /**
  * Finds the cores near a device, as far as the program may use them. Returns undefined where there is
@@ -36,12 +39,12 @@ export function findNearCores(
   askBusId: () => string,
   { fewest, system = OWN_SYSTEM }: { readonly fewest: number; readonly system?: CoreSystem },
 ): NearCores | undefined {
-  const nodes = listed(system.read("devices/system/node/online"));
+  const nodes = numbersOf(system.read("devices/system/node/online"));
   if (nodes.length < 2) return undefined;
   const text = system.read(`bus/pci/devices/${askBusId().toLowerCase()}/numa_node`);
   const node = Number(text?.trim() || -1); // -1 stands for no node there, too
   if (!nodes.includes(node)) return undefined;
-  const near = listed(system.read(`devices/system/node/node${node}/cpulist`));
+  const near = numbersOf(system.read(`devices/system/node/node${node}/cpulist`));
   const allowed = system.allowed();
   if (allowed === undefined) return undefined;
   const set = new Uint8Array(allowed.length);
@@ -58,11 +61,11 @@ export function busIdOf(driver: Driver, deviceHandle: number): string {
   return status === 0 ? readCString(text) : "";
 }
 
-/** The numbers of a list such as `0-3,8,10-11`; none where it is something else. */
-function listed(text = ""): number[] {
+/** Returns the numbers of a list such as `0-3,8,10-11`; none where it is something else. */
+export function numbersOf(text = ""): number[] {
   const numbers: number[] = [];
   for (const part of text.trim().split(",")) {
-    const [, first, last = first] = /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(part) ?? [];
+    const [, first, last = first] = /^\s*(\d{1,4})(?:-(\d{1,4}))?$/.exec(part) ?? [];
     if (first === undefined) return [];
     for (let number = Number(first); number <= Number(last); number++) numbers.push(number);
   }
@@ -75,14 +78,14 @@ function countOf(set: Uint8Array): number {
   return count;
 }
 
-/** Deno opens files below `/sys` for programs that may do everything; nobody is asked for that. */
-function readOwn(path: string): string | undefined {
+/**
+ * Reads a file of the system, without the space around it. Deno opens files below `/sys` and `/proc` for
+ * programs that may do everything; nobody is asked for that.
+ */
+export function readSystemText(path: string): string | undefined {
   try {
-    const whole = `/sys/${path}`;
-    if (Deno.permissions.querySync({ name: "read", path: whole }).state !== "granted") {
-      return undefined;
-    }
-    return Deno.readTextFileSync(whole);
+    if (Deno.permissions.querySync({ name: "read", path }).state !== "granted") return undefined;
+    return Deno.readTextFileSync(path).trim();
   } catch {
     return undefined;
   }

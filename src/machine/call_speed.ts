@@ -11,46 +11,33 @@ const LAUNCH_COUNT = 500;
 const WAIT_COUNT = 100;
 const BYTES = 16;
 
-/** Times in microseconds. */
-export interface CallTimes {
-  /** Host time to queue a kernel behind others. */
-  readonly launch: Spread;
-  /** Host time to queue a kernel and to wait until it is done. */
-  readonly launchAndWait: Spread;
-}
+/** Host time in microseconds to queue a kernel behind others, and to queue one and wait for it. */
+export type CallTimes = Readonly<Record<"launch" | "launch_and_wait", Spread>>;
 
 /** Measures calls; blocks for some milliseconds. */
 export function measureCalls(gpu: CudaDevice): CallTimes {
   using stream = gpu.createStream();
   using from = gpu.zeros("uint8", BYTES, { stream });
   using to = gpu.zeros("uint8", BYTES, { stream });
-  const launch = () =>
-    launchReady(stream, {
-      name: "vramkit_copy",
-      count: 1,
-      args: [writing(to.span), reading(from.span), u64(BYTES)],
-    });
-  const repeat = (count: number) => {
+  const args = [writing(to.span), reading(from.span), u64(BYTES)];
+  const launch = () => launchReady(stream, { name: "vramkit_copy", count: 1, args });
+  const sample = (count: number, run: () => void) => {
     const before = performance.now();
-    for (let i = 0; i < count; i++) launch();
-    return 1000 * (performance.now() - before) / count;
-  };
-  const wait = () => {
-    const before = performance.now();
-    for (let i = 0; i < WAIT_COUNT; i++) {
-      launch();
-      stream.synchronizeSync();
-    }
-    return 1000 * (performance.now() - before) / WAIT_COUNT;
-  };
-  repeat(LAUNCH_COUNT); // the first launch loads the kernel, the next ones warm the code
-  stream.synchronizeSync();
-  wait();
-  const launches = Array.from({ length: SAMPLE_COUNT }, () => {
-    const found = repeat(LAUNCH_COUNT);
+    for (let i = 0; i < count; i++) run();
+    const found = 1000 * (performance.now() - before) / count;
     stream.synchronizeSync();
     return found;
-  });
-  const waits = Array.from({ length: SAMPLE_COUNT }, wait);
-  return { launch: spreadOf(launches), launchAndWait: spreadOf(waits) };
+  };
+  const samples = (count: number, run: () => void) => {
+    sample(count, run); // the first launch loads the kernel, the next ones warm the code
+    return spreadOf(Array.from({ length: SAMPLE_COUNT }, () => sample(count, run)));
+  };
+  const launchAndWait = () => {
+    launch();
+    stream.synchronizeSync();
+  };
+  return {
+    launch: samples(LAUNCH_COUNT, launch),
+    launch_and_wait: samples(WAIT_COUNT, launchAndWait),
+  };
 }

@@ -3,9 +3,10 @@
 
 import { findHost } from "../../ffi/host.ts";
 import type { CudaDevice } from "../device/device.ts";
+import { readSystemText } from "../lanes/near_cores.ts";
 import { fillPattern } from "../measure/pattern.ts";
 import { type Spread, spreadOf } from "../measure/samples.ts";
-import { readSystemText, type ReadText } from "./host_facts.ts";
+import type { ReadText } from "./host_facts.ts";
 
 const SAMPLE_COUNT = 3;
 const PART_BYTES = 16 * 2 ** 20;

@@ -3,9 +3,10 @@
 
 import type { CudaDevice } from "../device/device.ts";
 import { findNvmlDevice, NvmlDevice } from "../driver/nvml.ts";
+import { readSystemText } from "../lanes/near_cores.ts";
 import { pcieBus } from "../measure/bus.ts";
 import { visibleText } from "../words/format.ts";
-import { readSystemText, type ReadText } from "./host_facts.ts";
+import type { ReadText } from "./host_facts.ts";
 import type { LoadSample } from "./machine_report.ts";
 
 /** The facts about a GPU. */
@@ -29,7 +30,7 @@ function factsOf(gpu: CudaDevice, read: ReadText) {
   const { freeBytes, totalBytes } = gpu.memory;
   const { generation = 0, laneCount = 0 } = device?.pcieLink("max") ?? {};
   const node = Number(
-    read(`/sys/bus/pci/devices/${info.pciBusId.toLowerCase()}/numa_node`) ?? -1,
+    read(`/sys/bus/pci/devices/${info.pciBusId.toLowerCase()}/numa_node`) || -1,
   );
   return {
     ordinal,

@@ -2,22 +2,13 @@
 // files that everybody may read; a missing one costs only its own fact, which is null.
 
 import { statfsSync } from "node:fs";
+import { numbersOf, readSystemText } from "../lanes/near_cores.ts";
 
 /** Returns the text of a file of the system; undefined where it is not there or must not be read. */
 export type ReadText = (path: string) => string | undefined;
 
 /** The facts about the host. */
 export type HostFacts = Readonly<ReturnType<typeof factsOf>>;
-
-/** Reads a file as Deno's permissions allow it, without a prompt. */
-export function readSystemText(path: string): string | undefined {
-  try {
-    if (Deno.permissions.querySync({ name: "read", path }).state !== "granted") return undefined;
-    return Deno.readTextFileSync(path).trim();
-  } catch {
-    return undefined;
-  }
-}
 
 /** Reads the facts. */
 export function readHostFacts(read: ReadText = readSystemText): HostFacts {
@@ -58,15 +49,6 @@ function factsOf(read: ReadText) {
     reservedHugePages: bytesIn(fieldIn(memory, "HugePages_Total")),
     sharedMemoryBytes: sizeOf("/dev/shm"),
   };
-}
-
-/** The numbers of a list such as `0-3,8`. */
-export function numbersOf(list: string): number[] {
-  return list.split(",").flatMap((part) => {
-    const [, first, last = first] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(part) ?? [];
-    const length = first === undefined ? 0 : Math.max(0, Number(last) - Number(first) + 1);
-    return Array.from({ length }, (_, index) => Number(first) + index);
-  });
 }
 
 /** A line such as `MemTotal:   123 kB`, without its name. */

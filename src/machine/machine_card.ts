@@ -69,7 +69,7 @@ export class MachineCard {
 
   /** Returns the page's contents for a notebook, with its text. */
   async [Symbol.for("Jupyter.display")](): Promise<Record<string, string>> {
-    return { "text/html": await machineFragment([this.report]), "text/plain": `${this}` };
+    return { "text/html": await machineFragment(this.report), "text/plain": `${this}` };
   }
 }
 

@@ -1,12 +1,16 @@
-// The page of a machine, or of several side by side: what wants a look first, then all rows with the commands
-// that check them, and plots. It needs no network, and prints on two sheets.
+// The page of a machine, or of several side by side: rows that want a look first, then plots, and all rows with
+// the commands that check them. It needs no network, and prints on two sheets.
 
 import { inNotebook } from "../accounting/notebook_kernel.ts";
 import { escapeHtml } from "../cards/html.ts";
+import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
+import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
+import type { Figure } from "../notebook/figure.ts";
+import { plotLinks } from "../notebook/links_plot.ts";
 import { givePlotlyToPage, plotlyScript } from "../notebook/plotly.ts";
 import { formatSeconds } from "../words/format.ts";
 import { type ComparedRow, differences } from "./differences.ts";
-import { machinePlots, type NamedReport } from "./machine_plots.ts";
 import type { MachineReport, MachineRow } from "./machine_report.ts";
 import {
   attention,
@@ -39,8 +43,9 @@ const STYLE = `
 .machine .good .v { color: light-dark(#1b6e3c, #6fcf97); }
 .machine small, .machine code, .machine .muted { color: light-dark(#59606a, #a6adb8); }
 .machine code { font: 12px ui-monospace, Menlo, Consolas, monospace; }
-.machine .plots { display: grid; gap: 8px 24px; margin-top: 16px; grid-template-columns: minmax(0, 1fr); }
-@media (min-width: 1000px) { .machine .plots { grid-template-columns: repeat(2, minmax(0, 1fr)); } }
+.machine i { display: block; height: 3px; margin: 2px 0 0 auto; background: #2f81c7; print-color-adjust: exact; }
+.machine .plots { display: grid; gap: 8px 24px; margin-top: 16px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); }
 .machine .plots > div { min-width: 0; }
 @media print {
   @page { size: A4; margin: 9mm; }
@@ -69,24 +74,19 @@ addEventListener("afterprint", function () { fit(null); });`;
 
 /** Builds a whole page. */
 export async function machinePage(reports: readonly MachineReport[]): Promise<string> {
-  const machines = named(reports);
-  const [only, ...others] = machines;
-  const title = only !== undefined && others.length === 0
-    ? only.name
-    : `${machines.length} machines, side by side`;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)}</title>
+<title>${escapeHtml(headingOf(reports))}</title>
 <style>:root { color-scheme: light dark; } body { margin: 0; background: Canvas; color: CanvasText; }
 @media print { :root { color-scheme: light; } }</style>
 ${await plotlyScript("cartesian")}
 </head>
 <body>
-${contentsOf(machines)}
+${contentsOf(reports)}
 <script>${PRINTING}</script>
 </body>
 </html>
@@ -94,29 +94,25 @@ ${contentsOf(machines)}
 }
 
 /** Builds the contents for a notebook, whose page gets plotly.js. */
-export async function machineFragment(reports: readonly MachineReport[]): Promise<string> {
+export async function machineFragment(report: MachineReport): Promise<string> {
   if (inNotebook()) await givePlotlyToPage("cartesian");
-  return contentsOf(named(reports));
+  return contentsOf([report]);
 }
 
-/** Names that tell the machines apart. */
-function named(reports: readonly MachineReport[]): NamedReport[] {
-  const titles = reports.map(titleOf);
-  return reports.map((report, at) => {
-    const title = titles[at] ?? "";
-    const isTwice = titles.filter((other) => other === title).length > 1;
-    return { name: isTwice ? `${title} (${at + 1})` : title, report };
-  });
+function headingOf(reports: readonly MachineReport[]): string {
+  const [only, ...others] = reports.map(titleOf);
+  return others.length === 0 ? `${only}` : `${reports.length} machines, side by side`;
 }
 
-function contentsOf(machines: readonly NamedReport[]): string {
-  const plots = machinePlots(machines).map((figure) => `<div>${figure.toHTML()}</div>`);
-  const [only, ...others] = machines;
-  const [above, below] = only !== undefined && others.length === 0
-    ? onePage(only.report)
-    : severalPage(machines);
+function contentsOf(reports: readonly MachineReport[]): string {
+  const plots = plotsOf(reports).map((figure) => `<div>${figure.toHTML()}</div>`);
+  const [only, ...others] = reports;
+  const [above, below] = only === undefined || others.length > 0
+    ? sideBySide(reports)
+    : partsOf(only);
   return `<style>${STYLE}</style>
 <main class="machine">
+<h1>${escapeHtml(headingOf(reports))}</h1>
 ${above}
 <div class="plots">
 ${plots.join("\n")}
@@ -125,57 +121,69 @@ ${below}
 </main>`;
 }
 
-/** The parts above the plots, and those below them. */
-type Parts = readonly [above: string, below: string];
+/** Plots arrays by size, and the links of a machine alone. */
+function plotsOf(reports: readonly MachineReport[]): Figure[] {
+  const results = reports.flatMap(({ bandwidth }) =>
+    bandwidth.filter(({ points }) => points.length > 0).map((data) =>
+      new BandwidthResult({ ...data })
+    )
+  );
+  const links = reports.length > 1 ? [] : reports.flatMap(({ links }) => links ?? []);
+  return [
+    ...results.length === 0 ? [] : [plotBandwidth(results)],
+    ...links.filter(({ cases }) => cases.length > 0)
+      .map((data) => plotLinks(new LinkBandwidthResult({ ...data }))),
+  ];
+}
 
-function onePage(report: MachineReport): Parts {
-  const { vramkit, deno, seconds } = report;
+/** The parts of a machine's page above the plots, and below them. */
+function partsOf(report: MachineReport): [above: string, below: string] {
+  const { vramkit, deno, seconds, rows } = report;
   const noted = attention(report);
-  const groups = [...Map.groupBy(report.rows, ({ group }) => group)];
-  const above = `<h1>${escapeHtml(titleOf(report))}</h1>
-<p>${escapeHtml(summaryOf(report))}</p>
-<p class="muted">vramkit ${escapeHtml(vramkit)}, Deno ${escapeHtml(deno)}, ${
-    escapeHtml(formatSeconds(seconds))
-  }. GB/s are 10^9 bytes a second, each byte counted once.</p>
-${noted.length === 0 ? "" : `<h2>Worth a look</h2>${rowTable(noted)}`}`;
-  const below = groups.map(([group, rows]) => `<h2>${escapeHtml(group)}</h2>${rowTable(rows)}`);
-  return [above, below.join("\n")];
+  const made = `vramkit ${vramkit}, Deno ${deno}, ${formatSeconds(seconds)}`;
+  const groups = [...Map.groupBy(rows, ({ group }) => group)];
+  return [
+    `<p>${escapeHtml(summaryOf(report))}</p>
+<p class="muted">${escapeHtml(made)}. GB/s are 10^9 bytes a second, each byte counted once.</p>
+${noted.length === 0 ? "" : `<h2>Worth a look</h2>${rowTable(noted)}`}`,
+    groups.map(([group, own]) => `<h2>${escapeHtml(group)}</h2>${rowTable(own)}`).join("\n"),
+  ];
 }
 
 function rowTable(rows: readonly MachineRow[]): string {
-  const lines = rows.map((row) =>
-    `<tr class="${row.verdict}"><td>${escapeHtml(row.name)}</td>` +
-    `<td class="n">${valueCell(row)}</td><td class="n">${escapeHtml(expectedText(row))}</td>` +
-    `<td class="v">${verdictText(row)}</td><td>${remarksOf(row)}</td></tr>`
-  );
-  const widths = [27, 17, 11, 8, 37].map((percent) => `<col style="width:${percent}%">`).join("");
-  const header = '<th></th><th class="n">value</th><th class="n">should be</th><th></th><th></th>';
-  return tableOf({ widths, header, lines });
+  const columns = [[27, ""], [17, "value"], [11, "should be"], [8, ""], [37, ""]] as const;
+  const lines = rows.map((row) => {
+    const { sign, words } = VERDICTS[row.verdict];
+    return `<tr class="${row.verdict}"><td>${escapeHtml(row.name)}</td>` +
+      `<td class="n">${valueCell(row)}</td><td class="n">${escapeHtml(expectedText(row))}</td>` +
+      `<td class="v">${sign} ${words}</td><td>${remarksOf(row)}</td></tr>`;
+  });
+  return tableOf(columns, lines);
 }
 
+/** Builds a table of columns with a width in percent and a heading. */
 function tableOf(
-  { widths, header, lines }: {
-    readonly widths: string;
-    readonly header: string;
-    readonly lines: readonly string[];
-  },
+  columns: readonly (readonly [percent: number, heading: string])[],
+  lines: readonly string[],
 ): string {
-  return `<div class="scroll"><table><colgroup>${widths}</colgroup><thead><tr>${header}</tr></thead>` +
-    `<tbody>${lines.join("\n")}</tbody></table></div>`;
+  const widths = columns.map(([percent]) => `<col style="width:${percent}%">`);
+  const headings = columns.map(([, heading]) => `<th class="n">${escapeHtml(heading)}</th>`);
+  return `<div class="scroll"><table><colgroup>${widths.join("")}</colgroup><thead><tr>${
+    headings.join("")
+  }</tr></thead><tbody>${lines.join("\n")}</tbody></table></div>`;
 }
 
-function verdictText({ verdict }: MachineRow): string {
-  return `${VERDICTS[verdict].sign} ${VERDICTS[verdict].words}`;
-}
-
-/** The value, and half of the range of its samples. */
+/** The value, half of the range of its samples, and a bar for its share of the expectation. */
 function valueCell(row: MachineRow): string {
-  const { least, most, value } = row;
+  const { least, most, value, expected, better } = row;
   const text = escapeHtml(valueText(row));
   if (least === undefined || most === undefined || typeof value !== "number" || value === 0) {
     return text;
   }
-  return `${text} <small>±${(50 * (most - least) / value).toFixed(1)} %</small>`;
+  const spread = `${text} <small>±${(50 * (most - least) / value).toFixed(1)} %</small>`;
+  if (typeof expected !== "number") return spread;
+  const share = better === "less" ? expected / value : value / expected;
+  return `${spread}<i style="width:${Math.min(100, 100 * share).toFixed(0)}%"></i>`;
 }
 
 /** The cause, the origin of the expectation, and the command. */
@@ -187,35 +195,34 @@ function remarksOf({ words, expectedFrom, check }: MachineRow): string {
   ].join(" <small>·</small> ");
 }
 
-function severalPage(machines: readonly NamedReport[]): Parts {
-  const { different, alike } = differences(machines.map(({ report }) => report));
-  const names = machines.map(({ name }) => `<th class="n">${escapeHtml(name)}</th>`).join("");
-  const share = 58 / machines.length;
-  const widths = [28, ...machines.map(() => share), 14].map((percent) =>
-    `<col style="width:${percent}%">`
-  ).join("");
+function sideBySide(reports: readonly MachineReport[]): [above: string, below: string] {
+  const { different, alike } = differences(reports);
+  // A number tells machines of one name apart.
+  const names = reports.map(titleOf).map((name, at, all) =>
+    all.indexOf(name) === all.lastIndexOf(name) ? name : `${name} (${at + 1})`
+  );
+  const columns = names.map((name) => [58 / names.length, name] as const);
   const table = (rows: readonly ComparedRow[]) =>
-    tableOf({ widths, header: `<th></th>${names}<th></th>`, lines: rows.map(comparedLine) });
-  const above = [
-    `<h1>${machines.length} machines, side by side</h1>`,
-    ...machines.map(({ name, report }) =>
-      `<p><b>${escapeHtml(name)}</b>: ${escapeHtml(summaryOf(report))}</p>`
-    ),
-    "<h2>Different beyond the spread of the samples</h2>",
-    different.length === 0 ? "<p>Nothing.</p>" : table(different),
+    tableOf([[28, ""], ...columns, [14, ""]], rows.map(comparedLine));
+  const summaries = reports.map((report, at) =>
+    `<p><b>${escapeHtml(names[at] ?? "")}</b>: ${escapeHtml(summaryOf(report))}</p>`
+  );
+  return [
+    `${summaries.join("\n")}
+<h2>Different beyond the spread of the samples</h2>
+${different.length === 0 ? "<p>Nothing.</p>" : table(different)}`,
+    `<h2>Alike</h2>${table(alike)}`,
   ];
-  return [above.join("\n"), `<h2>Alike</h2>${table(alike)}`];
 }
 
 function comparedLine({ rows, words }: ComparedRow): string {
   const first = rows.find((row) => row !== undefined);
-  const cells = rows.map((row) =>
-    row === undefined
-      ? '<td class="n"></td>'
-      : `<td class="n ${row.verdict}">${valueCell(row)} <span class="v">${
-        VERDICTS[row.verdict].sign
-      }</span></td>`
-  );
+  const cells = rows.map((row) => {
+    if (row === undefined) return "<td></td>";
+    const { verdict } = row;
+    const sign = `<span class="v">${VERDICTS[verdict].sign}</span>`;
+    return `<td class="n ${verdict}">${sign} ${valueCell(row)}</td>`;
+  });
   return `<tr><td>${escapeHtml(`${first?.group}: ${first?.name}`)}</td>${cells.join("")}` +
     `<td>${escapeHtml(words)}</td></tr>`;
 }

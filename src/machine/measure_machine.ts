@@ -80,8 +80,8 @@ export async function measureMachine(options: MachineOptions): Promise<MachineRe
     load: [],
     failures: [],
   };
-  const steps = new Plan(found, { options, start }).steps(opened.gpus);
-  for (const [done, { name, run }] of steps.entries()) {
+  const steps = new Plan(found, options).steps(opened.gpus);
+  for (const [done, [name, run]] of steps.entries()) {
     await sleep(0); // a signal of the system is heard between two turns
     if (isAborted(signal)) break;
     reportProgress(onProgress, done, steps.length, name);
@@ -144,64 +144,46 @@ function noteLaterPrograms(gpu: CudaDevice, found: GpuFindings | undefined): voi
   found.facts = { ...found.facts, otherPrograms: [...otherPrograms, ...later] };
 }
 
-/** A step of the measurement. */
-interface Step {
-  readonly name: string;
-  run(): Promise<void>;
-}
+type Step = [name: string, run: () => unknown];
 
 /** The steps, and the sizes that fit. */
 class Plan {
   readonly #found: Findings;
   readonly #options: MachineOptions;
-  readonly #start: number;
+  readonly #start = performance.now();
   readonly #caseBytes: number;
   readonly #hostBytes: number;
 
-  constructor(
-    found: Findings,
-    { options, start }: { readonly options: MachineOptions; readonly start: number },
-  ) {
+  constructor(found: Findings, options: MachineOptions) {
     this.#found = found;
     this.#options = options;
-    this.#start = start;
     const { host, gpus, isModelled } = found;
     const { length } = gpus;
     this.#hostBytes = Math.min(host.availableBytes ?? 2 ** 33, host.limitBytes ?? Infinity) / 4;
-    const deviceBytes = Math.min(
-      MAX_BYTES,
-      ...gpus.map(({ facts }) => facts.freeBytes / 2),
-    );
+    const deviceBytes = Math.min(MAX_BYTES, ...gpus.map(({ facts }) => facts.freeBytes / 2));
     // A copy that loads the other direction is twice as large; all copies to one take a block for each.
     const fitting = Math.min(deviceBytes, this.#hostBytes) / Math.max(3, length);
     const wanted = isModelled ? SIMULATED_BYTES : length > 2 ? MANY_CASE_BYTES : CASE_BYTES;
     this.#caseBytes = Math.min(wanted, 2 ** Math.floor(Math.log2(Math.max(4096, fitting))));
   }
 
-  /** Returns the steps. */
+  /** Returns the steps by their names. */
   steps(gpus: DeviceList<CudaDevice> | undefined): Step[] {
-    const each = (
-      name: string,
-      run: (gpu: CudaDevice, found: GpuFindings) => Promise<void>,
-    ): Step[] =>
-      this.#found.gpus.flatMap((found, place) => {
+    const each = (name: string, run: (gpu: CudaDevice, found: GpuFindings) => unknown) =>
+      this.#found.gpus.flatMap((found, place): Step[] => {
         const gpu = gpus?.at(place);
-        return gpu === undefined
-          ? []
-          : [{ name: `${name}, GPU ${gpu.ordinal}`, run: () => run(gpu, found) }];
+        return gpu === undefined ? [] : [[`${name}, GPU ${gpu.ordinal}`, () => run(gpu, found)]];
       });
+    const links: Step[] = gpus === undefined || gpus.length < 2
+      ? []
+      : [["links", () => this.#links(gpus)]];
     return [
       ...each("copies", (gpu, found) => this.#copies(gpu, found)),
       ...each("clocks under load", (gpu) => this.#underLoad(gpu)),
-      ...each("calls", (gpu, found) =>
-        Promise.resolve().then(() => {
-          found.calls = measureCalls(gpu);
-        })),
-      ...gpus === undefined || gpus.length < 2
-        ? []
-        : [{ name: "links", run: () => this.#links(gpus) }],
+      ...each("calls", (gpu, found) => found.calls = measureCalls(gpu)),
+      ...links,
       ...each("ordinary arrays", (gpu, found) => this.#arrays(gpu, found)),
-      { name: "host memory", run: () => this.#hostMemory() },
+      ["host memory", () => this.#hostMemory()],
       ...each("files", (gpu, found) => this.#files(gpu, found)),
     ];
   }

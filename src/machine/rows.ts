@@ -77,24 +77,18 @@ export function rowsOf(found: Findings): MachineRow[] {
     const load = found.load.filter((sample) => sample.gpu === ordinal);
     const evidence: Evidence = { host: found.host, gpu: gpu.facts, load };
     return [
-      ...factRows({ id: `gpu${ordinal}`, group: `GPU ${ordinal}` }, gpuFacts(evidence)),
+      ...factRows(`GPU ${ordinal}`, gpuFacts(evidence)),
       ...measuredRows(gpu, evidence),
     ];
   });
   const rows = [...ofGpus, ...linkRows(found)];
-  const failed = found.failures.map(({ step, reason }): MachineRow => ({
-    id: `failed.${step}`,
-    group: "Failed",
-    name: step,
-    value: null,
-    unit: "",
-    verdict: "bad",
-    words: reason,
-    check: "deno run -A src/cli.ts doctor",
-  }));
+  const failed = found.failures.map(({ step, reason }): MachineRow => {
+    const parts = { id: `failed.${step}`, group: "Failed", name: step, value: null, unit: "" };
+    return { ...parts, verdict: "bad", words: reason, check: "deno run -A src/cli.ts doctor" };
+  });
   return [
     ...found.isModelled ? rows.map(asModelled) : rows,
-    ...factRows({ id: "host", group: "Host" }, hostFacts(found.host)),
+    ...factRows("Host", hostFacts(found.host)),
     ...hostSpeeds(found),
     ...failed,
   ];
@@ -105,22 +99,12 @@ function asModelled({ expected: _, expectedFrom: __, ...row }: MachineRow): Mach
   return { ...row, verdict: "unrated", words: "no hardware was measured", isModelled: true };
 }
 
-function factRows(
-  { id, group }: { readonly id: string; readonly group: string },
-  facts: Readonly<Record<string, Fact>>,
-): MachineRow[] {
+function factRows(group: string, facts: Readonly<Record<string, Fact>>): MachineRow[] {
+  const place = group.toLowerCase().replace(" ", "");
   return Object.entries(facts).map(([key, fact]) => {
     const [name = key, check = ""] = FACTS[key] ?? [];
-    return {
-      id: `${id}.${key}`,
-      group,
-      name,
-      check,
-      unit: "",
-      verdict: "unrated",
-      words: "",
-      ...fact,
-    };
+    const parts = { id: `${place}.${key}`, group, name, check, unit: "", words: "" };
+    return { ...parts, verdict: "unrated", ...fact };
   });
 }
 
@@ -251,30 +235,29 @@ function hostFacts(host: HostFacts): Record<string, Fact> {
   };
 }
 
-/** The parts of a measured row besides its value. */
-interface Measured extends Pick<MachineRow, "id" | "group" | "name" | "check"> {
+/** A measured row, whose value is the middle of its spread. */
+interface Measured
+  extends Pick<MachineRow, "id" | "group" | "name" | "check">, Partial<Pick<MachineRow, "better">> {
   readonly spread: Spread;
   readonly expectation?: Expectation | undefined;
   readonly causes?: readonly (string | undefined)[];
   /** The cause to name where no other is in sight. */
   readonly fallback?: string | undefined;
   readonly unit?: string;
-  readonly better?: "more" | "less";
   readonly remark?: string;
   /** Whether all bytes were right afterwards. */
   readonly verified?: boolean;
 }
 
 /** Judges a measured value; its causes are for one that falls short. */
-function measured(parts: Measured): MachineRow {
-  const { id, group, name, check, spread, expectation, causes = [], fallback, verified = true } =
-    parts;
-  const { unit = "GB/s", better = "more", remark = "" } = parts;
+function measured(
+  { spread, expectation, causes = [], fallback, remark = "", verified = true, ...parts }: Measured,
+): MachineRow {
   const { middle: value, least, most } = spread;
-  const row = { id, group, name, check, unit, value, least, most, better };
+  const row = { unit: "GB/s", better: "more", ...parts, value, least, most } as const;
   if (!verified) return { ...row, verdict: "bad", words: "WRONG BYTES: the copy changed them" };
   if (expectation === undefined) return { ...row, verdict: "unrated", words: remark };
-  const verdict = verdicts.judge(value, expectation, better);
+  const verdict = verdicts.judge(value, expectation, row.better);
   const found = causes.filter((cause) => cause !== undefined).join("; ");
   const words = verdict === "good" ? remark : found || (fallback ?? "no cause is in sight");
   return { ...row, expected: expectation.value, expectedFrom: expectation.from, verdict, words };
@@ -298,19 +281,14 @@ function measuredRows(
   { facts, bandwidth, calls, file }: GpuFindings,
   evidence: Evidence,
 ): MachineRow[] {
-  const { host } = evidence;
-  const group = `GPU ${facts.ordinal}`;
-  const idOf = (name: string) => `gpu${facts.ordinal}.${name}`;
   const sharing = sharingCause(evidence);
   const bus = [linkCause(evidence), sharing, verdicts.nodeCause(evidence)];
   const clocks = [verdicts.throttleCause(evidence), verdicts.powerCause(evidence)];
-  const core = verdicts.coreCause(host);
-  const own = verdicts.hostCause(host);
-  const cases = bandwidth?.cases.map((found) => {
+  const core = verdicts.coreCause(evidence.host);
+  const copies = bandwidth?.cases.map((found) => {
     const isLocal = found.name.startsWith("device_local");
-    return measured({
-      id: idOf(found.name),
-      group,
+    return {
+      id: found.name,
       name: wordsOf(found),
       check: `nvbandwidth -t ${found.name}`,
       spread: caseSpread(found),
@@ -318,102 +296,84 @@ function measuredRows(
         ? verdicts.expectOfMemory(facts)
         : verdicts.expectOfBus(facts, verdicts.BUS_SHARES[found.name]),
       causes: isLocal ? [sharing, ...clocks] : [...bus, ...clocks],
+      fallback: undefined,
       verified: found.verified,
-    });
+    };
   });
-  const latencies = bandwidth?.latencies.map((found) =>
-    measured({
-      id: idOf(found.name),
-      group,
-      name: "an access to host memory",
-      check: `nvbandwidth -t ${found.name}`,
-      spread: {
-        middle: 1e6 * found.secondsPerAccess,
-        least: 1e6 * found.minSecondsPerAccess,
-        most: 1e6 * found.maxSecondsPerAccess,
-      },
-      expectation: thumb(1.5),
-      causes: bus,
-      fallback: own,
-      unit: "µs",
-      better: "less",
-      verified: found.verified,
-    })
-  );
+  const latencies = bandwidth?.latencies.map((found) => ({
+    id: found.name,
+    name: "an access to host memory",
+    check: `nvbandwidth -t ${found.name}`,
+    spread: {
+      middle: 1e6 * found.secondsPerAccess,
+      least: 1e6 * found.minSecondsPerAccess,
+      most: 1e6 * found.maxSecondsPerAccess,
+    },
+    expectation: thumb(1.5),
+    causes: bus,
+    unit: "µs",
+    better: "less" as const,
+    verified: found.verified,
+  }));
   const arrays = bandwidth?.points.filter(({ kind }) => kind === "pageable").map((point) => {
     const way = point.direction === "host-to-device" ? "up" : "down";
-    return measured({
-      id: idOf(`array_${way}_${point.byteLength}`),
-      group,
+    const isLarge = point.byteLength >= LARGE_BYTES;
+    return {
+      id: `array_${way}_${point.byteLength}`,
       name: `an ordinary array ${way}, ${formatBytes(point.byteLength)}`,
       check: "deno run -A src/cli.ts bandwidth",
       spread: caseSpread(point),
-      expectation: point.byteLength < LARGE_BYTES
-        ? undefined
-        : verdicts.expectOfBus(facts, ARRAY_SHARE),
+      expectation: isLarge ? verdicts.expectOfBus(facts, ARRAY_SHARE) : undefined,
       causes: [core, ...bus],
-      fallback: own,
       verified: point.verified,
-    });
+    };
   });
-  const call = (id: string, name: string, spread: Spread | undefined, most: number) =>
-    spread === undefined ? [] : [measured({
-      id: idOf(id),
-      group,
-      name,
-      check: "a second run on an idle machine; nsys profile",
-      spread,
-      expectation: thumb(most),
-      causes: [sharing, core],
-      fallback: own,
-      unit: "µs",
-      better: "less",
-    })];
+  const queued = calls && Object.entries(calls).map(([id, spread]) => ({
+    id,
+    name: id === "launch" ? "to queue a kernel" : "to queue a kernel and wait",
+    check: "a second run on an idle machine; nsys profile",
+    spread,
+    expectation: thumb(id === "launch" ? 10 : 25),
+    causes: [sharing, core],
+    unit: "µs",
+    better: "less" as const,
+  }));
   const roof = verdicts.expectOfBus(facts, 0.25 * 0.87);
   const about = `a file of ${formatBytes(file?.byteLength ?? 0)} on ${file?.system ?? "the disk"}`;
-  return [
-    ...cases ?? [],
-    ...latencies ?? [],
-    ...arrays ?? [],
-    ...call("launch", "to queue a kernel", calls?.launch, 10),
-    ...call("launch_and_wait", "to queue a kernel and wait", calls?.launchAndWait, 25),
-    ...file === undefined ? [] : [measured({
-      id: idOf("file_cached"),
-      group,
-      name: `${about}, from the page cache`,
-      check: "dd if=FILE of=/dev/null bs=4M",
-      spread: file.cached,
-      expectation: roof && thumb(roof.value, ": a quarter of the bus"),
-      causes: [core, ...bus],
-      fallback: own,
-    })],
-    ...file?.disk === undefined ? [] : [measured({
-      id: idOf("file_disk"),
-      group,
-      name: `${about}, from the disk`,
-      check: "dd if=FILE of=/dev/null bs=4M iflag=direct",
-      spread: file.disk,
-      remark: file.disk.middle > 0.8 * file.cached.middle
-        ? "as fast as the page cache: a cache below the system answers, or the folder is in memory"
-        : "an NVMe disk reads 3 to 7 GB/s, a disk over a network 0.1 to 2",
-    })],
-  ];
+  const cached = file && [{
+    id: "file_cached",
+    name: `${about}, from the page cache`,
+    check: "dd if=FILE of=/dev/null bs=4M",
+    spread: file.cached,
+    expectation: roof && thumb(roof.value, ": a quarter of the bus"),
+    causes: [core, ...bus],
+  }];
+  const disk = file?.disk && [{
+    id: "file_disk",
+    name: `${about}, from the disk`,
+    check: "dd if=FILE of=/dev/null bs=4M iflag=direct",
+    spread: file.disk,
+    remark: file.disk.middle > 0.8 * file.cached.middle
+      ? "as fast as the page cache: a cache below the system answers, or the folder is in memory"
+      : "an NVMe disk reads 3 to 7 GB/s, a disk over a network 0.1 to 2",
+  }];
+  const all = [copies, latencies, arrays, queued, cached, disk];
+  const group = `GPU ${facts.ordinal}`;
+  const fallback = verdicts.hostCause(evidence.host);
+  return all.flatMap((parts): Omit<Measured, "group">[] => parts ?? [])
+    .map((parts) => measured({ fallback, ...parts, id: `gpu${facts.ordinal}.${parts.id}`, group }));
 }
 
 function linkRows({ links, gpus, host, load }: Findings): MachineRow[] {
   return links?.cases.map((found) => {
     const { name, matrix, verified } = found;
-    const parts = {
-      id: `links.${name}`,
-      group: "Links",
-      name: wordsOf(found),
-      check: `nvbandwidth -t ${name}`,
-    };
-    const isOfPairs = matrix.length > 1;
+    const check = `nvbandwidth -t ${name}`;
+    const parts = { id: `links.${name}`, group: "Links", name: wordsOf(found), check };
     const fields = matrix.flatMap((line, row) =>
       line.flatMap((speed, column) => speed === null ? [] : [{ speed, row, column }])
     ).toSorted((a, b) => a.speed - b.speed);
     const [slowest] = fields;
+    const isOfPairs = matrix.length > 1;
     const gpu = slowest && gpus[isOfPairs ? slowest.row : slowest.column]?.facts;
     if (slowest === undefined || gpu === undefined) {
       const words = "no GPU reaches another's memory: see nvidia-smi topo -p2p r";
@@ -432,12 +392,12 @@ function linkRows({ links, gpus, host, load }: Findings): MachineRow[] {
     });
     const fastest = fields.at(-1)?.speed ?? 0;
     if (slowest.speed >= 0.8 * fastest || !verified) return row;
-    const nameOf = (place: number) => `GPU ${gpus[place]?.facts.ordinal}`;
-    const place = `${isOfPairs ? `${nameOf(slowest.row)} with ` : ""}${nameOf(slowest.column)}`;
-    const words = `uneven: ${place} has ${formatSpeed(slowest.speed)}, another ${
-      formatSpeed(fastest)
-    }`;
-    return { ...row, verdict: "bad", words };
+    const [one, other] = [slowest.row, slowest.column].map((at) =>
+      `GPU ${gpus[at]?.facts.ordinal}`
+    );
+    const place = isOfPairs ? `${one} with ${other}` : other;
+    const speeds = `${formatSpeed(slowest.speed)}, another ${formatSpeed(fastest)}`;
+    return { ...row, verdict: "bad", words: `uneven: ${place} has ${speeds}` };
   }) ?? [];
 }
 
@@ -450,31 +410,31 @@ function expectOfLink({ name }: LinkSpeed, gpu: GpuFacts): Expectation | undefin
 
 function hostSpeeds({ host, oneCore, allCores, gpus }: Findings): MachineRow[] {
   const bus = gpus.flatMap(({ facts }) => verdicts.expectOfBus(facts, 0.87) ?? [])[0];
-  const row = (id: string, found: HostSpeed | undefined, expectation: Expectation | undefined) =>
-    found === undefined ? [] : [measured({
-      id: `host.${id}`,
-      group: "Host",
-      name: `a copy in memory, ${formatCount(found.threadCount, "core")}`,
-      check: "mbw 256",
-      spread: found,
-      expectation,
-      causes: [id === "copy_all" ? verdicts.coreCause(host) : undefined],
-      fallback: verdicts.hostCause(host),
-    })];
-  return [
-    ...row("copy_one", oneCore, thumb(8)),
-    ...row(
-      "copy_all",
-      allCores,
-      bus && { ...bus, from: "a GPU's bus, which arrays pass here, too" },
-    ),
+  const shared = bus && { ...bus, from: "a GPU's bus, which arrays pass here, too" };
+  const found = [
+    ...oneCore === undefined
+      ? []
+      : [{ id: "host.copy_one", spread: oneCore, expectation: thumb(8) }],
+    ...allCores === undefined ? [] : [{
+      id: "host.copy_all",
+      spread: allCores,
+      expectation: shared,
+      causes: [verdicts.coreCause(host)],
+    }],
   ];
+  return found.map((parts) =>
+    measured({
+      ...parts,
+      group: "Host",
+      name: `a copy in memory, ${formatCount(parts.spread.threadCount, "core")}`,
+      check: "mbw 256",
+      fallback: verdicts.hostCause(host),
+    })
+  );
 }
 
 /** Names a case in words, with its size. */
-function wordsOf(
-  { name, byteLength }: { readonly name: string; readonly byteLength: number },
-): string {
+function wordsOf({ name, byteLength }: Pick<CaseSpeed | LinkSpeed, "name" | "byteLength">): string {
   const words = name.replace("_memcpy", "").replace("_ce", "").replace("_sm", " by a kernel");
   return `${words.replaceAll("_", " ")}, ${formatBytes(byteLength)}`;
 }

@@ -1,9 +1,10 @@
 // The values that a GPU, its bus and its host should reach, the judgement of measured ones, and the likely
 // causes of those that fall short. Shares of a theoretical speed were measured on machines that are all right.
 
+import { numbersOf } from "../lanes/near_cores.ts";
 import { formatBytes, formatSpeed } from "../words/format.ts";
 import type { GpuFacts, OtherProgram } from "./gpu_facts.ts";
-import { type HostFacts, numbersOf } from "./host_facts.ts";
+import type { HostFacts } from "./host_facts.ts";
 import type { LoadSample, Verdict } from "./machine_report.ts";
 
 /** A value that should be reached, and its origin in words. */
@@ -44,8 +45,8 @@ const GOOD_SHARE = 0.9;
 const LOOK_SHARE = 0.7;
 
 /** GB/s and percent at rest from which on they are somebody else's. */
-export const MIN_TRAFFIC = 0.5;
-export const MIN_UTILIZATION = 5;
+const MIN_TRAFFIC = 0.5;
+const MIN_UTILIZATION = 5;
 /** Cores that threads need to bring an ordinary array to the speed of the bus. */
 export const WANTED_CORES = 8;
 

@@ -287,21 +287,20 @@ class Sweep {
     upload: (byteLength: number) => void;
     download: (byteLength: number) => void;
   }): CopyWay {
-    const { bytes } = host;
+    const options = { stream: this.#stream };
     if (direction === "host-to-device") {
       const prepare = (n: number) => {
-        fillPattern(bytes(n), PATTERN_SEED);
-        this.#source.fill(0, { stream: this.#stream });
+        fillPattern(host.bytes(n), PATTERN_SEED);
+        this.#source.fill(0, options);
       };
-      const result = (n: number) =>
-        this.#source.subarray(0, n).downloadSync(undefined, { stream: this.#stream });
+      const result = (n: number) => this.#source.subarray(0, n).downloadSync(undefined, options);
       return { direction, kind, copy: host.upload, prepare, result };
     }
     const prepare = (n: number) => {
       this.#fillDevice(this.#source, n);
-      bytes(n).fill(0);
+      host.bytes(n).fill(0);
     };
-    return { direction, kind, copy: host.download, prepare, result: bytes };
+    return { direction, kind, copy: host.download, prepare, result: host.bytes };
   }
 
   #fillDevice(buffer: DeviceBuffer<"uint8">, byteLength: number): void {

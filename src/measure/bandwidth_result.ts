@@ -64,24 +64,10 @@ export type CopyCase =
 /** A case of nvbandwidth that measures a latency, by its name. */
 export type LatencyCase = "host_device_latency_sm";
 
-/** The measurement of one case of nvbandwidth. */
-export interface CaseSpeed {
+/** The measurement of one case of nvbandwidth; copies that load the other direction do not count. */
+export interface CaseSpeed extends Omit<BandwidthPoint, "direction" | "kind" | "secondsPerCopy"> {
   /** The case's name. */
   readonly name: CopyCase;
-  /** Bytes of one copy. */
-  readonly byteLength: number;
-  /** Median speed in GB/s: 1 GB = 10^9 bytes, each byte counted once, the load not at all. */
-  readonly gigabytesPerSecond: number;
-  /** Speed of the slowest sample. */
-  readonly minGigabytesPerSecond: number;
-  /** Speed of the fastest sample. */
-  readonly maxGigabytesPerSecond: number;
-  /** Number of samples. */
-  readonly sampleCount: number;
-  /** Number of copies between the two events of a sample. */
-  readonly copiesPerSample: number;
-  /** Every byte was correct afterwards. */
-  readonly verified: boolean;
 }
 
 /** The measurement of a latency: a thread of the GPU goes from address to address. */
@@ -141,17 +127,21 @@ const RESULT = new OptionSet<BandwidthData>({
 export const DIRECTIONS: OptionKind = oneOf("host-to-device", "device-to-host", "device-to-device");
 const KINDS = oneOf("pageable", "pinned", "device");
 
-const POINT: FieldKinds<BandwidthPoint> = {
-  direction: DIRECTIONS,
-  kind: KINDS,
+const SPEED = {
   byteLength: AMOUNT,
-  secondsPerCopy: AMOUNT,
   gigabytesPerSecond: AMOUNT,
   minGigabytesPerSecond: AMOUNT,
   maxGigabytesPerSecond: AMOUNT,
   sampleCount: AMOUNT,
   copiesPerSample: AMOUNT,
   verified: FLAG,
+};
+
+const POINT: FieldKinds<BandwidthPoint> = {
+  direction: DIRECTIONS,
+  kind: KINDS,
+  secondsPerCopy: AMOUNT,
+  ...SPEED,
 };
 
 const FIT: FieldKinds<BandwidthFit> = {
@@ -163,16 +153,7 @@ const FIT: FieldKinds<BandwidthFit> = {
 };
 
 /** The fields of a case; later versions may know more names. */
-export const CASE: FieldKinds<CaseSpeed> = {
-  name: TEXT,
-  byteLength: AMOUNT,
-  gigabytesPerSecond: AMOUNT,
-  minGigabytesPerSecond: AMOUNT,
-  maxGigabytesPerSecond: AMOUNT,
-  sampleCount: AMOUNT,
-  copiesPerSample: AMOUNT,
-  verified: FLAG,
-};
+export const CASE: FieldKinds<CaseSpeed> = { name: TEXT, ...SPEED };
 
 const LATENCY: FieldKinds<CaseLatency> = {
   name: TEXT,

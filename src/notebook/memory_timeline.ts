@@ -9,7 +9,7 @@ import { formatBytes, formatSeconds } from "../words/format.ts";
 import { byteUnit, secondUnit } from "./axis_units.ts";
 import { Figure } from "./figure.ts";
 import { amountsByKind, type KindAmounts } from "./memory_history.ts";
-import { hueAt, patternAt, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
+import { areaLook, plainAxis, plotFrame, RULE_COLOR } from "./plot_frame.ts";
 import { requireDevice } from "./plot_input.ts";
 import { cellMarks, cellNames, markRules, trackMarks, trackNames } from "./timeline_marks.ts";
 
@@ -97,7 +97,6 @@ function kindTrace(
   history: KindAmounts,
   { kind, index, scale }: { kind: string; index: number; scale: Scale },
 ): Partial<PlotData> {
-  const color = hueAt(index);
   const amounts = (history.bytes.get(kind) ?? []).map((bytes) => bytes / scale.unitBytes);
   return {
     type: "scatter",
@@ -106,11 +105,9 @@ function kindTrace(
     stackgroup: "kinds",
     x: [...scale.times, scale.end],
     y: [...amounts, amounts.at(-1) ?? 0],
-    line: { shape: "hv", width: 1.5, color },
-    fillcolor: `${color}66`,
-    fillpattern: { shape: patternAt(index), fgcolor: `${color}99`, size: 8, solidity: 0.25 },
+    ...areaLook(index),
     hoverinfo: "skip",
-  } as Partial<PlotData>; // the types lack fillpattern
+  };
 }
 
 /** Draws the allocations and frees on the upper edge. */

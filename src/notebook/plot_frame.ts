@@ -34,6 +34,18 @@ export function patternAt(index: number): "" | "/" | "x" | "." | "\\" | "-" {
   return PATTERNS[index % PATTERNS.length] ?? "";
 }
 
+/** Returns the look of the `index`-th of areas on each other. */
+export function areaLook(index: number): object {
+  const color = hueAt(index);
+  // Another round of hues has other patterns.
+  const shape = patternAt(index + Math.floor(index / HUES.length));
+  return {
+    line: { shape: "hv", width: 1.5, color },
+    fillcolor: `${color}66`,
+    fillpattern: { shape, fgcolor: `${color}99`, size: 8, solidity: 0.25 },
+  };
+}
+
 /** The contents of a frame. */
 export interface FrameContents {
   /** In bold, on the first line. */

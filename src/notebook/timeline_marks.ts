@@ -58,7 +58,7 @@ export interface CellNames {
 }
 
 /** Names that lie on each other, as one. */
-interface NameGroup {
+export interface NameGroup {
   readonly names: string[];
   readonly x: number;
 }
@@ -98,8 +98,11 @@ function mergeLast(groups: NameGroup[], end: number): void {
   }
 }
 
-/** The range of the axis that a label covers. */
-function placeOf(group: NameGroup, end: number): { readonly left: number; readonly right: number } {
+/** Returns the range of the axis that a label covers. */
+export function placeOf(
+  group: NameGroup,
+  end: number,
+): { readonly left: number; readonly right: number } {
   const width = Math.max(...linesOf(group).map(({ length }) => length + 1)) * GLYPH_SHARE * end;
   const left = Math.max(0, Math.min(group.x, end - width));
   return { left, right: left + width };
@@ -127,6 +130,7 @@ function rule({ x }: TimelineMark, line: Partial<Shape>["line"]): Partial<Shape>
   return { type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", ...(line && { line }) };
 }
 
-function nameNote({ name, x }: TimelineMark): Partial<Annotations> {
+/** Writes a name at the top of the plot. */
+export function nameNote({ name, x }: TimelineMark): Partial<Annotations> {
   return { ...LEFT_ALIGNED, text: escapeHtml(name), x, y: 1, yref: "paper", font: { size: 11 } };
 }

@@ -19,27 +19,23 @@ export interface ByteBar {
 export interface BarPlot {
   readonly title: string;
   readonly subtitle: string;
-  readonly mode: "overlay" | "stack" | "group";
+  /** Whether the bars of a row lie where they begin, or below each other. */
+  readonly mode: "overlay" | "group";
   readonly rowHeight: number;
   /** The name of each row; a number tells how many there are without names. */
   readonly rows: readonly string[] | number;
-  /** The bars by the name of their kind; empty ones are drawn as outlines. */
-  readonly kinds: ReadonlyMap<
-    string,
-    { readonly isEmpty: boolean; readonly bars: readonly ByteBar[] }
-  >;
+  /** The bars by the name of their kind. */
+  readonly kinds: ReadonlyMap<string, readonly ByteBar[]>;
+  /** The kind that is drawn as outlines. */
+  readonly emptyKind?: string;
   /** The contents in words, a line for each row or kind. */
   readonly words: readonly string[];
 }
 
 /** Draws bars, the first row on top. */
-export function barFigure(
-  { title, subtitle, mode, rowHeight, rows, kinds, words }: BarPlot,
-): Figure {
-  const all = [...kinds.values()].flatMap(({ bars }) => bars);
-  const ends = mode === "stack"
-    ? totalsOf(all)
-    : all.map((bar) => (bar.start ?? 0) + bar.byteLength);
+export function barFigure(plot: BarPlot): Figure {
+  const { title, subtitle, mode, rowHeight, rows, kinds, emptyKind, words } = plot;
+  const ends = [...kinds.values()].flat().map(({ start = 0, byteLength }) => start + byteLength);
   const unit = byteUnit(ends.reduce((a, b) => Math.max(a, b), 1));
   const rowCount = Math.max(2, typeof rows === "number" ? rows : rows.length);
   const names: Partial<LayoutAxis> = typeof rows === "number" ? { visible: false } : {
@@ -48,19 +44,21 @@ export function barFigure(
     ticksuffix: "  ",
     automargin: true,
   };
-  const drawn = [...kinds].filter(([, { bars }]) => bars.some((bar) => bar.byteLength > 0));
-  const data = drawn.map(([name, { isEmpty, bars }], index) => ({
+  const drawn = [...kinds].filter(([, bars]) => bars.some(({ byteLength }) => byteLength > 0));
+  const data = drawn.map(([name, bars], index) => ({
     type: "bar",
     orientation: "h",
     name: escapeHtml(name),
     y: bars.map(({ row }) => row),
     ...mode === "overlay" && { base: bars.map(({ start = 0 }) => start / unit.size) },
     x: bars.map(({ byteLength }) => byteLength / unit.size),
-    marker: {
-      color: isEmpty ? "rgba(0,0,0,0)" : `${hueAt(index)}99`,
-      line: { color: isEmpty ? GRID_COLOR : hueAt(index), width: isEmpty ? 1.5 : 0.75 },
-      pattern: { shape: isEmpty ? "" : patternAt(index), size: 6, solidity: 0.2 },
-    },
+    marker: name === emptyKind
+      ? { color: "rgba(0,0,0,0)", line: { color: GRID_COLOR, width: 1.5 } }
+      : {
+        color: `${hueAt(index)}99`,
+        line: { color: hueAt(index), width: 0.75 },
+        pattern: { shape: patternAt(index), size: 6, solidity: 0.2 },
+      },
     text: bars.map((bar) => bar.words.map(escapeHtml).join("<br>")),
     textposition: "none",
     hovertemplate: "%{text}<extra></extra>",
@@ -82,10 +80,4 @@ export function barFigure(
     },
     description: [`${title}: ${subtitle}.`, ...words].join("\n"),
   });
-}
-
-function totalsOf(bars: readonly ByteBar[]): number[] {
-  const totals: number[] = [];
-  for (const { row, byteLength } of bars) totals[row] = (totals[row] ?? 0) + byteLength;
-  return totals;
 }

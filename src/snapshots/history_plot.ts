@@ -1,17 +1,11 @@
 // The plot of a snapshot's history: memory over time, stacked by the places that allocated it.
 
-import type { Annotations, Shape } from "npm:@types/plotly.js@3.0.14";
+import type { Annotations } from "npm:@types/plotly.js@3.0.14";
 import { escapeHtml } from "../cards/html.ts";
 import { byteUnit, secondUnit } from "../notebook/axis_units.ts";
 import { Figure } from "../notebook/figure.ts";
-import {
-  hueAt,
-  LEFT_ALIGNED,
-  patternAt,
-  plainAxis,
-  plotFrame,
-  RULE_COLOR,
-} from "../notebook/plot_frame.ts";
+import { areaLook, plainAxis, plotFrame, RULE_COLOR } from "../notebook/plot_frame.ts";
+import { markRules, nameNote, placeOf } from "../notebook/timeline_marks.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
 import type { SnapshotFacts } from "./snapshot_amounts.ts";
 import type { SnapshotEvent } from "./snapshot_form.ts";
@@ -20,9 +14,6 @@ import { linesOf } from "./stacks.ts";
 
 const PLOT_HEIGHT = 380;
 const RESERVED = "taken from the driver";
-const HUE_COUNT = 6;
-/** The share of the plot's width that a letter of a name takes on a narrow page. */
-const GLYPH_SHARE = 0.011;
 const MAX_RULES = 100;
 
 /** Plots the history of a device. */
@@ -62,14 +53,7 @@ export function plotHistory(
         ...lineOf(bytes, linesOf(stack).map(escapeHtml).join("<br>")),
         name: escapeHtml(name),
         stackgroup: "stacks",
-        line: { shape: "hv", width: 1, color: hueAt(index) },
-        fillcolor: `${hueAt(index)}66`,
-        fillpattern: {
-          shape: patternAt(index + Math.floor(index / HUE_COUNT)),
-          fgcolor: `${hueAt(index)}99`,
-          size: 8,
-          solidity: 0.25,
-        },
+        ...areaLook(index),
       })),
       {
         ...lineOf(reservedBytes, RESERVED),
@@ -155,19 +139,14 @@ function marksOf(
     within = endSeconds;
     marks.push({ name, x: scale.xOfTime(startSeconds) });
   }
-  const rules: Partial<Shape>[] = [];
+  const tracks = marks.flatMap(({ name, x }) => x === undefined ? [] : [{ name, x }]);
   const names: Partial<Annotations>[] = [];
   let free = 0;
-  for (const { name, x } of marks) {
-    if (x === undefined) continue;
-    const line = { color: RULE_COLOR, width: 1, dash: "dot" } as const;
-    rules.push({ type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line });
-    const width = (name.length + 2) * GLYPH_SHARE * scale.end;
-    const left = Math.max(0, Math.min(x, scale.end - width));
+  for (const { name, x } of tracks) {
+    const { left, right } = placeOf({ names: [name], x }, scale.end);
     if (left < free) continue;
-    free = left + width;
-    const place = { x: left, y: 1, yref: "paper", yanchor: "bottom" } as const;
-    names.push({ ...LEFT_ALIGNED, ...place, text: escapeHtml(name), font: { size: 11 } });
+    free = right;
+    names.push({ ...nameNote({ name, x: left }), yanchor: "bottom" });
   }
-  return { rules, names };
+  return { rules: markRules({ cells: [], tracks }), names };
 }

@@ -37,6 +37,39 @@ interface SharedList {
  * and integers beyond 2^53 BigInts. Lists of frames that repeat another are the same frozen array.
  */
 export class PickleReader {
+  /** The opcodes of plain data. */
+  static readonly #OPCODES: Readonly<Record<number, (file: PickleReader) => void>> = {
+    0x28: (file) => file.#takeReferences() || file.#marks.push(file.#stack.length), // MARK
+    0x29: (file) => file.#push(file.#made([])), // EMPTY_TUPLE
+    0x47: (file) => file.#push(file.#view.getFloat64(file.#take(8))), // BINFLOAT
+    0x4a: (file) => file.#push(file.#view.getInt32(file.#take(4), true)), // BININT
+    0x4b: (file) => file.#push(file.#uint(1)), // BININT1
+    0x4d: (file) => file.#push(file.#uint(2)), // BININT2
+    0x4e: (file) => file.#push(null), // NONE
+    0x58: (file) => file.#push(file.#text(file.#uint(4))), // BINUNICODE
+    0x5d: (file) => file.#push(file.#made([])), // EMPTY_LIST
+    0x61: (file) => file.#append(file.#pop(1)), // APPEND
+    [APPENDS]: (file) => file.#append(file.#sinceMark()),
+    [BINGET]: (file) => file.#push(file.#recall(file.#uint(1))),
+    [LONG_BINGET]: (file) => file.#push(file.#recall(file.#uint(4))),
+    0x71: (file) => file.#remember(file.#uint(1)), // BINPUT
+    0x72: (file) => file.#remember(file.#uint(4)), // LONG_BINPUT
+    0x73: (file) => file.#setItems(file.#pop(2)), // SETITEM
+    0x74: (file) => file.#push(file.#made(file.#sinceMark())), // TUPLE
+    0x75: (file) => file.#setItems(file.#sinceMark()), // SETITEMS
+    0x7d: (file) => file.#push(file.#made({})), // EMPTY_DICT
+    0x80: (file) => file.#checkProtocol(file.#uint(1)), // PROTO
+    0x85: (file) => file.#push(file.#made(file.#pop(1))), // TUPLE1
+    0x86: (file) => file.#push(file.#made(file.#pop(2))), // TUPLE2
+    0x87: (file) => file.#push(file.#made(file.#pop(3))), // TUPLE3
+    0x88: (file) => file.#push(true), // NEWTRUE
+    0x89: (file) => file.#push(false), // NEWFALSE
+    0x8a: (file) => file.#push(file.#integer(file.#uint(1))), // LONG1
+    0x8c: (file) => file.#push(file.#text(file.#uint(1))), // SHORT_BINUNICODE
+    0x8d: (file) => file.#push(file.#text(file.#uint(8))), // BINUNICODE8
+    0x94: (file) => file.#remember(file.#memo.length), // MEMOIZE
+    0x95: (file) => file.#checkFrame(file.#uint(8)), // FRAME
+  };
   /** Lists, tuples and dictionaries that were made. */
   containerCount = 0;
   /** The contents, once they were read. */
@@ -80,69 +113,8 @@ export class PickleReader {
   }
 
   #obey(code: number): void {
-    switch (code) {
-      case BINGET:
-        return this.#push(this.#recall(this.#uint(1)));
-      case LONG_BINGET:
-        return this.#push(this.#recall(this.#uint(4)));
-      case 0x28: // MARK
-        if (!this.#takeReferences()) this.#marks.push(this.#stack.length);
-        return;
-      case 0x94: // MEMOIZE
-        return this.#remember(this.#memo.length);
-      case 0x71: // BINPUT
-        return this.#remember(this.#uint(1));
-      case 0x72: // LONG_BINPUT
-        return this.#remember(this.#uint(4));
-      case 0x7d: // EMPTY_DICT
-        return this.#push(this.#made({}));
-      case 0x5d: // EMPTY_LIST
-      case 0x29: // EMPTY_TUPLE
-        return this.#push(this.#made([]));
-      case 0x73: // SETITEM
-        return this.#setItems(this.#pop(2));
-      case 0x75: // SETITEMS
-        return this.#setItems(this.#sinceMark());
-      case 0x61: // APPEND
-        return this.#append(this.#pop(1));
-      case APPENDS:
-        return this.#append(this.#sinceMark());
-      case 0x74: // TUPLE
-        return this.#push(this.#made(this.#sinceMark()));
-      case 0x85: // TUPLE1, TUPLE2, TUPLE3
-      case 0x86:
-      case 0x87:
-        return this.#push(this.#made(this.#pop(code - 0x84)));
-      case 0x4a: // BININT
-        return this.#push(this.#view.getInt32(this.#take(4), true));
-      case 0x4b: // BININT1
-        return this.#push(this.#uint(1));
-      case 0x4d: // BININT2
-        return this.#push(this.#uint(2));
-      case 0x8a: // LONG1
-        return this.#push(this.#integer(this.#uint(1)));
-      case 0x47: // BINFLOAT
-        return this.#push(this.#view.getFloat64(this.#take(8)));
-      case 0x4e: // NONE
-        return this.#push(null);
-      case 0x88: // NEWTRUE
-      case 0x89: // NEWFALSE
-        return this.#push(code === 0x88);
-      case 0x8c: // SHORT_BINUNICODE
-        return this.#push(this.#text(this.#uint(1)));
-      case 0x58: // BINUNICODE
-        return this.#push(this.#text(this.#uint(4)));
-      case 0x8d: // BINUNICODE8
-        return this.#push(this.#text(this.#uint(8)));
-      case 0x95: // FRAME
-        if (this.#uint(8) > this.#bytes.byteLength - this.#offset) this.#take(Infinity);
-        return;
-      case 0x80: { // PROTO
-        const protocol = this.#uint(1);
-        if (protocol >= 2 && protocol <= 5) return;
-        return this.#fail(`it is a pickle of protocol ${protocol}, expected 2 to 5`);
-      }
-    }
+    const obey = PickleReader.#OPCODES[code];
+    if (obey !== undefined) return obey(this);
     const name = RUNS_CODE.get(code);
     if (name === undefined) this.#fail(`opcode 0x${code.toString(16)} is not one of plain data`);
     const named = name === "GLOBAL"
@@ -154,6 +126,15 @@ export class PickleReader {
 
   #fail(reason: string): never {
     throw new SyntaxError(`${reason}, at byte ${this.#offset}`);
+  }
+
+  #checkProtocol(protocol: number): void {
+    if (protocol >= 2 && protocol <= 5) return;
+    this.#fail(`it is a pickle of protocol ${protocol}, expected 2 to 5`);
+  }
+
+  #checkFrame(byteLength: number): void {
+    if (byteLength > this.#bytes.byteLength - this.#offset) this.#take(Infinity);
   }
 
   /** Goes past so many bytes, and returns where they begin. */

@@ -20,6 +20,10 @@ const MIN_SHARE = 0.0008;
 
 const PENDING = "freed, a stream still uses it";
 const ROUNDING = "lost to rounding";
+const IN_USE = "asked for and in use";
+const SPLIT = "free between blocks";
+const FREE_SEGMENTS = "free segments";
+const USES = [IN_USE, ROUNDING, PENDING, SPLIT, FREE_SEGMENTS] as const;
 const OTHERS = "other places";
 const SMALL = "small blocks";
 
@@ -32,11 +36,8 @@ export function plotSegments(
     .toSorted((a, b) => b.byteLength - a.byteLength);
   const largest = usagesOf(segments).slice(0, stackCount);
   const told = namesOf(largest.map(({ stack }) => stack));
-  const kinds = new Map(
-    [...told.values(), OTHERS, PENDING, ROUNDING, SMALL, "free"].map((name) => [
-      name,
-      { isEmpty: name === "free", bars: [] as ByteBar[] },
-    ]),
+  const kinds = new Map<string, ByteBar[]>(
+    [...told.values(), OTHERS, PENDING, ROUNDING, SMALL, "free"].map((name) => [name, []]),
   );
   const width = Math.max(1, segments[0]?.byteLength ?? 1);
   let [row, left, hiddenCount] = [0, 0, 0];
@@ -58,7 +59,7 @@ export function plotSegments(
       for (const [kind, start, byteLength] of pieces) {
         const isSmall = byteLength < MIN_SHARE * width;
         if (byteLength === 0 || isSmall && kind === ROUNDING) continue;
-        const bars = kinds.get(isSmall ? SMALL : kind)?.bars ?? [];
+        const bars = kinds.get(isSmall ? SMALL : kind) ?? [];
         const last = isSmall ? bars.at(-1) : undefined;
         // Blocks that are too narrow to be seen are one bar, as far as they lie side by side.
         if (last?.row === row && start - (last.start ?? 0) - last.byteLength < MIN_SHARE * width) {
@@ -81,6 +82,7 @@ export function plotSegments(
     rowHeight: 17,
     rows: Math.min(row + 1, MAX_MAP_ROWS),
     kinds,
+    emptyKind: "free",
     words: largest.map(({ stack, byteLength, count }) =>
       `${stack.name}: ${formatBytes(byteLength)} in ${formatCount(count, "block")}.`
     ),
@@ -106,60 +108,61 @@ function queueName(pool: string, stream: number): string {
 
 /** Plots for each pool and stream of all devices what is used, and why the rest is not. */
 export function plotFragmentation(snapshot: SnapshotFacts): Figure {
-  const groups = Map.groupBy(
-    snapshot.segments,
-    ({ device, pool, stream }) =>
-      `${snapshot.devices.length > 1 ? `device ${device}, ` : ""}${queueName(pool, stream)}`,
-  );
-  const all = [...groups].map(([name, segments]) => ({ name, ...usesOf(segments) }))
-    .sort((a, b) => b.totalBytes - a.totalBytes);
-  const rows = all.slice(0, MAX_ROWS);
-  const kinds = ["asked for and in use", ROUNDING, PENDING, "free between blocks", "free segments"];
-  const free = snapshot.reservedBytes - snapshot.activeBytes;
+  const { segments, devices, reservedBytes, activeBytes } = snapshot;
+  const groups = Map.groupBy(segments, ({ device, pool, stream }) => {
+    const queue = queueName(pool, stream);
+    return devices.length > 1 ? `device ${device}, ${queue}` : queue;
+  });
+  const rows = [...groups].map(([name, own]) => ({ name, ...usesOf(own) }))
+    .sort((a, b) => b.totalBytes - a.totalBytes).slice(0, MAX_ROWS);
+  const kinds = new Map<string, ByteBar[]>(USES.map((use) => [use, []]));
+  for (const [row, { name, uses, largestFreeBytes }] of rows.entries()) {
+    let start = 0;
+    for (const [use, bars] of kinds) {
+      const byteLength = uses.get(use) ?? 0;
+      const words = [name, `${use}: ${formatBytes(byteLength)}`, largestFree(largestFreeBytes)];
+      bars.push({ row, start, byteLength, words });
+      start += byteLength;
+    }
+  }
   return barFigure({
     title: `Fragmentation: ${snapshot.name}`,
-    subtitle: `${formatBytes(free)} of ${formatBytes(snapshot.reservedBytes)} free; ` +
+    subtitle:
+      `${formatBytes(reservedBytes - activeBytes)} of ${formatBytes(reservedBytes)} free; ` +
       "torch.cuda.empty_cache() gives back free segments",
-    mode: "stack",
+    mode: "overlay",
     rowHeight: 30,
     rows: rows.map(({ name }) => name),
-    kinds: new Map(kinds.map((kind, index) => [kind, {
-      isEmpty: index === 4,
-      bars: rows.map(({ name, uses, largestFreeBytes }, row) => ({
-        row,
-        byteLength: uses[index] ?? 0,
-        words: [
-          name,
-          `${kind}: ${formatBytes(uses[index] ?? 0)}`,
-          `largest free block: ${formatBytes(largestFreeBytes)}`,
-        ],
-      })),
-    }])),
-    words: rows.map(({ name, uses, totalBytes, largestFreeBytes }) =>
-      `${name}: ${formatBytes((uses[3] ?? 0) + (uses[4] ?? 0))} of ${
-        formatBytes(totalBytes)
-      } free, ` +
-      `the largest free block has ${formatBytes(largestFreeBytes)}.`
-    ),
+    kinds,
+    emptyKind: FREE_SEGMENTS,
+    words: rows.map(({ name, uses, totalBytes, largestFreeBytes }) => {
+      const freeBytes = (uses.get(SPLIT) ?? 0) + (uses.get(FREE_SEGMENTS) ?? 0);
+      return `${name}: ${formatBytes(freeBytes)} of ${formatBytes(totalBytes)} free, ` +
+        `${largestFree(largestFreeBytes)}.`;
+    }),
   });
 }
 
-/** Adds up the bytes of segments: asked for, rounding, pending, free beside others, free alone. */
+function largestFree(byteLength: number): string {
+  return `largest free block: ${formatBytes(byteLength)}`;
+}
+
+/** Adds up the bytes of segments by their use. */
 function usesOf(segments: readonly SnapshotSegment[]) {
-  const uses = [0, 0, 0, 0, 0];
-  const add = (use: number, byteLength: number) => uses[use] = (uses[use] ?? 0) + byteLength;
+  const uses = new Map<string, number>();
+  const add = (use: string, bytes: number) => uses.set(use, (uses.get(use) ?? 0) + bytes);
   let [totalBytes, largestFreeBytes] = [0, 0];
   for (const { byteLength, blocks } of segments) {
     totalBytes += byteLength;
-    const isUsed = blocks.some(({ state }) => state !== "free");
+    const isFree = blocks.every(({ state }) => state === "free");
     for (const { state, byteLength, requestedBytes } of blocks) {
-      if (state === "pending") add(2, byteLength);
-      else if (state === "free") {
-        add(isUsed ? 3 : 4, byteLength);
-        largestFreeBytes = Math.max(largestFreeBytes, byteLength);
+      if (state === "pending") add(PENDING, byteLength);
+      else if (state === "allocated") {
+        add(IN_USE, requestedBytes);
+        add(ROUNDING, byteLength - requestedBytes);
       } else {
-        add(0, requestedBytes);
-        add(1, byteLength - requestedBytes);
+        add(isFree ? FREE_SEGMENTS : SPLIT, byteLength);
+        largestFreeBytes = Math.max(largestFreeBytes, byteLength);
       }
     }
   }
@@ -168,44 +171,40 @@ function usesOf(segments: readonly SnapshotSegment[]) {
 
 /** Plots the places whose bytes differ most between two snapshots. */
 export function plotComparison(before: SnapshotFacts, after: SnapshotFacts): Figure {
-  const places = new Map<string, { readonly stack: SnapshotStack; readonly bytes: number[] }>();
-  for (const [index, snapshot] of [before, after].entries()) {
+  const places = new Map<string, { readonly stack: SnapshotStack; was: number; is: number }>();
+  for (const [snapshot, when] of [[before, "was"], [after, "is"]] as const) {
     for (const { stack, byteLength } of usagesOf(snapshot.segments)) {
-      const place = places.getOrInsertComputed(
-        JSON.stringify(stack.frames),
-        () => ({ stack, bytes: [0, 0] }),
-      );
-      place.bytes[index] = byteLength;
+      const none = { stack, was: 0, is: 0 };
+      places.getOrInsertComputed(JSON.stringify(stack.frames), () => none)[when] = byteLength;
     }
   }
-  const differenceOf = ([was = 0, is = 0]: readonly number[]) => is - was;
-  const all = [...places.values()].sort((a, b) =>
-    Math.abs(differenceOf(b.bytes)) - Math.abs(differenceOf(a.bytes)) ||
-    (b.bytes[1] ?? 0) - (a.bytes[1] ?? 0)
-  );
-  const rows = all.slice(0, MAX_COMPARED);
+  const rows = [...places.values()].map(({ stack, was, is }) => {
+    const sign = is < was ? "−" : "+";
+    const size = Math.abs(is - was);
+    const change = size === 0 ? "the same" : `${sign}${formatBytes(size)}`;
+    return { stack, amounts: [was, is], is, size, change };
+  }).sort((a, b) => b.size - a.size || b.is - a.is).slice(0, MAX_COMPARED);
   const [was, is] = [before, after].map(({ activeBytes }) => formatBytes(activeBytes));
-  const changeOf = (bytes: readonly number[]) => {
-    const change = differenceOf(bytes);
-    return change === 0 ? "the same" : `${change < 0 ? "−" : "+"}${formatBytes(Math.abs(change))}`;
-  };
   const names = before.name === after.name ? ["before", "after"] : [before.name, after.name];
   return barFigure({
     title: "Two snapshots by place",
-    subtitle: `${was}, then ${is}, at ${formatCount(all.length, "place")}`,
+    subtitle: `${was}, then ${is}, at ${formatCount(places.size, "place")}`,
     mode: "group",
     rowHeight: 38,
-    rows: rows.map(({ stack, bytes }) => `${cut(stack.name, MAX_NAME_LENGTH)}\n${changeOf(bytes)}`),
-    kinds: new Map(names.map((name, index) => [name, {
-      isEmpty: false,
-      bars: rows.map(({ stack, bytes }, row) => ({
-        row,
-        byteLength: bytes[index] ?? 0,
-        words: [`${formatBytes(bytes[index] ?? 0)}, ${changeOf(bytes)}`, ...linesOf(stack)],
-      })),
-    }])),
-    words: rows.map(({ stack, bytes }) =>
-      `${stack.name}: ${bytes.map(formatBytes).join(", then ")}, ${changeOf(bytes)}.`
+    rows: rows.map(({ stack, change }) => `${cut(stack.name, MAX_NAME_LENGTH)}\n${change}`),
+    kinds: new Map(names.map((name, at) => [
+      name,
+      rows.map(({ stack, amounts, change }, row) => {
+        const byteLength = amounts[at] ?? 0;
+        return {
+          row,
+          byteLength,
+          words: [`${formatBytes(byteLength)}, ${change}`, ...linesOf(stack)],
+        };
+      }),
+    ])),
+    words: rows.map(({ stack, amounts, change }) =>
+      `${stack.name}: ${amounts.map(formatBytes).join(", then ")}, ${change}.`
     ),
   });
 }

@@ -2,8 +2,9 @@
 // and texts that are none.
 
 import { assertEquals } from "@std/assert";
+import { numbersOf } from "../../../src/lanes/near_cores.ts";
 import { fileSystemOf } from "../../../src/machine/file_speed.ts";
-import { numbersOf, readHostFacts } from "../../../src/machine/host_facts.ts";
+import { readHostFacts } from "../../../src/machine/host_facts.ts";
 
 const readOf = (files: Readonly<Record<string, string>>) => (path: string) => files[path];
 
