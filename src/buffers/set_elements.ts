@@ -75,13 +75,19 @@ function checkedSetting(
     : packValues(requireIterable(source, action), dtype).array;
   const count = elementCountOf(dtype, values, action);
   hostSource({ dtype, length: count }, values, action); // says first when the type is another
-  const isWhole = Number.isInteger(offset) && Number.isInteger(count);
-  if (!isWhole || offset < 0 || offset + count > length) {
+  const each = elementBytes(dtype);
+  if (!Number.isInteger(count)) {
+    throw new RangeError(
+      `Cannot ${action} to ${
+        count * each
+      } bytes: they do not divide into elements of ${each} bytes`,
+    );
+  }
+  if (!Number.isInteger(offset) || offset < 0 || offset + count > length) {
     throw new RangeError(
       `Cannot ${action} from ${describeNumber(offset)} on: it has ${length}, the source ${count}`,
     );
   }
-  const each = elementBytes(dtype);
   if (offset * each % 1 !== 0 || count * each % 1 !== 0) throw insideByte(dtype, `${action}`);
   return { values, start: offset, end: offset + count };
 }

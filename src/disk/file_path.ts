@@ -4,7 +4,7 @@
 import { cString } from "../../ffi/c_strings.ts";
 import { ERRNO, PATH_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
-import { describeValue, messageOf, visibleText } from "../words/format.ts";
+import { cut, describeValue, messageOf, visibleText } from "../words/format.ts";
 import { lastErrno, openSystem, systemError } from "./system_error.ts";
 
 /** Path of a file: a string, or a `file:` URL. */
@@ -15,6 +15,9 @@ export type FileAccess = "read" | "write";
 
 /** Starts of addresses of the web, which `resolve()` would make folders of the current one. */
 const ADDRESS = /^(https?:\/\/|blob:)/i;
+
+/** Length up to which an address is shown: one of data has all of them. */
+const MAX_SHOWN_LENGTH = 200;
 
 /** Number of links that the system follows at most. */
 const MAX_LINKS = 40;
@@ -87,7 +90,10 @@ function fromUrl(url: URL): string {
   try {
     return pathOf(builtin("node:url").fileURLToPath(url));
   } catch (cause) {
-    throw new TypeError(`Cannot use ${textOf(url)} as a path: ${messageOf(cause)}`, { cause });
+    throw new TypeError(
+      `Cannot use ${cut(textOf(url), MAX_SHOWN_LENGTH)} as a path: ${messageOf(cause)}`,
+      { cause },
+    );
   }
 }
 

@@ -64,6 +64,8 @@ export interface SimulatedDriverOptions {
   readonly peers?: boolean | undefined;
   /** Gives its devices stream-ordered memory pools; true by default. */
   readonly pools?: boolean | undefined;
+  /** Makes its devices take the host's memory, as integrated GPUs do; false by default. */
+  readonly integrated?: boolean | undefined;
   /** Lets host and device use managed memory at the same time; true by default. */
   readonly concurrentManagedAccess?: boolean | undefined;
   /** The CUDA version of its driver, which lacks all later functions; `"13.0"` by default. */
@@ -99,6 +101,7 @@ const SIMULATED_DRIVER_OPTIONS = new OptionSet<SimulatedDriverOptions>({
   memorySize: SIZE,
   peers: FLAG,
   pools: FLAG,
+  integrated: FLAG,
   concurrentManagedAccess: FLAG,
   cudaVersion: TEXT,
   kernels: KERNELS,
@@ -148,6 +151,7 @@ export function simulateDriver(options: SimulatedDriverOptions = {}): DriverApi 
     driverVersion: parseVersion(cudaVersion),
     peerAccess: options.peers ?? true,
     poolsSupported: options.pools ?? true,
+    integrated: options.integrated ?? false,
     concurrentManagedAccess: options.concurrentManagedAccess ?? true,
     kernels: Object.fromEntries(Object.entries(kernels).map(guardedKernel)),
     ncclVersion: parseNcclVersion(ncclVersion),

@@ -87,6 +87,7 @@ export function localPath(repository: string, options: HubOptions = {}): string 
       `Cannot find ${describeValue(repository)}: expected the name of a repository, as "org/name"`,
     );
   }
+  const wanted = file === undefined ? undefined : checkedPath(file, "file");
   const { join } = builtin("node:path");
   const cache = cacheDir === undefined ? cacheFolder() : pathOf(cacheDir);
   const folder = join(cache, `models--${repository.replace("/", "--")}`);
@@ -103,13 +104,13 @@ export function localPath(repository: string, options: HubOptions = {}): string 
     const there = namesIn(join(folder, "refs"));
     throw lacks(`it has no such snapshot${there === "" ? "" : `, and the revisions ${there}`}`);
   }
-  if (file === undefined) return snapshot;
-  const path = join(snapshot, checkedPath(file, "file"));
+  if (wanted === undefined) return snapshot;
+  const path = join(snapshot, wanted);
   if (factsBehind(path) !== undefined) return path;
   if (factsAt(path) !== undefined) {
     throw lacks(`its blob ${join(path, "..", readLink(path) ?? "")} is missing`);
   }
-  const isKnownAbsent = factsAt(join(folder, ".no_exist", commit, file)) !== undefined;
+  const isKnownAbsent = factsAt(join(folder, ".no_exist", commit, wanted)) !== undefined;
   throw lacks(isKnownAbsent ? "the hub has no such file" : "it was not downloaded");
 }
 

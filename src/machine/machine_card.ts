@@ -3,10 +3,22 @@
 import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { LinkBandwidthResult } from "../measure/link_bandwidth_result.ts";
 import { casesOf, documentOf, type MeasuredCase } from "../measure/nvbandwidth.ts";
-import { isRecord, listOf, type OptionKind, requireKind } from "../words/options.ts";
+import { AMOUNT, maybe, PlainDataCheck } from "../measure/plain_data.ts";
+import {
+  eitherOf,
+  FLAG,
+  isRecord,
+  LIST,
+  listOf,
+  NUMBER,
+  oneOf,
+  type OptionKind,
+  requireKind,
+  TEXT,
+} from "../words/options.ts";
 import { machineFragment, machinePage } from "./machine_page.ts";
 import { MACHINE_FORMAT, type MachineReport } from "./machine_report.ts";
-import { machineText } from "./machine_text.ts";
+import { machineText, VERDICTS } from "./machine_text.ts";
 import { MACHINE_OPTIONS, type MachineOptions, measureMachine } from "./measure_machine.ts";
 
 /** A report as JSON: the kit's own form, and nvbandwidth's under its name. */
@@ -38,13 +50,7 @@ export class MachineCard {
           '"machine" and machineCard() write',
       );
     }
-    const lists = ["rows", "gpus", "load", "bandwidth"].filter((name) =>
-      !Array.isArray(report[name])
-    );
-    if (lists.length > 0) {
-      throw new TypeError(`Cannot read a machine's report: ${lists.join(", ")} must be lists`);
-    }
-    this.report = report as unknown as MachineReport;
+    this.report = checked(report as unknown as MachineReport);
   }
 
   /** Returns the report in both forms. */
@@ -98,6 +104,45 @@ export async function compareMachines(cards: readonly MachineCard[]): Promise<st
     throw new RangeError("Cannot compare machines: expected two reports or more");
   }
   return await machinePage(cards.map(({ report }) => report));
+}
+
+const NULL: OptionKind = { expected: "null", accepts: (value) => value === null };
+const TEXT_OR_NULL = eitherOf(TEXT, NULL);
+const NUMBER_OR_NULL = eitherOf(NUMBER, NULL);
+
+/** Checks a report that may come out of a file: everything that is shown or drawn. */
+function checked(report: MachineReport): MachineReport {
+  const check = new PlainDataCheck("new MachineCard");
+  const { rows, gpus, load, bandwidth, driver, links } = report;
+  for (const name of ["date", "vramkit", "deno"] as const) check.value(name, report[name], TEXT);
+  check.value("seconds", report.seconds, AMOUNT);
+  for (const name of ["unfinished", "whyNoGpu"] as const) {
+    check.value(name, report[name], TEXT_OR_NULL);
+  }
+  if (driver !== null) check.record("driver", driver, { cuda: TEXT, version: TEXT_OR_NULL });
+  check.list("gpus", gpus, { ordinal: AMOUNT, name: TEXT, pciBusId: TEXT });
+  check.list("rows", rows, {
+    ...{ id: TEXT, group: TEXT, name: TEXT, unit: TEXT, words: TEXT, check: TEXT },
+    value: eitherOf(NUMBER_OR_NULL, TEXT),
+    least: maybe(NUMBER_OR_NULL),
+    most: maybe(NUMBER_OR_NULL),
+    better: maybe(oneOf("more", "less")),
+    expected: maybe(eitherOf(NUMBER_OR_NULL, TEXT)),
+    expectedFrom: maybe(TEXT),
+    verdict: oneOf(...Object.keys(VERDICTS)),
+    isModelled: maybe(FLAG),
+  });
+  check.list("load", load, {
+    ...{ gpu: AMOUNT, atSeconds: AMOUNT, link: TEXT_OR_NULL, throttleReasons: listOf(TEXT) },
+    smClockMegahertz: NUMBER_OR_NULL,
+    memoryClockMegahertz: NUMBER_OR_NULL,
+    powerWatts: NUMBER_OR_NULL,
+    temperatureCelsius: NUMBER_OR_NULL,
+  });
+  check.value("bandwidth", bandwidth, LIST);
+  for (const data of bandwidth) new BandwidthResult({ ...data });
+  if (links !== null) new LinkBandwidthResult({ ...links });
+  return report;
 }
 
 const CARD: OptionKind = {

@@ -1,6 +1,6 @@
 // A machine's report as text: values, rows and the title, in the words that the page has, too.
 
-import { visibleText } from "../words/format.ts";
+import { visibleLines, visibleText } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";
 import { wrapped } from "../words/wrapping.ts";
 import type { MachineReport, MachineRow, Verdict } from "./machine_report.ts";
@@ -88,5 +88,6 @@ export function machineText(report: MachineReport): string {
       ["left", "right", "right", "left"],
     )
   );
-  return [`${titleOf(report)}\n${wrapped(summaryOf(report))}`, ...noted, ...groups].join("\n\n");
+  const parts = [`${titleOf(report)}\n${wrapped(summaryOf(report))}`, ...noted, ...groups];
+  return visibleLines(parts.join("\n\n")); // a report may come from a stranger
 }

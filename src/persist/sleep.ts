@@ -49,7 +49,10 @@ export interface SleepTag {
   readonly tag: string;
 }
 
-/** What can be put to sleep: a buffer, a model, an object of named buffers, or all memory of a tag. */
+/**
+ * What can be put to sleep: a buffer, a model, an object of named buffers, what `gpu.persist()` returned, or all
+ * memory of a tag.
+ */
 export type Sleepable =
   | GpuBuffer
   | DeviceModel<string, unknown>

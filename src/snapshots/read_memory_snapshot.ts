@@ -51,7 +51,9 @@ export async function readMemorySnapshot(source: FilePath | Uint8Array): Promise
     const pause = () => pauses.whenDue();
     const { value, count } = await parse(bytes, pause);
     const contents = await new SnapshotForm(count, pause).read(value);
-    return new MemorySnapshot(new Parts({ name: isBytes ? "snapshot" : name, ...contents }));
+    return new MemorySnapshot(
+      new Parts({ name: isBytes ? "snapshot" : visibleText(name), ...contents }),
+    );
   } catch (cause) {
     const { NotFound, IsADirectory, PermissionDenied } = Deno.errors;
     const Kind = [SyntaxError, TypeError, NotFound, IsADirectory, PermissionDenied]

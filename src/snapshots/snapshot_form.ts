@@ -1,8 +1,8 @@
 // The contents of a snapshot as PyTorch writes it, checked, and in the kit's own words.
 
-import { describeValue } from "../words/format.ts";
+import { visibleText } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
-import { NO_STACK, type SnapshotStack, StackIndex } from "./stacks.ts";
+import { NO_STACK, refuse, type SnapshotStack, StackIndex, textOf } from "./stacks.ts";
 
 /** A part of a segment. */
 export interface SnapshotBlock {
@@ -113,7 +113,7 @@ export class SnapshotForm {
     }
     const events: SnapshotEvent[][] = [];
     const traces = raw["device_traces"] ?? [];
-    if (!Array.isArray(traces)) fail("device_traces", traces);
+    if (!Array.isArray(traces)) refuse("device_traces", traces);
     for (const trace of traces) {
       const steps: SnapshotEvent[] = [];
       events.push(steps);
@@ -130,10 +130,10 @@ export class SnapshotForm {
   /** Returns a list of records, an empty one where the key is missing. */
   #records(raw: Raw, key: string): readonly Raw[] {
     const list = raw[key] ?? [];
-    if (!Array.isArray(list)) fail(key, list);
+    if (!Array.isArray(list)) refuse(key, list);
     this.#leftCount -= list.length;
     if (this.#leftCount < 0) throw new SyntaxError("it repeats its parts, as no snapshot does");
-    for (const each of list) if (!isRecord(each)) fail(`a part of ${key}`, each);
+    for (const each of list) if (!isRecord(each)) refuse(`a part of ${key}`, each);
     return list;
   }
 
@@ -145,7 +145,9 @@ export class SnapshotForm {
       end = block.address + block.byteLength;
       return block;
     });
-    const pool = Array.isArray(raw["segment_pool_id"]) ? raw["segment_pool_id"].join(".") : "0.0";
+    const { segment_pool_id: ids = [0, 0] } = raw;
+    if (!Array.isArray(ids) || !ids.every(Number.isSafeInteger)) refuse("segment_pool_id", ids);
+    const pool = ids.join(".");
     return {
       device: integer(raw, "device", 0),
       address,
@@ -159,7 +161,7 @@ export class SnapshotForm {
 
   #block(raw: Raw, end: number): SnapshotBlock {
     const byteLength = integer(raw, "size");
-    const state = STATES.get(raw["state"]) ?? fail("state", raw["state"]);
+    const state = STATES.get(raw["state"]) ?? refuse("state", raw["state"]);
     const isFree = state === "free";
     return {
       address: integer(raw, "address", end),
@@ -172,14 +174,13 @@ export class SnapshotForm {
 
   #event(raw: Raw): SnapshotEvent {
     const { action, time_us: time, user_metadata: metadata } = raw;
-    if (typeof action !== "string") fail("action", action);
     return {
-      action,
+      action: textOf("action", action),
       address: integer(raw, "addr", 0),
       byteLength: integer(raw, "size", 0),
       stream: integer(raw, "stream", 0),
-      timeSeconds: typeof time === "number" ? time / 1e6 : undefined,
-      metadata: typeof metadata === "string" && metadata !== "" ? metadata : undefined,
+      timeSeconds: Number.isFinite(time) ? time as number / 1e6 : undefined,
+      metadata: typeof metadata === "string" && metadata !== "" ? visibleText(metadata) : undefined,
       stack: this.#stacks.of(raw["frames"]),
     };
   }
@@ -190,7 +191,7 @@ function annotationsOf(marks: readonly Raw[]): SnapshotAnnotation[] {
   const found: { -readonly [K in keyof SnapshotAnnotation]: SnapshotAnnotation[K] }[] = [];
   const open = new Map<string, typeof found>();
   for (const mark of marks) {
-    const [name, device] = [String(mark["name"]), integer(mark, "device", 0)];
+    const [name, device] = [textOf("name", mark["name"]), integer(mark, "device", 0)];
     const seconds = integer(mark, "time_us") / 1e6;
     const begun = open.getOrInsertComputed(`${device} ${name}`, () => []);
     const last = mark["stage"] === "END" ? begun.pop() : undefined;
@@ -201,12 +202,8 @@ function annotationsOf(marks: readonly Raw[]): SnapshotAnnotation[] {
   return found;
 }
 
-/** Returns a whole number; the fallback where the key is missing. */
+/** Returns a whole number from 0 on; the fallback where the key is missing. */
 function integer(raw: Raw, key: string, fallback?: number): number {
   const value = raw[key] ?? fallback;
-  return Number.isSafeInteger(value) ? value as number : fail(key, value);
-}
-
-function fail(key: string, value: unknown): never {
-  throw new SyntaxError(`${key} is ${describeValue(value)}, which no snapshot of PyTorch has`);
+  return Number.isSafeInteger(value) && value as number >= 0 ? value as number : refuse(key, value);
 }

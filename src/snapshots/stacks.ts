@@ -1,7 +1,7 @@
 // The stacks of a snapshot, each kept once, and a short name for each: the innermost line that is the
 // program's own and not a library's.
 
-import { cut } from "../words/format.ts";
+import { cut, describeValue, visibleText } from "../words/format.ts";
 import { isRecord } from "../words/options.ts";
 
 /** One line of a stack. */
@@ -57,9 +57,27 @@ export class StackIndex {
   #frame(raw: unknown): SnapshotFrame {
     return this.#frames.getOrInsertComputed(raw, () => {
       const { filename = "", line = 0, name = "" } = isRecord(raw) ? raw : {};
-      return { filename: String(filename), line: Number(line), name: String(name) };
+      return {
+        filename: textOf("filename", filename),
+        line: Number.isSafeInteger(line) ? line as number : 0,
+        name: textOf("name", name),
+      };
     });
   }
+}
+
+/**
+ * Returns a text of a file, with its control characters written.
+ *
+ * @throws SyntaxError when it is none; the message is the reason alone.
+ */
+export function textOf(key: string, value: unknown): string {
+  return typeof value === "string" ? visibleText(value) : refuse(key, value);
+}
+
+/** Throws the error for a field of another form. */
+export function refuse(key: string, value: unknown): never {
+  throw new SyntaxError(`${key} is ${describeValue(value)}, which no snapshot of PyTorch has`);
 }
 
 /** Writes a stack as lines, innermost first. */

@@ -587,6 +587,7 @@ export const DOORS: Readonly<Record<string, Door>> = named({
     memorySize: "size",
     peers: "flag",
     pools: "flag",
+    integrated: "flag",
     concurrentManagedAccess: "flag",
     cudaVersion: "text",
     kernels: "record",

@@ -3,6 +3,7 @@
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
+import { factsBehind } from "../../disk/file_facts.ts";
 import { fileNameOf, type FilePath, pathOf } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
@@ -79,20 +80,21 @@ async function openParts(
 ): Promise<OpenPart[]> {
   const maxBytes = headerLimit(maxHeaderSize);
   const given = pathOf(path);
-  // All at once: later calls must not change one of them before it is opened.
-  const readings = new Map(
-    partsBeside(given).map((part) => {
-      return [part, resources.use(new FileReading(part))];
-    }),
-  );
+  const paths = partsBeside(given);
+  const readings = new Map<string, FileReading>();
+  const readingOf = (part: string) =>
+    readings.getOrInsertComputed(part, () => resources.use(new FileReading(part)));
+  const ownReading = readingOf(given);
+  // All at once: later calls must not change one of them before it is opened. A name may claim 99,999.
+  paths.every((part) => factsBehind(readingOf(part).path) !== undefined);
   const open = async (reading: FileReading): Promise<OpenPart> => {
     const opened = await reading.opened(signal);
     return { ...opened, header: await parseGguf(opened, { maxBytes, signal }) };
   };
-  const own = await open(readings.get(given) as FileReading);
+  const own = await open(ownReading);
   const { "split.count": count = 1 } = own.header.metadata;
   if (count === 1) return [own];
-  if (count !== readings.size) {
+  if (count !== paths.length) {
     throw new GgufError(
       given,
       `it is one of ${count} files of a model, and its name does not tell the others; their names end ` +
@@ -100,7 +102,7 @@ async function openParts(
     );
   }
   const parts: OpenPart[] = [];
-  for (const [path, reading] of readings) parts.push(path === given ? own : await open(reading));
+  for (const part of paths) parts.push(part === given ? own : await open(readingOf(part)));
   checkParts(parts);
   return parts;
 }

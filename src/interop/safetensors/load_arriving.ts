@@ -59,7 +59,7 @@ async function loadBytes(source: HostMemory, target: ArrivingTarget): Promise<Sa
   await whenQueuedIsDone(bytes, stream);
   const path = "the bytes";
   const read = (offset: number, count: number) => {
-    return Promise.resolve(bytes.slice(offset, offset + count));
+    return Promise.resolve(bytesOf(source, "load a model").slice(offset, offset + count));
   };
   const { byteLength } = bytes;
   const header = await readHeaderBy(read, { path, byteLength, maxHeaderBytes });

@@ -361,3 +361,11 @@ testOnDevice(
     assertEquals(four.tensor("plain", "float4_e2m1fn").shape, [6, 16]);
   },
 );
+
+testOnDevice("set() refuses arrays that end inside an element by their bytes", async (gpu) => {
+  using packed = gpu.zeros("float6_e2m3fn", 8);
+  await assertRejects(() => packed.set(new Uint8Array(1), 4), RangeError, "elements of 0.75 bytes");
+  using complex = gpu.zeros("complex64", 4);
+  await assertRejects(() => complex.set(new Float32Array(3)), RangeError, "12 bytes: they do not");
+  assertEquals(new Set([...await complex.download(), ...await packed.download()]), new Set([0]));
+});

@@ -1,6 +1,6 @@
 // Paths and links: one name for each file, and words for all else.
 
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertLess, assertThrows } from "@std/assert";
 import { join } from "node:path";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "../../../src/disk/file_path.ts";
 import { runWithCollector } from "../../support/collector_program.ts";
@@ -109,4 +109,10 @@ Deno.test("requireAccess() keeps nothing of the paths that a program uses, where
     return await growthOf(4000, (number) => requireAccess("/folder/file " + number, "read"));
   `);
   assertEquals(Number(result) < 100, true, `${result} bytes a path`);
+});
+
+Deno.test("pathOf() shows no more than the start of a long address", () => {
+  const url = new URL(`data:text/plain,${"a".repeat(10_000)}`);
+  const { message } = assertThrows(() => pathOf(url), TypeError, "Cannot use data:text/plain,aaa");
+  assertLess(message.length, 400);
 });

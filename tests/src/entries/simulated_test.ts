@@ -38,6 +38,13 @@ Deno.test("simulateDriver() without pools runs what runs with them", () => {
   ]);
 });
 
+Deno.test("simulateDriver() has devices that take the host's memory where it is told to", () => {
+  for (const integrated of [true, false]) {
+    using gpu = CudaDevice.open(0, { driver: simulateDriver({ integrated }) });
+    assertEquals(gpu.memory.isSystemMemory, integrated);
+  }
+});
+
 Deno.test("simulateDriver() is as old as it is told, and lacks what came later", () => {
   const driver = simulateDriver({ cudaVersion: "12.4" });
   using gpu = CudaDevice.open(0, { driver });

@@ -239,6 +239,13 @@ testOnDevice("gpu.loadSafetensors() comes after the call that writes its bytes",
   assertEquals(bytes.every((byte) => byte === 0), true);
 });
 
+testOnDevice("gpu.loadSafetensors() names an array that was moved away meanwhile", async (gpu) => {
+  const bytes = MODEL.slice();
+  const loading = gpu.loadSafetensors(bytes);
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  await assertRejects(() => loading, TypeError, "Cannot load a model: the array is detached");
+});
+
 testOnDevice(
   "gpu.loadSafetensors() from damaged streams and from damaged bytes is of one mind",
   async (gpu) => {

@@ -218,3 +218,11 @@ Deno.test("localPath() takes the cache from the variables that huggingface_hub r
   const expected = environments.map(([, cache]) => `${cache}/models--org--name/snapshots/${NEW}`);
   assertEquals([stdout.trim().split("\n"), stderr], [expected, ""]);
 });
+
+Deno.test("localPath() refuses a file outside of the repository, downloaded or not", () => {
+  using folder = new TemporaryFolder();
+  for (const file of ["../../x", "/etc/x", "a//b", ""]) {
+    const refused = () => localPath("org/name", { cacheDir: folder.path, file });
+    assertThrows(refused, TypeError, "expected a path in the repository");
+  }
+});

@@ -149,7 +149,41 @@ Deno.test("new MachineCard() refuses what is no report", () => {
     );
   }
   const cut = { format: "vramkit-machine/1", rows: [] };
-  assertThrows(() => new MachineCard(cut as never), TypeError, "must be lists");
+  assertThrows(() => new MachineCard(cut as never), TypeError, "date is undefined");
+});
+
+Deno.test("new MachineCard() names the place of a report that is wrong", () => {
+  const whole = reportWith(55, "2026-01-01");
+  const [row] = whole.rows;
+  for (
+    const [damage, words] of [
+      [{ rows: [row, null] }, "rows[1] is null"],
+      [{ rows: [{ ...row, verdict: "constructor" }] }, "rows[0].verdict"],
+      [{ rows: [{ ...row, value: {} }] }, "rows[0].value"],
+      [{ gpus: [null] }, "gpus[0]"],
+      [{ load: 5 }, "load is the number 5"],
+      [{ driver: "580" }, "driver"],
+      [{ bandwidth: [{}] }, "provenance"],
+      [{ links: undefined }, "provenance"],
+    ] as const
+  ) {
+    assertThrows(() => new MachineCard({ ...whole, ...damage } as never), TypeError, words);
+  }
+});
+
+Deno.test("MachineCard writes the control characters of a report", () => {
+  const whole = reportWith(55, "2026-01-01");
+  const rows = whole.rows.map((row) => ({
+    ...row,
+    verdict: "bad" as const,
+    name: "n\x1b[31m",
+    words: "w\x07",
+  }));
+  const text = `${new MachineCard({ ...whole, rows, unfinished: "u\x1b]0;" })}`;
+  for (const shown of ["n\\u001b[31m", "w\\u0007", "u\\u001b]0;"]) {
+    assertStringIncludes(text, shown);
+  }
+  for (const hidden of ["\x07", "\x1b"]) assert(!text.includes(hidden));
 });
 
 function reportWith(speed: number, date: string): MachineReport {

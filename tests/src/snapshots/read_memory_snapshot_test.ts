@@ -148,3 +148,39 @@ Deno.test("MemorySnapshot comes from readMemorySnapshot() alone", async () => {
   );
   assertStringIncludes(error.message, "it comes from readMemorySnapshot()");
 });
+
+Deno.test("readMemorySnapshot() writes control characters, and refuses texts that are lists", async () => {
+  const hostile = "f\x1b[31m";
+  const frames = [{ filename: `${hostile}.py`, line: 3, name: hostile }];
+  const block = { size: 8, state: "active_allocated", frames };
+  const segment = { address: 0, total_size: 8, blocks: [block] };
+  const event = { action: "alloc", addr: 0, size: 8, time_us: 1, frames, user_metadata: hostile };
+  const mark = { stage: "START", name: hostile, time_us: 1 };
+  const whole = {
+    segments: [segment],
+    device_traces: [[event]],
+    external_annotations: [mark],
+  };
+  const snapshot = await readMemorySnapshot(bytesOf(JSON.stringify(whole)));
+  const shown = [
+    ...[snapshot.plotTimeline(), snapshot.plotMap(), snapshot.compare(snapshot)].map(String),
+    JSON.stringify([snapshot.annotations, snapshot.events, snapshot.largestStacks()]),
+  ];
+  for (const text of shown) {
+    assertStringIncludes(text, "u001b[31m");
+    assert(!text.includes("\x1b"));
+  }
+  const list = [["x"], ["x"]];
+  for (
+    const damage of [
+      { segments: [{ ...segment, segment_pool_id: list }] },
+      { segments: [{ ...segment, total_size: -8 }] },
+      { segments: [{ ...segment, blocks: [{ ...block, frames: [{ name: list }] }] }] },
+      { device_traces: [[{ ...event, frames: [{ filename: list }] }]] },
+      { external_annotations: [{ ...mark, name: list }] },
+    ]
+  ) {
+    const words = await refusal(bytesOf(JSON.stringify({ ...whole, ...damage })));
+    assertStringIncludes(words, "which no snapshot of PyTorch has");
+  }
+});

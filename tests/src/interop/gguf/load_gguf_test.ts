@@ -1,7 +1,9 @@
 // GGUF models on the device: files, parts of a model in several files, and loads that fail.
 
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { GgufError, loadGguf } from "../../../../src/entries/gguf.ts";
+import { realPathOf } from "../../../../src/disk/file_path.ts";
+import { FileTurn } from "../../../../src/disk/file_turns.ts";
 import { GGUF_FORMATS } from "../../../../src/interop/gguf/formats.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";
 import { ggufOf, type GgufPart, textField, wholeField } from "../../../support/gguf/files.ts";
@@ -202,3 +204,13 @@ testOnDevice(
     }
   },
 );
+
+testOnDevice("loadGguf() claims no parts behind the first that is missing", async (gpu) => {
+  using folder = new TemporaryFolder();
+  const path = folder.write("m-00002-of-00300.gguf", part(1, 300, [tensor("a", 1)]));
+  const loading = loadGguf(path, gpu);
+  using later = new FileTurn(realPathOf(folder.pathOf("m-00003-of-00300.gguf")), "change");
+  assert(later.isDue);
+  await assertRejects(() => loading, Deno.errors.NotFound, "m-00001-of-00300.gguf");
+  assertEquals(openPathsIn(folder), []);
+});
