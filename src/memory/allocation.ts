@@ -10,7 +10,7 @@ import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
 import { refuseInCapture } from "../order/capture.ts";
-import { type Owner, unwatch, watch } from "../order/safety_net.ts";
+import { type Owner, unwatch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress, formatBytes } from "../words/format.ts";
@@ -143,11 +143,6 @@ export class Allocation implements LedgerEntry, Owner {
    */
   static create(request: AllocationRequest): Allocation {
     return new Allocation(request, takeMemory(request));
-  }
-
-  /** Releases the block, with a warning, when `token` is garbage-collected first. */
-  guard(token: object): void {
-    watch(token, this);
   }
 
   /** Releases another block whenever this one is released: its mirror in host memory. */
