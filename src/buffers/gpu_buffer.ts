@@ -1,7 +1,7 @@
 // The base class of all buffers: shape, transfers, views, queued copies and fills, single elements, and
 // disposal. Each kind of memory adds its own methods in a file of its own.
 
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { checkLengths, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
 import { queueFill, ZERO_BYTE } from "../copies/fill.ts";

@@ -1,6 +1,6 @@
 // Views of a buffer's elements in any order: transposed, stepped, padded rows.
 
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
 import { CopyLayout } from "../copies/copy_layout.ts";
 import { type ElementBits, queueStridedFill } from "../copies/fill.ts";

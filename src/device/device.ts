@@ -1,6 +1,6 @@
 // The front door: one GPU, its properties, and the calls that create everything on it.
 
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import type { MemoryMark } from "../accounting/ledger.ts";
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import type { Timeline } from "../accounting/timeline.ts";

@@ -182,7 +182,7 @@ export class Sleeper {
       );
     }
     if (this.#state === "going") return this.#open("awake"); // as if it had slept and been woken
-    if (activeCapture() !== undefined) {
+    if (activeCapture !== undefined) {
       throw this.#refusal("it is asleep during a capture; await gpu.wake() it first");
     }
     this.wakeNow();
