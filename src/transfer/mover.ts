@@ -2,7 +2,6 @@
 // GPU reaches, or an array that goes through the ring or by calls of the driver, or what always goes
 // through the ring: files, rows, and many small arrays packed together.
 
-import { CUresult } from "../../ffi/constants.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { CopyStream } from "../copies/copy_many.ts";
 import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
@@ -326,9 +325,7 @@ export function queueByDriver(
   const host = bytes as BufferSource;
   if (direction === "upload") {
     const status = api.cuMemcpyHtoDAsync_v2(device, host, size, handle);
-    if (status !== CUresult.CUDA_SUCCESS) {
-      context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, handle);
-    }
+    context.settle(status, "cuMemcpyHtoDAsync_v2", device, host, size, handle);
   } else {
     const status = api.cuMemcpyDtoHAsync_v2(host, device, size, handle);
     context.settle(status, "cuMemcpyDtoHAsync_v2", host, device, size, handle);
