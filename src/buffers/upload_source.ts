@@ -43,7 +43,7 @@ export function uploadSource<D extends DType>(
   }
   const { array, shape } = isPlain
     ? packed(source as HostValues, dtype, { isTyped: options.dtype !== undefined })
-    : heldBy(source as HostMemory, dtype, own);
+    : heldBy(source as HostMemory, { dtype, own });
   const wanted = toShape(options.shape ?? shape);
   if (countOf(wanted) !== countOf(shape)) {
     throw new RangeError(
@@ -101,7 +101,10 @@ function packed(source: HostValues, dtype: DType, { isTyped }: { readonly isType
 }
 
 /** Returns the elements in memory: a typed array of a type of its `own`, or bytes. */
-function heldBy(source: HostMemory, dtype: DType, own: DType | undefined) {
+function heldBy(
+  source: HostMemory,
+  { dtype, own }: { readonly dtype: DType; readonly own: DType | undefined },
+) {
   const { byteLength } = bytesOf(source, "upload");
   const isSame = own === undefined || own === dtype || mayHold(dtype, own);
   const length = byteLength / elementBytes(isSame ? dtype : own);

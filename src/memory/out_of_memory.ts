@@ -69,7 +69,7 @@ export function takeWithinLimits<T>(
   if (need.isImpossible === true) throw outOfMemory(need);
   const { limitBytes } = need.context.ledger;
   if (limitBytes !== undefined && placeOf(need.kind) === "device") {
-    const kept = giveBack && takeKept({ ...need, limitBytes }, take, giveBack);
+    const kept = giveBack && takeKept({ ...need, limitBytes }, { take, giveBack });
     if (kept !== undefined) return kept;
     requireRoom({ ...need, limitBytes });
   }
@@ -134,8 +134,7 @@ function missingBytes({ context, kind, byteLength }: MemoryNeed): number {
  */
 function takeKept<T>(
   { context: { ledger }, byteLength, limitBytes }: LimitedNeed,
-  take: () => T,
-  giveBack: (taken: T) => void,
+  { take, giveBack }: { readonly take: () => T; readonly giveBack: (taken: T) => void },
 ): T | undefined {
   const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
   const neededBytes = ledger.device.currentBytes + byteLength;
