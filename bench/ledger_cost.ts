@@ -2,8 +2,7 @@
 // resource that costs nothing. `deno task bench ledger [--out FILE]`; needs --v8-flags=--expose-gc.
 
 import { CudaDevice } from "../mod.ts";
-import { timeOfMaking } from "../src/accounting/clock.ts";
-import { nextId } from "../src/accounting/ids.ts";
+import { nextId, timeOfMaking } from "../src/accounting/clock.ts";
 import { Ledger, type LedgerEntry } from "../src/accounting/ledger.ts";
 import { type Owner, unwatch, watch } from "../src/order/safety_net.ts";
 import { freeResource } from "../tests/support/free_resource.ts";
@@ -116,8 +115,7 @@ function account(holder: Holder): Holder {
   const { entry } = holder;
   entry.createdAt = timeOfMaking(BUFFER_BYTES);
   entry.stack = ledger.origins.find(BUFFER_BYTES, entry.createdAt);
-  entry.scope = ledger.scope;
-  ledger.add(entry);
+  entry.scope = ledger.add(entry);
   watch(holder, entry);
   return holder;
 }

@@ -1,7 +1,7 @@
 // Finds the run of a notebook cell that created an object. Stacks do not name cells, so order
 // tells: an object created between the ends of cells 6 and 7 belongs to cell 7.
 
-import { lastId } from "./ids.ts";
+import { lastId } from "./clock.ts";
 import { inNotebook, onCellEnd } from "./notebook_kernel.ts";
 
 /**

@@ -1,4 +1,4 @@
-// Creation times of live objects. Reading the clock is most of the cost of accounting for a small
+// Numbers and creation times of live objects. Reading the clock is most of the cost of accounting for a small
 // block, so a few blocks created in the same turn of the event loop share a reading.
 
 /** Blocks from this size on read the clock each, because people ask about large blocks. */
@@ -29,4 +29,16 @@ export function lastReading(): number {
 /** Ends the sharing: the next object gets a new reading. */
 export function endTurn(): void {
   usesLeft = 0;
+}
+
+let lastNumber = 0;
+
+/** Takes the next number for a live object, a view or a mark: unique in this process, in order. */
+export function nextId(): number {
+  return ++lastNumber;
+}
+
+/** Returns the number that was taken last. */
+export function lastId(): number {
+  return lastNumber;
 }

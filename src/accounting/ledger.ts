@@ -4,7 +4,7 @@
 import { visibleText } from "../words/format.ts";
 import { followCells } from "./cell_runs.ts";
 import { MemoryCounters } from "./counters.ts";
-import { lastId } from "./ids.ts";
+import { lastId } from "./clock.ts";
 import { TrackRecord } from "./memory_track.ts";
 import { OriginFinder } from "./origin.ts";
 import { Timeline } from "./timeline.ts";
@@ -164,20 +164,17 @@ export class Ledger {
     tellUnawaited();
   }
 
-  /** The innermost track that is open. */
-  get scope(): string | undefined {
-    return this.#tracks.at(-1)?.label;
-  }
-
   /** Number of live objects, streams and events included. */
   get length(): number {
     return this.#entries.length;
   }
 
-  add(entry: LedgerEntry): void {
+  /** Adds an entry, and returns the innermost track that is open. */
+  add(entry: LedgerEntry): string | undefined {
     entry.slot = this.#entries.length;
     this.#entries.push(entry);
-    if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
+    if (entry.byteLength > 0) this.#count("allocate", entry, entry.byteLength);
+    return this.#tracks.at(-1)?.label;
   }
 
   remove(entry: LedgerEntry): void {
@@ -189,19 +186,18 @@ export class Ledger {
       last.slot = slot;
     }
     entry.slot = -1;
-    if (entry.byteLength > 0) this.#uncount(entry, entry.byteLength);
+    if (entry.byteLength > 0) this.#count("free", entry, entry.byteLength);
   }
 
   /** Updates the number of bytes of a live object. */
   recount(entry: LedgerEntry, formerBytes: number): void {
     if (this.#entries[entry.slot] !== entry) return;
-    if (formerBytes > 0) this.#uncount(entry, formerBytes);
-    if (entry.byteLength > 0) this.#count(entry, entry.byteLength);
+    if (formerBytes > 0) this.#count("free", entry, formerBytes);
+    if (entry.byteLength > 0) this.#count("allocate", entry, entry.byteLength);
   }
 
-  /** Records a copy in the timeline. */
+  /** Records a copy in the timeline, which is on. */
   noteCopy(byteLength: number, { destination, source, streamHandle }: CopyEnds): void {
-    if (!this.timeline.isOn) return;
     this.timeline.record({
       action: "copy",
       id: destination?.id ?? 0,
@@ -278,25 +274,17 @@ export class Ledger {
     return top;
   }
 
-  #count(entry: LedgerEntry, byteLength: number): void {
+  #count(action: "allocate" | "free", entry: LedgerEntry, byteLength: number): void {
     const place = placeOf(entry.kind);
     if (place === "elsewhere") return;
-    this[place].add(byteLength);
-    if (place === "device") { for (const track of this.#tracks) track.add(byteLength); }
-    if (this.timeline.isOn) this.#note("allocate", entry, byteLength);
-  }
-
-  #uncount(entry: LedgerEntry, byteLength: number): void {
-    const place = placeOf(entry.kind);
-    if (place === "elsewhere") return;
-    this[place].remove(byteLength);
-    if (place === "device") {
-      for (const track of this.#tracks) track.removeOf(entry.id, byteLength);
+    const isNew = action === "allocate";
+    if (isNew) this[place].add(byteLength);
+    else this[place].remove(byteLength);
+    for (const track of place === "device" ? this.#tracks : []) {
+      if (isNew) track.add(byteLength);
+      else track.removeOf(entry.id, byteLength);
     }
-    if (this.timeline.isOn) this.#note("free", entry, byteLength);
-  }
-
-  #note(action: TimelineAction, entry: LedgerEntry, byteLength: number): void {
+    if (!this.timeline.isOn) return;
     this.timeline.record({
       action,
       id: entry.id,

@@ -2,7 +2,7 @@
 
 import type { DType } from "../dtype.ts";
 import { GraphAllocation } from "../graph/graph_allocation.ts";
-import { GraphMemoryResource, resourceFor } from "../graph/graph_memory_resource.ts";
+import { GraphMemoryResource } from "../graph/graph_memory_resource.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { capturedMemory } from "../memory/captured_memory.ts";
 import { ForeignMemoryResource } from "../memory/foreign_memory_resource.ts";
@@ -42,8 +42,8 @@ export class DeviceBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   protected [ALLOCATE_LIKE](request: BufferRequest<D>): DeviceBuffer<D> {
     const { stream, resource: own } = request;
     const isOnce = own instanceof GraphMemoryResource || own instanceof ForeignMemoryResource;
-    const lasting = isOnce ? defaultDeviceResource(stream) : own;
-    return allocateDeviceBuffer({ ...request, resource: resourceFor(stream, lasting) });
+    const resource = isOnce ? defaultDeviceResource(stream) : own;
+    return allocateDeviceBuffer({ ...request, resource, isDefault: true });
   }
 }
 
@@ -63,12 +63,16 @@ export interface DeviceAllocator extends ContextOwner {
 export function allocateDeviceBuffer<D extends DType>(
   request: BufferRequest<D>,
 ): DeviceBuffer<D> {
-  const { dtype, resource, stream, label } = request;
+  const { dtype, stream, label } = request;
   const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);
-  const block = { kind: kindOf(resource), byteLength, resource, stream, label } as const;
   const captured = capturedMemory();
-  const allocation = captured?.includes(stream)
+  const isRecorded = captured?.includes(stream) === true;
+  const resource = isRecorded && request.isDefault === true
+    ? new GraphMemoryResource(stream)
+    : request.resource;
+  const block = { kind: kindOf(resource), byteLength, resource, stream, label } as const;
+  const allocation = isRecorded
     ? GraphAllocation.record(block, captured)
     : Allocation.create(block);
   return new DeviceBuffer(new Parts({ allocation, dtype, shape }));

@@ -1,7 +1,7 @@
 // The base class of all buffers: shape, transfers, views, queued copies and fills, single elements, and
 // disposal. Each kind of memory adds its own methods in a file of its own.
 
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import { checkLengths, type MemorySpan, queueCopy, streamForCopy } from "../copies/copy.ts";
 import { queueFill, ZERO_BYTE } from "../copies/fill.ts";
@@ -25,10 +25,11 @@ import {
 } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory, reaches } from "../launch/kernel_memory.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, moving } from "../memory/host_memory.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { isStripedOver } from "../memory/striped_memory_resource.ts";
 import { saveNpyFile } from "../numpy/save_npy.ts";
+import { watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { STREAM, STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
 import { type HandedOver, handOverMemory } from "../sharing/hand_over.ts";
@@ -55,7 +56,7 @@ import { finished } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
-import { refuseCloning } from "../words/uncloneable.ts";
+import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { queuePattern, queueRepeats } from "./byte_pattern.ts";
 import { checksumOf, firstDifferentByte } from "./comparison.ts";
@@ -218,7 +219,7 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
   const buffer = await coming;
   try {
     await place.isFirst;
-    const host = hostSource(buffer, source, new Moving("upload to", buffer));
+    const host = hostSource(buffer, source, moving("upload to", buffer));
     const task = { stream, span: buffer.span, host, onProgress, signal, isPlaced: true };
     await transfer({ direction: "upload", ...task });
     return buffer;
@@ -233,6 +234,8 @@ export abstract class GpuBuffer<D extends DType = DType>
   implements KernelMemory, Disposable, AsyncDisposable {
   /** @ignore Its kind, for types. */
   declare readonly [BUFFER_KIND]: string;
+  /** Refuses clones of it. */
+  protected readonly [UNCLONEABLE_FIELD]: symbol = UNCLONEABLE;
   /** This value's number, never used again; a view has its own. */
   readonly id: number = nextId();
   /** The element type. */
@@ -278,8 +281,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     this.#fields = fields;
     this.#allocation = allocation;
     this.#owner = owner;
-    if (owner === this) allocation.guard(this);
-    refuseCloning(this);
+    if (owner === this) watch(this, allocation);
   }
 
   /** Sizes along each axis, outermost first. */
@@ -356,9 +358,10 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** The memory, for copies and kernels; checked. */
   get span(): MemorySpan {
-    this.#requireUsable();
     const allocation = this.#allocation;
-    const { byteLength, byteOffset } = this;
+    if (this.#viewDisposed || allocation.released) this.#requireUsable();
+    const { byteOffset } = this;
+    const byteLength = this.#byteLength;
     if (byteLength === 0) return { allocation, address: 0n, byteLength };
     const start = allocation.address;
     // Adding makes a new bigint, which costs more than everything else here.
@@ -391,7 +394,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   upload(source: Uploadable<D>, options?: TransferChoice): Promise<this>;
   async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<this> {
     options = TRANSFER_CHOICE.read(options, "upload");
-    const host = hostSource(this, source, new Moving("upload to", this));
+    const host = hostSource(this, source, moving("upload to", this));
     const pending = transfer(this.#task("upload", host, options));
     if (pending !== undefined) await pending;
     return this;
@@ -403,7 +406,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   uploadSync(source: Uploadable<D>, options?: StreamChoice): this;
   uploadSync(source: Uploadable<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "uploadSync");
-    const host = hostSource(this, source, new Moving("upload to", this));
+    const host = hostSource(this, source, moving("upload to", this));
     transferSync(this.#task("upload", host, options));
     return this;
   }
@@ -429,7 +432,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   ): Promise<T | ArrayOf<D>>;
   async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
-    const host = hostDestination(this, destination, new Moving("download from", this));
+    const host = hostDestination(this, destination, moving("download from", this));
     const pending = transfer(this.#task("download", host, options));
     if (pending !== undefined) await pending;
     return host.result();
@@ -446,7 +449,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   ): T | ArrayOf<D>;
   downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
-    const host = hostDestination(this, destination, new Moving("download from", this));
+    const host = hostDestination(this, destination, moving("download from", this));
     transferSync(this.#task("download", host, options));
     return host.result();
   }
@@ -830,7 +833,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    */
   fillPattern(pattern: Uploadable<D> | GpuBuffer<D>, options: StreamChoice = {}): this {
     options = STREAM_CHOICE.read(options, "fillPattern");
-    const action = new Moving("write a pattern into", this);
+    const action = moving("write a pattern into", this);
     const stream = streamFor(this, options);
     if (pattern instanceof GpuBuffer) {
       if (pattern.dtype !== this.dtype) {
@@ -1005,13 +1008,16 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /** Frees the memory after the work queued on it; disposing a view frees nothing. */
   dispose(): void {
-    this.#letGo(undefined);
+    if (this.isView) this.#viewDisposed = true;
+    else this.#allocation.release();
   }
 
   /** Frees the memory in the order of `stream`, instead of the stream that it was made on. */
   close(stream: CudaStream): void {
     requireKind(stream, STREAM, "close");
-    this.#letGo(this.disposed ? undefined : streamFor(this, { stream }));
+    if (!this.disposed) streamFor(this, { stream });
+    if (this.isView) this.#viewDisposed = true;
+    else this.#allocation.release(stream);
   }
 
   /**
@@ -1170,13 +1176,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     options: TransferChoice,
   ): HostTransfer {
     const { onProgress, signal } = options;
-    const stream = streamFor(this, options);
+    const stream = streamOn(this.#allocation.context, options, this);
     return { direction, stream, span: this.span, host, onProgress, signal };
-  }
-
-  #letGo(stream: CudaStream | undefined): void {
-    if (this.isView) this.#viewDisposed = true;
-    else this.#allocation.release(stream);
   }
 }
 

@@ -38,11 +38,14 @@ export interface HostDestination extends HostSide {
  */
 export function hostSource(span: ElementSpan, source: HostMemory, action: Action): HostSide {
   const memory = bytesOf(source, action);
-  if (isNarrow(span.dtype) && isFloat32(source)) {
-    checkLength(span, narrowedBytes(span, memory), action);
-    return { memory, convert: () => bytesIn(narrowed(span.dtype, floatsIn(memory))) };
+  const held = ArrayBuffer.isView(source) ? dtypeOf(source) : undefined; // undefined for a DataView
+  if (held !== undefined && held !== span.dtype) {
+    if (held === "float32" && isNarrow(span.dtype)) {
+      checkLength(span, narrowedBytes(span, memory), action);
+      return { memory, convert: () => bytesIn(narrowed(span.dtype, floatsIn(memory))) };
+    }
+    if (!mayHold(span.dtype, held)) throw otherElements(span, source as HostArray, action);
   }
-  checkType(span.dtype, source, action);
   checkLength(span, memory.byteLength, action);
   return { memory };
 }
@@ -151,12 +154,9 @@ function bytesIn({ buffer, byteOffset, byteLength }: HostArray): HostBytes {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-function checkType(dtype: DType, memory: HostMemory, action: Action): void {
-  if (!ArrayBuffer.isView(memory)) return;
-  const held = dtypeOf(memory); // undefined for a DataView
-  if (held === undefined || mayHold(dtype, held)) return;
+function otherElements({ dtype }: ElementSpan, memory: HostArray, action: Action): TypeError {
   const isPart = memory.byteLength < memory.buffer.byteLength;
-  throw new TypeError(
+  return new TypeError(
     `Cannot ${action}: ${memory.constructor.name} does not hold ${dtype}; convert it, astype() ` +
       "does so on the GPU, or pass " +
       (isPart ? "new DataView(x.buffer, x.byteOffset, x.byteLength)" : "its buffer") +

@@ -2,7 +2,7 @@
 // arrays.
 
 import { type ArrayOf, type DType, dtypeOf, elementBytes, type HostArray } from "../dtype.ts";
-import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import { ArrayPlace, type ArrayUse } from "../transfer/array_uses.ts";
@@ -133,7 +133,7 @@ export async function downloadAll<const B extends readonly GpuBuffer[]>(
   const into = options.into === undefined ? undefined : [...options.into];
   if (into !== undefined) checkCount(into.length, buffers.length, "download");
   const hosts = buffers.map((buffer, index): HostDestination => {
-    return hostDestination(buffer, into?.[index], new Moving("download from", buffer));
+    return hostDestination(buffer, into?.[index], moving("download from", buffer));
   });
   const items = hosts.flatMap((host, index): PackItem[] => {
     const buffer = buffers[index];
@@ -145,7 +145,7 @@ export async function downloadAll<const B extends readonly GpuBuffer[]>(
 }
 
 function itemOf(buffer: GpuBuffer, array: HostMemory | undefined): PackItem {
-  const action = new Moving("upload to", buffer);
+  const action = moving("upload to", buffer);
   if (array === undefined) throw new TypeError(`Cannot ${action}: there is no array for it`);
   return { buffer, host: hostSource(buffer, array, action) };
 }

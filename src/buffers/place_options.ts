@@ -58,5 +58,7 @@ export interface BufferRequest<D extends DType> {
   readonly shape: number | Shape;
   readonly stream: CudaStream;
   readonly resource: MemoryResource;
+  /** Nobody has named the resource: while the stream is being captured, the graph has its own. */
+  readonly isDefault?: boolean | undefined;
   readonly label?: string | undefined;
 }

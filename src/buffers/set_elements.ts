@@ -4,7 +4,7 @@ import type { MemorySpan } from "../copies/copy.ts";
 import type { Context } from "../driver/context.ts";
 import { type DType, elementBytes, type HostArray, insideByte } from "../dtype.ts";
 import { isKernelMemory } from "../launch/kernel_memory.ts";
-import { type HostMemory, isHostMemory, Moving } from "../memory/host_memory.ts";
+import { type HostMemory, isHostMemory, moving } from "../memory/host_memory.ts";
 import { finishUses } from "../memory/in_order.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { finishWritesInto } from "../transfer/host_transfer.ts";
@@ -65,7 +65,7 @@ function checkedSetting(
   { source, offset }: ElementSetting,
 ): CheckedSetting {
   if (buffer.disposed) throw new DisposedError(buffer.toString());
-  const action = new Moving("set elements of", buffer);
+  const action = moving("set elements of", buffer);
   if (isKernelMemory(source)) {
     throw new TypeError(`Cannot ${action} to ${source}: use x.subarray(offset, end).copyFrom(y)`);
   }
@@ -115,7 +115,7 @@ export function writeElements(buffer: HostSettable, setting: HostSetting): void 
   const { dtype } = buffer;
   const each = elementBytes(dtype);
   const length = end - start;
-  const action = new Moving("set elements of", buffer);
+  const action = moving("set elements of", buffer);
   const { memory, convert = () => memory } = hostSource({ dtype, length }, values, action);
   const { buffer: to, byteOffset, byteLength: shownBytes } = setting.array;
   if (shownBytes < buffer.length * each) throw new DisposedError(buffer.toString()); // by what gave values

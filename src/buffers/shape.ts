@@ -19,9 +19,15 @@ export function toShape(shape: number | Shape): Shape {
         "as [2, 3]",
     );
   }
-  const sizes: number[] = [];
-  if (typeof shape === "number") sizes.push(checkAxis(shape));
-  else for (const size of shape) sizes.push(checkAxis(size));
+  const sizes = typeof shape === "number" ? [shape] : [...shape];
+  for (const size of sizes) {
+    if (size === -1) {
+      throw new RangeError(
+        "Cannot use shape -1: only reshape() works out a size, as in x.reshape([-1, 4])",
+      );
+    }
+    checkSize(size, "shape");
+  }
   checkSize(countOf(sizes), "element count");
   return Object.freeze(sizes);
 }
@@ -44,13 +50,6 @@ export function requestedShape(
     );
   }
   return toShape(shape);
-}
-
-function checkAxis(size: number): number {
-  if (size !== -1) return checkSize(size, "shape");
-  throw new RangeError(
-    "Cannot use shape -1: only reshape() works out a size, as in x.reshape([-1, 4])",
-  );
 }
 
 /** Returns the number of elements of a shape. */

@@ -160,7 +160,7 @@ function paysForKernel(context: Context, callCount: number): boolean {
   if (known !== undefined) return known;
   const calls = (madeCalls.get(context) ?? 0) + callCount;
   madeCalls.set(context, calls);
-  return (calls > LOADING_CALLS || activeCapture() !== undefined) && load(context);
+  return (calls > LOADING_CALLS || activeCapture !== undefined) && load(context);
 }
 
 /** Loads the kernels. A driver that had no memory for them is asked again after as many calls. */

@@ -1,6 +1,6 @@
 // Views of a buffer's elements in any order: transposed, stepped, padded rows.
 
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import { type MemorySpan, streamForCopy } from "../copies/copy.ts";
 import { CopyLayout } from "../copies/copy_layout.ts";
 import { type ElementBits, queueStridedFill } from "../copies/fill.ts";
@@ -21,7 +21,7 @@ import {
   type ScalarOf,
 } from "../dtype.ts";
 import { KERNEL_MEMORY, type KernelMemory } from "../launch/kernel_memory.ts";
-import { type HostMemory, Moving } from "../memory/host_memory.ts";
+import { type HostMemory, moving } from "../memory/host_memory.ts";
 import { Fence } from "../order/fence.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice, streamOn } from "../order/stream_choice.ts";
@@ -402,7 +402,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     const stream = streamOn(this.context, options, this);
     signal?.throwIfAborted();
     using packed = this.buffer.allocateLike(this.shape, { stream });
-    const host = hostSource(this, source, new Moving("upload to", this));
+    const host = hostSource(this, source, moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
     const [use] = usesOf(copy);
     const context = this.context.retain(); // the device may be disposed before the fence is
@@ -435,7 +435,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options = STREAM_CHOICE.read(options, "uploadSync");
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
-    const host = hostSource(this, source, new Moving("upload to", this));
+    const host = hostSource(this, source, moving("upload to", this));
     const copy = this.#copyOf(packed.strided(), stream);
     transferSync({ direction: "upload", stream, span: packed.span, host });
     queueStridedCopy(copy);
@@ -472,7 +472,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     options = TRANSFER_CHOICE.read(options, "download");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
-    const host = hostDestination(this, destination, new Moving("download from", this));
+    const host = hostDestination(this, destination, moving("download from", this));
     signal?.throwIfAborted();
     using packed = this.contiguous({ stream });
     const { span } = packed;
@@ -507,7 +507,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   ): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
-    const host = hostDestination(this, destination, new Moving("download from", this));
+    const host = hostDestination(this, destination, moving("download from", this));
     using packed = this.contiguous({ stream });
     transferSync({ direction: "download", stream, span: packed.span, host });
     return host.result();

@@ -22,16 +22,6 @@ export interface UploadSource<D extends DType> {
   readonly shape: Shape;
 }
 
-/** Elements on the host, with the shape of their nesting or one axis. */
-interface HostElements {
-  readonly array: HostMemory;
-  readonly shape: Shape;
-  /** Plain values that were packed. */
-  readonly values?: readonly HostValue[];
-  /** The other element types that typed arrays among them stand for. */
-  readonly rowTypes?: ReadonlySet<DType>;
-}
-
 /**
  * Returns the elements, type and shape of a source.
  *
@@ -43,18 +33,17 @@ export function uploadSource<D extends DType>(
   source: HostMemory | HostValues,
   options: { readonly dtype?: D | undefined; readonly shape?: number | Shape | undefined },
 ): UploadSource<D> {
-  const dtype = options.dtype ??
-    (isTyped(source) ? dtypeOf(source) as D | undefined : PLAIN_DTYPE as D);
-  if (dtype === undefined || (options.dtype === undefined && isBytes(source))) {
+  const own = ArrayBuffer.isView(source) ? dtypeOf(source) as D | undefined : undefined;
+  const isPlain = own === undefined && !isHostMemory(source);
+  const dtype = options.dtype ?? (isPlain ? PLAIN_DTYPE as D : own);
+  if (dtype === undefined) {
     throw new TypeError(
       `Cannot upload ${describeValue(source)}: its bytes need an element type, pass { dtype }`,
     );
   }
-  const { array, shape, values = [], rowTypes = new Set() } = elementsOf(source, dtype);
-  if (options.dtype === undefined) {
-    requirePlain(rowTypes);
-    requireExact(values);
-  }
+  const { array, shape } = isPlain
+    ? packed(source as HostValues, dtype, { isTyped: options.dtype !== undefined })
+    : heldBy(source as HostMemory, { dtype, own });
   const wanted = toShape(options.shape ?? shape);
   if (countOf(wanted) !== countOf(shape)) {
     throw new RangeError(
@@ -102,21 +91,27 @@ function requireExact(values: readonly HostValue[]): void {
   );
 }
 
-function elementsOf(source: HostMemory | HostValues, dtype: DType): HostElements {
-  if (isTyped(source)) {
-    const own = dtypeOf(source) ?? dtype;
-    const { byteLength } = bytesOf(source, "upload");
-    const length = byteLength / elementBytes(mayHold(dtype, own) ? dtype : own);
-    return { array: source, shape: shapeBeside(source, wholeLength(dtype, byteLength, length)) };
-  }
-  if (!isBytes(source)) return packValues(iterableOf(source), dtype);
-  const { byteLength } = bytesOf(source, "upload");
-  const length = byteLength / elementBytes(dtype);
-  return { array: source, shape: [wholeLength(dtype, byteLength, length)] };
+/** Packs plain values; those that come without a type must lose nothing. */
+function packed(source: HostValues, dtype: DType, { isTyped }: { readonly isTyped: boolean }) {
+  const elements = packValues(iterableOf(source), dtype);
+  if (isTyped) return elements;
+  requirePlain(elements.rowTypes);
+  requireExact(elements.values);
+  return elements;
 }
 
-function wholeLength(dtype: DType, byteLength: number, length: number): number {
-  if (Number.isInteger(length)) return length;
+/** Returns the elements in memory: a typed array of a type of its `own`, or bytes. */
+function heldBy(
+  source: HostMemory,
+  { dtype, own }: { readonly dtype: DType; readonly own: DType | undefined },
+) {
+  const { byteLength } = bytesOf(source, "upload");
+  const isSame = own === undefined || own === dtype || mayHold(dtype, own);
+  const length = byteLength / elementBytes(isSame ? dtype : own);
+  if (Number.isInteger(length)) {
+    const isArray = own !== undefined;
+    return { array: source, shape: isArray ? shapeBeside(source as HostArray, length) : [length] };
+  }
   throw new RangeError(
     `Cannot upload ${byteLength} bytes as ${dtype}: they do not divide into elements of ` +
       `${elementBytes(dtype)} bytes`,
@@ -129,17 +124,6 @@ function shapeBeside(source: HostArray, length: number): Shape {
   const isShape = Array.isArray(shape) && shape.every((size) => Number.isSafeInteger(size)) &&
     shape.every((size) => size >= 0) && countOf(shape) === length;
   return isShape ? shape as number[] : [length];
-}
-
-function isTyped(source: HostMemory | HostValues): source is HostArray {
-  return ArrayBuffer.isView(source) && dtypeOf(source) !== undefined;
-}
-
-/** Returns whether a source is raw bytes, without an element type. */
-function isBytes(
-  source: HostMemory | HostValues,
-): source is DataView | ArrayBuffer | SharedArrayBuffer {
-  return isHostMemory(source) && !isTyped(source);
 }
 
 function iterableOf(source: HostValues): HostValues {

@@ -43,7 +43,7 @@ const UNWRITTEN = "·";
 export function previewOf(layout: PreviewLayout, allocation: Allocation): Preview {
   if (layout.shape.includes(0)) return { missing: "none" };
   if (allocation.byteLength === 0) return { missing: "none before its first use" };
-  if (activeCapture() !== undefined) return { missing: "a capture is running" };
+  if (activeCapture !== undefined) return { missing: "a capture is running" };
   try {
     if (!isQuiet(allocation)) return { missing: "work is still queued on it" };
     return layOut(gridOf(layout), (indices) => readElements(layout, allocation, indices));

@@ -86,8 +86,10 @@ function queueCheckedCopy(route: CopyRoute, destination: MemorySpan, source: Mem
 export function noteCopy({ destination, source, stream }: CopyRoute, byteLength: number): void {
   const ends = { destination, source, streamHandle: stream.key };
   const captured = capturedMemory();
-  if (captured?.includes(stream)) captured.noteCopy({ byteLength, ends });
-  else stream.context.noteCopy(byteLength, ends);
+  if (captured?.includes(stream)) return captured.noteCopy({ byteLength, ends });
+  const { context } = stream;
+  context.copiedBytes += byteLength;
+  if (context.ledger.timeline.isOn) context.ledger.noteCopy(byteLength, ends);
 }
 
 /**

@@ -1,6 +1,6 @@
 // The front door: one GPU, its properties, and the calls that create everything on it.
 
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import type { MemoryMark } from "../accounting/ledger.ts";
 import { MemoryTrack } from "../accounting/memory_track.ts";
 import type { Timeline } from "../accounting/timeline.ts";
@@ -46,7 +46,6 @@ import { allocatePitchedBuffer, type PitchedBuffer } from "../buffers/pitched_bu
 import {
   ALLOCATE_OPTIONS,
   type AllocateOptions,
-  allocationOf,
   DEVICE_OPTIONS,
   type DeviceAllocateOptions,
   PLACE_OPTIONS,
@@ -80,7 +79,6 @@ import {
   type CaptureOptions,
   type CudaGraph,
 } from "../graph/graph.ts";
-import { resourceFor } from "../graph/graph_memory_resource.ts";
 import type { ByteSource } from "../interop/byte_source.ts";
 import {
   bufferFromDLPack,
@@ -486,10 +484,21 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     shape: number | Shape,
     options: DeviceAllocateOptions = {},
   ): DeviceBuffer<D> {
-    options = DEVICE_OPTIONS.read(options, "alloc");
-    const { stream, label } = this.#place(options);
-    const resource = this.#resourceOf(options) ?? resourceFor(stream, this.memoryResource);
-    return allocateDeviceBuffer({ dtype, shape, resource, stream, label }); // faster than a spread
+    return this.#alloc(dtype, shape, DEVICE_OPTIONS.read(options, "alloc"));
+  }
+
+  /** Allocates with options that were read. */
+  #alloc<D extends DType>(
+    dtype: D,
+    shape: number | Shape,
+    options: DeviceAllocateOptions,
+  ): DeviceBuffer<D> {
+    const { label, shareable = false } = options;
+    const stream = streamOn(this.context, options, "memory");
+    const named = shareable ? this.#shareableFor(options) : options.resource;
+    const resource = named ?? this.#deviceResources.current;
+    const isDefault = named === undefined;
+    return allocateDeviceBuffer({ dtype, shape, resource, isDefault, stream, label });
   }
 
   /**
@@ -609,7 +618,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
   ): Promise<DeviceBuffer<D>> {
     options = UPLOAD_OPTIONS.read(options, "upload");
     const { array, dtype, shape } = uploadSource(source as HostValues, options);
-    const allocate = () => this.alloc(dtype, shape, allocationOf(options));
+    const allocate = () => this.#alloc(dtype, shape, options);
     const made = takeAfterCollection(this.context, allocate);
     const { onProgress, signal, stream } = options;
     if (made instanceof Promise) {
@@ -678,7 +687,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     const { stream, onProgress, signal } = options;
     signal?.throwIfAborted();
     const { array, dtype, shape } = uploadSource(source as HostValues, options);
-    return finished(this.alloc(dtype, shape, allocationOf(options)), (buffer) => {
+    return finished(this.#alloc(dtype, shape, options), (buffer) => {
       buffer.uploadSync(array, { stream });
       const { byteLength } = buffer;
       if (byteLength > 0) reportProgress(onProgress, byteLength, byteLength);
@@ -1632,9 +1641,8 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     }
   }
 
-  /** Returns the resource that options name; undefined for the default. */
-  #resourceOf({ resource, shareable = false }: DeviceAllocateOptions): MemoryResource | undefined {
-    if (!shareable) return resource;
+  /** Returns the resource of memory that other processes can open. */
+  #shareableFor({ resource }: DeviceAllocateOptions): MemoryResource {
     if (resource !== undefined) {
       throw new TypeError(
         "Cannot allocate with a resource and { shareable: true }: each says where the memory comes " +

@@ -9,7 +9,7 @@ import {
 } from "../../ffi/constants.ts";
 import type { DriverFunction } from "../../ffi/cuda.ts";
 import { availableBytes } from "../../ffi/system_memory.ts";
-import { type CopyEnds, Ledger, type MemoryPlace } from "../accounting/ledger.ts";
+import { Ledger, type MemoryPlace } from "../accounting/ledger.ts";
 import { DisposedError, isRefusal } from "../words/errors.ts";
 import { COPY, describeValue, THIS_COPY } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
@@ -82,7 +82,11 @@ export class Context {
    */
   isCapturing = false;
 
-  #returning: Promise<unknown> | undefined;
+  /**
+   * @ignore Resolves when threads are back that kept memory; undefined when none is on its way. Calls that
+   * are awaited wait for them, so that nothing goes on behind a test that ends then.
+   */
+  returning: Promise<unknown> | undefined;
   #references = 1;
   readonly #current = new BigUint64Array(1);
   readonly #attributes = new Map<DeviceAttribute, number>();
@@ -174,7 +178,7 @@ export class Context {
    * @ignore
    */
   retain(): this {
-    this.requireLive();
+    if (this.#references === 0) this.requireLive();
     this.#references++;
     return this;
   }
@@ -296,27 +300,13 @@ export class Context {
     return available === undefined ? Number(free) : Math.min(this.totalBytes, available);
   }
 
-  /** @ignore Counts a queued copy, and records it in the timeline. */
-  noteCopy(byteLength: number, ends: CopyEnds): void {
-    this.copiedBytes += byteLength;
-    this.ledger.noteCopy(byteLength, ends);
-  }
-
-  /**
-   * @ignore Resolves when threads are back that kept memory; undefined when none is on its way. Calls that
-   * are awaited wait for them, so that nothing goes on behind a test that ends then.
-   */
-  get returning(): Promise<unknown> | undefined {
-    return this.#returning;
-  }
-
   /** @ignore Notes threads that are on their way back. */
   noteReturning(threads: Promise<void> | undefined): void {
     if (threads === undefined) return;
-    const all = Promise.all([this.#returning, threads]).then(() => {
-      if (this.#returning === all) this.#returning = undefined;
+    const all = Promise.all([this.returning, threads]).then(() => {
+      if (this.returning === all) this.returning = undefined;
     });
-    this.#returning = all;
+    this.returning = all;
   }
 
   /**
@@ -338,7 +328,7 @@ export class Context {
 
   /** @ignore Number of deferred works that wait for the GPU. */
   get deferredCount(): number {
-    return this.#deferred.size;
+    return this.#deferred.works.size;
   }
 
   /** @ignore Bytes of a place that deferred work will give back. */
@@ -356,9 +346,11 @@ export class Context {
    * in pools, so that a loop of small buffers does not take it from the device again and again.
    */
   endWait(): void {
-    if (this.#deferred.size > 0) tryRelease(this.driver, "deferred work", () => this.sweepMore());
-    const { byteLength, isAwaited } = this.freed;
-    if (isAwaited || byteLength > this.#mostLeftBytes) this.noticeFrees();
+    if (this.#deferred.works.size > 0) {
+      tryRelease(this.driver, "deferred work", () => this.sweepMore());
+    }
+    const { byteLength, awaitedCount, isLeft } = this.freed;
+    if (isLeft || awaitedCount > 0 || byteLength > this.#mostLeftBytes) this.noticeFrees();
   }
 
   /** @ignore Gives all freed memory back that the GPU is done with; does not wait, and never throws. */
@@ -384,7 +376,7 @@ export class Context {
 
   /** Whether it keeps something that it gives back when the GPU is done with it. */
   get #isKeeping(): boolean {
-    return this.#deferred.size > 0 || this.freed.byteLength > 0;
+    return this.#deferred.works.size > 0 || this.freed.byteLength > 0;
   }
 
   /** @ignore Makes a stream's later work come after all that deferred work waits for. */
@@ -394,7 +386,7 @@ export class Context {
 
   /** @ignore Runs the deferred work that is due. */
   sweep(): void {
-    if (this.#deferred.size > 0 && !this.isCapturing) this.#deferred.sweep();
+    if (this.#deferred.works.size > 0 && !this.isCapturing) this.#deferred.sweep();
   }
 
   /**
@@ -402,7 +394,7 @@ export class Context {
    * is much work.
    */
   sweepMore(): void {
-    if (this.#deferred.size === 0 || this.isCapturing) return;
+    if (this.#deferred.works.size === 0 || this.isCapturing) return;
     this.#deferred.sweepSome(LOOKS_OF_AN_ALLOCATION);
   }
 
@@ -411,7 +403,7 @@ export class Context {
    * throws.
    */
   sweepSome(): void {
-    if (this.#deferred.size === 0 || this.isCapturing) return;
+    if (this.#deferred.works.size === 0 || this.isCapturing) return;
     const sweep = () => this.#deferred.sweepSome(LOOKS_OF_A_RELEASE);
     tryRelease(this.driver, "deferred work", sweep);
   }

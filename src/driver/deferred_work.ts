@@ -28,58 +28,54 @@ export interface DeferredWork {
 /** The work that waits for the GPU, oldest first. */
 export class DeferredQueue {
   readonly #driver: Driver;
-  readonly #works = new Set<DeferredWork>();
+  readonly works: Set<DeferredWork> = new Set();
 
   constructor(driver: Driver) {
     this.#driver = driver;
   }
 
-  get size(): number {
-    return this.#works.size;
-  }
-
   add(work: DeferredWork): void {
-    this.#works.add(work);
+    this.works.add(work);
   }
 
   sweep(): void {
-    for (const work of this.#works) if (work.isDue()) this.#run(work);
+    for (const work of this.works) if (work.isDue()) this.#run(work);
   }
 
   /** Runs due work; stops after `mostLooks` fruitless looks, which take 1.5 microseconds each. */
   sweepSome(mostLooks: number): void {
     let looks = 0;
-    for (const work of this.#works) {
+    for (const work of this.works) {
       if (work.isDue()) {
         this.#run(work);
         continue;
       }
       if (++looks > mostLooks) return;
-      this.#works.delete(work); // others are looked at next time
-      this.#works.add(work);
+      this.works.delete(work); // others are looked at next time
+      this.works.add(work);
     }
   }
 
   /** Makes a stream's later work come after all points of the GPU's that work waits for. */
   hold(streamHandle: bigint): void {
-    for (const work of this.#works) work.hold?.(streamHandle);
+    for (const work of this.works) work.hold?.(streamHandle);
   }
 
   /** Returns the bytes of a place that work gives back. */
   bytesOf(place: MemoryPlace): number {
     let bytes = 0;
-    for (const { memory } of this.#works) if (memory?.place === place) bytes += memory.byteLength;
+    for (const { memory } of this.works) if (memory?.place === place) bytes += memory.byteLength;
     return bytes;
   }
 
   /** Waits for, and runs, the work that gives memory of a place back. */
   runOf(place: MemoryPlace): void {
-    for (const work of [...this.#works]) if (work.memory?.place === place) this.#finish(work);
+    for (const work of [...this.works]) if (work.memory?.place === place) this.#finish(work);
   }
 
   /** Runs all work: waits for each one unless the GPU has passed them all. */
   runAll({ isPassed }: { readonly isPassed: boolean }): void {
-    for (const work of [...this.#works]) {
+    for (const work of [...this.works]) {
       if (isPassed) this.#run(work);
       else this.#finish(work);
     }
@@ -91,6 +87,6 @@ export class DeferredQueue {
   }
 
   #run(work: DeferredWork): void {
-    if (this.#works.delete(work)) tryRelease(this.#driver, "deferred work", () => work.run());
+    if (this.works.delete(work)) tryRelease(this.#driver, "deferred work", () => work.run());
   }
 }

@@ -5,8 +5,6 @@
 export interface FreeingStream {
   /** Bytes freed on it that pools have not given back. */
   readonly freedBytes: number;
-  /** Something waits for pools to notice the frees, however small they are. */
-  readonly isAwaited: boolean;
   /** Has pools notice the frees, if the GPU is done with the stream's work; never waits for that. */
   noticeFrees(): void;
   /** Blocks until the GPU is done with the stream's work, and has pools notice the frees. */
@@ -17,46 +15,32 @@ export interface FreeingStream {
 
 /** The streams of a context on which memory was freed that is not back yet. */
 export class FreedMemory {
-  readonly #streams = new Set<FreeingStream>();
-  /** Nothing will use the freed memory again, however little it is. */
-  #isLeft = false;
-
-  /** Bytes that were freed and are not back yet. */
-  get byteLength(): number {
-    let bytes = 0;
-    for (const { freedBytes } of this.#streams) bytes += freedBytes;
-    return bytes;
-  }
-
-  /** Tells whether something waits for pools to notice frees, however little was freed. */
-  get isAwaited(): boolean {
-    if (this.#isLeft) return true;
-    for (const { isAwaited } of this.#streams) if (isAwaited) return true;
-    return false;
-  }
-
-  add(stream: FreeingStream): void {
-    this.#streams.add(stream);
-  }
+  readonly streams: Set<FreeingStream> = new Set();
+  /** Bytes that were freed and are not back yet; the streams count them. */
+  byteLength = 0;
+  /** Number of those that wait for pools to notice frees, however little was freed. */
+  awaitedCount = 0;
+  /** Whether a pool has ended, which will not hand out again what was freed, however little it is. */
+  isLeft = false;
 
   delete(stream: FreeingStream): void {
-    this.#streams.delete(stream);
-    if (this.#streams.size === 0) this.#isLeft = false;
+    this.streams.delete(stream);
+    if (this.streams.size === 0) this.isLeft = false;
   }
 
-  /** Takes note that a pool has ended, which will not hand out again what was freed. */
+  /** Takes note that a pool has ended. */
   leave(): void {
-    this.#isLeft = this.#streams.size > 0;
+    this.isLeft = this.streams.size > 0;
   }
 
   /** Has pools give back what the GPU is done with; does not wait. */
   notice(): void {
-    for (const stream of this.#streams) stream.noticeFrees();
+    for (const stream of this.streams) stream.noticeFrees();
   }
 
   /** Blocks until the GPU is done with the stream on which most was freed; false when there is none. */
   waitForMost(): boolean {
-    const [first, ...rest] = this.#streams;
+    const [first, ...rest] = this.streams;
     if (first === undefined) return false;
     const most = rest.reduce((a, b) => b.freedBytes > a.freedBytes ? b : a, first);
     most.waitForFrees();
@@ -65,6 +49,6 @@ export class FreedMemory {
 
   /** Takes note that the host has waited for the whole context, which tells all pools. */
   forget(): void {
-    for (const stream of this.#streams) stream.forgetFrees();
+    for (const stream of this.streams) stream.forgetFrees();
   }
 }

@@ -2,7 +2,7 @@
 
 import { take64 } from "../driver/driver.ts";
 import { BaseMemoryResource, requireBytes } from "../memory/base_memory_resource.ts";
-import type { ContextOwner, MemoryResource } from "../memory/memory_resource.ts";
+import type { ContextOwner } from "../memory/memory_resource.ts";
 import { isCaptured } from "../order/capture.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { GraphMemory } from "./graph_memory.ts";
@@ -73,9 +73,4 @@ export class GraphMemoryResource extends BaseMemoryResource {
   get #memory(): GraphMemory {
     return GraphMemory.of(this.context);
   }
-}
-
-/** Returns the resource for device memory on `stream`: graph memory while it is being captured. */
-export function resourceFor(stream: CudaStream, otherwise: MemoryResource): MemoryResource {
-  return isCaptured(stream) ? new GraphMemoryResource(stream) : otherwise;
 }

@@ -21,6 +21,8 @@ const EVERYONE = 2 ** 31 - 1;
 
 /** Lanes, the queue of their tasks, and the tasks' ends. */
 export class CopyLanes implements Executor {
+  /** Whether there is a C library to copy with; without one no lane can run either. */
+  readonly hasLibrary: boolean = findHost() !== undefined;
   readonly #slotCount: number;
   readonly #counts: LaneCounts;
   readonly #cores: Uint8Array<ArrayBuffer> | undefined;
@@ -77,11 +79,6 @@ export class CopyLanes implements Executor {
     } catch {
       // others do its work
     }
-  }
-
-  /** Tells whether there is a C library to copy with; without one no lane can run either. */
-  get hasLibrary(): boolean {
-    return findHost() !== undefined;
   }
 
   /** Number of lanes that run and take ordinary work. */

@@ -37,7 +37,8 @@ export class LentThreads implements Executor {
   readonly #mostCount: number;
   /** The tasks of slots, until they are forgotten. */
   readonly #loans = new Map<number, Loan>();
-  #awayCount = 0;
+  /** Number of threads that have not come back. */
+  awayCount = 0;
 
   /** Takes so many threads at most, for tasks of these slots. */
   constructor(tasks: LaneTasks, mostCount: number) {
@@ -53,12 +54,7 @@ export class LentThreads implements Executor {
 
   /** Number of further tasks that it takes now. */
   get freeCount(): number {
-    return Math.min(this.#mostCount - this.#awayCount, MAX_LENT_THREADS - takenCount);
-  }
-
-  /** Number of threads that have not come back. */
-  get awayCount(): number {
-    return this.#awayCount;
+    return Math.min(this.#mostCount - this.awayCount, MAX_LENT_THREADS - takenCount);
   }
 
   /** Gives the task of a free slot to a thread, while there is a free one. */
@@ -66,11 +62,11 @@ export class LentThreads implements Executor {
     this.#tasks.write(slot, task);
     const loan: Loan = { status: "pending", isBack: false };
     this.#loans.set(slot, loan);
-    this.#awayCount++;
+    this.awayCount++;
     takeThread();
     const ended = (isDone: boolean) => {
       giveThreadBack();
-      this.#awayCount--;
+      this.awayCount--;
       loan.isBack = true;
       if (loan.status === "pending") loan.status = isDone ? "done" : "failed";
       loan.onReturn?.();

@@ -123,7 +123,7 @@ export class KernelFunction {
     const isUsual = this.#setArguments(args, stream);
     this.#checkShape(shape);
     if (countPlaces() !== places) this.#setArguments(args, stream);
-    else if (isUsual && activeCapture() === undefined) {
+    else if (isUsual && activeCapture === undefined) {
       return this.#queue(shape, stream, this.#block);
     }
     this.#launchInOrder({ shape, stream, uses: usesOf(args) });
@@ -140,7 +140,7 @@ export class KernelFunction {
   /** Records a launch, or queues it once the calls that it must come after are over. */
   #launchInOrder(launch: OrderedLaunch): void {
     const { shape, stream, uses } = launch;
-    if (activeCapture() !== undefined && this.#isRecorded(stream, uses)) {
+    if (activeCapture !== undefined && this.#isRecorded(stream, uses)) {
       orderAll(uses, stream);
       if (isCaptured(stream)) {
         capturedMemory()?.use(this.code, stream, "read");

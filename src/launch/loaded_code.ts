@@ -3,7 +3,7 @@
 
 import { cString, readCString } from "../../ffi/c_strings.ts";
 import { CUjit_option } from "../../ffi/constants.ts";
-import { nextId } from "../accounting/ids.ts";
+import { nextId } from "../accounting/clock.ts";
 import type { AddressRange, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64, takePair } from "../driver/driver.ts";

@@ -2,27 +2,26 @@
 // Dispose, scopes, the ledger and garbage collection all release through it, so it is freed once.
 
 import { originOf } from "../accounting/cell_runs.ts";
-import { timeOfMaking } from "../accounting/clock.ts";
+import { nextId, timeOfMaking } from "../accounting/clock.ts";
 import { madeAt } from "../accounting/undisposed.ts";
-import { nextId } from "../accounting/ids.ts";
 import { KeptMemory, LostMemory } from "../accounting/kept_memory.ts";
 import { type LedgerEntry, type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { reportLost, tryRelease } from "../driver/release.ts";
 import { refuseInCapture } from "../order/capture.ts";
-import { type Owner, unwatch, watch } from "../order/safety_net.ts";
+import { type Owner, unwatch } from "../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { DisposedError } from "../words/errors.ts";
 import { checkSize, formatAddress, formatBytes } from "../words/format.ts";
 import { warn } from "../words/warning.ts";
-import { capturedMemory, isPostponed } from "./captured_memory.ts";
+import { type CapturedMemory, capturedMemory, isPostponed } from "./captured_memory.ts";
 import {
   allocateFrom,
   deallocateTo,
   type MemoryResource,
   requireResource,
 } from "./memory_resource.ts";
-import { takeKept, takeWithinLimits } from "./out_of_memory.ts";
+import { takeWithinLimits } from "./out_of_memory.ts";
 import { isReadyForHost } from "./resource_kind.ts";
 import { type Access, StreamUsage } from "./stream_usage.ts";
 import { isStripedOver } from "./striped_memory_resource.ts";
@@ -90,14 +89,16 @@ export class Allocation implements LedgerEntry, Owner {
   readonly isReadOnly: boolean;
   readonly #stream: CudaStream;
   readonly #lender: Lender | undefined;
-  #address: bigint;
-  #byteLength: number;
+  /** The address, which {@link Allocation.place} sets; 0n while it holds no bytes. */
+  address: bigint;
+  byteLength: number;
   #companion: Allocation | undefined;
   /** The array buffer that shows it to the CPU. */
   #hostMemory: ArrayBuffer | undefined;
   /** Whether the program moved its array away, so that it may still be seen elsewhere. */
   #isMovedAway = false;
-  #released = false;
+  /** Whether it was given back or away; only the record itself sets it. */
+  released = false;
   /** Whether it was released to be freed, and not given away. */
   #isGivenBack = false;
   #holders = 0;
@@ -122,8 +123,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.resource = resource;
     this.label = label;
     this.isReadOnly = isReadOnly;
-    this.#address = address;
-    this.#byteLength = byteLength;
+    this.address = address;
+    this.byteLength = byteLength;
     this.#stream = stream;
     this.#lender = request.lender;
     this.usage = request.lender?.usage ?? request.usage ??
@@ -131,8 +132,7 @@ export class Allocation implements LedgerEntry, Owner {
     this.context = stream.context.retain();
     const { ledger } = this.context;
     this.stack = ledger.origins.find(byteLength, this.createdAt);
-    this.scope = ledger.scope;
-    ledger.add(this);
+    this.scope = ledger.add(this);
   }
 
   /**
@@ -143,11 +143,6 @@ export class Allocation implements LedgerEntry, Owner {
    */
   static create(request: AllocationRequest): Allocation {
     return new Allocation(request, takeMemory(request));
-  }
-
-  /** Releases the block, with a warning, when `token` is garbage-collected first. */
-  guard(token: object): void {
-    watch(token, this);
   }
 
   /** Releases another block whenever this one is released: its mirror in host memory. */
@@ -168,31 +163,18 @@ export class Allocation implements LedgerEntry, Owner {
     return this.#lender ?? this;
   }
 
-  /** The address; 0n while it holds no bytes. */
-  get address(): bigint {
-    return this.#address;
-  }
-
-  get byteLength(): number {
-    return this.#byteLength;
-  }
-
   /** Sets the block's address and size, for memory that is allocated late, grows or shrinks. */
   place(memory: { readonly address: bigint; readonly byteLength: number }): void {
-    const formerBytes = this.#byteLength;
+    const formerBytes = this.byteLength;
     placeCount++;
-    this.#address = memory.address;
-    this.#byteLength = memory.byteLength;
-    if (!this.#released) this.context.ledger.recount(this, formerBytes);
+    this.address = memory.address;
+    this.byteLength = memory.byteLength;
+    if (!this.released) this.context.ledger.recount(this, formerBytes);
   }
 
   /** Where its contents are while its memory has left the device; undefined while it is there. */
   get asleep(): string | undefined {
     return this.usage.gate?.words;
-  }
-
-  get released(): boolean {
-    return this.#released;
   }
 
   /** Whether it was given back and streams that read it keep its memory. */
@@ -202,7 +184,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Whether it was given away, by `release()` or `handOver()`, instead of given back. */
   get isGivenAway(): boolean {
-    return this.#released && !this.#isGivenBack;
+    return this.released && !this.#isGivenBack;
   }
 
   /**
@@ -247,7 +229,7 @@ export class Allocation implements LedgerEntry, Owner {
    * @throws DisposedError when it was.
    */
   checkThere(): void {
-    if (this.#released) throw new DisposedError(nameOf(this));
+    if (this.released) throw new DisposedError(nameOf(this));
   }
 
   /**
@@ -255,7 +237,7 @@ export class Allocation implements LedgerEntry, Owner {
    * all launches; asking here costs less than calling it.
    */
   isInOrder(stream: CudaStream, access: Access): boolean {
-    return !this.#released && this.#lender === undefined &&
+    return !this.released && this.#lender === undefined &&
       (access === "read" || !this.isReadOnly) && this.usage.isInOrder(stream, access);
   }
 
@@ -279,7 +261,7 @@ export class Allocation implements LedgerEntry, Owner {
    * @throws DisposedError when it was released before, and no reader keeps it.
    */
   keep(): void {
-    if (this.#released && !this.#isKeptByReaders && !this.#isLeaving) {
+    if (this.released && !this.#isKeptByReaders && !this.#isLeaving) {
       throw new DisposedError(nameOf(this));
     }
     if (this.#isFreed && this.#holders === 0) this.context.retain();
@@ -295,7 +277,7 @@ export class Allocation implements LedgerEntry, Owner {
       this.#lender?.letGo();
     }
     this.#holders--;
-    if (this.#holders > 0 || !this.#released) return;
+    if (this.#holders > 0 || !this.released) return;
     KeptMemory.of(this.context.ledger, this.kind).delete(this);
     this.#free();
   }
@@ -335,10 +317,10 @@ export class Allocation implements LedgerEntry, Owner {
   /** Checks, for borrowers, that the memory is there: not given back, or kept meanwhile. */
   requireThere({ address, byteLength }: Allocation): void {
     if (this.#isGivenBack && this.#holders === 0) throw new DisposedError(nameOf(this));
-    if (address + BigInt(byteLength) <= this.#address + BigInt(this.#byteLength)) return;
+    if (address + BigInt(byteLength) <= this.address + BigInt(this.byteLength)) return;
     throw new RangeError(
       `Cannot use ${byteLength} bytes at ${formatAddress(address)}: ${nameOf(this)}, to which ` +
-        `they belong, has ${formatBytes(this.#byteLength)} now`,
+        `they belong, has ${formatBytes(this.byteLength)} now`,
     );
   }
 
@@ -384,7 +366,7 @@ export class Allocation implements LedgerEntry, Owner {
    * A second call does nothing. A failure is reported on the console and never thrown.
    */
   release(stream: CudaStream = this.#stream): void {
-    if (this.#released) return;
+    if (this.released) return;
     this.#isGivenBack = true;
     this.#isLeaving = this.kind === "registered";
     if (this.#readerCount > 0) {
@@ -421,8 +403,8 @@ export class Allocation implements LedgerEntry, Owner {
 
   /** Cuts the block off from what could reach it: its buffers, the ledger and typed arrays. */
   #leave(): void {
-    this.#released = true;
-    if (this.#lender === undefined) this.usage.gate?.leave?.(this.#byteLength);
+    this.released = true;
+    if (this.#lender === undefined) this.usage.gate?.leave?.(this.byteLength);
     unwatch(this);
     this.context.ledger.remove(this);
     this.#isMovedAway = this.#hostMemory?.detached === true;
@@ -432,7 +414,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   #checkMemory(access: Access): void {
     // A program's resource may dispose one side of a copy while it allocates the other.
-    if (this.#released && this.#holders === 0 && !this.#isLeaving) {
+    if (this.released && this.#holders === 0 && !this.#isLeaving) {
       throw new DisposedError(nameOf(this));
     }
     this.#lender?.requireThere(this);
@@ -454,7 +436,13 @@ export class Allocation implements LedgerEntry, Owner {
     }
     const { context } = this;
     try {
-      this.#freeAfterUses();
+      const isThere = this.address !== 0n || this.kind === "imported";
+      if (isThere && captured !== undefined) this.#freeInGraph(captured);
+      else if (isThere) {
+        const stream = this.#afterUses(this.#freeWith ?? this.#stream);
+        if (!this.resource.isHostAccessible) this.#giveBack(stream);
+        else freeWhenPassed(stream, this, () => this.#giveBack(stream));
+      }
     } catch (error) {
       reportLost(context.driver, nameOf(this) + madeAt(this), error);
     }
@@ -462,20 +450,12 @@ export class Allocation implements LedgerEntry, Owner {
     context.release();
   }
 
-  #freeAfterUses(): void {
-    if (this.address === 0n && this.kind !== "imported") return;
-    if (capturedMemory() !== undefined) return this.#freeInGraph();
-    const stream = this.#afterUses(this.#freeWith ?? this.#stream);
-    if (!this.resource.isHostAccessible) return this.#giveBack(stream);
-    freeWhenPassed(stream, this, () => this.#giveBack(stream));
-  }
-
   /** Frees the block as a step of the graph being captured, without which the capture fails. */
-  #freeInGraph(): void {
+  #freeInGraph(captured: CapturedMemory): void {
     try {
       this.deallocate(this.#afterUses(this.#freeWith ?? this.#stream));
     } catch (error) {
-      capturedMemory()?.refuse(error);
+      captured.refuse(error);
     }
   }
 
@@ -541,7 +521,7 @@ export function takeMemory(request: AllocationRequest): bigint {
   const { resource, byteLength, stream, kind } = request;
   const { context } = stream;
   if (stream.disposed) throw new DisposedError(stream.toString());
-  checkSameDevice(resource, context);
+  if (resource?.context !== context) throw otherDevice(resource, context);
   if (capturedMemory() !== undefined) throw refuseInCapture(() => capturing(request));
   if (checkSize(byteLength, "byteLength") === 0) return 0n;
   context.sweepMore();
@@ -553,7 +533,7 @@ export function takeMemory(request: AllocationRequest): bigint {
     ? () => resource.allocate(byteLength, stream)
     : () => allocateFrom(resource, byteLength, stream);
   const giveBack = (address: bigint) => returnMemory(request, address);
-  return takeKept(need, { take, giveBack }) ?? takeWithinLimits(need, take);
+  return takeWithinLimits(need, take, { giveBack });
 }
 
 /** Gives memory that nobody needs after all back to its resource; if that fails, it counts as lost. */
@@ -568,10 +548,9 @@ export function returnMemory(request: AllocationRequest, address: bigint): void 
   }
 }
 
-function checkSameDevice(resource: MemoryResource, context: Context): void {
-  if (resource?.context === context) return;
+function otherDevice(resource: MemoryResource, context: Context): TypeError {
   requireResource(resource, "allocate from");
-  throw new TypeError(
+  return new TypeError(
     `Cannot allocate for a stream of device ${context.ordinal} from a resource of device ` +
       `${resource.context.ordinal}: use a stream and a resource of one device`,
   );

@@ -74,7 +74,7 @@ export interface GraphMemoryUse {
 
 /** The capture that runs right now, with the memory that it uses. */
 export function capturedMemory(): CapturedMemory | undefined {
-  return activeCapture() as CapturedMemory | undefined; // there is no other kind
+  return activeCapture as CapturedMemory | undefined; // there is no other kind
 }
 
 /** Postpones work while a capture runs, which would record it; returns whether one runs. */

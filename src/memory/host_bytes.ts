@@ -90,8 +90,8 @@ export function ownerOf(bytes: Uint8Array<ArrayBufferLike>): Allocation | undefi
 }
 
 /** Returns whether there may be a block in the memory of an array: most are ordinary memory. */
-export function mayBeOwned(bytes: Uint8Array<ArrayBufferLike>): boolean {
-  return blocks.has(positionOf(bytes).memory);
+export function mayBeOwned({ buffer }: Uint8Array<ArrayBufferLike>): boolean {
+  return blocks.has(buffer) || blocks.has(SharedArrayBuffer); // which stands for all shared memory
 }
 
 /** Finds the block that the bytes of an array belong to now; undefined for ordinary memory. */

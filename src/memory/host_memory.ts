@@ -15,20 +15,9 @@ export interface Action {
   toString(): string;
 }
 
-/** An action on an object, such as "upload to x"; it becomes text only when something is wrong. */
-export class Moving implements Action {
-  readonly #verb: string;
-  readonly #place: object;
-
-  /** Keeps the verb and the object. */
-  constructor(verb: string, place: object) {
-    this.#verb = verb;
-    this.#place = place;
-  }
-
-  toString(): string {
-    return `${this.#verb} ${this.#place}`;
-  }
+/** Returns an action on an object, such as "upload to x". */
+export function moving(verb: string, place: object): Action {
+  return { toString: () => `${verb} ${place}` };
 }
 
 /** The bytes of host memory: an address and a size, 0 once the array is transferred away. */

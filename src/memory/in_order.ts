@@ -79,7 +79,7 @@ export function pendingBefore(stream: CudaStream, uses: readonly MemoryUse[]): P
  * @throws TypeError when such a call needs the event loop.
  */
 export function finishUses(use: MemoryUse, stream: CudaStream, action: Action): void {
-  if (activeCapture() !== undefined) return;
+  if (activeCapture !== undefined) return;
   const { usage } = use.allocation;
   if (usage.hasPending) finishNow(usage.pendingBefore(stream, use), `${action}`);
   usage.waitSync(use.access);
@@ -128,7 +128,7 @@ export function holdFor(work: PendingWork, uses: readonly MemoryUse[]): void {
 }
 
 function isRecorded(stream: CudaStream, uses: readonly MemoryUse[]): boolean {
-  if (activeCapture() === undefined) return false;
+  if (activeCapture === undefined) return false;
   const captured = capturedMemory();
   return uses.some(({ allocation }) => captured?.records(allocation, stream) === true);
 }

@@ -1,7 +1,7 @@
 // The steps before an allocation fails: limits, trimmed caches, another try; and the error at the
 // end, with all amounts and the largest holders.
 
-import { lastId } from "../accounting/ids.ts";
+import { lastId } from "../accounting/clock.ts";
 import { KeptMemory } from "../accounting/kept_memory.ts";
 import { type LiveKind, nameOf, placeOf } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
@@ -42,6 +42,11 @@ export interface MemoryNeed {
   readonly isImpossible?: boolean;
 }
 
+/** Memory of a device that `gpu.limit()` limits. */
+interface LimitedNeed extends MemoryNeed {
+  readonly limitBytes: number;
+}
+
 /** Reads what is persisted on a device. */
 let persistedOn: (context: Context) => PersistedAmount | undefined = () => undefined;
 
@@ -52,13 +57,22 @@ export function tellOfPersisted(read: typeof persistedOn): void {
 
 /**
  * Runs something that takes memory, within the limit of `gpu.limit()`; when there is too little,
- * runs it again after trimming caches.
+ * runs it again after trimming caches. With `giveBack`, it may come from what a cache keeps.
  *
  * @throws OutOfMemoryError with all amounts when there is still too little.
  */
-export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
+export function takeWithinLimits<T>(
+  need: MemoryNeed,
+  take: () => T,
+  { giveBack }: { readonly giveBack?: (taken: T) => void } = {},
+): T {
   if (need.isImpossible === true) throw outOfMemory(need);
-  requireRoom(need);
+  const { limitBytes } = need.context.ledger;
+  if (limitBytes !== undefined && placeOf(need.kind) === "device") {
+    const kept = giveBack && takeKept({ ...need, limitBytes }, { take, giveBack });
+    if (kept !== undefined) return kept;
+    requireRoom({ ...need, limitBytes });
+  }
   return takeOrReclaim(need, take);
 }
 
@@ -69,12 +83,15 @@ export function takeWithinLimits<T>(need: MemoryNeed, take: () => T): T {
  * @throws OutOfMemoryError with all amounts when there is still too little.
  */
 export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
-  let step = 0;
-  return takeAgain(take, (shortage) => {
-    if (!isShortage(shortage)) return false;
-    if (makeRoom(need, { step: step++, missingBytes: missingBytes(need) })) return true;
-    throw outOfMemory(need, shortage);
-  });
+  for (let step = 0;; step++) {
+    try {
+      return take();
+    } catch (error) {
+      if (!isShortage(error)) throw error;
+      if (makeRoom(need, { step, missingBytes: missingBytes(need) })) continue;
+      throw outOfMemory(need, error);
+    }
+  }
 }
 
 /** The error of a driver or a resource that has no memory, before the amounts are added. */
@@ -113,15 +130,12 @@ function missingBytes({ context, kind, byteLength }: MemoryNeed): number {
 /**
  * Takes memory from what a cache keeps. That stays within `gpu.limit()` even if live, cached and
  * requested bytes together exceed it, so the cache need not be trimmed first. Returns undefined
- * when there is no limit, and when the memory did not come from the cache; then it was given back.
+ * when the memory did not come from the cache; then it was given back.
  */
-export function takeKept<T>(
-  need: MemoryNeed,
+function takeKept<T>(
+  { context: { ledger }, byteLength, limitBytes }: LimitedNeed,
   { take, giveBack }: { readonly take: () => T; readonly giveBack: (taken: T) => void },
 ): T | undefined {
-  const { context: { ledger }, byteLength } = need;
-  const { limitBytes } = ledger;
-  if (limitBytes === undefined || placeOf(need.kind) !== "device") return undefined;
   const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
   const neededBytes = ledger.device.currentBytes + byteLength;
   if (keptBytes < byteLength || neededBytes > limitBytes) return undefined;
@@ -203,10 +217,9 @@ async function takeOnceLost<T>(
 }
 
 /** Checks the limit; a limit counts what caches keep too, unless they can give it back. */
-function requireRoom(need: MemoryNeed): void {
-  const { context: { ledger }, byteLength, kind } = need;
-  const { limitBytes } = ledger;
-  if (byteLength === 0 || limitBytes === undefined || placeOf(kind) !== "device") return;
+function requireRoom(need: LimitedNeed): void {
+  const { context: { ledger }, byteLength, limitBytes } = need;
+  if (byteLength === 0) return;
   for (let step = 0;; step++) {
     const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
     const missingBytes = ledger.device.currentBytes + keptBytes + byteLength - limitBytes;

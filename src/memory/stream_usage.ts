@@ -168,7 +168,8 @@ export class StreamUsage {
 
   /** Makes `stream` wait for all work of the block's streams, as its release must. */
   finishOn(stream: CudaStream): void {
-    if (this.#writer !== undefined) this.follow(stream, this.#writer);
+    const writer = this.#writer;
+    if (writer !== undefined && writer !== stream) this.follow(stream, writer);
     for (const reader of this.#readers) this.follow(stream, reader);
   }
 

@@ -30,16 +30,12 @@ export interface CapturedQueue extends StreamKey {
   stayCaptured(end: () => void): void;
 }
 
-let active: Capture | undefined;
-
-/** Returns the running capture; undefined when there is none. */
-export function activeCapture(): Capture | undefined {
-  return active;
-}
+/** The running capture; undefined when there is none. */
+export let activeCapture: Capture | undefined;
 
 /** Returns whether a stream is being captured. */
 export function isCaptured(queue: StreamKey): boolean {
-  return active?.includes(queue) === true;
+  return activeCapture?.includes(queue) === true;
 }
 
 /**
@@ -79,8 +75,8 @@ export function waitsOutside(queue: StreamKey, target: string): TypeError {
  * @throws TypeError when something is.
  */
 export function requireNoCapture(action: string): void {
-  if (active === undefined) return;
-  const { origin } = active;
+  if (activeCapture === undefined) return;
+  const { origin } = activeCapture;
   throw refuseInCapture(() =>
     new TypeError(`Cannot ${action} while ${origin} is being captured: do it before or after`)
   );
@@ -92,7 +88,7 @@ export function requireNoCapture(action: string): void {
  */
 export function refuseInCapture(make: () => TypeError): TypeError {
   const error = make();
-  active?.refuse(make());
+  activeCapture?.refuse(make());
   tellElsewhere(error);
   return error;
 }
@@ -110,14 +106,14 @@ export abstract class Capture {
    * @throws TypeError while another capture runs.
    */
   constructor(origin: CapturedQueue) {
-    if (active !== undefined) {
-      throw new TypeError(`Cannot capture ${origin}: ${active.origin} is being captured`);
+    if (activeCapture !== undefined) {
+      throw new TypeError(`Cannot capture ${origin}: ${activeCapture.origin} is being captured`);
     }
     const mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED;
     origin.context.call("cuStreamBeginCapture_v2", origin.key, mode);
     this.origin = origin;
     this.add(origin);
-    active = this;
+    activeCapture = this;
   }
 
   includes({ key }: StreamKey): boolean {
@@ -179,7 +175,7 @@ export abstract class Capture {
    * once, and then before each use of the streams.
    */
   protected abandon(): void {
-    if (active !== this) return;
+    if (activeCapture !== this) return;
     const members = [...this.#members.values()];
     this.#leave();
     const { origin } = this;
@@ -194,7 +190,7 @@ export abstract class Capture {
   }
 
   #leave(): void {
-    active = undefined;
+    activeCapture = undefined;
     for (const { context } of this.#members.values()) context.isCapturing = false;
     this.#members.clear(); // an event may keep the capture, which need not keep the streams
   }

@@ -136,7 +136,7 @@ export class CudaEvent extends Owned {
    */
   async synchronize(): Promise<void> {
     const { capture } = this.#mark;
-    if (capture !== undefined && capture === activeCapture()) {
+    if (capture !== undefined && capture === activeCapture) {
       throw cannotRecord(capture.origin, `wait for ${this}`);
     }
     await this.#mark.come();

@@ -2,8 +2,7 @@
 // It holds the driver's handle and never the object, so that the object can be collected.
 
 import { originOf } from "../accounting/cell_runs.ts";
-import { timeOfMaking } from "../accounting/clock.ts";
-import { nextId } from "../accounting/ids.ts";
+import { nextId, timeOfMaking } from "../accounting/clock.ts";
 import type { LedgerEntry, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
@@ -57,8 +56,7 @@ export class HandleRecord implements LedgerEntry, Owner {
     this.#beforeLost = fields.beforeLost;
     const { ledger } = this.#context;
     this.stack = ledger.origins.find(this.byteLength, this.createdAt);
-    this.scope = ledger.scope;
-    ledger.add(this);
+    this.scope = ledger.add(this);
     watch(owner, this);
   }
 

@@ -79,7 +79,7 @@ export abstract class PendingWork {
 
   /** Begins the work that became ready first; false when there is none, or a capture runs. */
   static beginNext(): boolean {
-    if (activeCapture() !== undefined) return false;
+    if (activeCapture !== undefined) return false;
     const work = ready.shift();
     if (work === undefined) return false;
     work.#hasBegun = true;
@@ -123,7 +123,7 @@ let isBeginning = false;
  */
 function beginReady(): void {
   if (isBeginning || ready.length === 0) return;
-  const capture = activeCapture();
+  const capture = activeCapture;
   if (capture !== undefined) return capture.postpone(beginReady);
   isBeginning = true;
   try {
@@ -153,7 +153,7 @@ export function finishNow(works: Iterable<PendingWork>, action: string): void {
 
 /** Returns why work can only go on later, and the remedy. */
 function reasonToWait(): string {
-  const capture = activeCapture();
+  const capture = activeCapture;
   return capture === undefined || ready.length === 0
     ? "needs the event loop; await that call first"
     : `was behind a transfer, and is made when the capture of ${capture.origin} has ended; call this ` +

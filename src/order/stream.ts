@@ -265,7 +265,7 @@ export class CudaStream extends Owned {
   #recordOn(event: CudaEvent): CudaEvent {
     this.#checkContext(event);
     if (event.disposed) throw new DisposedError(event.toString());
-    const capture = activeCapture();
+    const capture = activeCapture;
     const isRecorded = capture?.includes(this) === true;
     if (isRecorded && event.shareable) {
       throw new TypeError(`Cannot record ${event} in a capture: it is for other processes`);
@@ -322,9 +322,9 @@ export class CudaStream extends Owned {
     const mark = markOf(event);
     const queue = this.#queue;
     const wait = () => mark.hold(queue.handle);
-    if (this.#joinsCapture(event, mark.isOf(activeCapture()))) {
+    if (this.#joinsCapture(event, mark.isOf(activeCapture))) {
       wait();
-      activeCapture()?.add(queue);
+      activeCapture?.add(queue);
       return;
     }
     const earlier = lastOf(queue, mark.pending);
@@ -334,7 +334,7 @@ export class CudaStream extends Owned {
 
   #waitForStream(stream: CudaStream): void {
     if (this.#joinsCapture(stream, isCaptured(stream))) {
-      activeCapture()?.join(this.#queue, stream.#queue);
+      activeCapture?.join(this.#queue, stream.#queue);
       return;
     }
     const queue = this.#queue;
@@ -350,7 +350,7 @@ export class CudaStream extends Owned {
    * @throws TypeError when this stream is being recorded and the other is not.
    */
   #joinsCapture(target: CudaEvent | CudaStream, isRecorded: boolean): boolean {
-    const capture = activeCapture();
+    const capture = activeCapture;
     if (capture !== undefined && isRecorded !== capture.includes(this)) {
       if (!isRecorded) throw waitsOutside(this, `${target}`);
       this.#queue.prepareCapture();
@@ -440,7 +440,8 @@ function priorityNumber(context: Context, priority: StreamPriority): number {
 
 /** Returns the default stream of a context, used by every call that names no other. */
 export function defaultStreamOf(context: Context): CudaStream {
-  return streamOf(context, defaultStreams, context.defaultStreamHandle);
+  return defaultStreams.get(context) ??
+    streamOf(context, defaultStreams, context.defaultStreamHandle);
 }
 
 /** Returns a stream or, when it was disposed, the default one ordered after the work left on it. */
@@ -456,17 +457,16 @@ export function usableStream(stream: CudaStream): CudaStream {
  * another one.
  */
 export function legacyStreamOf(context: Context): CudaStream {
-  return streamOf(context, legacyStreams, BigInt(CU_STREAM_LEGACY));
+  return legacyStreams.get(context) ??
+    streamOf(context, legacyStreams, BigInt(CU_STREAM_LEGACY));
 }
 
-/** Returns a stream that lives as long as its context. */
+/** Makes a stream that lives as long as its context. */
 function streamOf(
   context: Context,
   streams: WeakMap<Context, CudaStream>,
   handle: bigint,
 ): CudaStream {
-  const known = streams.get(context);
-  if (known !== undefined) return known;
   const made = new CudaStream(new Parts({ context, handle, isOfContext: true }));
   context.atRelease(() => queueOf(made).dropEnd());
   streams.set(context, made);

@@ -86,7 +86,8 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   #afterFrees: (() => void)[] = [];
   /** Threads that block until its work is done. */
   #waitingThreads = 0;
-  #lastPostponed: PendingWork | undefined;
+  /** The last postponed call, which every later call here comes after, whatever it uses. */
+  lastPostponed: PendingWork | undefined;
   #failure: CallFailure | undefined;
   /** A mark at the end of the queue, for other streams to wait for; made when first needed. */
   #end: Fence | undefined;
@@ -150,11 +151,11 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Tells whether all work that the driver was given is done (cuStreamQuery). */
   get isIdle(): boolean {
-    const { driver } = this.context;
-    requireUncaptured(this, "look for the end of the work");
+    const { driver, isCapturing } = this.context;
+    if (isCapturing) requireUncaptured(this, "look for the end of the work");
     const status = driver.api.cuStreamQuery(this.handle);
     if (status === CUresult.CUDA_ERROR_NOT_READY) return false;
-    driver.check(status, "cuStreamQuery");
+    if (status !== CUresult.CUDA_SUCCESS) throw driver.error(status, "cuStreamQuery");
     this.#mayBeBusy = false;
     return true;
   }
@@ -167,12 +168,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** The work after which nothing is pending: the transfers, and the last postponed call. */
   get pendingEnds(): PendingWork[] {
     const transfers = this.#transfers.size === 0 ? [] : [...this.#transfers];
-    return this.#lastPostponed === undefined ? transfers : [...transfers, this.#lastPostponed];
-  }
-
-  /** The last postponed call, which every later call here comes after, whatever it uses. */
-  get lastPostponed(): PendingWork | undefined {
-    return this.#lastPostponed;
+    return this.lastPostponed === undefined ? transfers : [...transfers, this.lastPostponed];
   }
 
   /**
@@ -194,7 +190,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
         onFailure?.(failure);
       }
     }, earlier);
-    this.#lastPostponed = work;
+    this.lastPostponed = work;
     this.notePending(work);
     return work;
   }
@@ -209,7 +205,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
       onContext.delete(work);
       this.pending.delete(work);
       this.#transfers.delete(work);
-      if (this.#lastPostponed === work) this.#lastPostponed = undefined;
+      if (this.lastPostponed === work) this.lastPostponed = undefined;
       hold[Symbol.dispose]();
     });
   }
@@ -272,19 +268,18 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
     return this.#freedBytes;
   }
 
-  /** Tells whether something waits for pools to notice the frees on it. */
-  get isAwaited(): boolean {
-    return this.#afterFrees.length > 0;
-  }
-
   /** Notes that a free was queued on it; `after`, which never throws, runs once pools have noticed it. */
   noteFreed(byteLength: number, after?: () => void): void {
+    const { freed } = this.context;
     if (this.#freedBytes === 0) {
-      this.context.freed.add(this);
+      freed.streams.add(this);
       this.context.watchFreed();
     }
     this.#freedBytes += byteLength;
-    if (after !== undefined) this.#afterFrees.push(after);
+    freed.byteLength += byteLength;
+    if (after === undefined) return;
+    this.#afterFrees.push(after);
+    freed.awaitedCount++;
   }
 
   /** Has pools notice the frees on it, if its work is done (cuStreamSynchronize). */
@@ -307,9 +302,13 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Takes note that pools have noticed the frees on it: all, or those of a wait that began with fewer. */
   forgetFrees(byteLength: number = this.#freedBytes): void {
-    this.#freedBytes = Math.max(0, this.#freedBytes - byteLength);
+    const { freed } = this.context;
+    const noticedBytes = Math.min(byteLength, this.#freedBytes);
+    this.#freedBytes -= noticedBytes;
+    freed.byteLength -= noticedBytes;
     if (this.#freedBytes > 0) return;
-    this.context.freed.delete(this);
+    freed.delete(this);
+    freed.awaitedCount -= this.#afterFrees.length;
     for (const after of this.#afterFrees.splice(0)) after();
   }
 
@@ -324,10 +323,11 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
 
   /** Blocks until all work that the driver was given so far is done (cuStreamSynchronize). */
   synchronizeSync(): void {
-    requireUncaptured(this, "look for the end of the work");
-    if (waitForStream(this.context.driver, this.handle)) this.forgetFrees();
+    const { context } = this;
+    if (context.isCapturing) requireUncaptured(this, "look for the end of the work");
+    if (waitForStream(context.driver, this.handle)) this.forgetFrees();
     this.#mayBeBusy = false;
-    this.context.endWait();
+    context.endWait();
   }
 
   /** Blocks until the work that it was given is done, also when the stream is gone. */

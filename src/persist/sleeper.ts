@@ -171,7 +171,7 @@ export class Sleeper {
       throw this.#refusal(`${words}; await gpu.wake() it first`);
     }
     if (this.#state === "going") return this.#open(); // as if it had slept and been woken
-    if (activeCapture() !== undefined) {
+    if (activeCapture !== undefined) {
       throw this.#refusal("it is asleep during a capture; await gpu.wake() it first");
     }
     this.wakeNow();

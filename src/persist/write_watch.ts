@@ -78,7 +78,7 @@ export class WriteWatch implements UseGate {
   #isDone(): boolean {
     if (this.#usages.some(({ hasPending }) => hasPending)) return false;
     try {
-      if (activeCapture() !== undefined) return false;
+      if (activeCapture !== undefined) return false;
       const streams = new Set(this.#usages.flatMap((usage) => usage.streams()));
       return [...streams].every((stream) => queueOf(stream).isIdle);
     } catch {

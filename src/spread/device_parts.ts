@@ -16,7 +16,7 @@ import {
   packLength,
   valuesIn,
 } from "../dtype.ts";
-import { bytesOf, type HostMemory, Moving } from "../memory/host_memory.ts";
+import { bytesOf, type HostMemory, moving } from "../memory/host_memory.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { defaultStreamOf } from "../order/stream.ts";
 import { ArrayPlace } from "../transfer/array_uses.ts";
@@ -191,7 +191,7 @@ export class DeviceParts<D extends DType = DType> extends Owned
     const { dtype } = this;
     const length = countOf(this.shape);
     const host = destination ?? allocateBits<DType>(dtype, length);
-    const { convert } = hostDestination({ dtype, length }, host, new Moving("download from", this));
+    const { convert } = hostDestination({ dtype, length }, host, moving("download from", this));
     const memory = bytesOf(host, "download");
     const isWide = convert !== undefined;
     const moves = this.split === "replicate" ? this.#shares : this.#moves;
@@ -227,7 +227,7 @@ export class DeviceParts<D extends DType = DType> extends Owned
     this.#requireUsable();
     const { dtype } = this;
     const length = countOf(this.shape);
-    const whole = hostSource({ dtype, length }, source, new Moving("upload to", this));
+    const whole = hostSource({ dtype, length }, source, moving("upload to", this));
     const { memory } = whole;
     const isWide = whole.convert !== undefined;
     const task = { ...options, direction: "upload", dtype, memory, isWide, isPlaced } as const;

@@ -34,10 +34,8 @@ const UNUSED = noUses();
 /** All uses by transfers that are not over, by the identity of the memory. */
 const pending = new Map<unknown, MemoryUses>();
 
-/** Returns whether no transfer under way uses any array. */
-export function noArrayIsPending(): boolean {
-  return pending.size === 0;
-}
+/** The number of memories that transfers under way use. */
+export const arraysInUse: { readonly size: number } = pending;
 
 /** Returns the transfers under way that a use of arrays comes after. */
 export function arraysBefore(arrays: readonly ArrayUse[]): PendingWork[] {

@@ -98,9 +98,6 @@ export async function engineAtRest(context: Context): Promise<void> {
 }
 
 function usageOf(context: Context): Usage {
+  const unused = () => ({ engine: undefined, movedBytes: 0, lostBytes: 0 });
   return usages.getOrInsertComputed(context, unused);
-}
-
-function unused(): Usage {
-  return { engine: undefined, movedBytes: 0, lostBytes: 0 };
 }

@@ -17,7 +17,7 @@ import { finishNow, type PendingWork } from "../order/pending_work.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
-import { arraysBefore, type ArrayUse, noArrayIsPending, usesOfArray } from "./array_uses.ts";
+import { arraysBefore, arraysInUse, type ArrayUse, usesOfArray } from "./array_uses.ts";
 import { engineFor, engineLimits, isSmall, noteDemand } from "./context_engine.ts";
 import { finishMover, Mover, queueByDriver } from "./mover.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
@@ -113,12 +113,14 @@ export function transfer(given: HostTransfer): Promise<void> | undefined {
   const isOrdinary = given.host.unmade !== undefined || !mayBeOwned(given.host.memory);
   const owned = isOrdinary ? undefined : ownedApartFrom(given);
   const task = isOrdinary || owned !== undefined ? given : besideParts(given);
+  const isInOrder = isOrdinary && allocation.isInOrder(stream, DEVICE_ACCESS[direction]) &&
+    queueOf(stream).lastPostponed === undefined;
   const comesFirst = task === given && owned?.allocation.isLeaving !== true &&
-    (task.isPlaced === true ||
-      noArrayIsPending() && comesAfterNothing(stream, allocation, owned?.allocation));
+    (task.isPlaced === true || arraysInUse.size === 0 &&
+        (isInOrder || comesAfterNothing(stream, allocation, owned?.allocation)));
   const isBrief = comesFirst && task.andThen === undefined &&
     (isSmall(stream.context, byteLength) || isBriefFor(task, owned));
-  if (isBrief) order(task, owned);
+  if (isBrief && (!isInOrder || direction === "download")) order(task, owned);
   const isAtOnce = isBrief && (queueOf(stream).isKnownIdle || isSoonIdle(stream));
   if (!isAtOnce) return new PendingTransfer(planOf(task, owned)).promise;
   move(task, owned);
@@ -301,7 +303,7 @@ function dueTurn(): Promise<void> {
 function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): void {
   const { stream, span, direction, host } = task;
   if (
-    comesAfterNothing(stream, span.allocation, owned?.allocation) && noArrayIsPending() &&
+    arraysInUse.size === 0 && comesAfterNothing(stream, span.allocation, owned?.allocation) &&
     host.convert === undefined
   ) return;
   const { uses, arrays } = usesOf(task, owned);
@@ -313,9 +315,9 @@ function finishEarlier(task: HostTransfer, owned: OwnedHostSpan | undefined): vo
  * Work that a graph is to record reads it as it is.
  */
 export function finishWritesInto(memory: HostBytes, stream: CudaStream, action: Action): void {
-  if (activeCapture() !== undefined) return;
+  if (activeCapture !== undefined) return;
   const { uses, arrays } = usesOfArray({ memory, access: "read" }, ownedSpan(memory));
-  if (uses.length === 0 && noArrayIsPending()) return;
+  if (uses.length === 0 && arraysInUse.size === 0) return;
   finishNow([...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)], `${action}`);
   if (uses.length === 0) return;
   for (const { allocation } of uses) allocation.order(stream, "read");
@@ -424,8 +426,9 @@ type TransferFacts = Pick<HostTransfer, "direction" | "span" | "stream" | "isUnc
 export function noteTransfer({ direction, span, stream, isUncounted }: TransferFacts): void {
   if (isUncounted === true) return;
   const { allocation, byteLength } = span;
-  const ends = direction === "upload"
-    ? { destination: allocation, streamHandle: stream.key }
-    : { source: allocation, streamHandle: stream.key };
-  stream.context.noteCopy(byteLength, ends);
+  const { context } = stream;
+  context.copiedBytes += byteLength;
+  if (!context.ledger.timeline.isOn) return;
+  const ends = direction === "upload" ? { destination: allocation } : { source: allocation };
+  context.ledger.noteCopy(byteLength, { ...ends, streamHandle: stream.key });
 }

@@ -26,7 +26,7 @@ export async function transferTogether(
   const ended = end.signal();
 
   async function takeTurns(queue: Iterator<PartialTransfer>): Promise<void> {
-    for (let next = queue.next(); !next.done && !end.hasFailed; next = queue.next()) {
+    for (let next = queue.next(); !next.done && end.failure === undefined; next = queue.next()) {
       try {
         await next.value.run({ onProgress: progress.part(), signal: ended });
       } catch (error) {
@@ -46,7 +46,8 @@ export async function transferTogether(
 export class CommonEnd {
   readonly #failed = new AbortController();
   readonly #signal: AbortSignal | undefined;
-  #failure: { readonly error: unknown } | undefined;
+  /** The first failure of one. */
+  failure: { readonly error: unknown } | undefined;
 
   /** Lets the program's signal end them as well. */
   constructor(signal: AbortSignal | undefined) {
@@ -59,20 +60,15 @@ export class CommonEnd {
     return this.#signal === undefined ? own : AbortSignal.any([own, this.#signal]);
   }
 
-  /** Tells whether one has failed. */
-  get hasFailed(): boolean {
-    return this.#failure !== undefined;
-  }
-
   /** Notes the failure of one. */
   fail(error: unknown): void {
-    this.#failure ??= { error };
+    this.failure ??= { error };
     this.#failed.abort(error);
   }
 
   /** Throws the first failure. */
   check(): void {
-    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.failure !== undefined) throw this.failure.error;
   }
 }
 

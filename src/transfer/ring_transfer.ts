@@ -61,7 +61,8 @@ export class RingTransfer {
   readonly #byteLength: number;
   readonly #arrayBytes: number;
   #handedOutBytes = 0;
-  #doneBytes = 0;
+  /** Bytes that are where they belong. */
+  doneBytes = 0;
   #inFlight = 0;
   /** Whether the program may have transferred arrays away since they were checked. */
   #hasProgramRun = true;
@@ -92,19 +93,14 @@ export class RingTransfer {
     if (!this.isWaiting) return undefined;
     if (!this.hasArrays) this.fail(movedAway(this.arrays));
     if (!this.isWaiting) return undefined;
-    const piece = this.#cutNext();
-    if (piece === undefined) return undefined;
-    this.#handedOutBytes += piece.byteLength;
-    this.#inFlight++;
-    return piece;
-  }
-
-  /** Makes the next piece; a failure ends this transfer, whichever one has advanced the engine. */
-  #cutNext(): Piece | undefined {
     try {
-      return this.#pieces.next().value;
+      const piece: Piece | undefined = this.#pieces.next().value;
+      if (piece === undefined) return undefined;
+      this.#handedOutBytes += piece.byteLength;
+      this.#inFlight++;
+      return piece;
     } catch (error) {
-      this.fail(error);
+      this.fail(error); // ends this transfer, whichever one has advanced the engine
       return undefined;
     }
   }
@@ -117,7 +113,7 @@ export class RingTransfer {
   /** Notes that a piece is where it belongs. */
   finish(piece: Piece): void {
     this.#inFlight--;
-    this.#doneBytes += piece.byteLength;
+    this.doneBytes += piece.byteLength;
   }
 
   /** Notes that a piece will not arrive. */
@@ -129,11 +125,6 @@ export class RingTransfer {
   /** Ends the transfer with its first error; pieces in flight still come to rest. */
   fail(error: unknown): void {
     this.#failure ??= { error };
-  }
-
-  /** Bytes that are where they belong. */
-  get doneBytes(): number {
-    return this.#doneBytes;
   }
 
   /** Whether the program could move its arrays away while lanes use them. */

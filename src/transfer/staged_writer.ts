@@ -8,6 +8,7 @@ import { bytesOf, type HostBytes, type HostMemory } from "../memory/host_memory.
 import { pendingBeforeHost } from "../memory/in_order.ts";
 import { PAGE_BYTES, PinnedPool } from "../memory/pinned_pool.ts";
 import { allOver } from "../order/pending_work.ts";
+import { watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { nextTurn } from "../order/waiting.ts";
 import { arraysBefore, usesOfArray } from "./array_uses.ts";
@@ -159,7 +160,7 @@ export class StagedWriter {
     const label = "stream staging";
     const allocation = Allocation.create({ kind: "pinned", byteLength, resource, stream, label });
     const bytes = showToHost(allocation);
-    allocation.guard(bytes);
+    watch(bytes, allocation);
     return { allocation, bytes };
   }
 

@@ -18,8 +18,3 @@ export const TRANSFER_KINDS = { stream: STREAM, ...PROGRESS_KINDS } as const;
 
 /** Checks the options of calls that only transfer. */
 export const TRANSFER_CHOICE: OptionSet<TransferChoice> = new OptionSet(TRANSFER_KINDS);
-
-/** Returns those of a call's options that concern the transfer. */
-export function transferOf({ stream, onProgress, signal }: TransferChoice): TransferChoice {
-  return { stream, onProgress, signal };
-}

@@ -15,27 +15,23 @@ import { CHUNK_BYTES, MAX_CANCEL_MILLISECONDS } from "./ways.ts";
 /** The hold of a web stream on the block that it reads: see {@link Allocation.addReader}. */
 class Reading implements Owner {
   readonly #end: () => void;
-  #isOver = false;
+  /** Whether it is over. */
+  released = false;
 
   constructor(allocation: Allocation) {
     this.#end = allocation.addReader();
   }
 
-  /** Tells whether it is over. */
-  get released(): boolean {
-    return this.#isOver;
-  }
-
   /** Lets go of the block; a second call does nothing. */
   end(): void {
-    if (this.#isOver) return;
+    if (this.released) return;
     unwatch(this);
     this.lose();
   }
 
   /** The same for a stream that nobody read to its end, when it is collected. */
   lose(): void {
-    this.#isOver = true;
+    this.released = true;
     this.#end();
   }
 }

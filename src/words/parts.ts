@@ -14,7 +14,7 @@ export function comesFrom(made: Made, methods: string): void {
 
 /** The parts from which the kit makes an object. */
 export class Parts<T> {
-  readonly value: T;
+  declare readonly value: T;
 
   constructor(value: T) {
     this.value = value;

@@ -7,7 +7,7 @@ import { runWithCollector } from "../../support/collector_program.ts";
 /** A driver whose context nothing else in the suite keeps open. */
 const SIMULATED = import.meta.resolve("../../../ffi/simulated/driver.ts");
 
-Deno.test("Allocation.guard() gives a lost buffer back, with one warning that names it", async () => {
+Deno.test("watch() gives a lost buffer back, with one warning that names it", async () => {
   const { result, warnings } = await runWithCollector(`
     (() => { gpu.alloc("uint8", 2 ** 24, { resource, label: "lost" }); })();
     await collect();
@@ -23,7 +23,7 @@ Deno.test("Allocation.guard() gives a lost buffer back, with one warning that na
   assertStringIncludes(warnings[0] ?? "", 'use "using", dispose() or gpu.scope()');
 });
 
-Deno.test("Allocation.guard() gives lost buffers back after an interrupt that dropped the turn's end", async () => {
+Deno.test("watch() gives lost buffers back after an interrupt that dropped the turn's end", async () => {
   const { result, warnings } = await runWithCollector(`
     const { queueMicrotask } = globalThis;
     globalThis.queueMicrotask = () => {}; // V8 empties the queue when a cell is interrupted
@@ -38,7 +38,7 @@ Deno.test("Allocation.guard() gives lost buffers back after an interrupt that dr
   assertEquals([result, warnings.length], [[0, 0], 1]);
 });
 
-Deno.test("Allocation.guard() says nothing about a buffer that was disposed", async () => {
+Deno.test("watch() says nothing about a buffer that was disposed", async () => {
   const { result, warnings } = await runWithCollector(`
     (() => { gpu.alloc("uint8", 2 ** 24, { resource }).dispose(); })();
     await collect();
@@ -47,7 +47,7 @@ Deno.test("Allocation.guard() says nothing about a buffer that was disposed", as
   assertEquals([result, warnings], [[0, 0], []]);
 });
 
-Deno.test("Allocation.guard() keeps a block while only a view of it is left", async () => {
+Deno.test("watch() keeps a block while only a view of it is left", async () => {
   const { result, warnings } = await runWithCollector(`
     const view = (() => gpu.zeros("uint32", 1024, { resource }).subarray(1000))();
     await collect();
@@ -57,7 +57,7 @@ Deno.test("Allocation.guard() keeps a block while only a view of it is left", as
   assertEquals([result, warnings], [[7, 1], []]);
 });
 
-Deno.test("Allocation.guard() keeps pinned memory while only its array is left", async () => {
+Deno.test("watch() keeps pinned memory while only its array is left", async () => {
   const { result, warnings } = await runWithCollector(`
     const array = (() => gpu.pinned("uint32", 1024).array.fill(5))();
     await collect();
@@ -66,7 +66,7 @@ Deno.test("Allocation.guard() keeps pinned memory while only its array is left",
   assertEquals([result, warnings], [[5, 1024, 1], []]);
 });
 
-Deno.test("Allocation.guard() gives lost pinned memory back", async () => {
+Deno.test("watch() gives lost pinned memory back", async () => {
   const { result, warnings } = await runWithCollector(`
     (() => { gpu.pinned("uint32", 2 ** 20, { label: "mirror" }).array.fill(5); })();
     await collect();
@@ -76,7 +76,7 @@ Deno.test("Allocation.guard() gives lost pinned memory back", async () => {
   assertStringIncludes(warnings[0] ?? "", "mirror (4 MiB of pinned memory)");
 });
 
-Deno.test("Allocation.guard() gives back a buffer whose device was disposed", async () => {
+Deno.test("watch() gives back a buffer whose device was disposed", async () => {
   const { result } = await runWithCollector(`
     const { simulateDriver } = await import(${JSON.stringify(SIMULATED)});
     const other = kit.CudaDevice.open(0, { driver: simulateDriver() });
@@ -148,10 +148,13 @@ Deno.test("CudaDevice.track() that was dropped ends with its collection", async 
   const { result, warnings } = await runWithCollector(`
     const kept = gpu.track("kept");
     (() => { gpu.track("dropped"); })();
-    const before = gpu.context.ledger.scope;
+    const scope = () => {
+      using buffer = gpu.alloc("uint8", 64);
+      return gpu.live().objects[0].scope;
+    };
+    const before = scope();
     await collect();
-    using buffer = gpu.alloc("uint8", 64);
-    return [before, gpu.context.ledger.scope, kept.totalCount];
+    return [before, scope(), kept.totalCount];
   `);
-  assertEquals([result, warnings], [["dropped", "kept", 1], []]);
+  assertEquals([result, warnings], [["dropped", "kept", 2], []]);
 });

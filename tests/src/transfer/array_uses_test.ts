@@ -2,7 +2,7 @@
 
 import { assertEquals } from "@std/assert";
 import { PendingWork } from "../../../src/order/pending_work.ts";
-import { arraysBefore, noArrayIsPending, noteArrayUses } from "../../../src/transfer/array_uses.ts";
+import { arraysBefore, arraysInUse, noteArrayUses } from "../../../src/transfer/array_uses.ts";
 
 /** Work that the test ends. */
 class Work extends PendingWork {
@@ -25,7 +25,7 @@ Deno.test("arraysBefore() returns what uses the same bytes, each once, until it 
   assertEquals(new Set(arraysBefore([{ memory, access: "write" }])), new Set([reader, writer]));
   for (const work of [reader, writer, other]) work.end();
   assertEquals(arraysBefore([{ memory, access: "write" }]), []);
-  assertEquals(noArrayIsPending(), true);
+  assertEquals(arraysInUse.size === 0, true);
 });
 
 Deno.test("arraysBefore() knows shared memory again after WebAssembly has grown it", () => {
