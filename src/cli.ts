@@ -36,7 +36,7 @@ const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>>
     "--out FOLDER",
     "where demo writes bandwidth.json and .html, and machine its\nreport (default .)",
   ],
-  json: ["--json", "print JSON (bandwidth, calibrate, doctor, machine, persisted)"],
+  json: ["--json", "JSON (bandwidth, calibrate, doctor, machine, persisted)"],
   cases: [
     "--cases",
     "measure nvbandwidth's copy-engine cases for one GPU, with\n" +

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { formatBandwidth } from "../cards/bandwidth_card.ts";
 import { CudaDevice } from "../device/device.ts";
 import { reasonOf } from "../disk/system_error.ts";
-import { allocateBits, type DType, DTYPE_NAMES, elementBytes } from "../dtype.ts";
+import { allocateBits, type DType, DTYPE_NAMES, elementBytes, packLength } from "../dtype.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { fillPattern, findMismatch } from "../measure/pattern.ts";
 import { plotBandwidth } from "../notebook/bandwidth_plot.ts";
@@ -93,8 +93,10 @@ async function roundTrips(gpu: CudaDevice): Promise<number> {
   return wrong;
 }
 
-async function roundTrip(gpu: CudaDevice, dtype: DType, byteLength: number): Promise<boolean> {
-  const length = byteLength / elementBytes(dtype);
+async function roundTrip(gpu: CudaDevice, dtype: DType, maxBytes: number): Promise<boolean> {
+  const pack = packLength(dtype); // packed elements fill whole bytes
+  const length = Math.floor(maxBytes / elementBytes(dtype) / pack) * pack;
+  const byteLength = length * elementBytes(dtype);
   const there = allocateBits(dtype, length);
   const back = allocateBits(dtype, length);
   fillPattern(new Uint8Array(there.buffer), byteLength);

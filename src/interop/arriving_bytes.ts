@@ -6,6 +6,7 @@ import { bytesOf, type HostBytes, type HostMemory, isHostMemory } from "../memor
 import type { CudaStream } from "../order/stream.ts";
 import { whenFilled } from "../transfer/staged_writer.ts";
 import { letGo } from "../transfer/web_streams.ts";
+import { messageOf, visibleText } from "../words/format.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
 
 /** Bytes in memory, a source of them, or the address of one on the web. */
@@ -114,7 +115,15 @@ export class ArrivingBytes implements AsyncDisposable {
 
 async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Promise<ByteSource> {
   if (typeof source === "string" || source instanceof URL) {
-    return await fetch(source, signal === undefined ? {} : { signal });
+    try {
+      return await fetch(source, signal === undefined ? {} : { signal });
+    } catch (error) {
+      signal?.throwIfAborted();
+      const { cause = error } = error as Error;
+      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${messageOf(cause)}`, {
+        cause,
+      });
+    }
   }
   return isHostMemory(source) ? ReadableStream.from([source]) : source;
 }

@@ -141,13 +141,21 @@ export class Sleeper {
     if (this.#state === "waking") throw this.#refusal("it is waking up; await gpu.wake() it first");
     const { context, parts } = this.#fields;
     const stream = defaultStreamOf(context);
-    // Each copy is queued before the next part gets its memory, which takes as long as a tenth of a copy.
-    this.#map(stream, (part) => {
-      if (contents.to !== "host") return;
-      const buffer = contents.buffers[parts.indexOf(part)];
-      using there = alias(context, part, stream);
-      if (buffer !== undefined) there.copyFrom(buffer, { stream });
-    });
+    this.#map();
+    try {
+      const buffers = contents.to === "host" ? contents.buffers : [];
+      for (const [i, buffer] of buffers.entries()) {
+        const part = parts[i];
+        if (part === undefined || part.isGone()) continue;
+        using there = alias(context, part, stream);
+        there.copyFrom(buffer, { stream });
+      }
+    } catch (error) {
+      // Copies into the first of them may be under way.
+      tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
+      for (const part of this.#parts) part.unmap();
+      throw error;
+    }
     this.#wakeBehind(stream);
     dispose(contents); // once the copies are done
   }
@@ -202,7 +210,7 @@ export class Sleeper {
     } else {
       const { context, parts, name } = this.#fields;
       const stream = defaultStreamOf(context);
-      this.#map(stream);
+      this.#map();
       this.#state = "waking";
       try {
         await readParts(context, parts, { file: contents.file, stream, doing: `wake ${name}` });
@@ -246,7 +254,7 @@ export class Sleeper {
   }
 
   /** Takes memory for all parts, or for none; asleep it counts within `gpu.limit()` already. */
-  #map(stream: CudaStream, whenThere: (part: SleepPart) => void = () => {}): void {
+  #map(): void {
     const { context } = this.#fields;
     const parts = this.#parts;
     takeOrReclaim({ context, kind: "device", byteLength: bytesOf(parts) }, () => {
@@ -255,11 +263,8 @@ export class Sleeper {
         for (const part of parts) {
           part.map();
           mapped.push(part);
-          whenThere(part);
         }
       } catch (error) {
-        // Copies into the first of them may be under way.
-        tryRelease(context.driver, "what was to wake", () => stream.synchronizeSync());
         for (const part of mapped) part.unmap();
         throw error;
       }

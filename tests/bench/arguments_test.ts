@@ -40,6 +40,7 @@ Deno.test("only what starts benches or is started by them reads arguments by its
     "peers/first_calls/ours.ts",
     "run.ts",
     "transfer/calls_by_size.ts",
+    "transfer/ranges.ts",
   ]);
 });
 

@@ -59,7 +59,6 @@ const MESSAGES: Readonly<Record<string, (scene: Scene) => unknown>> = {
   },
   "Cannot download ordinary memory": ({ gpu, x }) => gpu.capture(() => x.downloadSync()),
   "Cannot read private member": ({ x }) => new Proxy(x, {}).length,
-  "Receiver must be": ({ x }) => new Proxy(x, {}).fill(1),
   "Cannot use address": ({ gpu }) => gpu.fromHandle(0x3039n, 16),
   "Cannot share": ({ x }) => x.share(),
   "Cannot open the ticket": async ({ gpu }) => {

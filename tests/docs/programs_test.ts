@@ -9,8 +9,13 @@ import { shareOf } from "../support/random.ts";
 /** Languages of blocks that are no programs of this kit. */
 const OTHER_LANGUAGES = ["json", "mermaid", "python", "sh", "text"];
 
-/** Files with programs that Deno leaves out: they need numpy, pyarrow or, on a GPU, CuPy in the same process. */
-const FILES_WITH_PYTHON = ["docs/python.md", "docs/recipes.md", "src/entries/python.ts"];
+/** Files with programs that Deno leaves out: they need numpy, pyarrow or, on a GPU, CuPy, or PyTorch's files. */
+const FILES_WITH_PYTHON = [
+  "docs/python.md",
+  "docs/recipes.md",
+  "docs/snapshots.md",
+  "src/entries/python.ts",
+];
 
 /** Opens or closes a block, also in a list, in a quotation and in a doc comment. */
 const FENCE = /^[\s>*]*(?:```+|~~~+)(.*)$/;

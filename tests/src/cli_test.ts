@@ -352,7 +352,7 @@ Deno.test("cli.ts demo moves arrays, and writes the result and the page", async 
   const { code, stdout, stderr } = await runCli(["demo", "--out", out, "--largest", "1 MiB"]);
   assertEquals(code, 0, stderr);
   assertStringIncludes(stdout, "a simulated device stands in");
-  assertStringIncludes(stdout, "65 of 65 came back with every byte right");
+  assertStringIncludes(stdout, "110 of 110 came back with every byte right");
   const result = JSON.parse(Deno.readTextFileSync(`${out}/bandwidth.json`));
   assertEquals(result.provenance.device, "Simulated");
   const page = Deno.readTextFileSync(`${out}/bandwidth.html`);

@@ -69,10 +69,10 @@ Deno.test("numbersOf() reads lists of cores, and nothing out of other texts", ()
 });
 
 Deno.test("fileSystemOf() takes the mount that is nearest to the file", () => {
-  const mounts = "/dev/vda / ext4 rw\ntmpfs /tmp tmpfs rw\nx /tmp/a xfs rw";
+  const mounts = "/dev/vda / ext4 rw\ntmpfs /data tmpfs rw\nx /data/a xfs rw";
   const read = readOf({ "/proc/self/mounts": mounts });
-  assertEquals(fileSystemOf("/tmp/b/file", read), "tmpfs");
-  assertEquals(fileSystemOf("/tmp/a/file", read), "xfs");
-  assertEquals(fileSystemOf("/tmpfile", read), "ext4");
-  assertEquals(fileSystemOf("/tmp/b/file", () => undefined), undefined);
+  assertEquals(fileSystemOf("/data/b/file", read), "tmpfs");
+  assertEquals(fileSystemOf("/data/a/file", read), "xfs");
+  assertEquals(fileSystemOf("/database", read), "ext4");
+  assertEquals(fileSystemOf("/data/b/file", () => undefined), undefined);
 });
