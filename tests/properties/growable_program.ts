@@ -16,10 +16,12 @@ interface View {
   readonly start: number;
 }
 
-/** A graph that fills a view, and the size of the buffer's memory when it was recorded. */
+/** A graph that fills bytes, and the size of the buffer's memory when it was recorded. */
 interface Recorded {
   readonly graph: CudaGraph;
-  readonly view: View;
+  readonly start: number;
+  /** The end at the time of the recording: the buffer itself may be longer or shorter later. */
+  readonly end: number;
   readonly capacityBytes: number;
 }
 
@@ -145,22 +147,25 @@ export class GrowableProgram {
     this.#note(`record a fill from ${view.start}`);
     const graph = this.#gpu.capture((stream) => void view.buffer.fill(9, { stream }));
     graph.launch();
-    this.#bytes.fill(9, view.start, view.start + view.buffer.length);
-    this.#graphs.push({ graph, view, capacityBytes: this.#whole.capacityBytes });
+    const { start } = view;
+    const end = start + view.buffer.length;
+    this.#bytes.fill(9, start, end);
+    this.#graphs.push({ graph, start, end, capacityBytes: this.#whole.capacityBytes });
   }
 
   /** Launches a graph of before, or has it refused while the buffer is smaller. */
   #launchAgain(): void {
     const recorded = this.#random.pick(this.#graphs);
     if (recorded === undefined) return;
-    const { graph, view: { buffer, start }, capacityBytes } = recorded;
+    const { graph, start, end, capacityBytes } = recorded;
     this.#note(`launch the recorded fill from ${start}`);
-    if (this.#whole.capacityBytes < capacityBytes) {
+    // A fill of nothing records nothing, and its graph does not know the buffer.
+    if (end > start && this.#whole.capacityBytes < capacityBytes) {
       const words = "has shrunk to";
       return void assertThrows(() => graph.launch(), RangeError, words);
     }
     graph.launch({ stream: this.#stream() });
-    this.#bytes.fill(9, start, start + buffer.length);
+    this.#bytes.fill(9, start, end);
   }
 
   /** Launches graphs again, on another stream; what they write is what was written then. */
