@@ -193,6 +193,3 @@ export const NVML = {
 
 /** NVML's functions; those that a library lacks are null. */
 export type NvmlApi = Deno.DynamicLibrary<typeof NVML>["symbols"];
-
-/** Names of NVML's functions. */
-export type NvmlFunction = keyof NvmlApi;

@@ -1,8 +1,9 @@
 // The memory that the system could give to a program now. An integrated GPU has no other, and its
 // driver counts pages of the page cache as used, which the system gives up at once.
 
+import { cString } from "./c_strings.ts";
 import type { DriverApi } from "./cuda.ts";
-import { findHost } from "./host.ts";
+import { findHost, O } from "./host.ts";
 
 /** The name under which a table of driver functions has an answer of its own. */
 export const OWN_AVAILABLE: unique symbol = Symbol("available memory");
@@ -28,7 +29,7 @@ export function availableBytes(driver: DriverApi, ordinal: number): number | und
 function readStart(path: string): string {
   const host = findHost();
   if (host === undefined) return "";
-  const descriptor = host.open(new TextEncoder().encode(`${path}\0`), 0, 0);
+  const descriptor = host.open(cString(path), O.RDONLY, 0);
   if (descriptor < 0) return "";
   const text = new Uint8Array(TEXT_BYTES);
   const count = host.pread(descriptor, host.addressOf(text, text, 0n), BigInt(text.length), 0n);

@@ -1,8 +1,8 @@
 // The speed of a file on its way to a GPU: out of the page cache, and from the disk after the system was
 // asked to forget the file's pages.
 
-import { findHost } from "../../ffi/host.ts";
 import type { CudaDevice } from "../device/device.ts";
+import { FileReading } from "../disk/file_reading.ts";
 import { readSystemText } from "../lanes/near_cores.ts";
 import { fillPattern } from "../measure/pattern.ts";
 import { type Spread, spreadOf } from "../measure/samples.ts";
@@ -10,15 +10,13 @@ import type { ReadText } from "./host_facts.ts";
 
 const SAMPLE_COUNT = 3;
 const PART_BYTES = 16 * 2 ** 20;
-/** Advice to the system: the pages are not needed any more. */
-const POSIX_FADV_DONTNEED = 4;
 
 /** The speeds in GB/s. */
 export interface FileSpeed {
   readonly byteLength: number;
   readonly cached: Spread;
-  /** From the disk; undefined where the system cannot be asked to forget. */
-  readonly disk: Spread | undefined;
+  /** From the disk. */
+  readonly disk: Spread;
   /** The kind of file system, such as `"ext4"`; undefined where the system does not say. */
   readonly system: string | undefined;
 }
@@ -38,19 +36,19 @@ export async function measureFileSpeed(
   });
   try {
     await writeFile(path, byteLength);
-    const samples = async (prepare: () => void) => {
+    const samples = async (prepare?: () => Promise<void>) => {
       const speeds: number[] = [];
       for (let i = 0; i < SAMPLE_COUNT; i++) {
-        prepare();
+        await prepare?.();
         const start = performance.now();
         using _buffer = await gpu.uploadFile(path, { signal });
         speeds.push(byteLength / (performance.now() - start) / 1e6);
       }
       return spreadOf(speeds);
     };
-    await samples(() => {}); // the first ones start threads
-    const cached = await samples(() => {});
-    const disk = forgetPages(path) ? await samples(() => forgetPages(path)) : undefined;
+    await samples(); // the first ones start threads
+    const cached = await samples();
+    const disk = await samples(() => forgetPages(path));
     return { byteLength, cached, disk, system: fileSystemOf(path) };
   } finally {
     await Deno.remove(path);
@@ -66,14 +64,10 @@ async function writeFile(path: string, byteLength: number): Promise<void> {
   await file.sync();
 }
 
-/** Asks the system to forget a file's pages (posix_fadvise). */
-function forgetPages(path: string): boolean {
-  const host = findHost();
-  const descriptor = host?.open(new TextEncoder().encode(`${path}\0`), 0, 0) ?? -1;
-  if (host === undefined || descriptor < 0) return false;
-  const status = host.posix_fadvise(descriptor, 0n, 0n, POSIX_FADV_DONTNEED);
-  host.close(descriptor);
-  return status === 0;
+async function forgetPages(path: string): Promise<void> {
+  using reading = new FileReading(path);
+  const { file } = await reading.opened();
+  file.dropCached();
 }
 
 /** Finds the kind of the file system by the longest place in the list of mounts that the path is in. */

@@ -16,9 +16,12 @@ export const VERDICTS: Readonly<
 };
 
 /** Returns the rows that want attention, the worst first. */
-export function attention({ rows }: MachineReport): MachineRow[] {
-  const of = (verdict: Verdict) => rows.filter((row) => row.verdict === verdict);
-  return [...of("bad"), ...of("look")];
+export function attention(report: MachineReport): MachineRow[] {
+  return [...rowsWith(report, "bad"), ...rowsWith(report, "look")];
+}
+
+function rowsWith({ rows }: MachineReport, wanted: Verdict): MachineRow[] {
+  return rows.filter(({ verdict }) => verdict === wanted);
 }
 
 /** Writes a row's value; a simulated one says so. */
@@ -54,11 +57,10 @@ export function titleOf({ gpus, whyNoGpu, isModelled, date, driver }: MachineRep
 /** Sums a report up in a sentence. */
 export function summaryOf(report: MachineReport): string {
   const { isModelled, unfinished, whyNoGpu } = report;
-  const bad = report.rows.filter(({ verdict }) => verdict === "bad").length;
-  const look = report.rows.filter(({ verdict }) => verdict === "look").length;
-  const good = report.rows.filter(({ verdict }) => verdict === "good").length;
+  const count = (verdict: Verdict) => rowsWith(report, verdict).length;
   return [
-    `${good} rows are as they should be, ${look} are worth a look, ${bad} are wrong.`,
+    `${count("good")} rows are as they should be, ${count("look")} are worth a look, ` +
+    `${count("bad")} are wrong.`,
     ...(isModelled ? ["Simulated: no GPU was measured."] : []),
     ...(unfinished === null ? [] : [`Unfinished, ${unfinished}.`]),
     ...(whyNoGpu === null ? [] : [`${whyNoGpu}.`]),

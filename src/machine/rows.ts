@@ -348,7 +348,7 @@ function measuredRows(
     expectation: roof && thumb(roof.value, ": a quarter of the bus"),
     causes: [core, ...bus],
   }];
-  const disk = file?.disk && [{
+  const disk = file && [{
     id: "file_disk",
     name: `${about}, from the disk`,
     check: "dd if=FILE of=/dev/null bs=4M iflag=direct",
