@@ -17,22 +17,6 @@ const FLAGS =
   "run --quiet --no-config --no-lock --no-prompt --no-remote --no-npm --no-code-cache " +
   "--ext=js --allow-ffi -";
 
-/** The keepers that this program has started, until they are over. */
-const started = new Set<Deno.ChildProcess>();
-
-/** For tests: kills the keepers that this program has started, those too that have not begun to listen. */
-export async function killKeepers(): Promise<void> {
-  for (const child of started) {
-    child.ref();
-    try {
-      child.kill("SIGKILL");
-    } catch {
-      // It has ended just now.
-    }
-    await child.status;
-  }
-}
-
 /**
  * Starts a keeper in a folder, where there may be one by the time it runs: then it ends at once.
  *
@@ -66,8 +50,6 @@ export async function startKeeper(
       env: { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: "/dev/null/none", PATH: "/usr/bin:/bin" },
     }).spawn();
     child.unref();
-    started.add(child);
-    child.status.finally(() => started.delete(child));
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode(program));
     await writer.close();

@@ -3,7 +3,6 @@
 import { assert } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
 import { KeeperConnection } from "../../../src/persist/keeper_connection.ts";
-import { killKeepers } from "../../../src/persist/keeper_start.ts";
 import { TemporaryFolder } from "../temporary_folder.ts";
 import { PersistPeer } from "./peer.ts";
 
@@ -54,6 +53,35 @@ export class KeeperScene implements AsyncDisposable {
     if (this.#former === undefined) Deno.env.delete(VARIABLE);
     else Deno.env.set(VARIABLE, this.#former);
     this.#folder[Symbol.dispose]();
+  }
+}
+
+/** Kills the keepers that this process has started, and waits until the runtime has heard of their end. */
+async function killKeepers(): Promise<void> {
+  const children = Array.from(Deno.readDirSync("/proc"), ({ name }) => Number(name)).filter(
+    (pid) => {
+      const [, state, parent] = /\) (\S) (\d+)/.exec(textOf(pid, "stat")) ?? [];
+      // A keeper reads its program from standard input; one that is over has no command any more.
+      const isKeeper = state === "Z" || textOf(pid, "cmdline").endsWith("\0--allow-ffi\0-\0");
+      return isKeeper && parent === `${Deno.pid}`;
+    },
+  );
+  for (const pid of children) {
+    try {
+      Deno.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended just now.
+    }
+    await until(() => textOf(pid, "stat") === "", `process ${pid} is gone`);
+  }
+}
+
+/** Reads a file about a process; empty when that is gone. */
+function textOf(pid: number, file: string): string {
+  try {
+    return Deno.readTextFileSync(`/proc/${pid}/${file}`);
+  } catch {
+    return "";
   }
 }
 
