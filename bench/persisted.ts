@@ -62,11 +62,11 @@ async function check(tensors: Iterable<readonly [string, DeviceBuffer]>): Promis
   }
 }
 
-/** What a part tells its parent, in seconds. */
+/** The times that a part tells its parent, in seconds. */
 interface Times {
   /** From the start of the process to the first value. */
   readonly toUse: number;
-  /** What the call took, after `CudaDevice.open`. */
+  /** Time of the call, after `CudaDevice.open`. */
   readonly call: number;
   /** The same call again in one process. */
   readonly again?: number;

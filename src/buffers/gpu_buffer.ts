@@ -550,8 +550,8 @@ export abstract class GpuBuffer<D extends DType = DType>
 
   /**
    * Draws the elements as a picture, which a notebook shows: rows and columns of numbers in colours,
-   * or with 3 or 4 channels as the last axis; of complex numbers the magnitudes. Of a large buffer at most 512 rows and columns are
-   * copied to the host.
+   * or with 3 or 4 channels as the last axis; of complex numbers the magnitudes. Of a large buffer at
+   * most 512 rows and columns are copied to the host.
    *
    * @throws RangeError when a buffer of this shape is no picture.
    */
@@ -685,7 +685,8 @@ export abstract class GpuBuffer<D extends DType = DType>
    * does not wait. Floats are rounded once, to nearest even, and what is too large becomes infinite,
    * or NaN or the largest number where the type lacks the first; NaN stays NaN where there is one. Of
    * complex numbers the real part is converted. Conversion to whole numbers cuts off the fraction, and
-   * whole numbers keep their lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is true.
+   * whole numbers keep their lowest bits, as in JavaScript's typed arrays. As bool, every value but 0 is
+   * true.
    *
    * With `{ into }` the elements go into that buffer, which is returned.
    *

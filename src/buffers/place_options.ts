@@ -29,7 +29,7 @@ export interface AllocateOptions extends PlaceOptions {
 
 /** Options for allocating device memory. */
 export interface DeviceAllocateOptions extends AllocateOptions {
-  /** Whether other processes can open the memory; see {@link GpuBuffer.share}. */
+  /** Lets other processes open the memory; see {@link GpuBuffer.share}. */
   readonly shareable?: boolean | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface CliOptions {
   readonly words: readonly string[];
   /** A file with nvbandwidth's output to compare them with, or the first report of a machine. */
   readonly compare: string | undefined;
-  /** Whether the command line names a device; `machine` takes all otherwise. */
+  /** The command line names a device; `machine` takes all otherwise. */
   readonly isOfOne: boolean;
 }
 

@@ -23,7 +23,7 @@ export class DeviceMemory {
   /** Page-locked, mapped and registered host memory, live or kept for transfers. */
   readonly hostBytes: number;
   /**
-   * Whether the device takes the system's memory, as integrated GPUs do. The driver then counts the page
+   * The device takes the system's memory, as integrated GPUs do. The driver then counts the page
    * cache as used, so `freeBytes` is the system's own amount (MemAvailable).
    */
   readonly isSystemMemory: boolean;

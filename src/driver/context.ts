@@ -283,7 +283,7 @@ export class Context {
     return cell[0] ?? 0;
   }
 
-  /** Whether the device has no memory of its own and takes the system's: an integrated GPU. */
+  /** Tells that the device has no memory of its own and takes the system's: an integrated GPU. */
   get sharesSystemMemory(): boolean {
     return this.attribute("CU_DEVICE_ATTRIBUTE_INTEGRATED") === 1;
   }

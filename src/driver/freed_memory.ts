@@ -20,7 +20,7 @@ export class FreedMemory {
   byteLength = 0;
   /** Number of those that wait for pools to notice frees, however little was freed. */
   awaitedCount = 0;
-  /** Whether a pool has ended, which will not hand out again what was freed, however little it is. */
+  /** A pool has ended, which will not hand out again what was freed, however little it is. */
   isLeft = false;
 
   delete(stream: FreeingStream): void {

@@ -304,7 +304,7 @@ export class NvmlDevice {
     return this.#number((cell) => this.#api.nvmlDeviceGetPcieReplayCounter?.(this.#gpu, cell));
   }
 
-  /** Whether its memory corrects errors; undefined where it cannot. */
+  /** Tells that its memory corrects errors; undefined where it cannot. */
   get isEccEnabled(): boolean | undefined {
     const pending = new Uint32Array(1);
     const mode = this.#number((cell) => this.#api.nvmlDeviceGetEccMode?.(this.#gpu, cell, pending));

@@ -20,8 +20,8 @@ export interface LoadTensorsOptions extends AllocateOptions, TransferOptions {
   /** Largest header that is read: 100 MB by default. */
   readonly maxHeaderSize?: ByteSize | undefined;
   /**
-   * Whether the system keeps the files' bytes in its memory, where the next load finds them: `"leave"`,
-   * the default, leaves that to the system; `"drop"` has it forget each file as soon as it was read.
+   * The files' bytes in the system's memory, where the next load finds them: `"leave"`, the default,
+   * leaves them to the system; `"drop"` has it forget each file as soon as it was read.
    */
   readonly cache?: "leave" | "drop" | undefined;
 }

@@ -44,7 +44,7 @@ export abstract class LoadedContents<T, V> extends Owned
     return this.#contents.size;
   }
 
-  /** Whether it was disposed, or its memory was. */
+  /** Tells whether it was disposed, or its memory was. */
   get disposed(): boolean {
     const memory = this.#disposed ? [] : this.memory();
     return this.#disposed || (memory.length > 0 && memory.every(({ disposed }) => disposed));

@@ -21,7 +21,7 @@ const EVERYONE = 2 ** 31 - 1;
 
 /** Lanes, the queue of their tasks, and the tasks' ends. */
 export class CopyLanes implements Executor {
-  /** Whether there is a C library to copy with; without one no lane can run either. */
+  /** There is a C library to copy with; without one no lane can run either. */
   readonly hasLibrary: boolean = findHost() !== undefined;
   readonly #slotCount: number;
   readonly #counts: LaneCounts;

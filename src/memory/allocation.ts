@@ -97,7 +97,7 @@ export class Allocation implements LedgerEntry, Owner {
   #hostMemory: ArrayBuffer | undefined;
   /** Whether the program moved its array away, so that it may still be seen elsewhere. */
   #isMovedAway = false;
-  /** Whether it was given back or away; only the record itself sets it. */
+  /** It was given back or away; only the record itself sets it. */
   released = false;
   /** Whether it was released to be freed, and not given away. */
   #isGivenBack = false;

@@ -38,7 +38,7 @@ export interface MemoryNeed {
   readonly context: Context;
   readonly kind: LiveKind;
   readonly byteLength: number;
-  /** Whether it is more than the device has, and can lie nowhere else. */
+  /** It is more than the device has, and can lie nowhere else. */
   readonly isImpossible?: boolean;
 }
 

@@ -30,9 +30,9 @@ interface Entry {
 interface Asleep extends AsleepFacts {
   /** Who has its contents, or reads them; undefined when they are in a file and that one has gone. */
   client: Client | undefined;
-  /** Whether its descriptors were given back. */
+  /** Its descriptors were given back. */
   isAway: boolean;
-  /** Whether a client reads it from its file. */
+  /** A client reads it from its file. */
   isWaking: boolean;
 }
 
@@ -51,7 +51,7 @@ interface Want extends Pick<Entry, "key"> {
   readonly anew: boolean;
   /** The reason to wait that it was told. */
   toldOf?: KeeperAnswer["state"];
-  /** Whether the client makes it. */
+  /** The client makes it. */
   isMaking?: boolean;
 }
 

@@ -62,7 +62,7 @@ export interface KeeperOrder {
   readonly protocol: number;
 }
 
-/** What every keeper of this kit is told besides. */
+/** Facts that every keeper of this kit is told besides. */
 export const KEEPER_FACTS = {
   calls: KEEPER_CALLS,
   numbers: NUMBERS,
@@ -74,7 +74,7 @@ export const KEEPER_FACTS = {
   slotState: SLOT_STATE,
 } as const;
 
-/** What the program is told, as plain data. */
+/** Orders and facts for the program, as plain data. */
 export type KeeperTask = KeeperOrder & typeof KEEPER_FACTS;
 
 type Calls = Deno.DynamicLibrary<typeof KEEPER_CALLS>["symbols"];
@@ -90,7 +90,7 @@ export class KeeperSystem {
   /** The listening socket. */
   listener = -1;
   #inode = 0n;
-  /** What the last message points to. */
+  /** The memory that the last message points to. */
   kept: readonly object[] = [];
 
   constructor(task: KeeperTask) {
@@ -133,12 +133,12 @@ export class KeeperSystem {
     return this.#calls.listen(this.listener, 64) === 0;
   }
 
-  /** Whether a keeper listens in the folder, or did until it was killed. */
+  /** Tells whether a keeper listens in the folder, or did until it was killed. */
   get hasSocket(): boolean {
     return this.#socketInode() !== 0n;
   }
 
-  /** Whether programs still find this one: nobody else could ever give its memory back. */
+  /** Tells whether programs still find this one: nobody else could ever give its memory back. */
   get isReachable(): boolean {
     return this.#socketInode() === this.#inode;
   }

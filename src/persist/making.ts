@@ -33,7 +33,7 @@ import type { PersistOrigin } from "./origin.ts";
 import { PersistError, refusalOf } from "./persist_error.ts";
 import { newFile, StatePage, textFile } from "./state_page.ts";
 
-/** What a program asks for. */
+/** A program's request. */
 export interface PersistRequest {
   readonly name: string;
   /** Makes the value when it is not there. */

@@ -38,7 +38,7 @@ import { WriteWatch } from "./write_watch.ts";
 
 /** A value that outlives its program. */
 export type Persisted<T> = T & Disposable & {
-  /** What is known about it: when it was made and of what, and whether it is whole. */
+  /** The facts known about it: when it was made and of what, and whether it is whole. */
   readonly persistence: Persistence;
   /** Lets go of the memory here; only `gpu.forget()` gives it up. */
   dispose(): void;
@@ -66,7 +66,7 @@ export interface NewlyOpen extends Pick<OpenPersisted, "connection" | "resource"
   readonly states: StatePage;
   readonly facts: KeptFacts;
   readonly value: Persistable;
-  /** Whether it was there before the call. */
+  /** It was there before the call. */
   readonly wasThere: boolean;
 }
 
@@ -129,7 +129,7 @@ export function show({ kind, contents }: TakenApart, opened: NewlyOpen): Persist
   return shown as Persisted<Persistable>;
 }
 
-/** What the keeper hands out with a name. */
+/** The keeper's answer to a name. */
 interface HandedOut {
   readonly facts: KeptFacts;
   /** This program's place in the page. */

@@ -48,7 +48,7 @@ export abstract class CacheAdaptor extends ResourceAdaptor implements Disposable
     return this.store.byteLength;
   }
 
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   get disposed(): boolean {
     return this.store.released;
   }

@@ -62,7 +62,7 @@ export interface CutOptions {
   readonly pieceBytes: number;
   /** Whether the host's memory is fresh: nothing has touched it yet. */
   readonly isFresh?: boolean | undefined;
-  /** Whether copies may also move the padding between neighbours on the device, which holds no other data. */
+  /** Copies may also move the padding between neighbours on the device, which holds no other data. */
   readonly takesPadding?: boolean | undefined;
 }
 

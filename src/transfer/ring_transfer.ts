@@ -18,7 +18,7 @@ export interface RingRequest {
   readonly direction: Direction;
   /** The bytes to move, on both sides. */
   readonly sections: readonly Section[];
-  /** Whether copies may also move the padding between neighbours on the device, which holds no other data. */
+  /** Copies may also move the padding between neighbours on the device, which holds no other data. */
   readonly takesPadding?: boolean | undefined;
   /**
    * Whether threads may be lent for it: such a thread may begin after a later call has changed the bytes, so
@@ -127,7 +127,7 @@ export class RingTransfer {
     this.#failure ??= { error };
   }
 
-  /** Whether the program could move its arrays away while lanes use them. */
+  /** The program could move its arrays away while lanes use them. */
   get isUnkept(): boolean {
     return this.arrays.length > 0 && this.keeper === undefined;
   }

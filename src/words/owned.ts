@@ -2,7 +2,7 @@
 
 /** An object that programs dispose: the base class of streams, events, graphs, models and others. */
 export abstract class Owned implements Disposable, AsyncDisposable {
-  /** Whether it was disposed. */
+  /** Tells whether it was disposed. */
   abstract get disposed(): boolean;
 
   /** Lets go of what it holds. A second call does nothing. */

@@ -25,7 +25,7 @@ export interface MemoryAmounts {
   readonly requestedBytes: number;
   /** Bytes free on the device. */
   readonly freeBytes: number;
-  /** Whether the device takes the system's memory: then free bytes are those that the system can give. */
+  /** The device takes the system's memory: then free bytes are those that the system can give. */
   readonly isSystemMemory?: boolean;
   /** Bytes of the device's whole memory. */
   readonly totalBytes: number;
