@@ -69,6 +69,7 @@ export class JupyterServer implements AsyncDisposable {
     await Deno.remove(folder, { recursive: true }).catch(() => {}); // not there the first time
     if (cells === undefined) copyNotebooks(new URL("notebooks/", folder), outputs);
     else writeNotebook(new URL("notebooks/", folder), cells);
+    Deno.symlinkSync(new URL("tests", PROJECT_ROOT), new URL("tests", folder)); // notebooks read samples
     writeSettings(new URL("settings/", folder));
     const port = freePort();
     const at = (name: string) => fileURLToPath(new URL(name, folder));
