@@ -1,6 +1,6 @@
-// Runs the suite: `deno task test [PATHS AND FLAGS OF DENO TEST]`. Without any, it runs all tests and
-// the examples of the documentation in one process more than the machine has cores, up to four: what
-// tests share in a process, such as its heap and its threads, they share with one folder only.
+// Runs the suite: `deno task test [PATHS AND FLAGS OF DENO TEST]`. Without any, it runs all tests in one
+// process more than the machine has cores, up to four: what tests share in a process, such as its heap
+// and its threads, they share with one folder only.
 
 import { fileURLToPath } from "node:url";
 import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
@@ -8,11 +8,8 @@ import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
 /** Processes at a time; each takes up to a GiB of memory. */
 const MAX_PROCESSES = 4;
 
-/** Files with examples that one process runs. */
-const EXAMPLE_FILES_EACH = 30;
-
 /** The flags of every run. */
-const FLAGS = ["test", "-A", "--no-check", "--doc"];
+const FLAGS = ["test", "-A", "--no-check"];
 
 /** Files that one process tests. */
 interface Part {
@@ -20,14 +17,6 @@ interface Part {
   readonly paths: readonly string[];
   /** Its size, by which large parts come first. */
   readonly size: number;
-}
-
-/** Lists the files of the documentation and of the sources that have examples. */
-export function filesWithExamples(): string[] {
-  const files = [...projectFiles([".md"]), ...projectFiles(["mod.ts"])];
-  const sources = ["src/", "ffi/"].flatMap((folder) => projectFiles([".ts"], folder));
-  const all = [...files, ...sources].filter(({ text }) => /^[\s>*]*```ts/m.test(text));
-  return [...new Set(all.map(({ path }) => path))];
 }
 
 function partsOfSuite(): Part[] {
@@ -41,11 +30,6 @@ function partsOfSuite(): Part[] {
     paths: files.map(({ path }) => path),
     size: files.reduce((sum, { text }) => sum + text.length, 0),
   }));
-  const examples = filesWithExamples();
-  for (let start = 0; start < examples.length; start += EXAMPLE_FILES_EACH) {
-    const paths = examples.slice(start, start + EXAMPLE_FILES_EACH);
-    parts.push({ name: `examples from ${paths[0]} on`, paths, size: Infinity });
-  }
   return parts.sort((a, b) => b.size - a.size);
 }
 
@@ -86,14 +70,6 @@ async function runPart({ name, paths }: Part, failures: Failures): Promise<void>
   failures.places.push(places.trim());
 }
 
-/** Starts the keeper of persisted memory: an example that started it would end before its child process. */
-async function startKeeper(): Promise<void> {
-  const args = ["run", "-A", "--no-check", "src/cli.ts", "persisted", "start"];
-  const cwd = fileURLToPath(PROJECT_ROOT);
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd }).output();
-  if (!success) console.log(new TextDecoder().decode(stderr));
-}
-
 const seed = Deno.env.get("VRAMKIT_TEST_SEED") ?? String(Date.now() >>> 0);
 
 if (import.meta.main) {
@@ -105,7 +81,6 @@ if (import.meta.main) {
   const start = performance.now();
   const failures: Failures = { errors: [], places: [] };
   const parts = partsOfSuite();
-  await startKeeper();
   const count = Math.min(MAX_PROCESSES, navigator.hardwareConcurrency + 1); // some only wait
   await Promise.all(Array.from({ length: count }, async () => {
     for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
