@@ -59,8 +59,9 @@ const CASE_BYTES = 512 * MEBIBYTE;
 const MANY_CASE_BYTES = 128 * MEBIBYTE;
 const ARRAY_SIZES = [2 ** 12, 2 ** 16, 2 ** 20, 2 ** 24, 2 ** 26, 2 ** 28] as const;
 const FILE_BYTES = 512 * MEBIBYTE;
-/** Copies on the simulated driver run on the CPU, and are no result. */
+/** Arrays and files, and each copy of a case, on the simulated driver: the CPU moves them, and they are no result. */
 const SIMULATED_BYTES = MEBIBYTE;
+const SIMULATED_CASE_BYTES = MEBIBYTE / 16;
 /** Time under load in which clocks are read, and until a look after copies are queued. */
 const LOAD_SECONDS = 1.5;
 const LOOK_MILLISECONDS = 25;
@@ -163,7 +164,7 @@ class Plan {
     const deviceBytes = Math.min(MAX_BYTES, ...gpus.map(({ facts }) => facts.freeBytes / 2));
     // A copy that loads the other direction is twice as large; all copies to one take a block for each.
     const fitting = Math.min(deviceBytes, this.#hostBytes) / Math.max(3, length);
-    const wanted = isModelled ? SIMULATED_BYTES : length > 2 ? MANY_CASE_BYTES : CASE_BYTES;
+    const wanted = isModelled ? SIMULATED_CASE_BYTES : length > 2 ? MANY_CASE_BYTES : CASE_BYTES;
     this.#caseBytes = Math.min(wanted, 2 ** Math.floor(Math.log2(Math.max(4096, fitting))));
   }
 
