@@ -8,6 +8,9 @@ import { PROJECT_ROOT, projectFiles } from "./support/project_files.ts";
 /** Processes at a time; each takes up to a GiB of memory. */
 const MAX_PROCESSES = 4;
 
+/** Folders whose tests take long whatever they hold, and why: `deno task test:all` runs them. */
+const LONG_FOLDERS: Readonly<Record<string, string>> = { "tests/site": "builds the whole site" };
+
 /** The flags of every run. */
 const FLAGS = ["test", "-A", "--no-check"];
 
@@ -30,7 +33,16 @@ function partsOfSuite(): Part[] {
     paths: files.map(({ path }) => path),
     size: files.reduce((sum, { text }) => sum + text.length, 0),
   }));
-  return parts.sort((a, b) => b.size - a.size);
+  return parts.filter(isWanted).sort((a, b) => b.size - a.size);
+}
+
+/** Leaves a long folder out of a short run, and says so. */
+function isWanted({ name, paths }: Part): boolean {
+  const reason = LONG_FOLDERS[name];
+  if (reason === undefined || Deno.env.get("VRAMKIT_TEST_WHOLE") === "1") return true;
+  console.log(`    ${name}: skipped, it ${reason}; deno task test:all runs it`);
+  SUMS.ignored += paths.length;
+  return false;
 }
 
 /** The sums of a suite. */

@@ -203,8 +203,11 @@ for (const [name, call] of Object.entries(LISTS)) {
 }
 
 Deno.test("The table of doors has every public call that takes options", async () => {
-  const entries = Object.values(config.exports).filter((path) => path !== config.exports["./cli"]);
-  const wanted = (await Promise.all(entries.map(doorsOf))).flat();
+  const entries = Object.values(config.exports).filter((path) => path !== config.exports["./cli"])
+    .map((path) => new URL(path, PROJECT_ROOT));
+  const paths = entries.map(({ pathname }) => pathname);
+  const { nodes } = await denoJson<DocOutput>(["doc", "--json", "--no-lock", ...paths]);
+  const wanted = entries.flatMap(({ href }) => doorsOf(nodes[href]?.symbols ?? []));
   assertEquals(Object.keys(DOORS).sort(), [...new Set(wanted)].sort());
 });
 
@@ -317,30 +320,25 @@ interface DocMethod {
   readonly functionDef: { readonly params: readonly DocParam[] };
 }
 
+interface DocSymbol {
+  readonly name: string;
+  readonly declarations: readonly {
+    readonly kind: string;
+    readonly def: {
+      readonly params?: readonly DocParam[];
+      readonly methods?: readonly DocMethod[];
+      readonly constructors?: readonly (DocMethod & { readonly params: readonly DocParam[] })[];
+    };
+  }[];
+}
+
 interface DocOutput {
-  readonly nodes: Readonly<
-    Record<string, {
-      readonly symbols: readonly {
-        readonly name: string;
-        readonly declarations: readonly {
-          readonly kind: string;
-          readonly def: {
-            readonly params?: readonly DocParam[];
-            readonly methods?: readonly DocMethod[];
-            readonly constructors?:
-              readonly (DocMethod & { readonly params: readonly DocParam[] })[];
-          };
-        }[];
-      }[];
-    }>
-  >;
+  readonly nodes: Readonly<Record<string, { readonly symbols: readonly DocSymbol[] }>>;
 }
 
 /** The calls of an entry that take options, by their declarations. */
-async function doorsOf(entry: string): Promise<string[]> {
-  const url = new URL(entry, PROJECT_ROOT);
-  const { nodes } = await denoJson<DocOutput>(["doc", "--json", "--no-lock", url.pathname]);
-  return (nodes[url.href]?.symbols ?? []).flatMap(({ name, declarations }) =>
+function doorsOf(symbols: readonly DocSymbol[]): string[] {
+  return symbols.flatMap(({ name, declarations }) =>
     declarations.flatMap(({ kind, def }) => {
       if (kind === "function") return takesOptions(def.params ?? []) ? [name] : [];
       if (kind !== "class" || name.endsWith("Error")) return [];

@@ -230,10 +230,14 @@ interface DocOutput {
   readonly nodes: Readonly<Record<string, { readonly symbols: readonly DocSymbol[] }>>;
 }
 
+/** The documentation of all entries. */
+let documented: Promise<DocOutput> | undefined;
+
 async function symbolsOf(path: string): Promise<readonly DocSymbol[]> {
-  const entry = new URL(path, PROJECT_ROOT);
-  const { nodes } = await denoJson<DocOutput>(["doc", "--json", "--no-lock", entry.pathname]);
-  return nodes[entry.href]?.symbols ?? [];
+  const entries = Object.values(config.exports).map((entry) => new URL(entry, PROJECT_ROOT));
+  const paths = entries.map(({ pathname }) => pathname);
+  const { nodes } = await (documented ??= denoJson(["doc", "--json", "--no-lock", ...paths]));
+  return nodes[new URL(path, PROJECT_ROOT).href]?.symbols ?? [];
 }
 
 for (const [name, path] of Object.entries(config.exports)) {

@@ -19,7 +19,7 @@ Deno.test("the samples have every type that a figure may have, and no other", ()
   assertEquals(Object.keys(TRACE_SAMPLES).sort(), [...TRACE_TYPES, ...MAPS].sort());
 });
 
-for (const type of shareOf(TRACE_TYPES, { least: 6 })) {
+for (const type of shareOf(TRACE_TYPES, { least: 4 })) {
   const figure = () => new Figure(sampleFigure(type));
   if (webglTypes(sampleFigure(type).data).length === 0) {
     Deno.test(`Figure.toSVG() draws ${type}`, async () => {

@@ -20,6 +20,7 @@ import { plotOverlap } from "../../src/notebook/overlap_plot.ts";
 import { cellMarks, cellNames } from "../../src/notebook/timeline_marks.ts";
 import { squarify } from "../../src/notebook/treemap.ts";
 import { bandwidthResult } from "../support/bandwidth_result.ts";
+import { testOfAll } from "../support/test_unless.ts";
 import { testOnDevice } from "../support/with_device.ts";
 
 const SPACE = { left: 0, bottom: 0, width: 600, height: 400 };
@@ -235,7 +236,7 @@ Deno.test("plotOverlap() draws a row for each stream and one for the overlap", (
   assertStringIncludes(figure.describe(), "second: down from 1.0 ms to 3.0 ms.");
 });
 
-Deno.test("plotOverlap() draws more pieces than a call takes arguments", () => {
+testOfAll("plotOverlap() draws more pieces than a call takes arguments", () => {
   const spans = Array.from({ length: 150_000 }, () => TRACE.spans).flat();
   assertEquals(traces(plotOverlap({ ...TRACE, spans }))[0]?.x?.length, 150_000);
 });
