@@ -1,7 +1,15 @@
 // Checks of what a browser shows: they start it, note what goes wrong in a page, and report on the
 // console.
 
-import { type Browser, chromium, type Page } from "npm:playwright-core@1.65.1";
+import {
+  type Browser,
+  chromium,
+  type Page,
+  type PageScreenshotOptions,
+} from "npm:playwright-core@1.65.1";
+
+/** CI sets this variable. */
+export const IS_AUTOMATIC = Deno.env.get("CI") === "true";
 
 /** One thing that must hold. */
 export interface Check {
@@ -43,6 +51,11 @@ export async function checkInBrowser(
   }
   console.log(`${passedCount} passed, ${failedCount} failed`);
   Deno.exitCode = failedCount > 0 ? 1 : 0;
+}
+
+/** Takes a picture for people to look at; an automatic run, where nobody does, goes without. */
+export async function takePicture(page: Page, options: PageScreenshotOptions): Promise<void> {
+  if (!IS_AUTOMATIC) await page.screenshot(options);
 }
 
 /** In pages that are files the browser refuses this, and TypeDoc's script draws the icons itself. */

@@ -3,6 +3,7 @@
 
 import type { Page } from "npm:playwright-core@1.65.1";
 import { setTimeout as delay } from "node:timers/promises";
+import { IS_AUTOMATIC } from "../browser_checks.ts";
 import { countIn, LAB_VIEW, type Seen } from "./seen.ts";
 
 /** Lightness and darkness of a page. */
@@ -171,8 +172,9 @@ export class LabPage {
     );
   }
 
-  /** Takes a picture of the whole notebook at a width. */
+  /** Takes a picture of the whole notebook at a width; an automatic run goes without. */
   async picture(path: string, width: number): Promise<void> {
+    if (IS_AUTOMATIC) return;
     await this.#page.setViewportSize({ width, height: 900 });
     await this.#page.mouse.move(0, 0);
     await this.#page.evaluate(

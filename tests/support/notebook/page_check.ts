@@ -5,7 +5,7 @@ import type { Page } from "npm:playwright-core@1.65.1";
 import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
-import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
+import { type Check, checkInBrowser, faultless, takePicture, watch } from "../browser_checks.ts";
 import { checksOf, wantedOf } from "./notebook_checks.ts";
 import { countIn, PAGE_VIEW, type Seen } from "./seen.ts";
 
@@ -35,7 +35,7 @@ async function checkPage(page: Page, name: string): Promise<Check[]> {
     const found = { paleCards, background };
     checks.push({ name: `cards can be read on a ${colorScheme} page`, passed, found });
     const path = fileURLToPath(new URL(`page_${name}_${colorScheme}.png`, PICTURES));
-    await page.screenshot({ path, fullPage: true });
+    await takePicture(page, { path, fullPage: true });
   }
   return [...checks, faultless(faults)];
 }

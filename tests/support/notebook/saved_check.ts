@@ -6,7 +6,7 @@ import type { Browser } from "npm:playwright-core@1.65.1";
 import { fileURLToPath } from "node:url";
 import { notebookNames } from "../../../jupyter/notebook_file.ts";
 import { WORK_FOLDER } from "../../../jupyter/python.ts";
-import { type Check, checkInBrowser, faultless, watch } from "../browser_checks.ts";
+import { type Check, checkInBrowser, faultless, takePicture, watch } from "../browser_checks.ts";
 import { imitate, IMITATED_VIEW, type Viewer, VIEWERS } from "./imitated_page.ts";
 import { JupyterServer } from "./jupyter_server.ts";
 import { LabPage } from "./lab_page.ts";
@@ -57,7 +57,7 @@ async function checkInClassic(browser: Browser, names: readonly string[]): Promi
     await page.waitForSelector(CLASSIC_VIEW.output);
     await page.waitForTimeout(1000);
     const path = fileURLToPath(new URL(`classic_${name}_saved.png`, PICTURES));
-    await page.screenshot({ path });
+    await takePicture(page, { path });
     const seen = await page.evaluate(countIn(CLASSIC_VIEW)) as Seen;
     checks.push(...named(name, stillChecksOf(seen, await wantedOf(name))));
   }
@@ -77,7 +77,7 @@ async function checkStripped(browser: Browser, names: readonly string[]): Promis
     await page.goto(new URL(`${name}.html`, EXECUTED).href);
     await page.evaluate(WITHOUT_STYLE_ELEMENTS);
     const path = fileURLToPath(new URL(`page_${name}_still.png`, PICTURES));
-    await page.screenshot({ path, fullPage: true });
+    await takePicture(page, { path, fullPage: true });
     checks.push(...named(name, stillChecksOf(await lookAt(page, PAGE_VIEW), await wantedOf(name))));
     await page.close();
   }
@@ -101,7 +101,7 @@ async function checkImitated(browser: Browser, names: readonly string[]): Promis
           await imitate(page, new URL(`${name}.ipynb`, EXECUTED), viewer);
           const at = `${viewer}_${name}_${colorScheme}_${width}`;
           const path = fileURLToPath(new URL(`${at}.png`, PICTURES));
-          await page.screenshot({ path, fullPage: true });
+          await takePicture(page, { path, fullPage: true });
           const seen = await lookAt(page, IMITATED_VIEW);
           const seenChecks = viewerChecksOf(viewer, seen, wanted);
           checks.push(...named(at, [...seenChecks, faultless(faults)]));
