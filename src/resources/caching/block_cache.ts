@@ -1,6 +1,7 @@
 // Memory kept for reuse, by stream: blocks cut from segments, and merged again when they are free.
 // The common case makes no driver call; streams meet only when one of them runs out of blocks.
 
+import { MemoryCounters } from "../../accounting/counters.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
@@ -11,7 +12,6 @@ import type { Owner } from "../../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
-import { AddressTable } from "./address_table.ts";
 import {
   Block,
   isSmallRequest,
@@ -35,14 +35,6 @@ interface FreePlace {
   readonly home: FreeBlocks;
 }
 
-/** The source and the limit of a cache. */
-export interface BlockCacheFields {
-  /** Gives the segments. */
-  readonly upstream: MemoryResource;
-  /** Most bytes of segments. */
-  readonly limitBytes: number;
-}
-
 /** The state of a caching resource; blocks in use at its release go back when they are freed. */
 export class BlockCache implements MemoryCache, Owner {
   readonly name = "caching resource";
@@ -51,19 +43,19 @@ export class BlockCache implements MemoryCache, Owner {
   readonly #context: Context;
   readonly #limitBytes: number;
   readonly #largestBytes: number;
-  readonly #used = new AddressTable();
+  /** Blocks in use, by position. */
+  readonly #used = new Map<number, Block>();
   readonly #streams = new Map<CudaStream, StreamBlocks>();
   /** The stream of the last call, and its blocks: most programs have one stream. */
   #lastStream: CudaStream | undefined;
   #lastBlocks: StreamBlocks | undefined;
   #usedUnits = 0;
-  #segmentCount = 0;
-  #reservedBytes = 0;
-  #peakReservedBytes = 0;
+  /** What the upstream gave. */
+  readonly segments: MemoryCounters = new MemoryCounters();
   #released = false;
 
-  /** Starts without memory, listed as a cache of its context. */
-  constructor({ upstream, limitBytes }: BlockCacheFields) {
+  /** Starts without memory, listed as a cache of its context; its segments have `limitBytes` at most. */
+  constructor(upstream: MemoryResource, limitBytes: number) {
     this.#upstream = upstream;
     this.#limitBytes = limitBytes;
     this.#largestBytes = Math.min(limitBytes, MAX_BYTES);
@@ -77,7 +69,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   get usedCount(): number {
-    return this.#used.count;
+    return this.#used.size;
   }
 
   /** Bytes of the free blocks. */
@@ -99,20 +91,6 @@ export class BlockCache implements MemoryCache, Owner {
     return units * UNIT_BYTES;
   }
 
-  /** Bytes that the upstream gave. */
-  get reservedBytes(): number {
-    return this.#reservedBytes;
-  }
-
-  /** The most bytes that the upstream had given at once. */
-  get peakReservedBytes(): number {
-    return this.#peakReservedBytes;
-  }
-
-  get segmentCount(): number {
-    return this.#segmentCount;
-  }
-
   /** Tells whether it keeps nothing from now on. */
   get released(): boolean {
     return this.#released;
@@ -129,7 +107,7 @@ export class BlockCache implements MemoryCache, Owner {
     const block = home.find(unitCount) ?? this.#obtain(unitCount, home);
     block.home?.remove(block);
     if (block.unitCount > unitCount) home.add(block.split(unitCount));
-    this.#used.add(block);
+    this.#used.set(block.position, block);
     this.#usedUnits += unitCount;
     return block.address;
   }
@@ -137,10 +115,11 @@ export class BlockCache implements MemoryCache, Owner {
   /** Takes a block back that only work queued on `stream` by now still uses. */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const { small, large } = this.#blocksOf(stream); // first, because it can throw
-    const block = this.#used.take(Number(address));
+    const block = this.#used.get(Number(address));
     if (block === undefined) {
       throw new TypeError(`Cannot give ${formatAddress(address)} back: it is not in use here`);
     }
+    this.#used.delete(block.position);
     this.#usedUnits -= block.unitCount;
     const home = block.segment.isSmall ? small : large;
     home.merge(block);
@@ -172,7 +151,7 @@ export class BlockCache implements MemoryCache, Owner {
   #finishRelease(): void {
     if (isPostponed(() => this.#finishRelease())) return;
     this.trim();
-    if (this.#used.count > 0) return;
+    if (this.#used.size > 0) return;
     // Once, although the upstream may dispose the cache in the middle of a call.
     if (this.#context.ledger.caches.delete(this)) this.#context.release();
   }
@@ -230,20 +209,19 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Gets a segment; first gives back free ones of the stream if the peak would rise. */
   #reserve(byteLength: number, home: FreeBlocks): Block {
-    const risingBytes = this.#reservedBytes + byteLength - this.#peakReservedBytes;
+    const { segments } = this;
+    const risingBytes = segments.currentBytes + byteLength - segments.peakBytes;
     this.#giveBackFree(risingBytes, [this.#blocksOf(home.stream)]);
-    if (this.#reservedBytes + byteLength > this.#limitBytes) throw this.#limitError(byteLength);
+    if (segments.currentBytes + byteLength > this.#limitBytes) throw this.#limitError(byteLength);
     const address = allocateFrom(this.#upstream, byteLength, home.stream);
-    this.#reservedBytes += byteLength;
-    this.#peakReservedBytes = Math.max(this.#peakReservedBytes, this.#reservedBytes);
-    this.#segmentCount++;
+    segments.add(byteLength);
     const segment = { address, byteLength, isSmall: home.isSmall };
     return new Block(segment, { address, unitCount: byteLength / UNIT_BYTES });
   }
 
   #limitError(requestedBytes: number): MemoryLimitError {
     const limitBytes = requestedBytes > MAX_BYTES ? this.#largestBytes : this.#limitBytes;
-    const amounts = { requestedBytes, heldBytes: this.#reservedBytes, limitBytes };
+    const amounts = { requestedBytes, heldBytes: this.segments.currentBytes, limitBytes };
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
 
@@ -276,8 +254,7 @@ export class BlockCache implements MemoryCache, Owner {
       for (const { block, home } of places) home.add(block);
       return;
     }
-    this.#reservedBytes -= byteLength;
-    this.#segmentCount--;
+    this.segments.remove(byteLength);
   }
 
   /** Picks a stream, and makes it wait for all others that used the blocks. */
