@@ -70,7 +70,7 @@ export type { UploadFileOptions } from "./src/interop/upload_file.ts";
 export type { ByteSource } from "./src/interop/byte_source.ts";
 export type { FromOptions } from "./src/interop/from_source.ts";
 export { SafetensorsModel } from "./src/interop/safetensors/model.ts";
-export { SafetensorsError } from "./src/interop/safetensors/error.ts";
+export { SafetensorsError } from "./src/interop/safetensors/header.ts";
 export type { Scope, ScopeOptions } from "./src/device/scope.ts";
 export type { LiveObject, LiveQuery } from "./src/device/live_query.ts";
 export { LiveTable } from "./src/device/live.ts";

@@ -14,7 +14,7 @@ import {
 /**
  * A resource over another one, its upstream. Adaptors stack in any order; an adaptor that fails gives
  * back its upstream's memory, throws, and changes nothing. To write an adaptor of your own, extend
- * this class, whose `allocate()` and `deallocate()` pass every call on.
+ * this class with `allocate()` and `deallocate()`.
  */
 export abstract class ResourceAdaptor extends BaseMemoryResource {
   /** The resource that it wraps. */
@@ -30,7 +30,10 @@ export abstract class ResourceAdaptor extends BaseMemoryResource {
     super(upstream, upstream);
     this.upstream = upstream;
   }
+}
 
+/** The base class of the kit's adaptors, which passes every call on. */
+export abstract class PassingAdaptor extends ResourceAdaptor {
   /**
    * Allocates from the upstream.
    *

@@ -2,7 +2,7 @@
 
 import { requireBytes } from "../memory/base_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
@@ -24,7 +24,7 @@ const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({
 });
 
 /** Takes more memory than requested from the upstream, and hands out the aligned part. */
-export class AlignedResourceAdaptor extends ResourceAdaptor {
+export class AlignedResourceAdaptor extends PassingAdaptor {
   /** The alignment in bytes. */
   readonly alignmentBytes: number;
   /** The smallest request that is aligned, in bytes. */

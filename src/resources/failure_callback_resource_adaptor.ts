@@ -2,7 +2,7 @@
 
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { takeAgain } from "../memory/out_of_memory.ts";
-import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor, requireFunction } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemoryShortage } from "../words/errors.ts";
 import { CALLBACK, OptionSet, refusePromise } from "../words/options.ts";
@@ -22,7 +22,7 @@ export interface FailureCallbackOptions {
 const FAILURE_CALLBACK_OPTIONS = new OptionSet<FailureCallbackOptions>({ onFailure: CALLBACK });
 
 /** Calls a function when the upstream has no memory; other errors pass unchanged. */
-export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
+export class FailureCallbackResourceAdaptor extends PassingAdaptor {
   readonly #onFailure: FailureCallback;
 
   /**

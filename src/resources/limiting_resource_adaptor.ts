@@ -4,7 +4,7 @@ import { roundUp } from "../../ffi/alignment.ts";
 import { requireBytes } from "../memory/base_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
 import { parseLimit } from "../memory/out_of_memory.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { MemoryLimitError } from "../words/errors.ts";
 import type { ByteSize } from "../words/format.ts";
@@ -22,7 +22,7 @@ export interface LimitingOptions {
 const LIMITING_OPTIONS = new OptionSet<LimitingOptions>({ limitSize: SIZE });
 
 /** Refuses allocations that would take more than a limit from the upstream, in multiples of 256 bytes. */
-export class LimitingResourceAdaptor extends ResourceAdaptor {
+export class LimitingResourceAdaptor extends PassingAdaptor {
   /** Most bytes in use at once. */
   readonly limitBytes: number;
   #usedBytes = 0;

@@ -8,7 +8,7 @@ import {
 } from "../accounting/allocation_csv.ts";
 import { requireBytes } from "../memory/base_memory_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor, requireFunction } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
 import { CALLBACK, OptionSet, warnOfFailure } from "../words/options.ts";
@@ -25,7 +25,7 @@ export interface LoggingOptions {
 const LOGGING_OPTIONS = new OptionSet<LoggingOptions>({ write: CALLBACK });
 
 /** Logs allocations, including failed ones, and frees. */
-export class LoggingResourceAdaptor extends ResourceAdaptor {
+export class LoggingResourceAdaptor extends PassingAdaptor {
   readonly #write: (line: string) => void;
 
   /**

@@ -1,14 +1,14 @@
 // Counts bytes and allocations in nested levels: current, peak and total.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 
 /** Counters that start at zero, nested in others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}
 
 /** Counts allocations and frees; failed ones do not count. */
-export class StatisticsResourceAdaptor extends ResourceAdaptor implements MemoryUsage {
+export class StatisticsResourceAdaptor extends PassingAdaptor implements MemoryUsage {
   readonly #outermost = new MemoryCounters();
   /** All counters, outermost first; the outermost is never removed. */
   readonly #levels: MemoryCounters[] = [this.#outermost];

@@ -3,7 +3,7 @@
 import { OriginFinder } from "../accounting/origin.ts";
 import { describeResource } from "../memory/describe_resource.ts";
 import type { MemoryResource } from "../memory/memory_resource.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
@@ -30,7 +30,7 @@ export interface TrackedAllocation {
 }
 
 /** Keeps a list of live allocations; a free that does not match it is reported and not counted. */
-export class TrackingResourceAdaptor extends ResourceAdaptor {
+export class TrackingResourceAdaptor extends PassingAdaptor {
   readonly #origins = new OriginFinder();
   readonly #live = new Map<bigint, TrackedAllocation>();
   #allocatedBytes = 0;

@@ -31,7 +31,7 @@ export interface ElementBytes {
   /** Fills an array with the next bytes. */
   read(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Checks that all were read rightly; what it throws fails the array. */
-  finish(): Promise<void>;
+  finish?(): Promise<void>;
 }
 
 /** Returns the bytes of the elements that a header announces. */
@@ -82,7 +82,7 @@ export async function fillFrom(
   };
   if (byteLength <= PIECE_BYTES) {
     await next(bytes);
-    await source.finish();
+    await source.finish?.();
     const task = { direction: "upload", host: { memory: bytes }, isPlaced: true } as const;
     await transfer({ ...task, span: buffer.span, stream, onProgress, signal });
     return;
@@ -93,7 +93,7 @@ export async function fillFrom(
     for (let at = 0; at < byteLength; at += PIECE_BYTES) {
       await writer.write(await next(bytes.subarray(0, byteLength - at)));
     }
-    await source.finish();
+    await source.finish?.();
     signal?.throwIfAborted();
     await writer.finish();
   } catch (error) {

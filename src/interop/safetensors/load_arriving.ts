@@ -14,11 +14,9 @@ import { isAccepted } from "../../words/options.ts";
 import { type Arriving, ArrivingBytes } from "../arriving_bytes.ts";
 import { type BlockLayout, type FileRun, placeTensors, viewsOf } from "../block_layout.ts";
 import { allocateBlock, type LoadTarget } from "../load_tensors.ts";
-import { SafetensorsError } from "./error.ts";
-import type { SafetensorsHeader, TensorEntry } from "./header.ts";
-import type { SafetensorsModel } from "./model.ts";
+import { SafetensorsError, type SafetensorsHeader, type TensorEntry } from "./header.ts";
+import { modelOf, type SafetensorsModel, storedAs, type StoredEntry } from "./model.ts";
 import { readArrivingHeader, readHeaderBy } from "./read_header.ts";
-import { modelOf, storedAs, type StoredEntry } from "./stored_entry.ts";
 
 /** The device to load onto, and what may be loaded. */
 interface ArrivingTarget extends LoadTarget {
