@@ -42,21 +42,8 @@ export const GROWABLE_OPTIONS: OptionSet<GrowableOptions> = new OptionSet({
   shape: SHAPE,
 });
 
-/** Request for a new growable buffer. */
-export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
-  readonly dtype: D;
-  readonly resource: VirtualMemoryResource;
-  readonly stream: CudaStream;
-}
-
 /** Gives a buffer another shape, and memory for it. */
 let resizeTo: (buffer: GrowableBuffer, shape: Shape) => void;
-
-/** The parts of a growable buffer. */
-export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
-  readonly range: VirtualRange;
-  readonly resource: VirtualMemoryResource;
-}
 
 /**
  * Device memory that grows and shrinks without moving: its addresses are reserved once, and memory
@@ -79,7 +66,12 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   }
 
   /** @ignore Adopts reserved addresses. */
-  constructor(parts: Parts<GrowableBufferFields<D>>) {
+  constructor(
+    parts: Parts<
+      & BufferFields<D>
+      & { readonly range: VirtualRange; readonly resource: VirtualMemoryResource }
+    >,
+  ) {
     super(parts);
     const { value: fields } = parts;
     this.#allocation = fields.allocation;
@@ -260,7 +252,11 @@ comesFrom(GrowableBuffer, "gpu.growable()");
 
 /** Reserves addresses, and maps memory for the elements to start with. */
 export function allocateGrowableBuffer<D extends DType>(
-  request: GrowableBufferRequest<D>,
+  request: GrowableOptions & {
+    readonly dtype: D;
+    readonly resource: VirtualMemoryResource;
+    readonly stream: CudaStream;
+  },
 ): GrowableBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const { context } = stream;

@@ -126,8 +126,7 @@ function flatten(
 function requireSize(length: number, size: number | undefined): void {
   if (length === size) return;
   throw new RangeError(
-    `Cannot upload nested arrays: one has ${
-      formatCount(length, "value")
-    } where the first has ${size}`,
+    `Cannot upload nested arrays: one has ${formatCount(length, "value")} where the first has ` +
+      `${size}`,
   );
 }

@@ -35,20 +35,12 @@ export interface ManagedAdvice {
   readonly lastPrefetchLocation: number | "host" | undefined;
 }
 
+/** The driver's names for hints. */
 const HINTS = {
-  readMostly: {
-    set: Advise.CU_MEM_ADVISE_SET_READ_MOSTLY,
-    unset: Advise.CU_MEM_ADVISE_UNSET_READ_MOSTLY,
-  },
-  preferredLocation: {
-    set: Advise.CU_MEM_ADVISE_SET_PREFERRED_LOCATION,
-    unset: Advise.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
-  },
-  accessedBy: {
-    set: Advise.CU_MEM_ADVISE_SET_ACCESSED_BY,
-    unset: Advise.CU_MEM_ADVISE_UNSET_ACCESSED_BY,
-  },
-} as const satisfies Record<ManagedHint, { set: number; unset: number }>;
+  readMostly: "READ_MOSTLY",
+  preferredLocation: "PREFERRED_LOCATION",
+  accessedBy: "ACCESSED_BY",
+} as const satisfies Record<ManagedHint, string>;
 
 /**
  * Sets or removes a hint for the pages of a range (cuMemAdvise).
@@ -61,8 +53,8 @@ export function adviseRange(
   hint: ManagedHint,
   { place, isSet }: { place: ManagedPlace | undefined; isSet: boolean },
 ): void {
-  const codes = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
-  if (codes === undefined) {
+  const name = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
+  if (name === undefined) {
     throw new TypeError(
       `Cannot advise ${describeValue(hint)}: expected ${oneOf(...Object.keys(HINTS)).expected}`,
     );
@@ -76,7 +68,7 @@ export function adviseRange(
     ? context.deviceHandle
     : deviceOf(place, { action: "advise", context });
   if (span.byteLength === 0) return;
-  const code = isSet ? codes.set : codes.unset;
+  const code = Advise[`CU_MEM_ADVISE_${isSet ? "SET" : "UNSET"}_${name}` as const];
   context.call("cuMemAdvise", span.address, BigInt(span.byteLength), code, device);
 }
 

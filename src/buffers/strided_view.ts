@@ -32,6 +32,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
@@ -61,8 +62,7 @@ import {
   withoutAxis,
 } from "./strides.ts";
 import type { BufferSummary } from "./summary.ts";
-import { nameView } from "./views.ts";
-import { elementIndex, rejectAxes } from "./views.ts";
+import { elementIndex, nameView, rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
@@ -72,19 +72,14 @@ const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: 
  */
 const lastLayouts = new WeakMap<Shape, CopyLayout>();
 
-/** The parts of a strided view. */
-export interface StridedFields<B> {
-  readonly buffer: B;
-  readonly layout: StridedLayout;
-}
-
 /**
  * A view of a buffer's elements in any order: transposed, every second one, a part of each row. It
  * shares the buffer's memory and frees nothing, and its copies follow the strides.
  * `buffer.strided()` and `buffer.transpose()` create one.
  */
 export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
-  implements KernelMemory, Disposable {
+  extends Owned
+  implements KernelMemory {
   /** The view's number, unique in this process. */
   readonly id: number = nextId();
   /** The buffer whose elements it shows. */
@@ -102,7 +97,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #disposed = false;
 
   /** @ignore Shows elements of a buffer. */
-  constructor(parts: Parts<StridedFields<B>>) {
+  constructor(parts: Parts<{ readonly buffer: B; readonly layout: StridedLayout }>) {
+    super();
     const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());
     if (packLength(buffer.dtype) > 1) {
@@ -551,23 +547,13 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return textOf(this, hint, COMPUTE_HELP);
   }
 
-  /** Returns the view's name for JSON: its elements are on the GPU, and would be missing there. */
-  toJSON(): string {
-    return this.toString();
-  }
-
   /** Disposes the view; the buffer stays. */
   dispose(): void {
     this.#disposed = true;
   }
 
-  /** Same as {@link StridedView.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the view's name for messages: `StridedView(float32[3, 2] by [1, 3])`. */
-  toString(): string {
+  override toString(): string {
     return `StridedView(${formatShape(this.dtype, this.shape)} by [${this.strides.join(", ")}])`;
   }
 

@@ -16,20 +16,15 @@ const GROUP_BITS = 0o070;
 const SET_GROUP_BIT = 0o2000;
 const SET_USER_BIT = 0o4000;
 
-/** The file to take permissions from, and the open one that gets them. */
-export interface PermissionCopy {
-  /** Path of the first file. */
-  readonly realPath: string;
-  readonly facts: FileFacts;
-  /** The second one. */
-  readonly file: DiskFile;
-}
-
 /**
- * Gives an open file the permissions of another. When the group cannot be kept, its members get no
+ * Gives an open file the permissions of another, the one at `realPath`. When the group cannot be kept, its members get no
  * more than all others have, so that only those who could read the old file can read the new one.
  */
-export function copyPermissions({ realPath, facts, file }: PermissionCopy): void {
+export function copyPermissions({ realPath, facts, file }: {
+  readonly realPath: string;
+  readonly facts: FileFacts;
+  readonly file: DiskFile;
+}): void {
   const { fchmod, fchown } = openSystem();
   const { descriptor } = file;
   const { uid, gid, mode } = facts;

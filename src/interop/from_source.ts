@@ -1,7 +1,6 @@
 // Copies a response, a stream or a blob into new device memory, chunk by chunk.
 
-import type { DeviceAllocator } from "../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
 import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
@@ -12,6 +11,7 @@ import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { drainInto, letGo, wholeOf } from "../transfer/web_streams.ts";
 import { OutOfMemoryError } from "../words/errors.ts";
+import { finished, finishedLater } from "../words/finished.ts";
 import { OptionSet, SHAPE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
@@ -69,15 +69,17 @@ async function readKnown<D extends DType>(
   { readable }: OpenedSource,
   reading: Reading<D> & { readonly shape: Shape },
 ): Promise<DeviceBuffer<D>> {
-  const { gpu, dtype, shape, stream, signal, onProgress } = reading;
-  using undo = new DisposableStack();
-  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
-  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
-  const { byteLength } = buffer;
-  const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
-  await drainInto(wholeOf(buffer, stream), readable, { report, signal });
-  undo.move();
-  return buffer;
+  const { shape, stream, signal, onProgress } = reading;
+  return await finishedLater(allocate(reading, shape), async (buffer) => {
+    const { byteLength } = buffer;
+    const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
+    await drainInto(wholeOf(buffer, stream), readable, { report, signal });
+  });
+}
+
+function allocate<D extends DType>(reading: Reading<D>, shape: Shape) {
+  const { gpu, dtype } = reading;
+  return takeAfterCollection(gpu.context, () => gpu.alloc(dtype, shape, allocationOf(reading)));
 }
 
 async function readGrowing<D extends DType>(
@@ -89,14 +91,11 @@ async function readGrowing<D extends DType>(
   const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, Infinity);
   await drainInto(bytes, readable, { report, signal });
   const { byteLength, contents } = bytes;
-  const shape = wholeElements(byteLength, dtype);
-  using undo = new DisposableStack();
-  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
-  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
-  if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
-  reportProgress(onProgress, byteLength, byteLength);
-  undo.move();
-  return buffer;
+  const coming = await allocate(reading, wholeElements(byteLength, dtype));
+  return finished(coming, (buffer) => {
+    if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
+    reportProgress(onProgress, byteLength, byteLength);
+  });
 }
 
 /** Returns the shape to allocate before the stream is read; undefined for an unknown length. */

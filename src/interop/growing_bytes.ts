@@ -1,7 +1,6 @@
 // Device memory for a stream of unknown length: doubled by copies on the device as bytes arrive.
 
-import type { DeviceAllocator } from "../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import type { AllocateOptions } from "../buffers/place_options.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { CudaStream } from "../order/stream.ts";

@@ -32,7 +32,7 @@ export abstract class ResourceAdaptor extends BaseMemoryResource {
   }
 }
 
-/** The base class of the kit's adaptors, which passes every call on. */
+/** @internal The base class of the kit's adaptors, which passes every call on. */
 export abstract class PassingAdaptor extends ResourceAdaptor {
   /**
    * Allocates from the upstream.

@@ -2,8 +2,7 @@
 // the bytes, each of which is read once, by all devices at the same time.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import type { DeviceAllocator } from "../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/views.ts";
 import { partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";

@@ -3,7 +3,7 @@
 import { visibleText } from "./format.ts";
 import { requireKind, TEXT } from "./options.ts";
 
-/** A file breaks its format; `path` names it, and the message has the reason. */
+/** @internal A file breaks its format; `path` names it, and the message has the reason. */
 export abstract class FileError extends Error {
   /** The file. */
   readonly path: string;

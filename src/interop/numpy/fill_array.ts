@@ -1,8 +1,7 @@
 // Fills arrays on the GPU from files of numpy's whose bytes the host has to see: small arrays at once,
 // large ones in pieces through two page-locked blocks. Memory for the array comes first.
 
-import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { type AllocateOptions, allocationOf } from "../../buffers/place_options.ts";
 import { toShape } from "../../buffers/shape.ts";
 import { type DType, elementBytes } from "../../dtype.ts";
@@ -13,6 +12,7 @@ import { transfer } from "../../transfer/host_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { StagedWriter } from "../../transfer/staged_writer.ts";
 import { wholeOf } from "../../transfer/web_streams.ts";
+import { finished, finishedLater } from "../../words/finished.ts";
 import { reportProgress } from "../../words/progress.ts";
 
 /** Bytes of an array that are in ordinary memory at a time: a multiple of every element's size. */
@@ -51,18 +51,13 @@ export async function filled(
   const allocate = (sizes: readonly number[]): DeviceBuffer => {
     return gpu.alloc<DType>(dtype, sizes, allocationOf(options));
   };
-  using undo = new DisposableStack();
-  const buffer = undo.use(await takeAfterCollection(gpu.context, () => allocate(lying)));
-  await fill(buffer);
-  if (!isReversed) {
-    undo.move();
-    return buffer;
-  }
-  const straight = undo.use(allocate(shape));
-  buffer.transpose().copyTo(straight, { stream });
-  undo.move();
-  buffer.dispose();
-  return straight;
+  const taken = takeAfterCollection(gpu.context, () => allocate(lying));
+  const buffer = await finishedLater(taken, fill);
+  if (!isReversed) return buffer;
+  using turned = buffer;
+  return finished(allocate(shape), (straight) => {
+    turned.transpose().copyTo(straight, { stream });
+  });
 }
 
 /** Fills an array with bytes that are read one after another, in little-endian order then. */

@@ -1,8 +1,7 @@
 // Loads numpy's .npy files: elements go straight to the GPU if possible, and through the host if
 // their bytes or axes are in another order.
 
-import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "../../buffers/place_options.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { fileNameOf, type FilePath } from "../../disk/file_path.ts";

@@ -1,8 +1,7 @@
 // Loads numpy's .npz archives: each array gets its memory before its bytes are read, and they come in
 // pieces, so that an archive of any contents takes a few MiB of the host.
 
-import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import type { FilePath } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";

@@ -3,8 +3,33 @@
 import type { Shape } from "../../buffers/shape.ts";
 import { type DType, elementBytes } from "../../dtype.ts";
 
+/** Name of an element type in the safetensors format. */
+export type SafetensorsFormat =
+  | "BOOL"
+  | "F4"
+  | "F6_E2M3"
+  | "F6_E3M2"
+  | "U8"
+  | "I8"
+  | "F8_E5M2"
+  | "F8_E4M3"
+  | "F8_E8M0"
+  | "F8_E4M3FNUZ"
+  | "F8_E5M2FNUZ"
+  | "I16"
+  | "U16"
+  | "F16"
+  | "BF16"
+  | "I32"
+  | "U32"
+  | "F32"
+  | "C64"
+  | "F64"
+  | "I64"
+  | "U64";
+
 /** The element types, in reverse order of their place in a file, which starts with the widest. */
-export const SAFETENSORS_FORMATS = {
+const TYPES: Readonly<Record<SafetensorsFormat, DType>> = {
   BOOL: "bool",
   F4: "float4_e2m1fn",
   F6_E2M3: "float6_e2m3fn",
@@ -27,12 +52,7 @@ export const SAFETENSORS_FORMATS = {
   F64: "float64",
   I64: "int64",
   U64: "uint64",
-} as const satisfies Readonly<Record<string, DType>>;
-
-/** Name of an element type in the safetensors format. */
-export type SafetensorsFormat = keyof typeof SAFETENSORS_FORMATS;
-
-const TYPES: Readonly<Record<SafetensorsFormat, DType>> = SAFETENSORS_FORMATS;
+};
 
 const NAMES = Object.keys(TYPES) as SafetensorsFormat[];
 const KNOWN: ReadonlyMap<unknown, SafetensorsFormat> = new Map(NAMES.map((name) => [name, name]));

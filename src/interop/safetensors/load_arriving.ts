@@ -10,6 +10,7 @@ import { ProgressTotal, transferTogether } from "../../transfer/in_parallel.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { StagedWriter, whenQueuedIsDone } from "../../transfer/staged_writer.ts";
 import { wholeOf } from "../../transfer/web_streams.ts";
+import { finishedLater } from "../../words/finished.ts";
 import { isAccepted } from "../../words/options.ts";
 import { type Arriving, ArrivingBytes } from "../arriving_bytes.ts";
 import { type BlockLayout, type FileRun, placeTensors, viewsOf } from "../block_layout.ts";
@@ -86,12 +87,9 @@ async function loadInto(
   const { filter = () => true } = target.options;
   const chosen = tensors.filter((entry) => isAccepted(filter, entry));
   const layout = placeTensors(chosen.map((entry) => storedAs(entry, dataOffset)));
-  using memory = new DisposableStack();
-  const block = memory.use(await allocateBlock(layout, name, target));
-  await fill(block, layout);
-  const model = modelOf({ blocks: [block], views: viewsOf(layout, block) }, metadata);
-  memory.move();
-  return model;
+  const coming = allocateBlock(layout, name, target);
+  const block = await finishedLater(coming, (block) => fill(block, layout));
+  return modelOf({ blocks: [block], views: viewsOf(layout, block) }, metadata);
 }
 
 async function skip(bytes: ArrivingBytes, offset: number): Promise<void> {
