@@ -19,7 +19,7 @@ export interface NamedLayout extends StridedLayout {
 }
 
 /** Elements to convert: a layout of those in some memory. */
-export interface ConversionSource extends StridedLayout {
+interface ConversionSource extends StridedLayout {
   readonly span: MemorySpan;
   readonly dtype: DType;
 }

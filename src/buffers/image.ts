@@ -72,7 +72,7 @@ interface PictureElements {
 }
 
 /** The elements that an image shows. */
-export interface ImageSource {
+interface ImageSource {
   readonly name: string;
   /** Its name, type and shape, for errors. */
   readonly words: string;

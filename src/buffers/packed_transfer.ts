@@ -40,7 +40,7 @@ interface PlacedItem extends Pick<PackItem, "host"> {
 }
 
 /** Options for transferring many arrays. */
-export interface PackedTransfer extends TransferOptions {
+interface PackedTransfer extends TransferOptions {
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;

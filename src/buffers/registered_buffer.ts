@@ -36,7 +36,7 @@ export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet
 });
 
 /** Request for registering memory. */
-export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
+type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   readonly source: HostMemory;
   readonly stream: CudaStream;
 };

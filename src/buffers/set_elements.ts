@@ -27,7 +27,7 @@ interface Settable {
 }
 
 /** Values to write, and their place. */
-export interface ElementSetting {
+interface ElementSetting {
   /** A typed array or bytes, or plain numbers. */
   readonly source: HostMemory | HostValues;
   /** Index of the first element that is written. */

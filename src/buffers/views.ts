@@ -6,7 +6,7 @@ import { describeNumber, describeNumbers } from "../words/format.ts";
 import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
 /** The properties of a buffer from which a view is computed. */
-export interface Viewed {
+interface Viewed {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly length: number;

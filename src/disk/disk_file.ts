@@ -23,7 +23,7 @@ const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERR
 const LIMITS = new BigUint64Array(2);
 
 /** Purpose of opening a file; a held file exists until it is closed, also without its name. */
-export type DiskFileUse = "read" | "write" | "hold";
+type DiskFileUse = "read" | "write" | "hold";
 
 const FLAGS: Readonly<Record<DiskFileUse, number>> = {
   read: O.RDONLY | O.NONBLOCK | O.CLOEXEC,

@@ -13,7 +13,7 @@ import { lastErrno, openByDeno, openSystem, uninterrupted } from "./system_error
 const TRY_COUNT = 100;
 
 /** Options for opening a file. */
-export interface LockedFileOptions {
+interface LockedFileOptions {
   /** Throws to reject an existing file before it is opened, because opening a pipe would wait. */
   readonly check: (facts: FileFacts) => void;
   /** Permissions of a file that is made, less those that the process masks. */

@@ -26,9 +26,8 @@ import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { layoutFor } from "./element_types.ts";
-import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
+import { addStruct, deleterAddress, endStruct, type StructPlace, takePlace } from "./handed_out.ts";
 import { MAX_AXES } from "./read_tensor.ts";
-import { type StructPlace, takePlace } from "./struct_memory.ts";
 
 /** Options for {@link GpuBuffer.toDLPack}. */
 export interface DLPackOptions {
@@ -51,7 +50,7 @@ export const DLPACK_OPTIONS: OptionSet<DLPackOptions> = new OptionSet({
 });
 
 /** Elements to hand over. */
-export interface TensorSource {
+interface TensorSource {
   /** Their name in errors. */
   readonly name: { toString(): string };
   /** The block that they lie in. */
@@ -69,16 +68,6 @@ export interface TensorSource {
 /** Takes a struct out of the live objects, because a library has its array, by this struct or another. */
 export let unlistTensor: (tensor: DLPackTensor) => void;
 
-/** The parts of a {@link DLPackTensor}. */
-export interface DLPackFields {
-  readonly address: bigint;
-  readonly versioned: boolean;
-  /** The context of the memory. */
-  readonly context: Context;
-  /** The name of the memory. */
-  readonly label: string | undefined;
-}
-
 /**
  * A DLPack struct for another library of this process, from `toDLPack()`. The memory is kept until
  * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
@@ -94,8 +83,15 @@ export class DLPackTensor extends Owned {
     unlistTensor = (tensor) => tensor.#untaken.unlist();
   }
 
-  /** @ignore Adopts a struct. */
-  constructor(parts: Parts<DLPackFields>) {
+  /** @ignore Adopts a struct, and has the context and the name of its memory. */
+  constructor(
+    parts: Parts<{
+      readonly address: bigint;
+      readonly versioned: boolean;
+      readonly context: Context;
+      readonly label: string | undefined;
+    }>,
+  ) {
     super();
     const { address, versioned, context, label } = partsOf(parts, new.target);
     this.versioned = versioned;

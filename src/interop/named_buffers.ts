@@ -9,7 +9,7 @@ import { isIterable, isRecord } from "../words/options.ts";
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
 
 /** The file that buffers are saved to. */
-export interface SaveTarget {
+interface SaveTarget {
   /** The file, for messages. */
   readonly path: string;
   /** Word for one buffer in messages. */

@@ -24,7 +24,7 @@ export interface ZipEntry extends ZipFile {
 }
 
 /** An archive to read. */
-export interface ZipSource {
+interface ZipSource {
   /** Path of the file, for errors. */
   readonly path: string;
   readonly byteLength: number;

@@ -19,7 +19,7 @@ import { reportProgress } from "../../words/progress.ts";
 const PIECE_BYTES = 2 ** 20;
 
 /** An array on its way to the GPU. */
-export interface LoadRequest {
+interface LoadRequest {
   readonly gpu: DeviceAllocator;
   readonly header: NpyHeader;
   readonly stream: CudaStream;

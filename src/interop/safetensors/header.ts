@@ -82,7 +82,7 @@ export interface SafetensorsHeader {
 export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 
 /** The file that a header belongs to. */
-export interface HeaderSource {
+interface HeaderSource {
   readonly path: string;
   /** Number of bytes after the header; Infinity while unknown. */
   readonly dataByteLength: number;
