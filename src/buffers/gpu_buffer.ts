@@ -925,10 +925,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
    *
    * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
    */
-  async equals(
-    other: GpuBuffer<D> | StridedView<D>,
-    options: StreamChoice = {},
-  ): Promise<boolean> {
+  async equals(other: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): Promise<boolean> {
     options = STREAM_CHOICE.read(options, "equals");
     if (other instanceof StridedView) {
       this.#requireUsable();
@@ -1055,11 +1052,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   protected abstract [ALLOCATE_LIKE](request: BufferRequest<D>): GpuBuffer<D>;
 
   /** @ignore Converts elements of the buffer; see {@link GpuBuffer.astype}. */
-  [CONVERT]<E extends DType>(
-    layout: NamedLayout,
-    dtype: E,
-    options: LikeOptions,
-  ): GpuBuffer<E> {
+  [CONVERT]<E extends DType>(layout: NamedLayout, dtype: E, options: LikeOptions): GpuBuffer<E> {
     options = AS_TYPE_OPTIONS.read(options, "astype");
     const { into, label }: AsTypeOptions = options;
     requireKind(dtype, DTYPE, "astype");
@@ -1155,11 +1148,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
     return { ...place, span: this.span, stream: streamFor(this, options) };
   }
 
-  #task(
-    direction: "upload" | "download",
-    host: HostSide,
-    options: TransferChoice,
-  ): HostTransfer {
+  #task(direction: "upload" | "download", host: HostSide, options: TransferChoice): HostTransfer {
     const { onProgress, signal } = options;
     const stream = streamOn(this.#allocation.context, options, this);
     return { direction, stream, span: this.span, host, onProgress, signal };

@@ -130,10 +130,7 @@ function isPacked({ span, host, owned }: PlacedItem): boolean {
   return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;
 }
 
-function moveOne(
-  { span, host, owned }: PlacedItem,
-  { direction }: PackedTransfer,
-): MoveStep {
+function moveOne({ span, host, owned }: PlacedItem, { direction }: PackedTransfer): MoveStep {
   let bytes = host.memory;
   return {
     isLate: isReadByHost({ direction, host }, owned),

@@ -321,10 +321,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Tells whether a buffer or another view has the same shape and the same bits, compared on the GPU
    * through contiguous buffers; see {@link GpuBuffer.equals}.
    */
-  async equals(
-    other: GpuBuffer<D> | StridedView<D>,
-    options: StreamChoice = {},
-  ): Promise<boolean> {
+  async equals(other: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): Promise<boolean> {
     options = STREAM_CHOICE.read(options, "equals");
     using packed: GpuBuffer<D> = this.contiguous(options);
     return await packed.equals(other, options);
@@ -389,10 +386,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies host memory into the elements, in the order of the view, through a contiguous buffer.
    * Resolves when the elements are there.
    */
-  async upload(
-    source: Uploadable<D>,
-    options: TransferChoice = {},
-  ): Promise<void> {
+  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<void> {
     options = TRANSFER_CHOICE.read(options, "upload");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
@@ -424,10 +418,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies host memory into the elements and blocks until they are there; see
    * {@link StridedView.upload}.
    */
-  uploadSync(
-    source: Uploadable<D>,
-    options: StreamChoice = {},
-  ): void {
+  uploadSync(source: Uploadable<D>, options: StreamChoice = {}): void {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
@@ -442,29 +433,20 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies the elements, in the order of the view, into a new typed array, through a contiguous
    * buffer.
    */
-  download(
-    destination?: undefined,
-    options?: TransferChoice,
-  ): Promise<ArrayOf<D>>;
+  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /**
    * Copies the elements, in the order of the view, into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
    */
-  download<T extends Uploadable<D>>(
-    destination: T,
-    options?: TransferChoice,
-  ): Promise<T>;
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
   ): Promise<T | ArrayOf<D>>;
-  async download(
-    destination?: HostMemory,
-    options: TransferChoice = {},
-  ): Promise<HostMemory> {
+  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
@@ -480,27 +462,18 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies the elements, in the order of the view, into a new typed array and blocks until they are
    * there.
    */
-  downloadSync(
-    destination?: undefined,
-    options?: StreamChoice,
-  ): ArrayOf<D>;
+  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
   /**
    * Copies the elements into `destination` and blocks until they are there; see
    * {@link StridedView.download}.
    */
-  downloadSync<T extends Uploadable<D>>(
-    destination: T,
-    options?: StreamChoice,
-  ): T;
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,
   ): T | ArrayOf<D>;
-  downloadSync(
-    destination?: HostMemory,
-    options: StreamChoice = {},
-  ): HostMemory {
+  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
     const host = hostDestination(this, destination, moving("download from", this));

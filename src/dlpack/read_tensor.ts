@@ -108,7 +108,8 @@ export function readTensor(address: bigint, { versioned }: { versioned: boolean 
 /** Creates an error about a struct. */
 type Refuse = (state: string, Kind?: new (message: string) => Error) => Error;
 
-function refusal(
+/** Creates the error for a struct that cannot be used. */
+export function refusal(
   address: bigint,
   state: string,
   Kind: new (message: string) => Error = TypeError,
@@ -149,10 +150,7 @@ interface Layout {
   readonly strides: bigint;
 }
 
-function layoutOf(
-  { ndim, shape: shapeAddress, strides: stridesAddress }: Layout,
-  refuse: Refuse,
-) {
+function layoutOf({ ndim, shape: shapeAddress, strides: stridesAddress }: Layout, refuse: Refuse) {
   if (ndim < 0 || ndim > MAX_AXES) {
     throw refuse(`it has ${ndim} axes, expected 0 to ${MAX_AXES}`, RangeError);
   }

@@ -30,9 +30,7 @@ export function placeOf({ isDeviceAccessible, isHostAccessible, context }: Memor
 }
 
 /** Lists a resource and its upstreams, the outermost first, with their counters and limits in words. */
-export function stackOf(
-  resource: MemoryResource,
-): {
+export function stackOf(resource: MemoryResource): {
   readonly name: string;
   readonly facts: readonly (readonly [name: string, value: string])[];
 }[] {

@@ -88,7 +88,7 @@ export function takeOrReclaim<T>(need: MemoryNeed, take: () => T): T {
       return take();
     } catch (error) {
       if (!isShortage(error)) throw error;
-      if (makeRoom(need, step, missingBytes(need))) continue;
+      if (makeRoom(need, { step, missingBytes: missingBytes(need) })) continue;
       throw outOfMemory(need, error);
     }
   }
@@ -112,7 +112,10 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
  * Makes room, by a more costly step each time; false when no step is left that can be enough: a wait for
  * fewer bytes than are missing would be in vain.
  */
-function makeRoom(need: MemoryNeed, step: number, missingBytes: number): boolean {
+function makeRoom(
+  need: MemoryNeed,
+  { step, missingBytes }: { readonly step: number; readonly missingBytes: number },
+): boolean {
   if (step > 0) return waitForFrees(need, missingBytes);
   reclaim(need);
   return true;
@@ -220,7 +223,7 @@ function requireRoom(need: LimitedNeed): void {
     const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
     const missingBytes = ledger.device.currentBytes + keptBytes + byteLength - limitBytes;
     if (missingBytes <= 0) return;
-    if (makeRoom(need, step, missingBytes)) continue;
+    if (makeRoom(need, { step, missingBytes })) continue;
     const limit = new MemoryLimitError("gpu.limit()", {
       requestedBytes: byteLength,
       heldBytes: ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT),

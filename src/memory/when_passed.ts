@@ -16,7 +16,7 @@ import { type CudaStream, defaultStreamOf, queueOf, usableStream } from "../orde
 export function whenPassed(stream: CudaStream, work: () => void, memory?: DeferredMemory): void {
   const fence = fenceBehind(stream);
   if (fence === undefined) work();
-  else deferBehind(fence, stream.context, work, memory);
+  else defer(stream.context, { fence, work, memory });
 }
 
 /** Frees a block once the work queued on `stream` is done; until then it counts as kept. */
@@ -31,7 +31,7 @@ export function freeWhenPassed(stream: CudaStream, block: KeptBlock, free: () =>
     kept.delete(block);
     free();
   };
-  deferBehind(fence, context, work, { place: placeOf(kind), byteLength });
+  defer(context, { fence, work, memory: { place: placeOf(kind), byteLength } });
 }
 
 /** Returns a stream behind a stream's work: itself or, if it is gone, the default stream. */
@@ -56,11 +56,13 @@ function fenceBehind(stream: CudaStream): Fence | undefined {
   }
 }
 
-function deferBehind(
-  fence: Fence,
+function defer(
   context: Context,
-  work: () => void,
-  memory: DeferredMemory | undefined,
+  { fence, work, memory }: {
+    readonly fence: Fence;
+    readonly work: () => void;
+    readonly memory: DeferredMemory | undefined;
+  },
 ): void {
   context.defer({
     memory,

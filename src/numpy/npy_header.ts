@@ -165,10 +165,7 @@ export function readNpyHeader(path: string, header: Uint8Array, expected?: DType
  *
  * @throws TypeError for more than 64 axes, and for packed elements, which numpy does not have.
  */
-export function encodeNpyHeader(
-  dtype: DType,
-  shape: readonly number[],
-): Uint8Array<ArrayBuffer> {
+export function encodeNpyHeader(dtype: DType, shape: readonly number[]): Uint8Array<ArrayBuffer> {
   if (shape.length > MAX_AXES) {
     throw new TypeError(
       `Cannot save ${shape.length} axes for numpy, which has at most ${MAX_AXES}: reshape() it first`,

@@ -31,10 +31,8 @@ export const LOAD_NPY_OPTIONS: OptionSet<LoadNpyOptions> = new OptionSet({
   ...TRANSFER_KINDS,
 });
 
-/** Options of a file with one array, with the expected element type. */
-type LoadOneOptions<D extends DType> = LoadNpyOptions & { readonly dtype?: D | undefined };
-
-const LOAD_ONE_OPTIONS = new OptionSet<LoadOneOptions<DType>>({
+/** Checks the options of a file with one array, with the expected element type. */
+const LOAD_ONE_OPTIONS = new OptionSet<LoadNpyOptions & { readonly dtype?: DType | undefined }>({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
   dtype: DTYPE,

@@ -105,10 +105,7 @@ function checkIndex(
  * @throws SafetensorsError when a file is not an index, or names files outside its folder.
  * @throws TypeError for an address on the web.
  */
-async function findShards(
-  source: SafetensorsSource,
-  options: OpenShardsOptions,
-): Promise<Shard[]> {
+async function findShards(source: SafetensorsSource, options: OpenShardsOptions): Promise<Shard[]> {
   const given: readonly FilePath[] = Array.isArray(source) ? source : [source];
   if (given.length === 0) {
     throw new TypeError("Cannot load a model: the list of its files is empty");
