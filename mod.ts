@@ -46,7 +46,7 @@ export type { AllocateOptions, PlaceOptions } from "./src/buffers/place_options.
 export { StagedBuffer, type StagedOptions } from "./src/buffers/staged_buffer.ts";
 export { MappedBuffer, type MappedOptions } from "./src/buffers/mapped_buffer.ts";
 export { ManagedBuffer } from "./src/buffers/managed_buffer.ts";
-export type { ManagedAdvice, ManagedHint, ManagedPlace } from "./src/buffers/managed_range.ts";
+export type { ManagedAdvice, ManagedHint, ManagedPlace } from "./src/buffers/managed_buffer.ts";
 export { RegisteredBuffer, type RegisterOptions } from "./src/buffers/registered_buffer.ts";
 export { GrowableBuffer, type GrowableOptions } from "./src/buffers/growable_buffer.ts";
 export { LazyBuffer } from "./src/buffers/lazy_buffer.ts";

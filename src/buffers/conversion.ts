@@ -79,7 +79,7 @@ export function queueConversion(
   launchReady(stream, {
     name: isAny ? "vramkit_convert_any" : "vramkit_convert_strided",
     count,
-    args: [...args, layoutBytes(columns, [-reach.lowest / bytes], MAX_AXES)],
+    args: [...args, layoutBytes(columns, { starts: [-reach.lowest / bytes], axisCount: MAX_AXES })],
   });
 }
 
@@ -103,8 +103,7 @@ function joinedAxes({ shape, strides }: StridedLayout): Axis[] {
  */
 export function layoutBytes(
   columns: readonly (readonly number[])[],
-  starts: readonly number[],
-  axisCount: number,
+  { starts, axisCount }: { readonly starts: readonly number[]; readonly axisCount: number },
 ): Uint8Array {
   const words = new BigInt64Array(columns.length * axisCount + starts.length).fill(
     1n,

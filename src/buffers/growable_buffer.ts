@@ -22,7 +22,7 @@ import { ALLOCATE_LIKE, type BufferFields, showElements, streamFor } from "./gpu
 import { type BufferRequest, PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import { RemoteBuffer } from "./remote_buffer.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
-import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, elementsIn, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
 export interface GrowableOptions extends PlaceOptions {
@@ -316,11 +316,8 @@ function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
       return { allocation, address: start, byteLength: byteLength - formerBytes };
     },
     finish(doneBytes) {
-      if (doneBytes % bytesEach === 0) return;
-      throw new RangeError(
-        `Cannot write a stream of ${doneBytes} bytes to ${buffer}: they do not divide into ` +
-          `elements of ${bytesEach} bytes`,
-      );
+      const action = `write a stream of ${doneBytes} bytes to ${buffer}`;
+      elementsIn(doneBytes, buffer.dtype, action);
     },
     abandon() {
       if (!buffer.disposed && buffer.length === ownLength) buffer.resize(formerLength);

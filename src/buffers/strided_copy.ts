@@ -127,7 +127,7 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const starts = [-destination.lowest / wordBytes, -source.lowest / wordBytes];
   const argsOf = (count: number, axes: readonly WordAxis[], axisCount = MAX_AXES) => {
     const columns = (["size", "to", "from"] as const).map((key) => axes.map((axis) => axis[key]));
-    return [u64(count), u32(wordBytes), layoutBytes(columns, starts, axisCount)];
+    return [u64(count), u32(wordBytes), layoutBytes(columns, { starts, axisCount })];
   };
   const words = sizeOf(axes);
   if (axes.length > MAX_AXES) {

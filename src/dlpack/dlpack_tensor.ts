@@ -13,7 +13,11 @@ import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { pendingBefore } from "../memory/in_order.ts";
-import { hostAddress, pointerAttributes } from "../memory/pointer_attributes.ts";
+import {
+  hostAddress,
+  type PointerAttributes,
+  pointerAttributes,
+} from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { finishNow } from "../order/pending_work.ts";
@@ -172,11 +176,10 @@ export function makeTensor(
     );
   }
   allocation.usage.gate?.handOut();
-  const isEmpty = source.byteLength === 0;
-  const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
+  const { type, id, data } = placeOf(source);
   using undo = new DisposableStack();
   undo.use(allocation.hold());
-  if (!isEmpty) orderAfterUses(theirs, allocation, `hand over ${name}`);
+  if (source.byteLength > 0) orderAfterUses(theirs, allocation, `hand over ${name}`);
   const flags = (allocation.isReadOnly ? DLPACK_FLAG_BITMASK.READ_ONLY : 0) |
     (copy ? DLPACK_FLAG_BITMASK.IS_COPIED : 0);
   const deleter = deleterAddress();
@@ -219,25 +222,25 @@ interface DLPlace {
   readonly data: bigint;
 }
 
-/** The place of an array without elements: that of the kind of memory that it would have. */
-function nowhere({ allocation: { context, kind } }: TensorSource): DLPlace {
-  if (kind === "managed") return { type: DLDeviceType.kDLCUDAManaged, id: 0, data: 0n };
-  const isOnHost = placeOfKind(kind) === "host";
-  const type = isOnHost ? DLDeviceType.kDLCUDAHost : DLDeviceType.kDLCUDA;
-  return { type, id: isOnHost ? 0 : context.ordinal, data: 0n };
-}
+/** DLPack's numbers for places of memory. */
+const TYPES = {
+  device: DLDeviceType.kDLCUDA,
+  host: DLDeviceType.kDLCUDAHost,
+  managed: DLDeviceType.kDLCUDAManaged,
+} as const satisfies Record<PointerAttributes["memoryType"], number>;
 
-/** Asks the driver where the memory is: an adaptor may have taken it from elsewhere. */
-function placeOf({ allocation, address }: TensorSource): DLPlace {
-  const { context } = allocation;
-  const { memoryType, deviceOrdinal } = pointerAttributes(context, address);
-  if (memoryType === "device") {
-    return { type: DLDeviceType.kDLCUDA, id: deviceOrdinal, data: address };
-  }
-  if (memoryType === "managed") {
-    return { type: DLDeviceType.kDLCUDAManaged, id: 0, data: address };
-  }
-  return { type: DLDeviceType.kDLCUDAHost, id: 0, data: hostAddress(context, address) };
+/**
+ * Asks the driver where the memory is: an adaptor may have taken it from elsewhere. An array without
+ * elements is where the kind of memory is that it would have.
+ */
+function placeOf({ allocation: { context, kind }, address, byteLength }: TensorSource): DLPlace {
+  const place = kind === "managed" ? kind : placeOfKind(kind) === "host" ? "host" : "device";
+  const { memoryType, deviceOrdinal } = byteLength === 0
+    ? { memoryType: place, deviceOrdinal: context.ordinal } as const
+    : pointerAttributes(context, address);
+  const isOnHost = memoryType === "host" && byteLength > 0;
+  const data = byteLength === 0 ? 0n : isOnHost ? hostAddress(context, address) : address;
+  return { type: TYPES[memoryType], id: memoryType === "device" ? deviceOrdinal : 0, data };
 }
 
 /** Writes the struct, followed by the shape and the strides. */

@@ -2,9 +2,9 @@
 
 import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
-import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
+import { byteLengthOf, elementsIn, formatShape, type Shape, toShape } from "../buffers/shape.ts";
 import type { MemorySpan } from "../copies/copy.ts";
-import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { DTYPE, type DType } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
@@ -116,12 +116,7 @@ function expectedShape(
 }
 
 function wholeElements(byteLength: number, dtype: DType): Shape {
-  const bytes = elementBytes(dtype);
-  if (byteLength % bytes === 0) return toShape(byteLength / bytes);
-  throw new RangeError(
-    `Cannot stream ${byteLength} bytes as ${dtype}: they do not divide into elements of ${bytes} ` +
-      `bytes`,
-  );
+  return toShape(elementsIn(byteLength, dtype, `stream ${byteLength} bytes as ${dtype}`));
 }
 
 /** Size of the first block: a server has hundreds of short streams at a time. */

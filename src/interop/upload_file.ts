@@ -2,7 +2,7 @@
 
 import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
-import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { countOf, elementsIn, type Shape, toShape } from "../buffers/shape.ts";
 import { fileNameOf, type FilePath, isWebAddress } from "../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
@@ -109,13 +109,8 @@ function shapeIn(
       `Cannot upload ${byteLength} bytes at ${fileOffset} of ${path}: it has ${file.byteLength}`,
     );
   }
-  const count = byteLength / bytes;
-  if (!Number.isInteger(count)) {
-    throw new RangeError(
-      `Cannot upload ${byteLength} bytes of ${path} as ${dtype}: they do not divide into ` +
-        `elements of ${bytes} bytes`,
-    );
-  }
+  const action = `upload ${byteLength} bytes of ${path} as ${dtype}`;
+  const count = elementsIn(byteLength, dtype, action);
   if (given !== undefined && countOf(given) !== count) {
     throw new RangeError(
       `Cannot upload ${count} elements of ${path} as [${given.join(", ")}]: the shape has ` +

@@ -20,6 +20,7 @@ import type { Step } from "../../transfer/stepped_work.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { builtin } from "../../words/builtin.ts";
 import { describeValue } from "../../words/format.ts";
+import { joined } from "../../words/joined_bytes.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { reportProgress } from "../../words/progress.ts";
 import { cannotSave, toNamedBuffers } from "../named_buffers.ts";
@@ -157,7 +158,7 @@ class ArchiveWriting {
   ): Generator<Step, void> {
     const header = localHeader(file);
     if (packed.byteLength === file.packedBytes && packed.byteLength <= DEFLATED_BYTES) {
-      return yield* this.#write(whole([header, packed]), file.offset);
+      return yield* this.#write(joined([header, packed]), file.offset);
     }
     yield* this.#write(packed, start + file.packedBytes - packed.byteLength);
     yield* this.#write(header, file.offset);
@@ -196,7 +197,7 @@ class ArchiveWriting {
 
   /** Writes the directory. */
   *finish(path: string): Generator<Step, void> {
-    for (const records of joined(zipDirectory(path, this.#files, this.#offset))) {
+    for (const records of joinedSome(zipDirectory(path, this.#files, this.#offset))) {
       yield* this.#write(records, this.#offset);
       this.#offset += records.byteLength;
     }
@@ -217,7 +218,7 @@ function deflated(bytes: Uint8Array<ArrayBuffer>, isLast: boolean): Uint8Array<A
 }
 
 /** Joins short records, of which a directory has one for each array. */
-function* joined(
+function* joinedSome(
   records: readonly Uint8Array<ArrayBuffer>[],
 ): Generator<Uint8Array<ArrayBuffer>, void> {
   let rest = records;
@@ -225,19 +226,9 @@ function* joined(
     let byteLength = 0;
     const count = rest.findIndex((record) => (byteLength += record.byteLength) > STORED_BYTES);
     const some = count < 0 ? rest : rest.slice(0, Math.max(1, count));
-    yield whole(some);
+    yield joined(some);
     rest = rest.slice(some.length);
   }
-}
-
-function whole(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let end = 0;
-  for (const part of parts) {
-    bytes.set(part, end);
-    end += part.byteLength;
-  }
-  return bytes;
 }
 
 /** Returns the size of an archive of stored arrays; its directory is checked before anything is written. */

@@ -68,7 +68,7 @@ export async function openShards(
     signal?.throwIfAborted();
     const opened = await reading.opened(signal);
     const { tensors, metadata, dataOffset } = await readHeader(opened, maxHeaderBytes);
-    checkIndex(reading.path, names, tensors);
+    if (names !== undefined) requireTensors(reading.path, { names, tensors });
     const wanted = tensors.filter((entry) => {
       return (names?.has(entry.name) ?? true) && isAccepted(filter, entry);
     });
@@ -87,10 +87,9 @@ export async function openShards(
 }
 
 /** Checks that a file has all tensors that the index expects in it. */
-function checkIndex(
+function requireTensors(
   path: string,
-  names: ReadonlySet<string> = new Set(),
-  tensors: readonly TensorEntry[],
+  { names, tensors }: { names: ReadonlySet<string>; tensors: readonly TensorEntry[] },
 ): void {
   const there = new Set(tensors.map(({ name }) => name));
   const missing = names.difference(there).values().next().value;
