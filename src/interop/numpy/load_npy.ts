@@ -70,7 +70,7 @@ export async function loadNpy<D extends DType = DType>(
   }
   using reading = new FileReading(source);
   const { file, byteLength } = await reading.opened(signal);
-  const header = await readHeader(file, byteLength, dtype);
+  const header = await readHeader(file, { byteLength, dtype });
   requireDType(file.path, header, dtype);
   const fileOffset = header.byteLength;
   const label = options.label ?? fileNameOf(file.path);
@@ -106,8 +106,7 @@ function elementsOf(
 
 async function readHeader(
   file: DiskFile,
-  byteLength: number,
-  dtype: DType | undefined,
+  { byteLength, dtype }: { readonly byteLength: number; readonly dtype: DType | undefined },
 ): Promise<NpyHeader> {
   const { path } = file;
   let at = 0;
