@@ -51,7 +51,7 @@ interface BlockHome {
 export class Block {
   readonly segment: Segment;
   readonly address: bigint;
-  /** The address as a number, which takes less time to find; exact, since addresses are below 2^53. */
+  /** The address as a number, which hashes faster; exact, since addresses are below 2^53. */
   readonly position: number;
   unitCount: number;
   /** The neighbour at lower addresses. */

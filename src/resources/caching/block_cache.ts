@@ -12,6 +12,7 @@ import type { Owner } from "../../order/safety_net.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../../order/stream.ts";
 import { DisposedError, isOutOfMemory, MemoryLimitError } from "../../words/errors.ts";
 import { checkSize, formatAddress } from "../../words/format.ts";
+import { AddressTable } from "./address_table.ts";
 import {
   Block,
   isSmallRequest,
@@ -43,8 +44,7 @@ export class BlockCache implements MemoryCache, Owner {
   readonly #context: Context;
   readonly #limitBytes: number;
   readonly #largestBytes: number;
-  /** Blocks in use, by position. */
-  readonly #used = new Map<number, Block>();
+  readonly #used = new AddressTable();
   readonly #streams = new Map<CudaStream, StreamBlocks>();
   /** The stream of the last call, and its blocks: most programs have one stream. */
   #lastStream: CudaStream | undefined;
@@ -69,7 +69,7 @@ export class BlockCache implements MemoryCache, Owner {
   }
 
   get usedCount(): number {
-    return this.#used.size;
+    return this.#used.count;
   }
 
   /** Bytes of the free blocks. */
@@ -107,7 +107,7 @@ export class BlockCache implements MemoryCache, Owner {
     const block = home.find(unitCount) ?? this.#obtain(unitCount, home);
     block.home?.remove(block);
     if (block.unitCount > unitCount) home.add(block.split(unitCount));
-    this.#used.set(block.position, block);
+    this.#used.add(block);
     this.#usedUnits += unitCount;
     return block.address;
   }
@@ -115,11 +115,10 @@ export class BlockCache implements MemoryCache, Owner {
   /** Takes a block back that only work queued on `stream` by now still uses. */
   deallocate(address: bigint, _byteLength: number, stream: CudaStream): void {
     const { small, large } = this.#blocksOf(stream); // first, because it can throw
-    const block = this.#used.get(Number(address));
+    const block = this.#used.take(Number(address));
     if (block === undefined) {
       throw new TypeError(`Cannot give ${formatAddress(address)} back: it is not in use here`);
     }
-    this.#used.delete(block.position);
     this.#usedUnits -= block.unitCount;
     const home = block.segment.isSmall ? small : large;
     home.merge(block);
@@ -151,7 +150,7 @@ export class BlockCache implements MemoryCache, Owner {
   #finishRelease(): void {
     if (isPostponed(() => this.#finishRelease())) return;
     this.trim();
-    if (this.#used.size > 0) return;
+    if (this.#used.count > 0) return;
     // Once, although the upstream may dispose the cache in the middle of a call.
     if (this.#context.ledger.caches.delete(this)) this.#context.release();
   }
