@@ -47,7 +47,7 @@ export class Timeline implements Iterable<TimelineEvent> {
     "a timeline stays here; pass on its events()",
   );
 
-  /** Whether it records. */
+  /** Tells whether it records. */
   get isOn(): boolean {
     return this.#isOn;
   }

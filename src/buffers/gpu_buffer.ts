@@ -242,7 +242,7 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
   readonly dtype: D;
   /** Offset of the first element in bytes, from the start of its block. */
   readonly byteOffset: number;
-  /** Whether it shows memory of another buffer; disposing a view frees nothing. */
+  /** It shows memory of another buffer; disposing a view frees nothing. */
   readonly isView: boolean;
   readonly #allocation: Allocation;
   /** The parts that it was made from, including those that its kind adds; its views share them. */
@@ -335,17 +335,17 @@ export abstract class GpuBuffer<D extends DType = DType> extends Owned implement
     return this.#allocation.resource;
   }
 
-  /** Whether the GPU can use it. */
+  /** Tells whether the GPU can use it. */
   get isDeviceAccessible(): boolean {
     return this.memoryResource.isDeviceAccessible;
   }
 
-  /** Whether the CPU can use it. */
+  /** Tells whether the CPU can use it. */
   get isHostAccessible(): boolean {
     return this.memoryResource.isHostAccessible;
   }
 
-  /** Whether it was disposed, or its memory was. */
+  /** Tells whether it was disposed, or its memory was. */
   get disposed(): boolean {
     return this.#viewDisposed || this.#allocation.released;
   }

@@ -72,7 +72,7 @@ export class LazyBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     return this.#contents?.path;
   }
 
-  /** Whether the memory was allocated; the same for a view and the whole block. */
+  /** Tells whether the memory was allocated; the same for a view and the whole block. */
   get isAllocated(): boolean {
     return this.#allocation.isAllocated;
   }

@@ -44,9 +44,9 @@ interface PackedTransfer extends TransferOptions {
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
-  /** Whether the padding between neighbouring buffers of one block holds no other data. */
+  /** The padding between neighbouring buffers of one block holds no other data. */
   readonly ownsPadding?: boolean;
-  /** Whether the memory is new, and the arrays have their place in the order of calls. */
+  /** The memory is new, and the arrays have their place in the order of calls. */
   readonly isPlaced?: boolean;
 }
 

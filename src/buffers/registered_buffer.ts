@@ -58,7 +58,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     this.#registration = parts.value.registration;
   }
 
-  /** Whether the GPU may only read the memory. */
+  /** Tells whether the GPU may only read the memory. */
   get isReadOnly(): boolean {
     return this.#registration.isReadOnly;
   }

@@ -143,12 +143,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.buffer.context;
   }
 
-  /** Whether the elements follow each other, as in a buffer of the same shape. */
+  /** Tells whether the elements follow each other, as in a buffer of the same shape. */
   get isContiguous(): boolean {
     return isContiguous(this);
   }
 
-  /** Whether the view or its buffer was disposed. */
+  /** Tells whether the view or its buffer was disposed. */
   get disposed(): boolean {
     return this.#disposed || this.buffer.disposed;
   }

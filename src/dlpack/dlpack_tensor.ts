@@ -40,9 +40,9 @@ export interface DLPackOptions {
    * and later uses here wait for it. CUDA's legacy default stream when left out, as in Python.
    */
   readonly stream?: CudaStream | undefined;
-  /** Whether the struct has a version, as since DLPack 1.0; true by default. */
+  /** The struct has a version, as since DLPack 1.0; true by default. */
   readonly versioned?: boolean | undefined;
-  /** Whether the library gets a copy of its own; false by default. */
+  /** The library gets a copy of its own; false by default. */
   readonly copy?: boolean | undefined;
 }
 
@@ -78,7 +78,7 @@ export let unlistTensor: (tensor: DLPackTensor) => void;
  * the struct away; disposing it releases a struct that was not given away, which `gpu.live()` lists.
  */
 export class DLPackTensor extends Owned {
-  /** Whether the struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
+  /** The struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
   readonly versioned: boolean;
   /** Its row among the live objects until a library has it. */
   readonly #untaken: HandleRecord;
@@ -119,7 +119,7 @@ export class DLPackTensor extends Owned {
     return this.#untaken.handle;
   }
 
-  /** Whether it was given away or disposed. */
+  /** Tells whether it was given away or disposed. */
   get disposed(): boolean {
     return this.#untaken.released;
   }

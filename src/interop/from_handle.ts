@@ -67,11 +67,11 @@ export function bufferFromHandle<D extends DType = "uint8">(
 interface ForeignMemory<D extends DType> extends HandleOptions<D> {
   readonly dtype: D;
   readonly shape: Shape;
-  /** Whether it may only be read. */
+  /** It may only be read. */
   readonly isReadOnly?: boolean;
   /** The driver's facts about the address, if they are known already. */
   readonly attributes?: PointerAttributes;
-  /** Whether the release itself waits for the GPU. */
+  /** The release itself waits for the GPU. */
   readonly isOrdered?: boolean;
 }
 

@@ -31,7 +31,7 @@ import { freeWhenPassed, whenPassed } from "./when_passed.ts";
 export interface Lender {
   /** The streams whose queued work may still use the memory. */
   readonly usage: StreamUsage;
-  /** Whether the GPU may only read it. */
+  /** The GPU may only read it. */
   readonly isReadOnly: boolean;
   readonly released: boolean;
   /** Keeps the memory; each call needs one {@link Lender.letGo}. */
@@ -95,11 +95,11 @@ export class Allocation implements LedgerEntry, Owner {
   #companion: Allocation | undefined;
   /** The array buffer that shows it to the CPU. */
   #hostMemory: ArrayBuffer | undefined;
-  /** Whether the program moved its array away, so that it may still be seen elsewhere. */
+  /** The program moved its array away, so that it may still be seen elsewhere. */
   #isMovedAway = false;
   /** It was given back or away; only the record itself sets it. */
   released = false;
-  /** Whether it was released to be freed, and not given away. */
+  /** It was released to be freed, and not given away. */
   #isGivenBack = false;
   #holders = 0;
   /** Number of its holders that also keep the lender's memory. */
@@ -109,14 +109,14 @@ export class Allocation implements LedgerEntry, Owner {
   #freeWith: CudaStream | undefined;
   /** Number of streams that read the block, and keep it once it is released. */
   #readerCount = 0;
-  /** Whether it was given back and streams that read it keep its memory. */
+  /** It was given back and streams that read it keep its memory. */
   isKeptByReaders = false;
   /**
-   * Whether it was released but its array is still page-locked: the GPU may still use it, so uses
+   * It was released but its array is still page-locked: the GPU may still use it, so uses
    * of the array still count as uses of this block.
    */
   isLeaving = false;
-  /** Whether its memory is freed as soon as the GPU is done with it. */
+  /** Its memory is freed as soon as the GPU is done with it. */
   #isFreed = false;
 
   /** @ignore Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
@@ -181,7 +181,7 @@ export class Allocation implements LedgerEntry, Owner {
     return this.usage.gate?.words;
   }
 
-  /** Whether it was given away, by `release()` or `handOver()`, instead of given back. */
+  /** Tells whether it was given away, by `release()` or `handOver()`, instead of given back. */
   get isGivenAway(): boolean {
     return this.released && !this.#isGivenBack;
   }

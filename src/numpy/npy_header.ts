@@ -16,9 +16,9 @@ export class NumpyError extends FileError {
 /** The contents of a header. */
 export interface NpyHeader {
   readonly dtype: DType;
-  /** Whether the bytes of each element are big-endian. */
+  /** The bytes of each element are big-endian. */
   readonly isBigEndian: boolean;
-  /** Whether elements are contiguous along the first axis, as in Fortran. */
+  /** Elements are contiguous along the first axis, as in Fortran. */
   readonly isFortran: boolean;
   readonly shape: readonly number[];
   readonly count: number;

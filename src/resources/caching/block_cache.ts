@@ -50,7 +50,7 @@ export class BlockCache implements MemoryCache, Owner {
   #lastStream: CudaStream | undefined;
   #lastBlocks: StreamBlocks | undefined;
   #usedUnits = 0;
-  /** What the upstream gave. */
+  /** The memory that the upstream gave. */
   readonly segments: MemoryCounters = new MemoryCounters();
   #released = false;
 
