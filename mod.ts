@@ -46,7 +46,7 @@ export type { AllocateOptions, PlaceOptions } from "./src/buffers/place_options.
 export { StagedBuffer, type StagedOptions } from "./src/buffers/staged_buffer.ts";
 export { MappedBuffer, type MappedOptions } from "./src/buffers/mapped_buffer.ts";
 export { ManagedBuffer } from "./src/buffers/managed_buffer.ts";
-export type { ManagedAdvice, ManagedHint, ManagedPlace } from "./src/buffers/managed_range.ts";
+export type { ManagedAdvice, ManagedHint, ManagedPlace } from "./src/buffers/managed_buffer.ts";
 export { RegisteredBuffer, type RegisterOptions } from "./src/buffers/registered_buffer.ts";
 export { GrowableBuffer, type GrowableOptions } from "./src/buffers/growable_buffer.ts";
 export { LazyBuffer } from "./src/buffers/lazy_buffer.ts";
@@ -70,7 +70,7 @@ export type { UploadFileOptions } from "./src/interop/upload_file.ts";
 export type { ByteSource } from "./src/interop/byte_source.ts";
 export type { FromOptions } from "./src/interop/from_source.ts";
 export { SafetensorsModel } from "./src/interop/safetensors/model.ts";
-export { SafetensorsError } from "./src/interop/safetensors/error.ts";
+export { SafetensorsError } from "./src/interop/safetensors/header.ts";
 export type { Scope, ScopeOptions } from "./src/device/scope.ts";
 export type { LiveObject, LiveQuery } from "./src/device/live_query.ts";
 export { LiveTable } from "./src/device/live.ts";

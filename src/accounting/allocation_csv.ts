@@ -9,7 +9,7 @@ export const ALLOCATION_CSV_HEADER = "Thread,Time,Action,Pointer,Size,Stream";
 export type AllocationAction = "allocate" | "allocate failure" | "free";
 
 /** One row of the log. */
-export interface AllocationRow {
+interface AllocationRow {
   readonly action: AllocationAction;
   /** Time in milliseconds since 1970. */
   readonly time: number;

@@ -4,12 +4,11 @@
 import { checkSize, formatAddress, formatCount } from "../words/format.ts";
 import { NUMBER, oneOf, OptionSet } from "../words/options.ts";
 import { UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
-import type { AllocationRow } from "./allocation_csv.ts";
+import { ALLOCATION_CSV_HEADER, formatAllocationRow } from "./allocation_csv.ts";
 import { cellRuns, nameOfRun } from "./cell_runs.ts";
 import { memoryVizOf, pickle, type PlacedEvent } from "./memory_viz.ts";
 import { inNotebook } from "./notebook_kernel.ts";
 import type { TimelineEvent, TimelineRecord } from "./timeline_event.ts";
-import { toAllocationCsv, toChromeTrace } from "./timeline_export.ts";
 
 /** Options for {@link Timeline.start}. */
 export interface TimelineOptions {
@@ -48,7 +47,7 @@ export class Timeline implements Iterable<TimelineEvent> {
     "a timeline stays here; pass on its events()",
   );
 
-  /** Whether it records. */
+  /** Tells whether it records. */
   get isOn(): boolean {
     return this.#isOn;
   }
@@ -114,13 +113,12 @@ export class Timeline implements Iterable<TimelineEvent> {
 
   /** Returns allocations and frees as RMM's CSV log, which RMM's own benchmark can replay. */
   toCsv(): string {
-    return toAllocationCsv(
-      this.#inOrder().flatMap(({ time, record }): AllocationRow[] => {
-        const { action } = record;
-        if (action !== "allocate" && action !== "free") return [];
-        return [{ ...record, action, time: sinceEpoch(time) }];
-      }),
-    );
+    const rows = this.#inOrder().flatMap(({ time, record }) => {
+      const { action } = record;
+      if (action !== "allocate" && action !== "free") return [];
+      return [formatAllocationRow({ ...record, action, time: sinceEpoch(time) })];
+    });
+    return `${[ALLOCATION_CSV_HEADER, ...rows].join("\n")}\n`;
   }
 
   /** Returns all events as JSON for chrome://tracing and ui.perfetto.dev. */
@@ -181,4 +179,40 @@ function cellNameAt(time: number): string | undefined {
 /** Milliseconds since 1970, finer than Date.now(). */
 function sinceEpoch(time: number): number {
   return performance.timeOrigin + time;
+}
+
+/** One entry of Chrome's trace format; times are microseconds. */
+type TraceEvent = Readonly<Record<string, unknown>>;
+
+const PROCESS = { pid: 1, tid: 1 };
+
+/** Returns events as trace JSON: a counter, a bar for each block and track, marks for copies. */
+function toChromeTrace(events: readonly TimelineEvent[]): string {
+  const born = new Set<string>();
+  const traceEvents: TraceEvent[] = [
+    { name: "process_name", ph: "M", ...PROCESS, args: { name: "vramkit" } },
+  ];
+  for (const event of events) {
+    traceEvents.push(...traceEventsOf(event, born));
+  }
+  return JSON.stringify({ traceEvents, displayTimeUnit: "ms" });
+}
+
+function traceEventsOf(event: TimelineEvent, born: Set<string>): TraceEvent[] {
+  const { action, name, kind, byteLength, source = "host" } = event;
+  const at = { ...PROCESS, ts: event.timeSeconds * 1e6 };
+  if (action === "copy") {
+    const args = { bytes: byteLength, from: source, to: name };
+    return [{ name: `copy to ${name}`, cat: "copy", ph: "i", s: "p", ...at, args }];
+  }
+  const isTrack = action === "begin" || action === "end";
+  const id = isTrack ? `track ${name}` : String(event.id);
+  const life = { name, cat: isTrack ? "track" : "allocation", id, ...at };
+  const counter = { name: "device memory", ph: "C", ...at, args: { bytes: event.deviceBytes } };
+  if (action === "allocate" || action === "begin") {
+    born.add(id);
+    return [{ ...life, ph: "b", args: { bytes: byteLength, kind } }, counter];
+  }
+  // The ring may have dropped the beginning of the block or track that ends here.
+  return born.delete(id) ? [{ ...life, ph: "e" }, counter] : [counter];
 }

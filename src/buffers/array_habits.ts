@@ -7,7 +7,7 @@ import { describeValue } from "../words/format.ts";
 const TRIED = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
 
 /** The calls to use instead, for messages. */
-export interface IndexHelp {
+interface IndexHelp {
   readonly read: string;
   readonly write: string;
 }

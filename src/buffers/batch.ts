@@ -27,11 +27,12 @@ export interface BufferCopy {
 }
 
 /**
- * Queues copies and does not wait, in one driver call when the driver has it; see
- * `gpu.copyBatch()`.
+ * Queues copies and does not wait (cuMemcpyBatchAsync, CUDA 12.8); see `gpu.copyBatch()`. The result is
+ * the same as queueing them one after another, which is done for copies that depend on each other, cross
+ * devices, or come during a capture.
  *
  * @throws TypeError when an item is not a pair of buffers, or the element types of a pair differ.
- * @throws RangeError when the sizes of a pair differ; nothing is queued then.
+ * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued then.
  */
 export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): void {
   if (!isIterable(copies)) {
@@ -43,7 +44,28 @@ export function copyBatch(copies: Iterable<BufferCopy>, stream: CudaStream): voi
     destination: destination.span,
     source: source.span,
   }));
-  queueCopyBatch(spans, stream);
+  for (const { destination, source } of spans) checkCopy(destination, source, stream);
+  const full = spans.filter(({ source }) => source.byteLength > 0);
+  const isTogether = capturedMemory() === undefined && areIndependent(full) &&
+    !full.some((copy) => crossesDevices(routeOf(copy, stream)));
+  if (!isTogether) {
+    for (const { destination, source } of full) queueCopy(destination, source, stream);
+    return;
+  }
+  const queue = () => {
+    for (const copy of full) orderCopy(routeOf(copy, stream));
+    queueCopies(full.map(bytesOfCopy), queueOf(stream));
+    for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
+  };
+  const isFree = full.every(({ destination, source }) =>
+    comesAfterNothing(stream, destination.allocation, source.allocation)
+  );
+  if (isFree) return queue();
+  const uses = full.flatMap(({ destination, source }) => [
+    { ...destination, access: "write" } as const,
+    { ...source, access: "read" } as const,
+  ]);
+  queueInOrder(stream, uses, queue);
 }
 
 const PAIR = new OptionSet<BufferCopy>({ destination: ANYTHING, source: ANYTHING });
@@ -66,42 +88,9 @@ function checkBuffer(value: unknown, side: string, index: number): asserts value
 }
 
 /** One copy of a batch. */
-export interface SpanCopy {
+interface SpanCopy {
   readonly destination: MemorySpan;
   readonly source: MemorySpan;
-}
-
-/**
- * Queues copies and does not wait (cuMemcpyBatchAsync, CUDA 12.8). The result is the same as
- * queueing them one after another, which is done for copies that depend on each other, cross
- * devices, or come during a capture.
- *
- * @throws RangeError when the sizes of a pair differ, or its ranges overlap; nothing is queued
- *   then.
- */
-export function queueCopyBatch(copies: readonly SpanCopy[], stream: CudaStream): void {
-  for (const { destination, source } of copies) checkCopy(destination, source, stream);
-  const full = copies.filter(({ source }) => source.byteLength > 0);
-  const isTogether = capturedMemory() === undefined && areIndependent(full) &&
-    !full.some((copy) => crossesDevices(routeOf(copy, stream)));
-  if (!isTogether) {
-    for (const { destination, source } of full) queueCopy(destination, source, stream);
-    return;
-  }
-  const queue = () => {
-    for (const copy of full) orderCopy(routeOf(copy, stream));
-    queueCopies(full.map(bytesOfCopy), queueOf(stream));
-    for (const copy of full) noteCopy(routeOf(copy, stream), copy.source.byteLength);
-  };
-  const isFree = full.every(({ destination, source }) =>
-    comesAfterNothing(stream, destination.allocation, source.allocation)
-  );
-  if (isFree) return queue();
-  const uses = full.flatMap(({ destination, source }) => [
-    { ...destination, access: "write" } as const,
-    { ...source, access: "read" } as const,
-  ]);
-  queueInOrder(stream, uses, queue);
 }
 
 function bytesOfCopy({ destination, source }: SpanCopy): ByteCopy {

@@ -4,7 +4,7 @@
 export type ColorMap = "viridis" | "gray" | "balance";
 
 /** Three channels from 0 to 255. */
-export type Color = readonly [red: number, green: number, blue: number];
+type Color = readonly [red: number, green: number, blue: number];
 
 /** The names of the colour maps. */
 export const COLOR_MAPS = ["viridis", "gray", "balance"] as const satisfies readonly ColorMap[];

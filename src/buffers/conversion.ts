@@ -19,7 +19,7 @@ export interface NamedLayout extends StridedLayout {
 }
 
 /** Elements to convert: a layout of those in some memory. */
-export interface ConversionSource extends StridedLayout {
+interface ConversionSource extends StridedLayout {
   readonly span: MemorySpan;
   readonly dtype: DType;
 }
@@ -75,10 +75,11 @@ export function queueConversion(
     const threads = Math.ceil(moved / THREAD_ELEMENTS);
     return launchReady(stream, { name: "vramkit_convert", count: threads, args });
   }
+  const columns = [axes.map(({ size }) => size), axes.map(({ stride }) => stride)];
   launchReady(stream, {
     name: isAny ? "vramkit_convert_any" : "vramkit_convert_strided",
     count,
-    args: [...args, layoutBytes(axes, -reach.lowest / bytes)],
+    args: [...args, layoutBytes(columns, { starts: [-reach.lowest / bytes], axisCount: MAX_AXES })],
   });
 }
 
@@ -96,14 +97,22 @@ function joinedAxes({ shape, strides }: StridedLayout): Axis[] {
   return axes;
 }
 
-/** Encodes the axes, the fastest one last; axes that are missing get size 1. */
-function layoutBytes(axes: readonly Axis[], start: number): Uint8Array {
-  const words = new BigInt64Array(2 * MAX_AXES + 1).fill(1n, 0, MAX_AXES);
-  for (const [at, { size, stride }] of axes.entries()) {
-    const place = MAX_AXES - axes.length + at;
-    words[place] = BigInt(size);
-    words[MAX_AXES + place] = BigInt(stride);
+/**
+ * Encodes the axes for a kernel, the fastest one last: their sizes, other columns, and where to start. Axes
+ * that are missing get size 1.
+ */
+export function layoutBytes(
+  columns: readonly (readonly number[])[],
+  { starts, axisCount }: { readonly starts: readonly number[]; readonly axisCount: number },
+): Uint8Array {
+  const words = new BigInt64Array(columns.length * axisCount + starts.length).fill(
+    1n,
+    0,
+    axisCount,
+  );
+  for (const [at, column] of columns.entries()) {
+    words.set(column.map(BigInt), (at + 1) * axisCount - column.length);
   }
-  words[2 * MAX_AXES] = BigInt(start);
+  words.set(starts.map(BigInt), columns.length * axisCount);
   return new Uint8Array(words.buffer);
 }

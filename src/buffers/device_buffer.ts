@@ -60,9 +60,7 @@ export interface DeviceAllocator extends ContextOwner {
 }
 
 /** Allocates a buffer. The elements keep whatever was there before. */
-export function allocateDeviceBuffer<D extends DType>(
-  request: BufferRequest<D>,
-): DeviceBuffer<D> {
+export function allocateDeviceBuffer<D extends DType>(request: BufferRequest<D>): DeviceBuffer<D> {
   const { dtype, stream, label } = request;
   const shape = requestedShape(request);
   const byteLength = byteLengthOf(dtype, shape);

@@ -87,10 +87,7 @@ function encode(dtype: DType, value: HostValue): void {
  * @throws TypeError when a value is of the wrong JavaScript type.
  * @throws RangeError when an integer does not fit.
  */
-export function elementsOf(
-  dtype: DType,
-  values: readonly HostValue[],
-): HostArray {
+export function elementsOf(dtype: DType, values: readonly HostValue[]): HostArray {
   for (const value of values) checkValue(dtype, value);
   if (isSmallFloat(dtype)) return smallFloatsOf(dtype, values as readonly number[]);
   const array = allocateBits(dtype, values.length);

@@ -8,7 +8,7 @@ import { transfer } from "../transfer/host_transfer.ts";
 import { scalarsIn } from "./element.ts";
 
 /** One element of a buffer. */
-export interface ElementPlace<D extends DType> {
+interface ElementPlace<D extends DType> {
   /** The memory of the whole buffer. */
   readonly span: MemorySpan;
   readonly dtype: D;

@@ -55,6 +55,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeValue, formatBytes } from "../words/format.ts";
 import { NUMBER, type OptionKind, OptionSet, requireKind } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { UNCLONEABLE, UNCLONEABLE_FIELD } from "../words/uncloneable.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
@@ -76,7 +77,6 @@ import { countOf, formatShape, type Shape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
 import { contiguousStrides, STRIDED_LAYOUT, type StridedLayout, transposed } from "./strides.ts";
 import { type BufferSummary, magnitudesIn, summarise } from "./summary.ts";
-import { viewNameOf } from "./views.ts";
 import {
   checkChunk,
   checkSplit,
@@ -87,6 +87,7 @@ import {
   rowAt,
   rowsOf,
   shapeAs,
+  viewNameOf,
   type ViewPlace,
 } from "./views.ts";
 
@@ -230,8 +231,7 @@ export async function uploadLate<D extends DType, B extends GpuBuffer<D>>(
 }
 
 /** Typed memory that the GPU can reach, or a view of a part of it. */
-export abstract class GpuBuffer<D extends DType = DType>
-  implements KernelMemory, Disposable, AsyncDisposable {
+export abstract class GpuBuffer<D extends DType = DType> extends Owned implements KernelMemory {
   /** @ignore Its kind, for types. */
   declare readonly [BUFFER_KIND]: string;
   /** Refuses clones of it. */
@@ -242,7 +242,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   readonly dtype: D;
   /** Offset of the first element in bytes, from the start of its block. */
   readonly byteOffset: number;
-  /** Whether it shows memory of another buffer; disposing a view frees nothing. */
+  /** It shows memory of another buffer; disposing a view frees nothing. */
   readonly isView: boolean;
   readonly #allocation: Allocation;
   /** The parts that it was made from, including those that its kind adds; its views share them. */
@@ -269,6 +269,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    * owner.
    */
   constructor(parts: Parts<BufferFields<D>>) {
+    super();
     const fields = partsOf(parts, new.target);
     const { allocation, owner = this, dtype, shape, byteOffset = 0 } = fields;
     this.dtype = dtype;
@@ -334,17 +335,17 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this.#allocation.resource;
   }
 
-  /** Whether the GPU can use it. */
+  /** Tells whether the GPU can use it. */
   get isDeviceAccessible(): boolean {
     return this.memoryResource.isDeviceAccessible;
   }
 
-  /** Whether the CPU can use it. */
+  /** Tells whether the CPU can use it. */
   get isHostAccessible(): boolean {
     return this.memoryResource.isHostAccessible;
   }
 
-  /** Whether it was disposed, or its memory was. */
+  /** Tells whether it was disposed, or its memory was. */
   get disposed(): boolean {
     return this.#viewDisposed || this.#allocation.released;
   }
@@ -876,11 +877,6 @@ export abstract class GpuBuffer<D extends DType = DType>
     return textOf(this, hint, COMPUTE_HELP);
   }
 
-  /** Returns the buffer's name for JSON: its elements are on the GPU, and would be missing there. */
-  toJSON(): string {
-    return this.toString();
-  }
-
   /**
    * Reads one element of the flat buffer. Slow: a copy and a wait for each call; download the
    * buffer to read many.
@@ -929,10 +925,7 @@ export abstract class GpuBuffer<D extends DType = DType>
    *
    * @throws TypeError when the element types differ, or the GPU cannot reach one of the two.
    */
-  async equals(
-    other: GpuBuffer<D> | StridedView<D>,
-    options: StreamChoice = {},
-  ): Promise<boolean> {
+  async equals(other: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): Promise<boolean> {
     options = STREAM_CHOICE.read(options, "equals");
     if (other instanceof StridedView) {
       this.#requireUsable();
@@ -1041,19 +1034,8 @@ export abstract class GpuBuffer<D extends DType = DType>
     return this.#allocation.giveAway();
   }
 
-  /** Same as {@link GpuBuffer.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
-  /** Same as {@link GpuBuffer.dispose}, for `await using`. */
-  [Symbol.asyncDispose](): Promise<void> {
-    this.dispose();
-    return Promise.resolve();
-  }
-
   /** Returns the buffer's name for messages: `DeviceBuffer(weights, float32[2, 3])`. */
-  toString(): string {
+  override toString(): string {
     const shape = formatShape(this.dtype, this.shape);
     return `${this.constructor.name}(${nameOf(this.#allocation)}, ${shape})`;
   }
@@ -1070,11 +1052,7 @@ export abstract class GpuBuffer<D extends DType = DType>
   protected abstract [ALLOCATE_LIKE](request: BufferRequest<D>): GpuBuffer<D>;
 
   /** @ignore Converts elements of the buffer; see {@link GpuBuffer.astype}. */
-  [CONVERT]<E extends DType>(
-    layout: NamedLayout,
-    dtype: E,
-    options: LikeOptions,
-  ): GpuBuffer<E> {
+  [CONVERT]<E extends DType>(layout: NamedLayout, dtype: E, options: LikeOptions): GpuBuffer<E> {
     options = AS_TYPE_OPTIONS.read(options, "astype");
     const { into, label }: AsTypeOptions = options;
     requireKind(dtype, DTYPE, "astype");
@@ -1083,7 +1061,6 @@ export abstract class GpuBuffer<D extends DType = DType>
     const span = this[KERNEL_MEMORY]();
     const source = { ...layout, span, dtype: this.dtype };
     if (into instanceof StridedView) {
-      checkTarget(into, layout, dtype);
       const { stream } = options;
       using packed = this[CONVERT](layout, dtype, { stream });
       into.copyFrom(packed, { stream });
@@ -1171,11 +1148,7 @@ export abstract class GpuBuffer<D extends DType = DType>
     return { ...place, span: this.span, stream: streamFor(this, options) };
   }
 
-  #task(
-    direction: "upload" | "download",
-    host: HostSide,
-    options: TransferChoice,
-  ): HostTransfer {
+  #task(direction: "upload" | "download", host: HostSide, options: TransferChoice): HostTransfer {
     const { onProgress, signal } = options;
     const stream = streamOn(this.#allocation.context, options, this);
     return { direction, stream, span: this.span, host, onProgress, signal };

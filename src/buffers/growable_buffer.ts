@@ -22,7 +22,7 @@ import { ALLOCATE_LIKE, type BufferFields, showElements, streamFor } from "./gpu
 import { type BufferRequest, PLACE_KINDS, type PlaceOptions } from "./place_options.ts";
 import { RemoteBuffer } from "./remote_buffer.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
-import { byteLengthOf, requestedShape, type Shape, toShape } from "./shape.ts";
+import { byteLengthOf, elementsIn, requestedShape, type Shape, toShape } from "./shape.ts";
 
 /** Options for allocating a growable buffer. */
 export interface GrowableOptions extends PlaceOptions {
@@ -42,21 +42,8 @@ export const GROWABLE_OPTIONS: OptionSet<GrowableOptions> = new OptionSet({
   shape: SHAPE,
 });
 
-/** Request for a new growable buffer. */
-export interface GrowableBufferRequest<D extends DType> extends GrowableOptions {
-  readonly dtype: D;
-  readonly resource: VirtualMemoryResource;
-  readonly stream: CudaStream;
-}
-
 /** Gives a buffer another shape, and memory for it. */
 let resizeTo: (buffer: GrowableBuffer, shape: Shape) => void;
-
-/** The parts of a growable buffer. */
-export interface GrowableBufferFields<D extends DType> extends BufferFields<D> {
-  readonly range: VirtualRange;
-  readonly resource: VirtualMemoryResource;
-}
 
 /**
  * Device memory that grows and shrinks without moving: its addresses are reserved once, and memory
@@ -79,7 +66,12 @@ export class GrowableBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   }
 
   /** @ignore Adopts reserved addresses. */
-  constructor(parts: Parts<GrowableBufferFields<D>>) {
+  constructor(
+    parts: Parts<
+      & BufferFields<D>
+      & { readonly range: VirtualRange; readonly resource: VirtualMemoryResource }
+    >,
+  ) {
     super(parts);
     const { value: fields } = parts;
     this.#allocation = fields.allocation;
@@ -260,7 +252,11 @@ comesFrom(GrowableBuffer, "gpu.growable()");
 
 /** Reserves addresses, and maps memory for the elements to start with. */
 export function allocateGrowableBuffer<D extends DType>(
-  request: GrowableBufferRequest<D>,
+  request: GrowableOptions & {
+    readonly dtype: D;
+    readonly resource: VirtualMemoryResource;
+    readonly stream: CudaStream;
+  },
 ): GrowableBuffer<D> {
   const { dtype, resource, stream, label } = request;
   const { context } = stream;
@@ -320,11 +316,8 @@ function appendTo(buffer: GrowableBuffer, stream: CudaStream): StreamTarget {
       return { allocation, address: start, byteLength: byteLength - formerBytes };
     },
     finish(doneBytes) {
-      if (doneBytes % bytesEach === 0) return;
-      throw new RangeError(
-        `Cannot write a stream of ${doneBytes} bytes to ${buffer}: they do not divide into ` +
-          `elements of ${bytesEach} bytes`,
-      );
+      const action = `write a stream of ${doneBytes} bytes to ${buffer}`;
+      elementsIn(doneBytes, buffer.dtype, action);
     },
     abandon() {
       if (!buffer.disposed && buffer.length === ownLength) buffer.resize(formerLength);

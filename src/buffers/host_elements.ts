@@ -19,7 +19,7 @@ import { type Action, bytesOf, type HostBytes, type HostMemory } from "../memory
 import type { HostSide, UnmadeArray } from "../transfer/host_transfer.ts";
 
 /** Elements on the device's side of a transfer. */
-export interface ElementSpan {
+interface ElementSpan {
   readonly dtype: DType;
   readonly length: number;
 }

@@ -24,7 +24,7 @@ export type UntypedSource<D extends DType = DType> =
   | HostValues<HostValue<D>>;
 
 /** Values in a typed array, bit for bit. */
-export interface PackedValues {
+interface PackedValues {
   /** The elements (small floats: their bits). */
   readonly array: HostArray;
   /** The other element types that typed arrays among them stand for. */
@@ -126,8 +126,7 @@ function flatten(
 function requireSize(length: number, size: number | undefined): void {
   if (length === size) return;
   throw new RangeError(
-    `Cannot upload nested arrays: one has ${
-      formatCount(length, "value")
-    } where the first has ${size}`,
+    `Cannot upload nested arrays: one has ${formatCount(length, "value")} where the first has ` +
+      `${size}`,
   );
 }

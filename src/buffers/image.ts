@@ -32,30 +32,23 @@ export const IMAGE_OPTIONS: OptionSet<ImageOptions> = new OptionSet({
 /** A picture of a buffer's elements, as {@link GpuBuffer.showImage} returns it. */
 export class BufferImage {
   /** The buffer's name and type. */
-  readonly name: string;
+  declare readonly name: string;
   /** Pixels from left to right; elements are larger in a small picture, and some left out of a large one. */
-  readonly width: number;
+  declare readonly width: number;
   /** Pixels from top to bottom. */
-  readonly height: number;
+  declare readonly height: number;
   /** Distance between the rows and columns shown: 1 when all are. */
-  readonly step: readonly [row: number, column: number];
+  declare readonly step: readonly [row: number, column: number];
   /** Values at the two ends of the colours. */
-  readonly range: readonly [lowest: number, highest: number];
+  declare readonly range: readonly [lowest: number, highest: number];
   /** The colours of single numbers; null where channels are the colours. */
-  readonly colors: ColorMap | null;
+  declare readonly colors: ColorMap | null;
   /** The picture as a PNG file. */
-  readonly png: Uint8Array<ArrayBuffer>;
+  declare readonly png: Uint8Array<ArrayBuffer>;
 
   /** @ignore Takes over values. */
   constructor(parts: Parts<Omit<BufferImage, "toJSON">>) {
-    const found = partsOf(parts, new.target);
-    this.name = found.name;
-    this.width = found.width;
-    this.height = found.height;
-    this.step = found.step;
-    this.range = found.range;
-    this.colors = found.colors;
-    this.png = found.png;
+    Object.assign(this, partsOf(parts, new.target));
   }
 
   /** Returns the picture as plain data, with the PNG file in base64. */
@@ -79,7 +72,7 @@ interface PictureElements {
 }
 
 /** The elements that an image shows. */
-export interface ImageSource {
+interface ImageSource {
   readonly name: string;
   /** Its name, type and shape, for errors. */
   readonly words: string;

@@ -40,14 +40,6 @@ export const LAZY_OPTIONS: OptionSet<LazyOptions> = new OptionSet({
   fileOffset: NUMBER,
 });
 
-/** The parts of a lazy buffer. */
-export interface LazyBufferFields<D extends DType> extends BufferFields<D> {
-  /** The block of memory, which may not be allocated yet. */
-  readonly allocation: LazyAllocation;
-  /** The part of a file that fills it. */
-  readonly contents: FileContents | undefined;
-}
-
 /**
  * Device memory that is allocated on first use: by the first copy, fill, transfer, kernel or read
  * of `ptr`. Sizes, views and printing do not allocate it. Use it when a program plans more buffers
@@ -64,7 +56,12 @@ export class LazyBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   readonly #contents: FileContents | undefined;
 
   /** @ignore Adopts a block. */
-  constructor(parts: Parts<LazyBufferFields<D>>) {
+  constructor(
+    parts: Parts<
+      & BufferFields<D>
+      & { readonly allocation: LazyAllocation; readonly contents: FileContents | undefined }
+    >,
+  ) {
     super(parts);
     this.#allocation = parts.value.allocation;
     this.#contents = parts.value.contents;
@@ -75,7 +72,7 @@ export class LazyBuffer<D extends DType = DType> extends RemoteBuffer<D> {
     return this.#contents?.path;
   }
 
-  /** Whether the memory was allocated; the same for a view and the whole block. */
+  /** Tells whether the memory was allocated; the same for a view and the whole block. */
   get isAllocated(): boolean {
     return this.#allocation.isAllocated;
   }
@@ -147,20 +144,14 @@ export class LazyBuffer<D extends DType = DType> extends RemoteBuffer<D> {
 
 comesFrom(LazyBuffer, "gpu.lazy()");
 
-/** Request for a new lazy buffer. */
-export interface LazyBufferRequest<D extends DType> extends BufferRequest<D> {
-  /** File that the elements are read from. */
-  readonly file?: FilePath | undefined;
-  /** Offset of the first element in the file, in bytes. */
-  readonly fileOffset?: number | undefined;
-}
-
 /**
  * Creates a buffer without allocating its memory, or looking at its file.
  *
  * @throws TypeError for a value that is not a path, and for an offset without a file.
  */
-export function planLazyBuffer<D extends DType>(request: LazyBufferRequest<D>): LazyBuffer<D> {
+export function planLazyBuffer<D extends DType>(
+  request: BufferRequest<D> & Pick<LazyOptions, "file" | "fileOffset">,
+): LazyBuffer<D> {
   const { dtype, resource, stream, file, fileOffset } = request;
   if (file === undefined && fileOffset !== undefined) {
     throw new TypeError('Cannot plan a lazy buffer: option "fileOffset" needs a file');

@@ -1,22 +1,53 @@
 // Managed memory, which migrates between the host and the devices, and the hints that guide it.
 
+import {
+  CU_DEVICE_CPU,
+  CUmem_advise as Advise,
+  CUmem_range_attribute as Attribute,
+  CUmemLocationType,
+} from "../../ffi/constants.ts";
+import { CUmemLocation } from "../../ffi/structs.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import { Context } from "../driver/context.ts";
 import type { BitsOf, DType } from "../dtype.ts";
+import { requireUnrecorded } from "../memory/captured_memory.ts";
+import { queueInOrder } from "../memory/in_order.ts";
+import type { ContextOwner } from "../memory/memory_resource.ts";
+import { type CudaStream, queueOf } from "../order/stream.ts";
 import { STREAM_CHOICE, type StreamChoice } from "../order/stream_choice.ts";
 import { CudaUnavailableError } from "../words/errors.ts";
+import { describeValue } from "../words/format.ts";
+import { oneOf } from "../words/options.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
 import { ALLOCATE_LIKE, streamFor } from "./gpu_buffer.ts";
 import { HostBuffer, hostFields } from "./host_buffer.ts";
-import {
-  adviseRange,
-  discardRange,
-  type ManagedAdvice,
-  type ManagedHint,
-  type ManagedPlace,
-  prefetchRange,
-  readAdvice,
-} from "./managed_range.ts";
 import type { BufferRequest } from "./place_options.ts";
 import type { BUFFER_KIND } from "./retyped.ts";
+
+/** Place for pages of managed memory: a device, or `"host"` for the host's memory. */
+export type ManagedPlace = ContextOwner | "host";
+
+/** Hint about the use of managed memory. */
+export type ManagedHint = "readMostly" | "preferredLocation" | "accessedBy";
+
+/** The hints that hold for a range. Devices are given by number. */
+export interface ManagedAdvice {
+  /** The pages are mostly read, so that copies of them may be kept in several places. */
+  readonly readMostly: boolean;
+  /** Preferred place of the pages; undefined without a hint, or when pages have different ones. */
+  readonly preferredLocation: number | "host" | undefined;
+  /** Devices, or `"host"`, that use the pages often and keep them mapped. */
+  readonly accessedBy: readonly (number | "host")[];
+  /** Place of the last prefetch; undefined without one, or when pages went to different places. */
+  readonly lastPrefetchLocation: number | "host" | undefined;
+}
+
+/** The driver's names for hints. */
+const HINTS = {
+  readMostly: "READ_MOSTLY",
+  preferredLocation: "PREFERRED_LOCATION",
+  accessedBy: "ACCESSED_BY",
+} as const satisfies Record<ManagedHint, string>;
 
 /**
  * Managed (unified) memory: `array` on the host and `ptr` on every device are the same bytes, and
@@ -97,4 +128,140 @@ export function allocateManagedBuffer<D extends DType>(
   request: BufferRequest<D>,
 ): ManagedBuffer<D> {
   return new ManagedBuffer(new Parts(hostFields(request, "managed")));
+}
+
+/**
+ * Sets or removes a hint for the pages of a range (cuMemAdvise).
+ *
+ * @throws TypeError when the hint needs a place and none is given.
+ * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
+ */
+function adviseRange(
+  span: MemorySpan,
+  hint: ManagedHint,
+  { place, isSet }: { place: ManagedPlace | undefined; isSet: boolean },
+): void {
+  const name = typeof hint === "string" && Object.hasOwn(HINTS, hint) ? HINTS[hint] : undefined;
+  if (name === undefined) {
+    throw new TypeError(
+      `Cannot advise ${describeValue(hint)}: expected ${oneOf(...Object.keys(HINTS)).expected}`,
+    );
+  }
+  const needsPlace = hint === "accessedBy" || (hint === "preferredLocation" && isSet);
+  if (needsPlace && place === undefined) {
+    throw new TypeError(`Cannot advise ${hint}: it needs a place, a device or "host"`);
+  }
+  const { context } = span.allocation;
+  const device = place === undefined
+    ? context.deviceHandle
+    : deviceOf(place, { action: "advise", context });
+  if (span.byteLength === 0) return;
+  const code = Advise[`CU_MEM_ADVISE_${isSet ? "SET" : "UNSET"}_${name}` as const];
+  context.call("cuMemAdvise", span.address, BigInt(span.byteLength), code, device);
+}
+
+/** Reads the hints of a range back (cuMemRangeGetAttribute). */
+function readAdvice(span: MemorySpan): ManagedAdvice {
+  const { context } = span.allocation;
+  const read = (attribute: number, count = 1): Int32Array<ArrayBuffer> => {
+    const values = new Int32Array(count).fill(NOWHERE);
+    if (span.byteLength === 0) return values;
+    const { address, byteLength } = span;
+    const size = BigInt(values.byteLength);
+    context.call("cuMemRangeGetAttribute", values, size, attribute, address, BigInt(byteLength));
+    return values;
+  };
+  const hostAndDevices = 1 + context.driver.deviceCount;
+  return {
+    readMostly: read(Attribute.CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY)[0] === 1,
+    preferredLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION))[0],
+    accessedBy: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, hostAndDevices)),
+    lastPrefetchLocation: places(read(Attribute.CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION))[0],
+  };
+}
+
+/**
+ * Queues moving the pages of a range (cuMemPrefetchAsync).
+ *
+ * @throws CudaUnavailableError for a device that cannot share managed memory with the host.
+ */
+function prefetchRange(span: MemorySpan, place: ManagedPlace, stream: CudaStream): void {
+  const { context } = span.allocation;
+  const device = deviceOf(place, { action: "prefetch", context });
+  if (place === "host") deviceOf(stream, { action: "prefetch", context });
+  if (span.byteLength === 0) return;
+  requireUnrecorded(span.allocation, stream, "prefetch");
+  queueInOrder(stream, [{ ...span, access: "read" }], () => {
+    span.allocation.order(stream, "read");
+    const { context, handle } = queueOf(stream);
+    const { address, byteLength } = span;
+    context.call("cuMemPrefetchAsync", address, BigInt(byteLength), device, handle);
+  });
+}
+
+/**
+ * Queues discarding the contents of a range while its empty pages move to the stream's device
+ * (cuMemDiscardAndPrefetchBatchAsync). A discard and a prefetch as two calls can lose a later write.
+ */
+function discardRange(span: MemorySpan, stream: CudaStream): void {
+  if (span.byteLength === 0) return;
+  requireUnrecorded(span.allocation, stream, "discard");
+  queueInOrder(stream, [{ ...span, access: "write" }], () => {
+    span.allocation.order(stream, "write");
+    const { context, handle } = queueOf(stream);
+    const addresses = BigUint64Array.of(span.address);
+    const sizes = BigUint64Array.of(BigInt(span.byteLength));
+    const place = CUmemLocation.encode({
+      type: CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE,
+      id: deviceOf(stream, { action: "prefetch", context: span.allocation.context }),
+    });
+    const firsts = new BigUint64Array(1);
+    context.call(
+      "cuMemDiscardAndPrefetchBatchAsync",
+      addresses,
+      sizes,
+      1n,
+      place,
+      firsts,
+      1n,
+      0n,
+      handle,
+    );
+  });
+}
+
+/** The driver's value for "no place" (CU_DEVICE_INVALID). */
+const NOWHERE = -2;
+
+function places(devices: Int32Array): (number | "host")[] {
+  return [...devices]
+    .filter((device) => device !== NOWHERE)
+    .map((device) => device === CU_DEVICE_CPU ? "host" : device);
+}
+
+function deviceOf(
+  place: ManagedPlace,
+  { action, context: home }: { readonly action: string; readonly context: Context },
+): number {
+  if (place === "host") return CU_DEVICE_CPU;
+  if (!(place?.context instanceof Context)) {
+    throw new TypeError(`Cannot ${action} ${describeValue(place)}: expected a device or "host"`);
+  }
+  const { context } = place;
+  if (context.driver !== home.driver) {
+    throw new TypeError(
+      `Cannot ${action} managed memory: the device is of another driver, which does not know it`,
+    );
+  }
+  checkConcurrent(context, action);
+  return context.deviceHandle;
+}
+
+function checkConcurrent(context: Context, action: string): void {
+  if (context.attribute("CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS") === 1) return;
+  throw new CudaUnavailableError(
+    "not-supported",
+    `Cannot ${action} managed memory on device ${context.ordinal}: the device does not share it ` +
+      `with the host while it works, so the driver moves it by itself`,
+  );
 }

@@ -170,11 +170,7 @@ function placesOf(arrays: readonly HostArray[]) {
   });
 }
 
-function buffersOn(
-  gpu: DeviceAllocator,
-  buffers: Iterable<GpuBuffer>,
-  verb: string,
-): GpuBuffer[] {
+function buffersOn(gpu: DeviceAllocator, buffers: Iterable<GpuBuffer>, verb: string): GpuBuffer[] {
   return Array.from(buffers, (buffer, index) => {
     if (!(buffer instanceof GpuBuffer)) {
       throw new TypeError(

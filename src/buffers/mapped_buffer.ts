@@ -46,7 +46,7 @@ export class MappedBuffer<D extends DType = DType> extends PinnedBuffer<D> {
     return super.memoryResource as MappedHostMemoryResource;
   }
 
-  /** Whether it is write-combined: the CPU writes it fast and reads it many times slower. */
+  /** Tells whether it is write-combined: the CPU writes it fast and reads it many times slower. */
   get isWriteCombined(): boolean {
     return this.memoryResource.isWriteCombined;
   }

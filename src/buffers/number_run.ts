@@ -44,7 +44,7 @@ const KERNELS: Partial<Record<DType, string>> = {
 };
 
 /** The run of numbers to write. */
-export interface NumberRun {
+interface NumberRun {
   /** The kernel that writes it. */
   readonly name: string;
   readonly start: KernelNumber;

@@ -40,13 +40,13 @@ interface PlacedItem extends Pick<PackItem, "host"> {
 }
 
 /** Options for transferring many arrays. */
-export interface PackedTransfer extends TransferOptions {
+interface PackedTransfer extends TransferOptions {
   readonly direction: "upload" | "download";
   /** The stream whose earlier work comes first. */
   readonly stream: CudaStream;
-  /** Whether the padding between neighbouring buffers of one block holds no other data. */
+  /** The padding between neighbouring buffers of one block holds no other data. */
   readonly ownsPadding?: boolean;
-  /** Whether the memory is new, and the arrays have their place in the order of calls. */
+  /** The memory is new, and the arrays have their place in the order of calls. */
   readonly isPlaced?: boolean;
 }
 
@@ -130,10 +130,7 @@ function isPacked({ span, host, owned }: PlacedItem): boolean {
   return span.byteLength < LARGE_FROM_BYTES && host.convert === undefined && owned === undefined;
 }
 
-function moveOne(
-  { span, host, owned }: PlacedItem,
-  { direction }: PackedTransfer,
-): MoveStep {
+function moveOne({ span, host, owned }: PlacedItem, { direction }: PackedTransfer): MoveStep {
   let bytes = host.memory;
   return {
     isLate: isReadByHost({ direction, host }, owned),

@@ -6,21 +6,12 @@ import { KERNEL_MEMORY } from "../launch/kernel_memory.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { takeWithinLimits } from "../memory/out_of_memory.ts";
 import { PitchedMemoryResource } from "../memory/pitched_memory_resource.ts";
-import type { CudaStream } from "../order/stream.ts";
 import { visibleText } from "../words/format.ts";
 import { comesFrom, Parts } from "../words/parts.ts";
 import { DeviceBuffer } from "./device_buffer.ts";
-import { countOf, requestedShape, type Shape, toShape } from "./shape.ts";
+import type { BufferRequest } from "./place_options.ts";
+import { countOf, requestedShape, toShape } from "./shape.ts";
 import { StridedView } from "./strided_view.ts";
-
-/** Request for new padded rows. */
-export interface PitchedBufferRequest<D extends DType> {
-  readonly dtype: D;
-  /** Rows and columns, preceded by any axes that count as rows too. */
-  readonly shape: Shape;
-  readonly stream: CudaStream;
-  readonly label?: string | undefined;
-}
 
 /**
  * Device memory in rows that the driver pads, so that each row starts at an address that the
@@ -62,12 +53,12 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
 comesFrom(PitchedBuffer, "gpu.pitched()");
 
 /**
- * Allocates rows (cuMemAllocPitch). The elements keep whatever was there before.
+ * Allocates rows and columns, preceded by any axes that count as rows too (cuMemAllocPitch). The elements keep whatever was there before.
  *
  * @throws RangeError when the shape has fewer than two axes, or no elements.
  */
 export function allocatePitchedBuffer<D extends DType>(
-  request: PitchedBufferRequest<D>,
+  request: Pick<BufferRequest<D>, "dtype" | "shape" | "stream" | "label">,
 ): PitchedBuffer<D> {
   const { dtype, stream, label } = request;
   const { context } = stream;

@@ -1,6 +1,8 @@
 // Pictures as PNG files: eight bits for red, green, blue and opacity each, compressed by node:zlib,
 // which is loaded with the first picture.
 
+import { joined } from "../words/joined_bytes.ts";
+
 /** The pixels of a picture, four bytes each, row after row from the top. */
 export interface Pixels {
   readonly width: number;
@@ -57,14 +59,4 @@ function uint32(value: number): Uint8Array {
   const bytes = new Uint8Array(4);
   new DataView(bytes.buffer).setUint32(0, value);
   return bytes;
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }

@@ -36,7 +36,7 @@ export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet
 });
 
 /** Request for registering memory. */
-export type RegisterRequest<D extends DType> = RegisterOptions<D> & {
+type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   readonly source: HostMemory;
   readonly stream: CudaStream;
 };
@@ -58,7 +58,7 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
     this.#registration = parts.value.registration;
   }
 
-  /** Whether the GPU may only read the memory. */
+  /** Tells whether the GPU may only read the memory. */
   get isReadOnly(): boolean {
     return this.#registration.isReadOnly;
   }

@@ -27,7 +27,7 @@ interface Settable {
 }
 
 /** Values to write, and their place. */
-export interface ElementSetting {
+interface ElementSetting {
   /** A typed array or bytes, or plain numbers. */
   readonly source: HostMemory | HostValues;
   /** Index of the first element that is written. */
@@ -50,20 +50,11 @@ export async function setElements(
   await buffer.subarray(start, end).upload(values as never, options);
 }
 
-/** Values that were checked, and the elements that they become. */
-interface CheckedSetting {
-  /** The values, packed. */
-  readonly values: HostMemory;
-  readonly start: number;
-  /** The element after the last. */
-  readonly end: number;
-}
-
-/** Checks values and their place; throws as {@link setElements} does. */
+/** Checks values and their place, and packs them; throws as {@link setElements} does. */
 function checkedSetting(
   buffer: Omit<Settable, "subarray">,
   { source, offset }: ElementSetting,
-): CheckedSetting {
+): { readonly values: HostMemory; readonly start: number; readonly end: number } {
   if (buffer.disposed) throw new DisposedError(buffer.toString());
   const action = moving("set elements of", buffer);
   if (isKernelMemory(source)) {
@@ -77,11 +68,8 @@ function checkedSetting(
   hostSource({ dtype, length: count }, values, action); // says first when the type is another
   const each = elementBytes(dtype);
   if (!Number.isInteger(count)) {
-    throw new RangeError(
-      `Cannot ${action} to ${
-        count * each
-      } bytes: they do not divide into elements of ${each} bytes`,
-    );
+    const words = `they do not divide into elements of ${each} bytes`;
+    throw new RangeError(`Cannot ${action} to ${count * each} bytes: ${words}`);
   }
   if (!Number.isInteger(offset) || offset < 0 || offset + count > length) {
     throw new RangeError(
@@ -92,25 +80,19 @@ function checkedSetting(
   return { values, start: offset, end: offset + count };
 }
 
-/** A buffer whose memory the CPU reaches. */
-interface HostSettable extends Omit<Settable, "subarray"> {
-  readonly context: Context;
-  /** The memory, as the GPU uses it. */
-  readonly span: MemorySpan;
-}
-
-/** Values to write, their place, and the elements as the CPU sees them. */
-interface HostSetting extends ElementSetting {
-  readonly array: HostArray;
-}
-
 /**
  * Writes host values into memory of the CPU once earlier calls, and the GPU, are done with it and with the
  * array that they come from; reads none of it. Throws as {@link setElements} does.
  *
  * @throws TypeError when such a call needs the event loop.
  */
-export function writeElements(buffer: HostSettable, setting: HostSetting): void {
+export function writeElements(
+  buffer: Omit<Settable, "subarray"> & { readonly context: Context; readonly span: MemorySpan },
+  setting: ElementSetting & {
+    /** The elements as the CPU sees them. */
+    readonly array: HostArray;
+  },
+): void {
   const { values, start, end } = checkedSetting(buffer, setting);
   const { dtype } = buffer;
   const each = elementBytes(dtype);

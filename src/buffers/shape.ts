@@ -71,6 +71,21 @@ export function byteLengthOf(dtype: DType, shape: Shape): number {
   return checkSize(bytes, "byte length");
 }
 
+/**
+ * Returns the number of elements that so many bytes make.
+ *
+ * @throws RangeError when it is not whole; `action` are the words after "Cannot".
+ */
+export function elementsIn(
+  byteLength: number,
+  dtype: DType,
+  action: { toString(): string },
+): number {
+  const bytes = elementBytes(dtype);
+  if (byteLength % bytes === 0) return byteLength / bytes;
+  throw new RangeError(`Cannot ${action}: they do not divide into elements of ${bytes} bytes`);
+}
+
 /** Formats an element type and a shape: `"float32[2, 3]"`. */
 export function formatShape(dtype: string, shape: Shape): string {
   return `${dtype}[${shape.join(", ")}]`;

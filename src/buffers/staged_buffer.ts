@@ -56,13 +56,6 @@ export class QueuedWork implements PromiseLike<void> {
   }
 }
 
-/** The parts of a staged buffer. */
-export interface StagedBufferFields<D extends DType> extends BufferFields<D> {
-  readonly mirrorAllocation: Allocation;
-  /** The page-locked half as the CPU sees it. */
-  readonly mirrorBytes: Uint8Array<ArrayBufferLike>;
-}
-
 /** The stream and elements of {@link StagedBuffer.push} and {@link StagedBuffer.pull}. */
 export interface StagedRange extends StreamChoice {
   /** The first element; negative counts from the end. */
@@ -86,8 +79,13 @@ export class StagedBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   readonly mirror: PinnedBuffer<D>;
   readonly #mirrorAllocation: Allocation;
 
-  /** @ignore Adopts both halves. */
-  constructor(parts: Parts<StagedBufferFields<D>>) {
+  /** @ignore Adopts both halves; `mirrorBytes` are the page-locked one as the CPU sees it. */
+  constructor(
+    parts: Parts<
+      & BufferFields<D>
+      & { readonly mirrorAllocation: Allocation; readonly mirrorBytes: Uint8Array<ArrayBufferLike> }
+    >,
+  ) {
     super(parts);
     const { mirrorAllocation: allocation, mirrorBytes: bytes, ...fields } = parts.value;
     // A typed array over the mirror keeps the device's half alive too.
@@ -108,19 +106,18 @@ export class StagedBuffer<D extends DType = DType> extends RemoteBuffer<D> {
   /** Queues copying the mirror, or a range of it, to the device; `await` it to wait as well. */
   push(options: StagedRange = {}): QueuedWork {
     options = STAGED_RANGE.read(options, "push");
-    const part = this.#part(options);
+    const { span, mirror } = this.#part(options);
     const stream = streamFor(this, options);
-    queueCopy(part.span, part.mirror.span, stream);
+    queueCopy(span, mirror.span, stream);
     return new QueuedWork(stream);
   }
 
   /** Queues copying the device's elements, or a range, to the mirror; `await` it before reading. */
   pull(options: StagedRange = {}): QueuedWork {
     options = STAGED_RANGE.read(options, "pull");
-    const part = this.#part(options);
-    const { span } = part;
+    const { span, mirror } = this.#part(options);
     const stream = streamFor(this, options);
-    queueCopy(part.mirror.span, span, stream);
+    queueCopy(mirror.span, span, stream);
     return new QueuedWork(stream);
   }
 

@@ -23,6 +23,7 @@ import {
 import type { Allocation } from "../memory/allocation.ts";
 import { activeCapture } from "../order/capture.ts";
 import { isOutOfMemory } from "../words/errors.ts";
+import { layoutBytes } from "./conversion.ts";
 import { countOf } from "./shape.ts";
 
 const COPY = "vramkit_strided_copy";
@@ -65,12 +66,6 @@ const areLoaded = new WeakMap<Context, boolean>();
 
 /** The launch for a layout in words of one size, with its arguments behind the memory. */
 type WordLaunch = Pick<ReadyLaunch, "name" | "count" | "args">;
-
-/** The first word in the memory of both sides. */
-interface Starts {
-  readonly to: number;
-  readonly from: number;
-}
 
 /** The launches of layouts, by the bytes of a word. */
 const wordLaunches = new WeakMap<CopyLayout, Map<number, WordLaunch>>();
@@ -129,20 +124,19 @@ function wordLaunchFor(layout: CopyLayout, mostBytes: number): WordLaunch {
   const wordBytes = wordBytesFor(layout, mostBytes);
   const axes = axesOf(layout, wordBytes);
   const { destination, source } = layout;
-  const starts = { to: -destination.lowest / wordBytes, from: -source.lowest / wordBytes };
-  const argsOf = (count: number, layout: Uint8Array) => [u64(count), u32(wordBytes), layout];
+  const starts = [-destination.lowest / wordBytes, -source.lowest / wordBytes];
+  const argsOf = (count: number, axes: readonly WordAxis[], axisCount = MAX_AXES) => {
+    const columns = (["size", "to", "from"] as const).map((key) => axes.map((axis) => axis[key]));
+    return [u64(count), u32(wordBytes), layoutBytes(columns, { starts, axisCount })];
+  };
   const words = sizeOf(axes);
   if (axes.length > MAX_AXES) {
-    const args = argsOf(words, layoutBytes(axes, starts, ALL_AXES));
-    return { name: COPY_OF_MANY_AXES, count: words, args };
+    return { name: COPY_OF_MANY_AXES, count: words, args: argsOf(words, axes, ALL_AXES) };
   }
   const squares = squaresOf(axes);
-  if (squares === undefined) {
-    return { name: COPY, count: words, args: argsOf(words, layoutBytes(axes, starts)) };
-  }
+  if (squares === undefined) return { name: COPY, count: words, args: argsOf(words, axes) };
   const { count } = squares;
-  const args = argsOf(count, layoutBytes(squares.axes, starts));
-  return { name: TRANSPOSE, count: count * SQUARE_THREADS, args };
+  return { name: TRANSPOSE, count: count * SQUARE_THREADS, args: argsOf(count, squares.axes) };
 }
 
 /** Returns the number of steps along all axes. */
@@ -216,21 +210,4 @@ function squaresOf(
   const squares = [rows, columns].map(({ size }) => Math.ceil(size / SQUARE_WORDS));
   const count = sizeOf(outer) * countOf(squares);
   return { axes: [...outer, rows, columns], count };
-}
-
-/** Encodes the axes, the last one last, and the first word of both sides. */
-function layoutBytes(
-  axes: readonly WordAxis[],
-  { to, from }: Starts,
-  axisCount = MAX_AXES,
-): Uint8Array {
-  const words = new BigInt64Array(3 * axisCount + 2).fill(1n, 0, axisCount);
-  for (const [at, axis] of axes.entries()) {
-    const place = axisCount - axes.length + at;
-    words[place] = BigInt(axis.size);
-    words[axisCount + place] = BigInt(axis.to);
-    words[2 * axisCount + place] = BigInt(axis.from);
-  }
-  words.set([to, from].map(BigInt), 3 * axisCount);
-  return new Uint8Array(words.buffer);
 }

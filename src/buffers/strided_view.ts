@@ -32,6 +32,7 @@ import { DisposedError } from "../words/errors.ts";
 import { finished } from "../words/finished.ts";
 import { describeNumber } from "../words/format.ts";
 import { NUMBER, OptionSet } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { COMPUTE_HELP, notOnGpu, refuseIndices, textOf } from "./array_habits.ts";
 import { CONVERT, isConvertible } from "./conversion.ts";
@@ -61,8 +62,7 @@ import {
   withoutAxis,
 } from "./strides.ts";
 import type { BufferSummary } from "./summary.ts";
-import { nameView } from "./views.ts";
-import { elementIndex, rejectAxes } from "./views.ts";
+import { elementIndex, nameView, rejectAxes } from "./views.ts";
 
 const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: NUMBER });
 
@@ -72,19 +72,14 @@ const AXIS_RANGE = new OptionSet<AxisRange>({ start: NUMBER, end: NUMBER, step: 
  */
 const lastLayouts = new WeakMap<Shape, CopyLayout>();
 
-/** The parts of a strided view. */
-export interface StridedFields<B> {
-  readonly buffer: B;
-  readonly layout: StridedLayout;
-}
-
 /**
  * A view of a buffer's elements in any order: transposed, every second one, a part of each row. It
  * shares the buffer's memory and frees nothing, and its copies follow the strides.
  * `buffer.strided()` and `buffer.transpose()` create one.
  */
 export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBuffer<D>>
-  implements KernelMemory, Disposable {
+  extends Owned
+  implements KernelMemory {
   /** The view's number, unique in this process. */
   readonly id: number = nextId();
   /** The buffer whose elements it shows. */
@@ -102,7 +97,8 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
   #disposed = false;
 
   /** @ignore Shows elements of a buffer. */
-  constructor(parts: Parts<StridedFields<B>>) {
+  constructor(parts: Parts<{ readonly buffer: B; readonly layout: StridedLayout }>) {
+    super();
     const { buffer, layout } = partsOf(parts, new.target);
     if (buffer.disposed) throw new DisposedError(buffer.toString());
     if (packLength(buffer.dtype) > 1) {
@@ -147,12 +143,12 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return this.buffer.context;
   }
 
-  /** Whether the elements follow each other, as in a buffer of the same shape. */
+  /** Tells whether the elements follow each other, as in a buffer of the same shape. */
   get isContiguous(): boolean {
     return isContiguous(this);
   }
 
-  /** Whether the view or its buffer was disposed. */
+  /** Tells whether the view or its buffer was disposed. */
   get disposed(): boolean {
     return this.#disposed || this.buffer.disposed;
   }
@@ -325,10 +321,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Tells whether a buffer or another view has the same shape and the same bits, compared on the GPU
    * through contiguous buffers; see {@link GpuBuffer.equals}.
    */
-  async equals(
-    other: GpuBuffer<D> | StridedView<D>,
-    options: StreamChoice = {},
-  ): Promise<boolean> {
+  async equals(other: GpuBuffer<D> | StridedView<D>, options: StreamChoice = {}): Promise<boolean> {
     options = STREAM_CHOICE.read(options, "equals");
     using packed: GpuBuffer<D> = this.contiguous(options);
     return await packed.equals(other, options);
@@ -393,10 +386,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies host memory into the elements, in the order of the view, through a contiguous buffer.
    * Resolves when the elements are there.
    */
-  async upload(
-    source: Uploadable<D>,
-    options: TransferChoice = {},
-  ): Promise<void> {
+  async upload(source: Uploadable<D>, options: TransferChoice = {}): Promise<void> {
     options = TRANSFER_CHOICE.read(options, "upload");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
@@ -428,10 +418,7 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies host memory into the elements and blocks until they are there; see
    * {@link StridedView.upload}.
    */
-  uploadSync(
-    source: Uploadable<D>,
-    options: StreamChoice = {},
-  ): void {
+  uploadSync(source: Uploadable<D>, options: StreamChoice = {}): void {
     options = STREAM_CHOICE.read(options, "uploadSync");
     const stream = streamOn(this.context, options, this);
     using packed = this.buffer.allocateLike(this.shape, { stream });
@@ -446,29 +433,20 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies the elements, in the order of the view, into a new typed array, through a contiguous
    * buffer.
    */
-  download(
-    destination?: undefined,
-    options?: TransferChoice,
-  ): Promise<ArrayOf<D>>;
+  download(destination?: undefined, options?: TransferChoice): Promise<ArrayOf<D>>;
   /**
    * Copies the elements, in the order of the view, into `destination`, and resolves with it.
    *
    * @throws TypeError for an array of another element type.
    * @throws RangeError when the array is longer or shorter than the view.
    */
-  download<T extends Uploadable<D>>(
-    destination: T,
-    options?: TransferChoice,
-  ): Promise<T>;
+  download<T extends Uploadable<D>>(destination: T, options?: TransferChoice): Promise<T>;
   /** Copies the elements into `destination`, or into a new typed array, and resolves with it. */
   download<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: TransferChoice,
   ): Promise<T | ArrayOf<D>>;
-  async download(
-    destination?: HostMemory,
-    options: TransferChoice = {},
-  ): Promise<HostMemory> {
+  async download(destination?: HostMemory, options: TransferChoice = {}): Promise<HostMemory> {
     options = TRANSFER_CHOICE.read(options, "download");
     const { onProgress, signal } = options;
     const stream = streamOn(this.context, options, this);
@@ -484,27 +462,18 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
    * Copies the elements, in the order of the view, into a new typed array and blocks until they are
    * there.
    */
-  downloadSync(
-    destination?: undefined,
-    options?: StreamChoice,
-  ): ArrayOf<D>;
+  downloadSync(destination?: undefined, options?: StreamChoice): ArrayOf<D>;
   /**
    * Copies the elements into `destination` and blocks until they are there; see
    * {@link StridedView.download}.
    */
-  downloadSync<T extends Uploadable<D>>(
-    destination: T,
-    options?: StreamChoice,
-  ): T;
+  downloadSync<T extends Uploadable<D>>(destination: T, options?: StreamChoice): T;
   /** Copies the elements into `destination`, or into a new typed array; blocks until they are there. */
   downloadSync<T extends Uploadable<D>>(
     destination: T | undefined,
     options?: StreamChoice,
   ): T | ArrayOf<D>;
-  downloadSync(
-    destination?: HostMemory,
-    options: StreamChoice = {},
-  ): HostMemory {
+  downloadSync(destination?: HostMemory, options: StreamChoice = {}): HostMemory {
     options = STREAM_CHOICE.read(options, "downloadSync");
     const stream = streamOn(this.context, options, this);
     const host = hostDestination(this, destination, moving("download from", this));
@@ -551,23 +520,13 @@ export class StridedView<D extends DType = DType, B extends GpuBuffer<D> = GpuBu
     return textOf(this, hint, COMPUTE_HELP);
   }
 
-  /** Returns the view's name for JSON: its elements are on the GPU, and would be missing there. */
-  toJSON(): string {
-    return this.toString();
-  }
-
   /** Disposes the view; the buffer stays. */
   dispose(): void {
     this.#disposed = true;
   }
 
-  /** Same as {@link StridedView.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /** Returns the view's name for messages: `StridedView(float32[3, 2] by [1, 3])`. */
-  toString(): string {
+  override toString(): string {
     return `StridedView(${formatShape(this.dtype, this.shape)} by [${this.strides.join(", ")}])`;
   }
 

@@ -11,51 +11,38 @@ import { comesFrom, Parts, partsOf } from "../words/parts.ts";
  */
 export class BufferSummary {
   /** The buffer's name. */
-  readonly name: string;
+  declare readonly name: string;
   /** The buffer's element type and shape, as `float32[2, 3]`. */
-  readonly type: string;
+  declare readonly type: string;
   /** Number of elements in the buffer. */
-  readonly length: number;
+  declare readonly length: number;
   /** Number of elements in the sample. */
-  readonly sampleCount: number;
+  declare readonly sampleCount: number;
   /** Number of sampled elements that are NaN or infinite, which the other values ignore. */
-  readonly nonFiniteCount: number;
+  declare readonly nonFiniteCount: number;
   /** Number of sampled elements that are zero. */
-  readonly zeroCount: number;
+  declare readonly zeroCount: number;
   /** The lowest value; null when none was finite. */
-  readonly lowest: number | null;
+  declare readonly lowest: number | null;
   /** The highest value; null when none was finite. */
-  readonly highest: number | null;
+  declare readonly highest: number | null;
   /** The mean; null when none was finite. */
-  readonly mean: number | null;
+  declare readonly mean: number | null;
   /**
    * Standard error of the mean, from how much the pieces of the sample differ; 0 when all elements
    * were seen, null when none was finite.
    */
-  readonly meanError: number | null;
+  declare readonly meanError: number | null;
   /** The standard deviation; null when none was finite. */
-  readonly deviation: number | null;
+  declare readonly deviation: number | null;
   /** The values below which a quarter, half and three quarters lie; null when none was finite. */
-  readonly quartiles: readonly [number, number, number] | null;
+  declare readonly quartiles: readonly [number, number, number] | null;
   /** Number of values in each of equally wide bins, from the lowest value to the highest. */
-  readonly histogram: readonly number[];
+  declare readonly histogram: readonly number[];
 
   /** @ignore Takes over values. */
   constructor(parts: Parts<BufferSummary>) {
-    const found = partsOf(parts, new.target);
-    this.name = found.name;
-    this.type = found.type;
-    this.length = found.length;
-    this.sampleCount = found.sampleCount;
-    this.nonFiniteCount = found.nonFiniteCount;
-    this.zeroCount = found.zeroCount;
-    this.lowest = found.lowest;
-    this.highest = found.highest;
-    this.mean = found.mean;
-    this.meanError = found.meanError;
-    this.deviation = found.deviation;
-    this.quartiles = found.quartiles;
-    this.histogram = found.histogram;
+    Object.assign(this, partsOf(parts, new.target));
   }
 }
 
@@ -77,7 +64,7 @@ const PIECE_LENGTH = 1024;
 const BIN_COUNT = 48;
 
 /** Elements to summarise. */
-export interface SummarySource extends Pick<BufferSummary, "name" | "type" | "length"> {
+interface SummarySource extends Pick<BufferSummary, "name" | "type" | "length"> {
   /** Copies the elements from `start` to `end` to the host. */
   readonly read: (start: number, end: number) => Promise<HostArray>;
 }

@@ -16,7 +16,7 @@ import { type HostValues, packValues } from "./host_values.ts";
 import { countOf, type Shape, toShape } from "./shape.ts";
 
 /** An array to upload, with the type and shape of the buffer it needs. */
-export interface UploadSource<D extends DType> {
+interface UploadSource<D extends DType> {
   readonly array: Uploadable<D>;
   readonly dtype: D;
   readonly shape: Shape;

@@ -6,7 +6,7 @@ import { describeNumber, describeNumbers } from "../words/format.ts";
 import { countOf, expectedSteps, resolveRange, resolveStep, type Shape, toShape } from "./shape.ts";
 
 /** The properties of a buffer from which a view is computed. */
-export interface Viewed {
+interface Viewed {
   readonly dtype: DType;
   readonly shape: Shape;
   readonly length: number;
@@ -20,14 +20,6 @@ export interface Viewed {
 export interface ViewPlace {
   readonly byteOffset: number;
   readonly shape: Shape;
-}
-
-/** A range of flat elements, by TypedArray's rules. */
-export interface ElementRange {
-  /** The first element; negative counts from the end. */
-  readonly start?: number | undefined;
-  /** The element after the last; negative counts from the end. */
-  readonly end?: number | undefined;
 }
 
 /**
@@ -87,7 +79,7 @@ export function rowAt(viewed: Viewed, index: number): ViewPlace {
  *
  * @throws RangeError when the buffer has no axis.
  */
-export function rowsOf(viewed: Viewed, range: ElementRange): ViewPlace {
+export function rowsOf(viewed: Viewed, range: Parameters<typeof resolveRange>[1]): ViewPlace {
   const [rowCount, ...rest] = viewed.shape;
   if (rowCount === undefined) throw new RangeError(`Cannot view rows of ${viewed}: it has no axis`);
   const { start, end } = resolveRange(rowCount, range);
@@ -96,7 +88,7 @@ export function rowsOf(viewed: Viewed, range: ElementRange): ViewPlace {
 }
 
 /** Returns the place of the elements `start` to `end`, clamped as by TypedArray.subarray. */
-export function rangeOf(viewed: Viewed, range: ElementRange): ViewPlace {
+export function rangeOf(viewed: Viewed, range: Parameters<typeof resolveRange>[1]): ViewPlace {
   const { start, end } = resolveRange(viewed.length, range);
   return { byteOffset: byteOffsetOf(viewed, start), shape: Object.freeze([end - start]) };
 }
@@ -122,27 +114,17 @@ export function reshaped(viewed: Viewed, shape: number | Shape): ViewPlace {
 function withRest(viewed: Viewed, shape: number | Shape): number | Shape {
   if (shape === -1) return viewed.length;
   if (!Array.isArray(shape) || !shape.includes(-1)) return shape;
+  const words = `Cannot reshape ${viewed} to ${describeNumbers(shape)}`;
   const known = shape.filter((size) => size !== -1);
   if (known.length < shape.length - 1) {
-    throw new RangeError(
-      `Cannot reshape ${viewed} to ${describeNumbers(shape)}: only one size can be -1`,
-    );
+    throw new RangeError(`${words}: only one size can be -1`);
   }
   const rest = viewed.length / (countOf(known) || Infinity);
   if (known.includes(0)) {
-    throw new RangeError(
-      `Cannot reshape ${viewed} to ${
-        describeNumbers(shape)
-      }: beside a size of 0, -1 can be any size`,
-    );
+    throw new RangeError(`${words}: beside a size of 0, -1 can be any size`);
   }
   if (Number.isInteger(rest)) return shape.map((size) => size === -1 ? rest : size);
-  throw new RangeError(
-    `Cannot reshape ${viewed} to ${
-      describeNumbers(shape)
-    }: ${viewed.length} elements do not divide ` +
-      `by ${countOf(known)}`,
-  );
+  throw new RangeError(`${words}: ${viewed.length} elements do not divide by ${countOf(known)}`);
 }
 
 /**
@@ -170,11 +152,8 @@ export function shapeAs(viewed: Viewed, dtype: DType): Shape {
  */
 export function checkSplit(viewed: Viewed, at: number): void {
   if (Number.isInteger(at) && at >= 0 && at <= viewed.length) return;
-  throw new RangeError(
-    `Cannot split ${viewed} at ${
-      describeNumber(at)
-    }: expected a whole number up to ${viewed.length}`,
-  );
+  const expected = `expected a whole number up to ${viewed.length}`;
+  throw new RangeError(`Cannot split ${viewed} at ${describeNumber(at)}: ${expected}`);
 }
 
 /**
@@ -184,11 +163,8 @@ export function checkSplit(viewed: Viewed, at: number): void {
  */
 export function checkChunk(viewed: Viewed, length: number): void {
   if (Number.isInteger(length) && length > 0) return;
-  throw new RangeError(
-    `Cannot walk ${viewed} in chunks of ${
-      describeNumber(length)
-    }: expected a whole number from 1 on`,
-  );
+  const expected = "expected a whole number from 1 on";
+  throw new RangeError(`Cannot walk ${viewed} in chunks of ${describeNumber(length)}: ${expected}`);
 }
 
 /**

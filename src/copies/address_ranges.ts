@@ -4,7 +4,7 @@
 import type { AddressRange } from "../accounting/ledger.ts";
 
 /** The ranges that a copy writes and reads. */
-export interface RangePair {
+interface RangePair {
   readonly destination: AddressRange;
   readonly source: AddressRange;
 }

@@ -9,7 +9,7 @@ import type { MemorySpan } from "./copy.ts";
 import { hullOf, offsetsOf, planCopy, reachOf } from "./copy_plan.ts";
 
 /** Elements at regular distances. */
-export interface StridedSpan {
+interface StridedSpan {
   readonly allocation: Allocation;
   /** Address of the first. */
   readonly address: bigint;

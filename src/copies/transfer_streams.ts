@@ -10,22 +10,18 @@ import { waitForStream } from "../order/waiting.ts";
 /** A stream of the kit's own. */
 export class TransferStream {
   readonly context: Context;
-  readonly #handle: bigint;
+  readonly handle: bigint;
 
   /** Creates a stream that does not block on the legacy stream (cuStreamCreateWithPriority). */
   constructor(context: Context) {
     const flags = CUstream_flags.CU_STREAM_NON_BLOCKING;
     this.context = context;
-    this.#handle = take64(context, "cuStreamCreateWithPriority", flags, 0);
-  }
-
-  get handle(): bigint {
-    return this.#handle;
+    this.handle = take64(context, "cuStreamCreateWithPriority", flags, 0);
   }
 
   /** Blocks until all work queued on it is done (cuStreamSynchronize). */
   synchronizeSync(): void {
-    waitForStream(this.context.driver, this.#handle);
+    waitForStream(this.context.driver, this.handle);
   }
 }
 

@@ -23,21 +23,13 @@ const LACKS_ROOM: ReadonlySet<number> = new Set([ERRNO.ENOSPC, ERRNO.EDQUOT, ERR
 const LIMITS = new BigUint64Array(2);
 
 /** Purpose of opening a file; a held file exists until it is closed, also without its name. */
-export type DiskFileUse = "read" | "write" | "hold";
+type DiskFileUse = "read" | "write" | "hold";
 
 const FLAGS: Readonly<Record<DiskFileUse, number>> = {
   read: O.RDONLY | O.NONBLOCK | O.CLOEXEC,
   write: O.WRONLY | O.NONBLOCK | O.CLOEXEC,
   hold: O_PATH | O.CLOEXEC,
 };
-
-/** A call that moves bytes between memory and a place in a file. */
-type Move = (
-  descriptor: number,
-  address: bigint,
-  byteLength: bigint,
-  fileOffset: bigint,
-) => bigint | Promise<bigint>;
 
 /** An open file. */
 export class DiskFile implements Disposable {
@@ -69,64 +61,50 @@ export class DiskFile implements Disposable {
 
   /** Fills `bytes` from `fileOffset` on. */
   async read(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
-    const { pread, preadNonblocking } = openSystem();
-    const move = CAN_BE_TERMINATED ? pread : preadNonblocking;
-    if (await this.#whole(move, bytes, fileOffset)) return;
-    this.readSync(bytes, fileOffset);
+    if (!await this.#moveAll("pread", bytes, fileOffset)) this.readSync(bytes, fileOffset);
   }
 
   /** Fills `bytes` from `fileOffset` on, and blocks until they are read. */
   readSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
     const done = this.readSomeSync(bytes, fileOffset);
     if (done === bytes.byteLength) return;
-    throw new Error(
-      `Cannot read ${bytes.byteLength} bytes at ${fileOffset} of ${
-        visibleText(this.path)
-      }: it ends at ` +
-        `${fileOffset + done}`,
-    );
+    const place = `${bytes.byteLength} bytes at ${fileOffset} of ${visibleText(this.path)}`;
+    throw new Error(`Cannot read ${place}: it ends at ${fileOffset + done}`);
   }
 
   /** Reads up to the end of `bytes` or of the file, and returns the number of bytes read. */
   readSomeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): number {
-    const { pread } = openSystem();
-    const address = addressOf(bytes);
-    for (let done = 0; done < bytes.byteLength;) {
-      const left = BigInt(bytes.byteLength - done);
-      const at = BigInt(fileOffset + done);
-      const count = uninterrupted(() => {
-        return pread(this.descriptor, address + BigInt(done), left, at);
-      });
-      if (count < 0n) throw systemError(`read ${left} bytes at ${at} of ${this.path}`, lastErrno());
-      if (count === 0n) return done;
-      done += Number(count);
-    }
-    return bytes.byteLength;
+    return this.#moveSync("pread", bytes, fileOffset);
   }
 
   /** Writes all of `bytes` from `fileOffset` on. */
   async write(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): Promise<void> {
-    const { pwrite, pwriteNonblocking } = openSystem();
-    const move = CAN_BE_TERMINATED ? pwrite : pwriteNonblocking;
-    if (await this.#whole(move, bytes, fileOffset)) return;
-    this.writeSync(bytes, fileOffset);
+    if (!await this.#moveAll("pwrite", bytes, fileOffset)) this.writeSync(bytes, fileOffset);
   }
 
   /** Writes all of `bytes` from `fileOffset` on, and blocks until the system has taken them. */
   writeSync(bytes: Uint8Array<ArrayBuffer>, fileOffset: number): void {
-    const { pwrite } = openSystem();
+    this.#moveSync("pwrite", bytes, fileOffset);
+  }
+
+  /** Moves all bytes, or those up to the end of the file that is read; returns how many. */
+  #moveSync(call: "pread" | "pwrite", bytes: Uint8Array<ArrayBuffer>, fileOffset: number): number {
+    const { [call]: move } = openSystem();
     const address = addressOf(bytes);
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);
       const at = BigInt(fileOffset + done);
       const count = uninterrupted(() => {
-        return pwrite(this.descriptor, address + BigInt(done), left, at);
+        return move(this.descriptor, address + BigInt(done), left, at);
       });
+      if (count === 0n && call === "pread") return done;
       if (count <= 0n) {
-        throw systemError(`write ${left} bytes at ${at} of ${this.path}`, lastErrno());
+        const words = `${call.slice(1)} ${left} bytes at ${at} of ${this.path}`;
+        throw systemError(words, lastErrno());
       }
       done += Number(count);
     }
+    return bytes.byteLength;
   }
 
   /**
@@ -154,11 +132,10 @@ export class DiskFile implements Disposable {
     if (openSystem().getrlimit(RLIMIT_FSIZE, LIMITS) !== 0) return;
     const [limit = 0n] = LIMITS;
     if (BigInt(byteLength) <= limit) return;
+    const allowed = formatBytes(Number(limit));
     throw new Error(
-      `Cannot make ${visibleText(this.path)} ${
-        formatBytes(byteLength)
-      } long: this process may write ` +
-        `${formatBytes(Number(limit))} to a file; raise its limit (ulimit -f)`,
+      `Cannot make ${visibleText(this.path)} ${formatBytes(byteLength)} long: this process may ` +
+        `write ${allowed} to a file; raise its limit (ulimit -f)`,
     );
   }
 
@@ -219,11 +196,12 @@ export class DiskFile implements Disposable {
   }
 
   /** Returns false when a call failed or moved nothing; repeating it on this thread tells why. */
-  async #whole(
-    move: Move,
+  async #moveAll(
+    call: "pread" | "pwrite",
     bytes: Uint8Array<ArrayBuffer>,
     fileOffset: number,
   ): Promise<boolean> {
+    const { [CAN_BE_TERMINATED ? call : `${call}Nonblocking` as const]: move } = openSystem();
     const address = addressOf(bytes);
     for (let done = 0; done < bytes.byteLength;) {
       const left = BigInt(bytes.byteLength - done);

@@ -6,7 +6,7 @@ import { warn } from "../words/warning.ts";
 import { DiskFile } from "./disk_file.ts";
 import { factsOf, type FileFacts } from "./file_facts.ts";
 import { folderOf, requireAccess } from "./file_path.ts";
-import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
+import { checkWritable, FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
 
 /** Options for changing a file: the bytes that are written. */
@@ -21,36 +21,27 @@ export interface ChangeOptions {
 }
 
 /** A write into a file itself. */
-export class FileChange implements FileWrite {
-  readonly #place: WrittenPlace;
+export class FileChange extends FileWrite {
   readonly #options: ChangeOptions;
-  #opened: LockedFile | undefined;
-  #folder: DiskFile | undefined;
   /** The file's size before. */
   #byteLength = 0;
   /** Bytes of a whole file were cut off or may have been written over. */
   #isTouched = false;
-  #isCommitted = false;
 
   constructor(place: WrittenPlace, options: ChangeOptions) {
-    this.#place = place;
+    super(place, options);
     this.#options = options;
   }
 
-  get file(): DiskFile {
-    if (this.#opened !== undefined) return this.#opened.file;
-    throw new Error(`Cannot write ${visibleText(this.#place.path)}: it is not open`);
-  }
-
-  tryBegin(): boolean {
-    const { path, realPath } = this.#place;
+  override tryBegin(): boolean {
+    const { path, realPath } = this.place;
     requireAccess(realPath, "write");
     const check = (facts: FileFacts) => this.#check(facts);
-    this.#opened = LockedFile.tryOpen(realPath, { check, shownAs: path });
-    if (this.#opened === undefined) return false;
+    this.opened = LockedFile.tryOpen(realPath, { check, shownAs: path });
+    if (this.opened === undefined) return false;
     try {
-      const { isNew, facts: { kind } } = this.#opened;
-      if (this.#options.sync && isNew) this.#folder = new DiskFile(folderOf(realPath), "read");
+      const { isNew, facts: { kind } } = this.opened;
+      if (this.#options.sync && isNew) this.folder = new DiskFile(folderOf(realPath), "read");
       if (kind === "file") this.#makeRoom();
     } catch (error) {
       this.abandon();
@@ -59,41 +50,18 @@ export class FileChange implements FileWrite {
     return true;
   }
 
-  async commit(): Promise<void> {
-    if (this.#options.sync) await this.#opened?.file.flush();
-    this.#isCommitted = true;
-    try {
-      if (this.#folder !== undefined) await this.#folder.flush();
-    } finally {
-      const opened = this.#close();
-      await opened?.close();
-    }
+  protected override settle(): void {
+    if (this.opened !== undefined) this.leaving.push(this.opened);
+    this.opened = undefined;
   }
 
-  commitSync(): void {
-    if (this.#options.sync) this.#opened?.file.flushSync();
-    this.#isCommitted = true;
-    try {
-      this.#folder?.flushSync();
-    } finally {
-      this.#close()?.[Symbol.dispose]();
-    }
-  }
-
-  abandon(): void {
-    using opened = this.#close();
-    if (this.#isCommitted || opened?.facts.kind !== "file") return;
+  override abandon(): void {
+    using opened = this.opened;
+    this.opened = undefined;
+    this.closeFolder();
+    if (opened?.facts.kind !== "file") return;
     if (opened.isNew) opened.tryRemove();
     else this.#restoreSize(opened.file);
-  }
-
-  /** Closes the folder, and leaves it to the caller to close the file. */
-  #close(): LockedFile | undefined {
-    this.#folder?.[Symbol.dispose]();
-    this.#folder = undefined;
-    const opened = this.#opened;
-    this.#opened = undefined;
-    return opened;
   }
 
   /** Offset of the end of the bytes. */
@@ -106,7 +74,7 @@ export class FileChange implements FileWrite {
   }
 
   #check(facts: FileFacts): void {
-    const { path } = this.#place;
+    const { path } = this.place;
     checkWritable(path, facts);
     if (facts.kind === "file" || this.#options.inPlace) return;
     throw new TypeError(

@@ -16,7 +16,7 @@ import { lastErrno, openSystem, systemError, uninterrupted } from "./system_erro
 import { visibleText } from "../words/format.ts";
 
 /** Kind of object at a path. */
-export type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
+type FileKind = "file" | "folder" | "link" | "pipe" | "socket" | "device";
 
 /** One file as the system knows it. */
 export interface FileFacts {

@@ -10,9 +10,6 @@ import { lastErrno, openSystem, systemError } from "./system_error.ts";
 /** Path of a file: a string, or a `file:` URL. */
 export type FilePath = string | URL;
 
-/** Access of a program to a file. */
-export type FileAccess = "read" | "write";
-
 /** Starts of addresses of the web, which `resolve()` would make folders of the current one. */
 const ADDRESS = /^(https?:\/\/|blob:)/i;
 
@@ -111,7 +108,7 @@ function textOf(url: URL): string {
  *
  * @throws Deno.errors.NotCapable when it does not.
  */
-export function requireAccess(path: string, access: FileAccess): void {
+export function requireAccess(path: string, access: "read" | "write"): void {
   // Deno keeps its answer for each path that it is asked about, as long as the program runs.
   const everywhere = Deno.permissions.querySync({ name: access });
   if (everywhere.state === "granted" && !everywhere.partial) return;
@@ -119,9 +116,8 @@ export function requireAccess(path: string, access: FileAccess): void {
   if (state === "granted") return;
   if (Deno.permissions.requestSync({ name: access, path }).state === "granted") return;
   throw new Deno.errors.NotCapable(
-    `Cannot ${access} ${
-      visibleText(path)
-    }: ${access} access is not granted; run again with --allow-${access}`,
+    `Cannot ${access} ${visibleText(path)}: ${access} access is not granted; run again with ` +
+      `--allow-${access}`,
   );
 }
 
@@ -139,10 +135,9 @@ export function realPathOf(path: string): string {
     if (there !== undefined) return there;
     const folder = resolveLinks(folderOf(place));
     if (folder === undefined) {
+      const missing = visibleText(folderOf(place));
       throw new Deno.errors.NotFound(
-        `Cannot use ${visibleText(path)}: the folder ${
-          visibleText(folderOf(place))
-        } does not exist`,
+        `Cannot use ${visibleText(path)}: the folder ${missing} does not exist`,
       );
     }
     const { basename, join } = builtin("node:path");
@@ -179,9 +174,7 @@ function decodePath(path: string, bytes: Uint8Array): string {
   } catch (cause) {
     throw new TypeError(
       `Cannot use ${visibleText(path)}: its links lead to a name that is not UTF-8`,
-      {
-        cause,
-      },
+      { cause },
     );
   }
 }

@@ -102,7 +102,7 @@ function openFile(
     checkRegular(path, opened);
     const { byteLength, modifiedAt } = opened;
     note?.({ byteLength, modifiedAt });
-    return { file, byteLength: opened.byteLength };
+    return { file, byteLength };
   } catch (error) {
     file[Symbol.dispose]();
     throw error;
@@ -119,9 +119,8 @@ function whyNotThere(path: string): string {
   }
   const unescaped = unescapedPath(path);
   if (unescaped === undefined) return "it does not exist";
-  return `it does not exist, but ${
-    visibleText(unescaped)
-  } is; pass a URL, or its path without escapes`;
+  const words = "pass a URL, or its path without escapes";
+  return `it does not exist, but ${visibleText(unescaped)} is; ${words}`;
 }
 
 /** The file that a path means when somebody took it from a URL as it is written there. */

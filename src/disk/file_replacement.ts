@@ -6,12 +6,19 @@ import { NAME_MAX } from "../../ffi/host.ts";
 import { builtin } from "../words/builtin.ts";
 import { messageOf, visibleText } from "../words/format.ts";
 import { DiskFile } from "./disk_file.ts";
+import type { ChangeOptions } from "./file_change.ts";
 import { checkRegular, factsAt, type FileFacts } from "./file_facts.ts";
 import { folderOf, requireAccess } from "./file_path.ts";
-import { copyPermissions } from "./file_permissions.ts";
-import { checkWritable, type FileWrite, type WrittenPlace } from "./file_write.ts";
+import { checkWritable, FileWrite, type WrittenPlace } from "./file_write.ts";
 import { LockedFile } from "./locked_file.ts";
-import { lastErrno, openByDeno, openSystem, reworded, systemReason } from "./system_error.ts";
+import {
+  lastErrno,
+  openByDeno,
+  openSystem,
+  reworded,
+  systemReason,
+  uninterrupted,
+} from "./system_error.ts";
 
 /** Suffix of every temporary file. */
 const SUFFIX = ".vramkit-saving";
@@ -21,48 +28,29 @@ const PRIVATE_MODE = 0o600;
 
 const REMEDY = "pass { inPlace: true } to write into the file itself";
 
-/** Options for replacing a file. */
-export interface ReplacementOptions {
-  readonly byteLength: number;
-  /** The write is complete only when it is on the disk. */
-  readonly sync: boolean;
-}
-
 /** A new file that replaces another, or is the first at its path. */
-export class FileReplacement implements FileWrite {
-  readonly #place: WrittenPlace;
+export class FileReplacement extends FileWrite {
   readonly #temporaryPath: string;
-  readonly #options: ReplacementOptions;
+  readonly #options: Pick<ChangeOptions, "byteLength" | "sync">;
   /** Facts about the file to replace, as they were at the beginning. */
   #target: FileFacts | undefined;
-  /** There from the beginning until it is renamed or removed. */
-  #temporary: LockedFile | undefined;
-  /** The new file and the old one, whose bytes go when it is closed. */
-  readonly #renamed: (LockedFile | DiskFile)[] = [];
-  /** The folder, open until the new name is on the disk, if that was requested. */
-  #folder: DiskFile | undefined;
 
-  constructor(place: WrittenPlace, options: ReplacementOptions) {
-    this.#place = place;
+  constructor(place: WrittenPlace, options: Pick<ChangeOptions, "byteLength" | "sync">) {
+    super(place, options);
     this.#temporaryPath = temporaryBeside(place.realPath);
     this.#options = options;
   }
 
-  get file(): DiskFile {
-    if (this.#temporary !== undefined) return this.#temporary.file;
-    throw new Error(`Cannot write ${visibleText(this.#place.path)}: it is not open`);
-  }
-
-  tryBegin(): boolean {
-    const { path, realPath } = this.#place;
-    requireWritable(this.#place);
+  override tryBegin(): boolean {
+    const { path, realPath } = this.place;
+    requireWritable(this.place);
     this.#target = factsAt(realPath);
     if (this.#target !== undefined) checkReplaceable(path, this.#target);
-    openTarget(this.#place);
-    this.#temporary = this.#openTemporary();
-    if (this.#temporary === undefined) return false;
+    openTarget(this.place);
+    this.opened = this.#openTemporary();
+    if (this.opened === undefined) return false;
     try {
-      if (this.#options.sync) this.#folder = new DiskFile(folderOf(realPath), "read");
+      if (this.#options.sync) this.folder = new DiskFile(folderOf(realPath), "read");
       this.file.reserve(0, this.#options.byteLength);
     } catch (error) {
       this.abandon();
@@ -71,47 +59,18 @@ export class FileReplacement implements FileWrite {
     return true;
   }
 
-  async commit(): Promise<void> {
-    this.#complete();
-    if (this.#options.sync) await this.#temporary?.file.flush();
-    this.#rename();
-    try {
-      if (this.#folder !== undefined) await this.#folder.flush();
-    } finally {
-      this.#closeFolder();
-      for (const file of this.#renamed.splice(0)) await file.close();
-    }
-  }
-
-  commitSync(): void {
-    this.#complete();
-    if (this.#options.sync) this.#temporary?.file.flushSync();
-    this.#rename();
-    try {
-      this.#folder?.flushSync();
-    } finally {
-      this.#closeFolder();
-      for (const file of this.#renamed.splice(0)) file[Symbol.dispose]();
-    }
-  }
-
-  abandon(): void {
-    using temporary = this.#temporary;
-    this.#temporary = undefined;
-    this.#closeFolder();
+  override abandon(): void {
+    using temporary = this.opened;
+    this.opened = undefined;
+    this.closeFolder();
     temporary?.tryRemove();
-  }
-
-  #closeFolder(): void {
-    this.#folder?.[Symbol.dispose]();
-    this.#folder = undefined;
   }
 
   /** Creates the temporary file anew; an existing one was left by a program that was killed. */
   #openTemporary(): LockedFile | undefined {
     const path = this.#temporaryPath;
     const mode = this.#target === undefined ? {} : { mode: PRIVATE_MODE };
-    const shownAs = this.#place.path;
+    const shownAs = this.place.path;
     try {
       requireAccess(path, "write");
       for (;;) {
@@ -122,29 +81,26 @@ export class FileReplacement implements FileWrite {
         left.remove();
       }
     } catch (error) {
-      throw noTemporary(this.#place, { path, error });
+      throw noTemporary(this.place, { path, error });
     }
   }
 
   /** Gives the new file the permissions of the one that it replaces. */
-  #complete(): void {
-    const { realPath } = this.#place;
+  protected override beforeFlush(): void {
+    const { realPath } = this.place;
     const facts = factsAt(realPath) ?? this.#target;
-    const file = this.#temporary?.file;
+    const file = this.opened?.file;
     if (facts !== undefined && file !== undefined) copyPermissions({ realPath, facts, file });
   }
 
-  /** Puts the new file into its place, unless that was done before. */
-  #rename(): void {
-    const temporary = this.#temporary;
+  /** Puts the new file into its place, and keeps the old one, whose bytes go when it is closed. */
+  protected override settle(): void {
+    const temporary = this.opened;
     if (temporary === undefined) return;
-    const { path, realPath } = this.#place;
+    const { path, realPath } = this.place;
     if (!temporary.isInPlace) {
-      throw new Error(
-        `Cannot write ${visibleText(path)}: ${
-          visibleText(this.#temporaryPath)
-        } was removed meanwhile`,
-      );
+      const gone = visibleText(this.#temporaryPath);
+      throw new Error(`Cannot write ${visibleText(path)}: ${gone} was removed meanwhile`);
     }
     const now = factsAt(realPath);
     if (now !== undefined) checkReplaceable(path, now);
@@ -157,9 +113,9 @@ export class FileReplacement implements FileWrite {
       );
     }
     opened.move();
-    this.#temporary = undefined;
-    this.#renamed.push(temporary);
-    if (old !== undefined) this.#renamed.push(old);
+    this.opened = undefined;
+    this.leaving.push(temporary);
+    if (old !== undefined) this.leaving.push(old);
   }
 }
 
@@ -235,9 +191,53 @@ function noTemporary(
   const remedy = isRefused ? `allow the folder with --allow-write=${folderOf(realPath)}, or ` : "";
   return reworded(
     error,
-    `Cannot write ${visibleText(path)}: the new file is written first as ${
-      visibleText(temporary.path)
-    }, which cannot be ` +
+    `Cannot write ${path}: the new file is written first as ${temporary.path}, which cannot be ` +
       `made: ${reason}; ${remedy}${REMEDY}`,
   );
+}
+
+/** Attribute in which Linux keeps a file's access list. */
+const ACCESS_LIST = "system.posix_acl_access";
+
+/** Leaves the owner or the group as it is: -1 as an unsigned number. */
+const UNCHANGED = 0xffff_ffff;
+
+const GROUP_BITS = 0o070;
+const SET_GROUP_BIT = 0o2000;
+const SET_USER_BIT = 0o4000;
+
+/**
+ * Gives an open file the permissions of another, the one at `realPath`. When the group cannot be kept, its members get no
+ * more than all others have, so that only those who could read the old file can read the new one.
+ */
+function copyPermissions({ realPath, facts, file }: {
+  readonly realPath: string;
+  readonly facts: FileFacts;
+  readonly file: DiskFile;
+}): void {
+  const { fchmod, fchown } = openSystem();
+  const { descriptor } = file;
+  const { uid, gid, mode } = facts;
+  const keepsBoth = uninterrupted(() => fchown(descriptor, uid, gid)) === 0;
+  const keepsGroup = keepsBoth || uninterrupted(() => fchown(descriptor, UNCHANGED, gid)) === 0;
+  if (keepsGroup) copyAccessList(realPath, descriptor);
+  // Last, because a change of the owner clears bits of the mode.
+  const newMode = keepsBoth ? mode : modeOfOthers(mode, { keepsGroup });
+  uninterrupted(() => fchmod(descriptor, newMode));
+}
+
+function modeOfOthers(mode: number, { keepsGroup }: { readonly keepsGroup: boolean }): number {
+  if (keepsGroup) return mode & ~SET_USER_BIT;
+  const shared = GROUP_BITS & (mode & 0o007) << 3;
+  return mode & ~(SET_USER_BIT | SET_GROUP_BIT | GROUP_BITS) | mode & shared;
+}
+
+function copyAccessList(path: string, descriptor: number): void {
+  const { getxattr, fsetxattr, fremovexattr } = openSystem();
+  const [source, name] = [cString(path), cString(ACCESS_LIST)];
+  const neededBytes = getxattr(source, name, null, 0n); // -1 when there is none
+  const value = new Uint8Array(Math.max(0, Number(neededBytes)));
+  const byteLength = getxattr(source, name, value, BigInt(value.byteLength));
+  if (byteLength > 0n) fsetxattr(descriptor, name, value, byteLength, 0);
+  else fremovexattr(descriptor, name);
 }

@@ -4,7 +4,7 @@
 import { fileNameOf, folderOf } from "./file_path.ts";
 
 /** Use of a file by a call: it is read, a new file replaces it, or its own bytes change. */
-export type FileUse = "read" | "replace" | "change";
+type FileUse = "read" | "replace" | "change";
 
 /** The turns of a file, in the order in which they were taken; over ones are left out. */
 interface FileLine {

@@ -1,28 +1,10 @@
 // The steps of writing a file: begun, filled, and then committed or undone. No step waits for the
 // event loop, so that a blocking call can take them all.
 
+import { visibleText } from "../words/format.ts";
 import type { DiskFile } from "./disk_file.ts";
 import type { FileFacts } from "./file_facts.ts";
-import { visibleText } from "../words/format.ts";
-
-/** One write of a file. */
-export interface FileWrite {
-  /** File that receives the bytes, once the write has begun. */
-  readonly file: DiskFile;
-  /**
-   * Opens and locks the files, and allocates room for the bytes; returns false while another
-   * process writes the same file.
-   *
-   * @throws Error when it can never begin; everything stays as it was.
-   */
-  tryBegin(): boolean;
-  /** Commits: from now on the file is the new one. Waits for the disk if that was requested. */
-  commit(): Promise<void>;
-  /** Commits the write and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */
-  commitSync(): void;
-  /** Undoes the write, unless it was committed; nothing may write into the file any more. */
-  abandon(): void;
-}
+import type { LockedFile } from "./locked_file.ts";
 
 /** The file that is written. */
 export interface WrittenPlace {
@@ -30,6 +12,78 @@ export interface WrittenPlace {
   readonly path: string;
   /** Path with links followed. */
   readonly realPath: string;
+}
+
+/** One write of a file. */
+export abstract class FileWrite {
+  protected readonly place: WrittenPlace;
+  /** The file that receives the bytes, from the beginning until it is complete or undone. */
+  protected opened: LockedFile | undefined;
+  /** The folder, open until a new name is on the disk, if that was requested. */
+  protected folder: DiskFile | undefined;
+  /** Files to close once the write is complete. */
+  protected readonly leaving: (LockedFile | DiskFile)[] = [];
+  readonly #sync: boolean;
+
+  /** With `sync` the write is complete only when it is on the disk. */
+  constructor(place: WrittenPlace, { sync }: { readonly sync: boolean }) {
+    this.place = place;
+    this.#sync = sync;
+  }
+
+  /** File that receives the bytes, once the write has begun. */
+  get file(): DiskFile {
+    if (this.opened !== undefined) return this.opened.file;
+    throw new Error(`Cannot write ${visibleText(this.place.path)}: it is not open`);
+  }
+
+  /**
+   * Opens and locks the files, and allocates room for the bytes; returns false while another
+   * process writes the same file.
+   *
+   * @throws Error when it can never begin; everything stays as it was.
+   */
+  abstract tryBegin(): boolean;
+
+  /** Undoes the write, unless it was committed; nothing may write into the file any more. */
+  abstract abandon(): void;
+
+  /** Does what comes before the bytes are brought to the disk. */
+  protected beforeFlush(): void {}
+
+  /** Makes the file the new one, unless that was done. */
+  protected abstract settle(): void;
+
+  /** Commits: from now on the file is the new one. Waits for the disk if that was requested. */
+  async commit(): Promise<void> {
+    this.beforeFlush();
+    if (this.#sync) await this.opened?.file.flush();
+    this.settle();
+    try {
+      if (this.folder !== undefined) await this.folder.flush();
+    } finally {
+      this.closeFolder();
+      for (const file of this.leaving.splice(0)) await file.close();
+    }
+  }
+
+  /** Commits the write and blocks meanwhile; also when a {@link FileWrite.commit} is under way. */
+  commitSync(): void {
+    this.beforeFlush();
+    if (this.#sync) this.opened?.file.flushSync();
+    this.settle();
+    try {
+      this.folder?.flushSync();
+    } finally {
+      this.closeFolder();
+      for (const file of this.leaving.splice(0)) file[Symbol.dispose]();
+    }
+  }
+
+  protected closeFolder(): void {
+    this.folder?.[Symbol.dispose]();
+    this.folder = undefined;
+  }
 }
 
 /** Rejects a file without random access, such as a pipe. */

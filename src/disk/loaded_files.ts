@@ -15,7 +15,7 @@ export interface LoadedFile {
 }
 
 /** Takes each file that is opened for reading. */
-export type NoteLoaded = (file: LoadedFile) => void;
+type NoteLoaded = (file: LoadedFile) => void;
 
 /** Made when somebody first asks; before, loads cost nothing. */
 let listeners: AsyncLocalStorage<NoteLoaded> | undefined;

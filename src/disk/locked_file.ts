@@ -13,7 +13,7 @@ import { lastErrno, openByDeno, openSystem, uninterrupted } from "./system_error
 const TRY_COUNT = 100;
 
 /** Options for opening a file. */
-export interface LockedFileOptions {
+interface LockedFileOptions {
   /** Throws to reject an existing file before it is opened, because opening a pipe would wait. */
   readonly check: (facts: FileFacts) => void;
   /** Permissions of a file that is made, less those that the process masks. */
@@ -87,7 +87,7 @@ export class LockedFile implements Disposable {
         return new LockedFile({ path, file, facts, isNew });
       } catch (error) {
         if (!isRace(error)) {
-          if (isMade) removeAgain(path);
+          if (isMade) removeOrWarn(path); // the write cannot begin; the error to tell is another one
           throw error;
         }
         raced = error;
@@ -108,11 +108,7 @@ export class LockedFile implements Disposable {
 
   /** Removes it and only warns on failure, for use after another error. */
   tryRemove(): void {
-    try {
-      this.remove();
-    } catch (error) {
-      warn(`${visibleText(this.#path)} is left: ${messageOf(error)}`);
-    }
+    removeOrWarn(this.#path, () => this.remove());
   }
 
   /** Closes it, which lets the lock go. A second time does nothing. */
@@ -133,10 +129,13 @@ export class LockedFile implements Disposable {
   }
 }
 
-/** Removes a file that was made for a write that cannot begin; the error to tell is another one. */
-function removeAgain(path: string): void {
+/** Removes a file, and only warns when that fails. */
+export function removeOrWarn(
+  path: string,
+  remove: () => unknown = () => Deno.removeSync(path),
+): void {
   try {
-    Deno.removeSync(path);
+    remove();
   } catch (error) {
     warn(`${visibleText(path)} is left: ${messageOf(error)}`);
   }

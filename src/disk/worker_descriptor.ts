@@ -11,7 +11,7 @@ import { openSystem, systemError } from "./system_error.ts";
 const NOTHING = "/dev/null";
 
 /** An open descriptor, and the call that closes it. */
-export interface OpenDescriptor {
+interface OpenDescriptor {
   readonly descriptor: number;
   readonly close: (descriptor: number) => unknown;
 }

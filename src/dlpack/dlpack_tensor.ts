@@ -13,7 +13,11 @@ import type { Context } from "../driver/context.ts";
 import type { DType } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
 import { pendingBefore } from "../memory/in_order.ts";
-import { hostAddress, pointerAttributes } from "../memory/pointer_attributes.ts";
+import {
+  hostAddress,
+  type PointerAttributes,
+  pointerAttributes,
+} from "../memory/pointer_attributes.ts";
 import { requireNoCapture } from "../order/capture.ts";
 import { HandleRecord } from "../order/handle_record.ts";
 import { finishNow } from "../order/pending_work.ts";
@@ -26,9 +30,8 @@ import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { layoutFor } from "./element_types.ts";
-import { addStruct, deleterAddress, endStruct } from "./handed_out.ts";
+import { addStruct, deleterAddress, endStruct, type StructPlace, takePlace } from "./handed_out.ts";
 import { MAX_AXES } from "./read_tensor.ts";
-import { type StructPlace, takePlace } from "./struct_memory.ts";
 
 /** Options for {@link GpuBuffer.toDLPack}. */
 export interface DLPackOptions {
@@ -37,9 +40,9 @@ export interface DLPackOptions {
    * and later uses here wait for it. CUDA's legacy default stream when left out, as in Python.
    */
   readonly stream?: CudaStream | undefined;
-  /** Whether the struct has a version, as since DLPack 1.0; true by default. */
+  /** The struct has a version, as since DLPack 1.0; true by default. */
   readonly versioned?: boolean | undefined;
-  /** Whether the library gets a copy of its own; false by default. */
+  /** The library gets a copy of its own; false by default. */
   readonly copy?: boolean | undefined;
 }
 
@@ -51,7 +54,7 @@ export const DLPACK_OPTIONS: OptionSet<DLPackOptions> = new OptionSet({
 });
 
 /** Elements to hand over. */
-export interface TensorSource {
+interface TensorSource {
   /** Their name in errors. */
   readonly name: { toString(): string };
   /** The block that they lie in. */
@@ -69,23 +72,13 @@ export interface TensorSource {
 /** Takes a struct out of the live objects, because a library has its array, by this struct or another. */
 export let unlistTensor: (tensor: DLPackTensor) => void;
 
-/** The parts of a {@link DLPackTensor}. */
-export interface DLPackFields {
-  readonly address: bigint;
-  readonly versioned: boolean;
-  /** The context of the memory. */
-  readonly context: Context;
-  /** The name of the memory. */
-  readonly label: string | undefined;
-}
-
 /**
  * A DLPack struct for another library of this process, from `toDLPack()`. The memory is kept until
  * the library calls the struct's deleter, even when the buffer is disposed before. `release()` gives
  * the struct away; disposing it releases a struct that was not given away, which `gpu.live()` lists.
  */
 export class DLPackTensor extends Owned {
-  /** Whether the struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
+  /** The struct has a version: DLManagedTensorVersioned, else DLManagedTensor. */
   readonly versioned: boolean;
   /** Its row among the live objects until a library has it. */
   readonly #untaken: HandleRecord;
@@ -94,8 +87,15 @@ export class DLPackTensor extends Owned {
     unlistTensor = (tensor) => tensor.#untaken.unlist();
   }
 
-  /** @ignore Adopts a struct. */
-  constructor(parts: Parts<DLPackFields>) {
+  /** @ignore Adopts a struct, and has the context and the name of its memory. */
+  constructor(
+    parts: Parts<{
+      readonly address: bigint;
+      readonly versioned: boolean;
+      readonly context: Context;
+      readonly label: string | undefined;
+    }>,
+  ) {
     super();
     const { address, versioned, context, label } = partsOf(parts, new.target);
     this.versioned = versioned;
@@ -119,7 +119,7 @@ export class DLPackTensor extends Owned {
     return this.#untaken.handle;
   }
 
-  /** Whether it was given away or disposed. */
+  /** Tells whether it was given away or disposed. */
   get disposed(): boolean {
     return this.#untaken.released;
   }
@@ -176,11 +176,10 @@ export function makeTensor(
     );
   }
   allocation.usage.gate?.handOut();
-  const isEmpty = source.byteLength === 0;
-  const { type, id, data } = isEmpty ? nowhere(source) : placeOf(source);
+  const { type, id, data } = placeOf(source);
   using undo = new DisposableStack();
   undo.use(allocation.hold());
-  if (!isEmpty) orderAfterUses(theirs, allocation, `hand over ${name}`);
+  if (source.byteLength > 0) orderAfterUses(theirs, allocation, `hand over ${name}`);
   const flags = (allocation.isReadOnly ? DLPACK_FLAG_BITMASK.READ_ONLY : 0) |
     (copy ? DLPACK_FLAG_BITMASK.IS_COPIED : 0);
   const deleter = deleterAddress();
@@ -223,25 +222,25 @@ interface DLPlace {
   readonly data: bigint;
 }
 
-/** The place of an array without elements: that of the kind of memory that it would have. */
-function nowhere({ allocation: { context, kind } }: TensorSource): DLPlace {
-  if (kind === "managed") return { type: DLDeviceType.kDLCUDAManaged, id: 0, data: 0n };
-  const isOnHost = placeOfKind(kind) === "host";
-  const type = isOnHost ? DLDeviceType.kDLCUDAHost : DLDeviceType.kDLCUDA;
-  return { type, id: isOnHost ? 0 : context.ordinal, data: 0n };
-}
+/** DLPack's numbers for places of memory. */
+const TYPES = {
+  device: DLDeviceType.kDLCUDA,
+  host: DLDeviceType.kDLCUDAHost,
+  managed: DLDeviceType.kDLCUDAManaged,
+} as const satisfies Record<PointerAttributes["memoryType"], number>;
 
-/** Asks the driver where the memory is: an adaptor may have taken it from elsewhere. */
-function placeOf({ allocation, address }: TensorSource): DLPlace {
-  const { context } = allocation;
-  const { memoryType, deviceOrdinal } = pointerAttributes(context, address);
-  if (memoryType === "device") {
-    return { type: DLDeviceType.kDLCUDA, id: deviceOrdinal, data: address };
-  }
-  if (memoryType === "managed") {
-    return { type: DLDeviceType.kDLCUDAManaged, id: 0, data: address };
-  }
-  return { type: DLDeviceType.kDLCUDAHost, id: 0, data: hostAddress(context, address) };
+/**
+ * Asks the driver where the memory is: an adaptor may have taken it from elsewhere. An array without
+ * elements is where the kind of memory is that it would have.
+ */
+function placeOf({ allocation: { context, kind }, address, byteLength }: TensorSource): DLPlace {
+  const place = kind === "managed" ? kind : placeOfKind(kind) === "host" ? "host" : "device";
+  const { memoryType, deviceOrdinal } = byteLength === 0
+    ? { memoryType: place, deviceOrdinal: context.ordinal } as const
+    : pointerAttributes(context, address);
+  const isOnHost = memoryType === "host" && byteLength > 0;
+  const data = byteLength === 0 ? 0n : isOnHost ? hostAddress(context, address) : address;
+  return { type: TYPES[memoryType], id: memoryType === "device" ? deviceOrdinal : 0, data };
 }
 
 /** Writes the struct, followed by the shape and the strides. */

@@ -27,7 +27,7 @@ export function toDLDataType(dtype: DType): DLDataTypeFields {
 }
 
 /** An array's type and layout in DLPack's terms. */
-export interface DLLayout {
+interface DLLayout {
   readonly type: DLDataTypeFields;
   readonly shape: readonly number[];
   readonly strides: readonly number[];

@@ -37,7 +37,7 @@ export interface ForeignTensor {
   readonly struct: bigint;
   /** The function that ends its use; 0n when there is none. */
   readonly deleter: bigint;
-  /** Whether it may only be read. */
+  /** It may only be read. */
   readonly isReadOnly: boolean;
   /** The kind of device, as a number and by name. */
   readonly deviceType: number;
@@ -108,7 +108,8 @@ export function readTensor(address: bigint, { versioned }: { versioned: boolean 
 /** Creates an error about a struct. */
 type Refuse = (state: string, Kind?: new (message: string) => Error) => Error;
 
-function refusal(
+/** Creates the error for a struct that cannot be used. */
+export function refusal(
   address: bigint,
   state: string,
   Kind: new (message: string) => Error = TypeError,
@@ -149,10 +150,7 @@ interface Layout {
   readonly strides: bigint;
 }
 
-function layoutOf(
-  { ndim, shape: shapeAddress, strides: stridesAddress }: Layout,
-  refuse: Refuse,
-) {
+function layoutOf({ ndim, shape: shapeAddress, strides: stridesAddress }: Layout, refuse: Refuse) {
   if (ndim < 0 || ndim > MAX_AXES) {
     throw refuse(`it has ${ndim} axes, expected 0 to ${MAX_AXES}`, RangeError);
   }

@@ -23,7 +23,6 @@
 import "../words/runtime.ts";
 import "../cards/gguf_card.ts";
 
-export { GgufError } from "../interop/gguf/error.ts";
 export { GGUF_FORMATS, type GgufFormat } from "../interop/gguf/formats.ts";
 export {
   type GgufHeader,
@@ -31,7 +30,7 @@ export {
   readGgufHeader,
   type ReadGgufOptions,
 } from "../interop/gguf/header.ts";
-export type { GgufValue } from "../interop/gguf/header_scanner.ts";
+export { GgufError, type GgufValue } from "../interop/gguf/header_scanner.ts";
 export { loadGguf, type LoadGgufOptions } from "../interop/gguf/load.ts";
 export { GgufModel } from "../interop/gguf/model.ts";
 export { DeviceModel, LoadedTensors, type NamedFormat } from "../interop/loaded_contents.ts";

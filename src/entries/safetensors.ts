@@ -35,4 +35,4 @@ export type { LoadTensorsOptions } from "../interop/load_tensors.ts";
 export { type LoadedTensor, SafetensorsModel } from "../interop/safetensors/model.ts";
 export type { NamedTensors, SaveSafetensorsOptions } from "../interop/safetensors/save.ts";
 export type { SafetensorsSource } from "../interop/safetensors/shards.ts";
-export { SafetensorsError } from "../interop/safetensors/error.ts";
+export { SafetensorsError } from "../interop/safetensors/header.ts";

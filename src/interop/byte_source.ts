@@ -44,11 +44,8 @@ async function openResponse(response: Response): Promise<OpenedSource> {
   const opened = openBody(response, name);
   if (ok) return opened;
   if (body !== null) await letGo(body, undefined);
-  throw new Error(
-    `Cannot stream ${visibleText(name)} to the GPU: its status is ${
-      `${status} ${statusText}`.trim()
-    }`,
-  );
+  const words = `${status} ${statusText}`.trim();
+  throw new Error(`Cannot stream ${visibleText(name)} to the GPU: its status is ${words}`);
 }
 
 function openBody({ body, bodyUsed, headers }: Response | Request, name: string): OpenedSource {

@@ -9,7 +9,7 @@ import type { StridedView } from "../buffers/strided_view.ts";
 import { checkLayout, contiguousStrides, isContiguous } from "../buffers/strides.ts";
 import { DLPackTensor } from "../dlpack/dlpack_tensor.ts";
 import { handedOutBy } from "../dlpack/handed_out.ts";
-import { type ForeignTensor, readTensor } from "../dlpack/read_tensor.ts";
+import { type ForeignTensor, readTensor, refusal } from "../dlpack/read_tensor.ts";
 import { Context } from "../driver/context.ts";
 import { DTYPE, type DType, elementBytes, packLength } from "../dtype.ts";
 import { type PointerAttributes, pointerAttributes } from "../memory/pointer_attributes.ts";
@@ -61,16 +61,13 @@ export function bufferFromDLPack<D extends DType>(
   const { dtype, strided = false } = options;
   requireNoCapture("use another library's memory");
   const struct = structOf(pointer);
-  if (taken.has(struct)) {
-    throw new TypeError(
-      `Cannot use the DLPack struct at ${formatAddress(struct)}: a buffer has it already`,
-    );
-  }
+  if (taken.has(struct)) throw refusal(struct, "a buffer has it already");
   const giver = handedOutBy(struct);
   if (giver !== undefined && giver.driver.machine !== context.driver.machine) {
-    throw new TypeError(
-      `Cannot use the DLPack struct at ${formatAddress(struct)}: its memory is of another ` +
-        `simulated driver, whose addresses mean nothing to this one; copy it through an array`,
+    throw refusal(
+      struct,
+      "its memory is of another simulated driver, whose addresses mean nothing to this one; copy it " +
+        "through an array",
     );
   }
   const tensor = readTensor(struct, { versioned: isVersioned(pointer, options) });
@@ -190,14 +187,9 @@ function checkDevice(tensor: ForeignTensor, attributes: PointerAttributes): void
   const { deviceOrdinal, isDeviceAccessible, isHostAccessible, memoryType } = attributes;
   const isCuda = deviceType === DLDeviceType.kDLCUDA;
   if (isCuda && memoryType === "device" && deviceId !== deviceOrdinal) {
-    throw new TypeError(
-      `Cannot use the DLPack struct at ${formatAddress(struct)}: it says device ${deviceId}, and ` +
-        `its memory is of device ${deviceOrdinal}`,
-    );
+    const words = `it says device ${deviceId}, and its memory is of device ${deviceOrdinal}`;
+    throw refusal(struct, words);
   }
   if (isCuda ? isDeviceAccessible : isHostAccessible) return;
-  throw new TypeError(
-    `Cannot use the DLPack struct at ${formatAddress(struct)}: it says ${deviceName}, and its ` +
-      `memory is of the kind "${memoryType}"`,
-  );
+  throw refusal(struct, `it says ${deviceName}, and its memory is of the kind "${memoryType}"`);
 }

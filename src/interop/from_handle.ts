@@ -3,7 +3,7 @@
 import { type AddressRange, nameOf } from "../accounting/ledger.ts";
 import { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { PLACE_KINDS, type PlaceOptions } from "../buffers/place_options.ts";
-import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { countOf, elementsIn, type Shape, toShape } from "../buffers/shape.ts";
 import { Context } from "../driver/context.ts";
 import { alignmentOf, DTYPE, type DType, elementBytes } from "../dtype.ts";
 import { Allocation, type Lender } from "../memory/allocation.ts";
@@ -67,11 +67,11 @@ export function bufferFromHandle<D extends DType = "uint8">(
 interface ForeignMemory<D extends DType> extends HandleOptions<D> {
   readonly dtype: D;
   readonly shape: Shape;
-  /** Whether it may only be read. */
+  /** It may only be read. */
   readonly isReadOnly?: boolean;
   /** The driver's facts about the address, if they are known already. */
   readonly attributes?: PointerAttributes;
-  /** Whether the release itself waits for the GPU. */
+  /** The release itself waits for the GPU. */
   readonly isOrdered?: boolean;
 }
 
@@ -178,13 +178,9 @@ function layoutOf<D extends DType>(
         `${alignment}`,
     );
   }
-  if (byteLength % bytes !== 0) {
-    throw new RangeError(
-      `Cannot use ${byteLength} bytes at ${formatAddress(address)} as ${dtype}: they do not ` +
-        `divide into elements of ${bytes} bytes`,
-    );
-  }
-  const shape = toShape(options.shape ?? byteLength / bytes);
+  const action = `use ${byteLength} bytes at ${formatAddress(address)} as ${dtype}`;
+  const count = elementsIn(byteLength, dtype, action);
+  const shape = toShape(options.shape ?? count);
   if (countOf(shape) * bytes === byteLength) return { dtype, shape };
   throw new RangeError(
     `Cannot use ${byteLength} bytes as ${dtype}[${shape.join(", ")}]: the shape has ` +

@@ -1,21 +1,22 @@
 // Copies a response, a stream or a blob into new device memory, chunk by chunk.
 
-import type { DeviceAllocator } from "../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
-import { byteLengthOf, formatShape, type Shape, toShape } from "../buffers/shape.ts";
-import { DTYPE, type DType, elementBytes } from "../dtype.ts";
+import { byteLengthOf, elementsIn, formatShape, type Shape, toShape } from "../buffers/shape.ts";
+import type { MemorySpan } from "../copies/copy.ts";
+import { DTYPE, type DType } from "../dtype.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { streamOn } from "../order/stream_choice.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
+import type { StreamTarget } from "../transfer/staged_writer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
 import { drainInto, letGo, wholeOf } from "../transfer/web_streams.ts";
 import { OutOfMemoryError } from "../words/errors.ts";
+import { finished, finishedLater } from "../words/finished.ts";
 import { OptionSet, SHAPE } from "../words/options.ts";
 import { reportProgress } from "../words/progress.ts";
 import { type ByteSource, type OpenedSource, openSource } from "./byte_source.ts";
-import { GrowingBytes } from "./growing_bytes.ts";
 
 /** Options for {@link CudaDevice.from}. */
 export interface FromOptions<D extends DType> extends AllocateOptions, TransferOptions {
@@ -69,15 +70,17 @@ async function readKnown<D extends DType>(
   { readable }: OpenedSource,
   reading: Reading<D> & { readonly shape: Shape },
 ): Promise<DeviceBuffer<D>> {
-  const { gpu, dtype, shape, stream, signal, onProgress } = reading;
-  using undo = new DisposableStack();
-  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
-  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
-  const { byteLength } = buffer;
-  const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
-  await drainInto(wholeOf(buffer, stream), readable, { report, signal });
-  undo.move();
-  return buffer;
+  const { shape, stream, signal, onProgress } = reading;
+  return await finishedLater(allocate(reading, shape), async (buffer) => {
+    const { byteLength } = buffer;
+    const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, byteLength);
+    await drainInto(wholeOf(buffer, stream), readable, { report, signal });
+  });
+}
+
+function allocate<D extends DType>(reading: Reading<D>, shape: Shape) {
+  const { gpu, dtype } = reading;
+  return takeAfterCollection(gpu.context, () => gpu.alloc(dtype, shape, allocationOf(reading)));
 }
 
 async function readGrowing<D extends DType>(
@@ -89,14 +92,11 @@ async function readGrowing<D extends DType>(
   const report = (doneBytes: number) => reportProgress(onProgress, doneBytes, Infinity);
   await drainInto(bytes, readable, { report, signal });
   const { byteLength, contents } = bytes;
-  const shape = wholeElements(byteLength, dtype);
-  using undo = new DisposableStack();
-  const allocate = () => gpu.alloc(dtype, shape, allocationOf(reading));
-  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
-  if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
-  reportProgress(onProgress, byteLength, byteLength);
-  undo.move();
-  return buffer;
+  const coming = await allocate(reading, wholeElements(byteLength, dtype));
+  return finished(coming, (buffer) => {
+    if (contents !== undefined) buffer.as("uint8").copyFrom(contents, { stream });
+    reportProgress(onProgress, byteLength, byteLength);
+  });
 }
 
 /** Returns the shape to allocate before the stream is read; undefined for an unknown length. */
@@ -116,10 +116,72 @@ function expectedShape(
 }
 
 function wholeElements(byteLength: number, dtype: DType): Shape {
-  const bytes = elementBytes(dtype);
-  if (byteLength % bytes === 0) return toShape(byteLength / bytes);
-  throw new RangeError(
-    `Cannot stream ${byteLength} bytes as ${dtype}: they do not divide into elements of ${bytes} ` +
-      `bytes`,
-  );
+  return toShape(elementsIn(byteLength, dtype, `stream ${byteLength} bytes as ${dtype}`));
+}
+
+/** Size of the first block: a server has hundreds of short streams at a time. */
+const FIRST_BYTES = 64 * 2 ** 10;
+
+/** Up to this size a new block is four times as large, to move seldom, and beyond it twice. */
+const FAST_BYTES = 4 * 2 ** 20;
+
+/** Device memory for a stream of unknown length: it grows by copies on the device as bytes arrive. */
+class GrowingBytes implements StreamTarget, Disposable {
+  readonly stream: CudaStream;
+  readonly expectedBytes = undefined;
+  readonly #gpu: DeviceAllocator;
+  readonly #options: AllocateOptions;
+  #buffer: DeviceBuffer<"uint8"> | undefined;
+  #byteLength = 0;
+
+  /** Starts empty; memory is allocated with the first byte. */
+  constructor(gpu: DeviceAllocator, options: AllocateOptions & { readonly stream: CudaStream }) {
+    this.#gpu = gpu;
+    this.#options = options;
+    this.stream = options.stream;
+  }
+
+  /** A view of the bytes so far; the next change makes it stale. */
+  get contents(): DeviceBuffer<"uint8"> | undefined {
+    return this.#buffer?.subarray(0, this.#byteLength);
+  }
+
+  /** Number of bytes in all, once the stream has ended. */
+  get byteLength(): number {
+    return this.#byteLength;
+  }
+
+  /** Makes room for `endBytes` bytes, and moves the first `queuedBytes`, which are there. */
+  spanFor(endBytes: number, queuedBytes: number): MemorySpan {
+    const former = this.#buffer;
+    if (former !== undefined && endBytes <= former.byteLength) return former.span;
+    const formerBytes = former?.byteLength ?? 0;
+    const growth = formerBytes < FAST_BYTES ? 4 : 2;
+    const byteLength = Math.max(endBytes, FIRST_BYTES, growth * formerBytes);
+    const grown = this.#gpu.alloc("uint8", byteLength, this.#options);
+    this.#buffer = grown; // first, so that it is given back whatever fails next
+    using _former = former;
+    former?.subarray(0, queuedBytes).copyTo(grown.subarray(0, queuedBytes), {
+      stream: this.stream,
+    });
+    return grown.span;
+  }
+
+  /** Notes the final length. */
+  finish(byteLength: number): void {
+    this.#byteLength = byteLength;
+  }
+
+  abandon(): void {
+    this.#buffer?.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.abandon();
+  }
+
+  /** Returns the name of the buffer for messages. */
+  toString(): string {
+    return "device memory that grows";
+  }
 }

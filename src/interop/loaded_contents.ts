@@ -12,7 +12,7 @@ import { refuseCloning } from "../words/uncloneable.ts";
 const SOME_NAMES = 3;
 
 /** The words of messages about something loaded. */
-export interface LoadedWords {
+interface LoadedWords {
   /** For all of it. */
   readonly whole: "archive" | "model";
   /** For one of its contents. */
@@ -22,26 +22,27 @@ export interface LoadedWords {
 /** Something loaded: values by name, in memory that is freed together. */
 export abstract class LoadedContents<T, V> extends Owned
   implements Iterable<[name: string, value: V]> {
-  readonly #contents: ReadonlyMap<string, T>;
+  /** @ignore All contents by name. */
+  protected readonly contents: ReadonlyMap<string, T>;
   readonly #words: LoadedWords;
   #disposed = false;
 
   /** @ignore Adopts values. */
   constructor(contents: ReadonlyMap<string, T>, words: LoadedWords) {
     super();
-    this.#contents = contents;
+    this.contents = contents;
     this.#words = words;
     refuseCloning(this);
   }
 
   /** All names, in the order of the file. */
   get names(): string[] {
-    return [...this.#contents.keys()];
+    return [...this.contents.keys()];
   }
 
   /** Number of names. */
   get size(): number {
-    return this.#contents.size;
+    return this.contents.size;
   }
 
   /** Tells whether it was disposed, or its memory was. */
@@ -52,7 +53,7 @@ export abstract class LoadedContents<T, V> extends Owned
 
   /** Returns whether there is something of that name. */
   has(name: string): boolean {
-    return this.#contents.has(name);
+    return this.contents.has(name);
   }
 
   /** Frees the memory and disposes all values. A second call does nothing. */
@@ -75,9 +76,9 @@ export abstract class LoadedContents<T, V> extends Owned
    */
   protected find(name: string): T {
     if (this.disposed) throw new DisposedError(this.toString());
-    const found = this.#contents.get(name);
+    const found = this.contents.get(name);
     if (found !== undefined) return found;
-    const some = this.#contents.keys().take(SOME_NAMES).map(quoted).toArray().join(", ");
+    const some = this.contents.keys().take(SOME_NAMES).map(quoted).toArray().join(", ");
     const { whole, noun } = this.#words;
     throw new RangeError(
       `Cannot find ${noun} ${quoted(name)}: the ${whole} has ${this.size}` +
@@ -101,9 +102,6 @@ export abstract class LoadedContents<T, V> extends Owned
   }
 }
 
-/** The words of messages about models. */
-const MODEL_WORDS: LoadedWords = { whole: "model", noun: "tensor" };
-
 /** A tensor, and its element type by the name of the file's format. */
 export interface NamedFormat<T, F> {
   /** The tensor. */
@@ -113,7 +111,7 @@ export interface NamedFormat<T, F> {
 }
 
 /** The parts of {@link LoadedTensors}. */
-export interface LoadedFields<T, F> {
+interface LoadedFields<T, F> {
   /** The memory that the tensors are views of. */
   readonly memory: readonly DeviceBuffer[];
   /** The tensors by name, in the order of the files. */
@@ -127,15 +125,12 @@ export interface LoadedFields<T, F> {
 export abstract class LoadedTensors<T extends { readonly dtype: DType }, F extends string>
   extends LoadedContents<NamedFormat<T, F>, T> {
   readonly #memory: readonly DeviceBuffer[];
-  readonly #tensors: ReadonlyMap<string, NamedFormat<T, F>>;
 
   /** @ignore Adopts memory and the views of it. */
   constructor(parts: Parts<LoadedFields<T, F>>) {
     const { memory, tensors } = partsOf(parts, new.target);
-    const named = new Map(tensors);
-    super(named, MODEL_WORDS);
+    super(new Map(tensors), { whole: "model", noun: "tensor" });
     this.#memory = memory;
-    this.#tensors = named;
   }
 
   /**
@@ -150,7 +145,7 @@ export abstract class LoadedTensors<T extends { readonly dtype: DType }, F exten
 
   /** Iterates over names and tensors, in the order of the files. */
   *[Symbol.iterator](): IterableIterator<[name: string, tensor: T]> {
-    for (const [name, { tensor }] of this.#tensors) yield [name, tensor];
+    for (const [name, { tensor }] of this.contents) yield [name, tensor];
   }
 
   /** @ignore Finds a tensor, and checks its element type when one is wanted. */
@@ -164,11 +159,6 @@ export abstract class LoadedTensors<T extends { readonly dtype: DType }, F exten
   }
 }
 
-/** The parts of a {@link DeviceModel}. */
-export interface ModelParts<F, M> extends LoadedFields<DeviceBuffer, F> {
-  readonly metadata: M;
-}
-
 /** A model on one device: tensors by name, which are views of the model's memory. */
 export abstract class DeviceModel<F extends string, M> extends LoadedTensors<DeviceBuffer, F> {
   /** Metadata: facts about the model as a whole. */
@@ -177,7 +167,7 @@ export abstract class DeviceModel<F extends string, M> extends LoadedTensors<Dev
   readonly byteLength: number;
 
   /** @ignore Adopts memory and the views of it. */
-  constructor(parts: Parts<ModelParts<F, M>>) {
+  constructor(parts: Parts<LoadedFields<DeviceBuffer, F> & { readonly metadata: M }>) {
     const { memory, metadata, tensors } = partsOf(parts, new.target);
     super(new Parts({ memory, tensors }));
     this.metadata = metadata;

@@ -9,7 +9,7 @@ import { isIterable, isRecord } from "../words/options.ts";
 export type NamedBuffer = readonly [name: string, buffer: GpuBuffer];
 
 /** The file that buffers are saved to. */
-export interface SaveTarget {
+interface SaveTarget {
   /** The file, for messages. */
   readonly path: string;
   /** Word for one buffer in messages. */
@@ -24,32 +24,21 @@ export interface SaveTarget {
 export function toNamedBuffers(buffers: unknown, target: SaveTarget): NamedBuffer[] {
   const { path } = target;
   if (!isCollection(buffers)) {
-    throw new TypeError(
-      `Cannot save ${visibleText(path)}: it was given ${
-        describeValue(buffers)
-      }, expected buffers by name: ` +
-        `{ weights: buffer }`,
-    );
+    const given = `it was given ${describeValue(buffers)}`;
+    throw cannotSave(path, `${given}, expected buffers by name: { weights: buffer }`);
   }
   if (!isIterable(buffers)) {
     return Object.entries(buffers).map(([name, value]) => toNamed(name, value, target));
   }
   return [...buffers].map((entry, i) => {
     if (!Array.isArray(entry)) {
-      throw new TypeError(
-        `Cannot save ${visibleText(path)}: entry ${i} is ${
-          describeValue(entry)
-        }, expected a name and a ` +
-          `buffer: ["weights", buffer]`,
-      );
+      const words = `expected a name and a buffer: ["weights", buffer]`;
+      throw cannotSave(path, `entry ${i} is ${describeValue(entry)}, ${words}`);
     }
     const [name, value]: unknown[] = entry;
     if (typeof name !== "string") {
-      throw new TypeError(
-        `Cannot save ${visibleText(path)}: entry ${i} has ${
-          describeValue(name)
-        } for a name, expected a string`,
-      );
+      const words = `entry ${i} has ${describeValue(name)} for a name, expected a string`;
+      throw cannotSave(path, words);
     }
     return toNamed(name, value, target);
   });
@@ -58,23 +47,20 @@ export function toNamedBuffers(buffers: unknown, target: SaveTarget): NamedBuffe
 function toNamed(name: string, value: unknown, { path, noun }: SaveTarget): NamedBuffer {
   checkText(path, name, noun);
   if (value instanceof GpuBuffer) return [name, value];
-  throw new TypeError(
-    `Cannot save ${visibleText(path)}: ${noun} "${visibleText(name)}" is ${
-      describeValue(value)
-    }, expected a buffer` +
-      adviceForBuffer(value),
-  );
+  const words = `is ${describeValue(value)}, expected a buffer${adviceForBuffer(value)}`;
+  throw cannotSave(path, `${noun} "${name}" ${words}`);
+}
+
+/** Creates the error for values that a file cannot have. */
+export function cannotSave(path: string, reason: string): TypeError {
+  return new TypeError(visibleText(`Cannot save ${path}: ${reason}`));
 }
 
 /** Rejects lone surrogates, which UTF-8 cannot hold. */
 export function checkText(path: string, text: string, what: string): void {
   if (text.isWellFormed()) return;
-  throw new TypeError(
-    `Cannot save ${visibleText(path)}: ${what} ${
-      JSON.stringify(text)
-    } has half of a surrogate pair, ` +
-      `which is not a character`,
-  );
+  const words = `${JSON.stringify(text)} has half of a surrogate pair, which is not a character`;
+  throw cannotSave(path, `${what} ${words}`);
 }
 
 /** Returns whether a value is a collection with names, not a single buffer. */

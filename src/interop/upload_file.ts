@@ -1,9 +1,8 @@
 // Uploads a file's elements into new device memory.
 
-import type { DeviceAllocator } from "../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions, allocationOf } from "../buffers/place_options.ts";
-import { countOf, type Shape, toShape } from "../buffers/shape.ts";
+import { countOf, elementsIn, type Shape, toShape } from "../buffers/shape.ts";
 import { fileNameOf, type FilePath, isWebAddress } from "../disk/file_path.ts";
 import { FileReading, type OpenedFile } from "../disk/file_reading.ts";
 import { DTYPE, type DType, elementBytes } from "../dtype.ts";
@@ -13,6 +12,7 @@ import { uploadFrom } from "../transfer/file_transfer.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import type { TransferOptions } from "../transfer/pending_transfer.ts";
 import { TRANSFER_KINDS } from "../transfer/transfer_choice.ts";
+import { finishedLater } from "../words/finished.ts";
 import { checkSize, visibleText } from "../words/format.ts";
 import { NUMBER, OptionSet, SHAPE } from "../words/options.ts";
 
@@ -55,11 +55,8 @@ export async function uploadFile<D extends DType = "uint8">(
   const { onProgress, signal } = options;
   const stream = streamOn(gpu.context, options, "memory");
   if (isWebAddress(path)) {
-    throw new TypeError(
-      `Cannot upload ${
-        visibleText(`${path}`)
-      }: expected a file; gpu.from(await fetch(url)) takes responses`,
-    );
+    const remedy = "gpu.from(await fetch(url)) takes responses";
+    throw new TypeError(`Cannot upload ${visibleText(`${path}`)}: expected a file; ${remedy}`);
   }
   using reading = new FileReading(path);
   const opened = await reading.opened(signal);
@@ -69,18 +66,14 @@ export async function uploadFile<D extends DType = "uint8">(
   const shape = shapeIn({ path: file.path, byteLength }, { ...options, dtype });
   const label = options.label ?? fileNameOf(file.path);
   const allocate = () => gpu.alloc(dtype, shape, { ...allocationOf(options), label });
-  using undo = new DisposableStack();
-  const buffer = undo.use(await takeAfterCollection(gpu.context, allocate));
-  const { span } = buffer;
-  if (contents === undefined) {
-    await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
-  } else {
-    const memory = contents.subarray(fileOffset, fileOffset + buffer.byteLength);
+  return await finishedLater(takeAfterCollection(gpu.context, allocate), async ({ span }) => {
+    if (contents === undefined) {
+      return await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
+    }
+    const memory = contents.subarray(fileOffset, fileOffset + span.byteLength);
     const task = { direction: "upload", host: { memory }, isPlaced: true } as const;
     await transfer({ ...task, span, stream, onProgress, signal });
-  }
-  undo.move();
-  return buffer;
+  });
 }
 
 /**
@@ -104,6 +97,7 @@ function shapeIn(
   options: UploadFileOptions<DType> & { readonly dtype: DType },
 ): Shape {
   const { dtype } = options;
+  const path = visibleText(file.path);
   const fileOffset = checkSize(options.fileOffset ?? 0, "file offset");
   const bytes = elementBytes(dtype);
   const given = options.shape === undefined ? undefined : toShape(options.shape);
@@ -112,25 +106,14 @@ function shapeIn(
   checkSize(byteLength, "byteLength");
   if (fileOffset + byteLength > file.byteLength) {
     throw new RangeError(
-      `Cannot upload ${byteLength} bytes at ${fileOffset} of ${
-        visibleText(file.path)
-      }: it has ${file.byteLength}`,
+      `Cannot upload ${byteLength} bytes at ${fileOffset} of ${path}: it has ${file.byteLength}`,
     );
   }
-  const count = byteLength / bytes;
-  if (!Number.isInteger(count)) {
-    throw new RangeError(
-      `Cannot upload ${byteLength} bytes of ${
-        visibleText(file.path)
-      } as ${dtype}: they do not divide into ` +
-        `elements of ${bytes} bytes`,
-    );
-  }
+  const action = `upload ${byteLength} bytes of ${path} as ${dtype}`;
+  const count = elementsIn(byteLength, dtype, action);
   if (given !== undefined && countOf(given) !== count) {
     throw new RangeError(
-      `Cannot upload ${count} elements of ${visibleText(file.path)} as [${
-        given.join(", ")
-      }]: the shape has ` +
+      `Cannot upload ${count} elements of ${path} as [${given.join(", ")}]: the shape has ` +
         `${countOf(given)}`,
     );
   }

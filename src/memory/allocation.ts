@@ -31,7 +31,7 @@ import { freeWhenPassed, whenPassed } from "./when_passed.ts";
 export interface Lender {
   /** The streams whose queued work may still use the memory. */
   readonly usage: StreamUsage;
-  /** Whether the GPU may only read it. */
+  /** The GPU may only read it. */
   readonly isReadOnly: boolean;
   readonly released: boolean;
   /** Keeps the memory; each call needs one {@link Lender.letGo}. */
@@ -95,11 +95,11 @@ export class Allocation implements LedgerEntry, Owner {
   #companion: Allocation | undefined;
   /** The array buffer that shows it to the CPU. */
   #hostMemory: ArrayBuffer | undefined;
-  /** Whether the program moved its array away, so that it may still be seen elsewhere. */
+  /** The program moved its array away, so that it may still be seen elsewhere. */
   #isMovedAway = false;
   /** It was given back or away; only the record itself sets it. */
   released = false;
-  /** Whether it was released to be freed, and not given away. */
+  /** It was released to be freed, and not given away. */
   #isGivenBack = false;
   #holders = 0;
   /** Number of its holders that also keep the lender's memory. */
@@ -109,10 +109,14 @@ export class Allocation implements LedgerEntry, Owner {
   #freeWith: CudaStream | undefined;
   /** Number of streams that read the block, and keep it once it is released. */
   #readerCount = 0;
-  #isKeptByReaders = false;
-  /** Whether it is registered memory that was released and is not unlocked yet. */
-  #isLeaving = false;
-  /** Whether its memory is freed as soon as the GPU is done with it. */
+  /** It was given back and streams that read it keep its memory. */
+  isKeptByReaders = false;
+  /**
+   * It was released but its array is still page-locked: the GPU may still use it, so uses
+   * of the array still count as uses of this block.
+   */
+  isLeaving = false;
+  /** Its memory is freed as soon as the GPU is done with it. */
   #isFreed = false;
 
   /** @ignore Adopts memory that `request.resource` gave; {@link Allocation.create} allocates it. */
@@ -177,22 +181,9 @@ export class Allocation implements LedgerEntry, Owner {
     return this.usage.gate?.words;
   }
 
-  /** Whether it was given back and streams that read it keep its memory. */
-  get isKeptByReaders(): boolean {
-    return this.#isKeptByReaders;
-  }
-
-  /** Whether it was given away, by `release()` or `handOver()`, instead of given back. */
+  /** Tells whether it was given away, by `release()` or `handOver()`, instead of given back. */
   get isGivenAway(): boolean {
     return this.released && !this.#isGivenBack;
-  }
-
-  /**
-   * Whether it was released but its array is still page-locked: the GPU may still use it, so uses
-   * of the array still count as uses of this block.
-   */
-  get isLeaving(): boolean {
-    return this.#isLeaving;
   }
 
   get origin(): string | undefined {
@@ -261,7 +252,7 @@ export class Allocation implements LedgerEntry, Owner {
    * @throws DisposedError when it was released before, and no reader keeps it.
    */
   keep(): void {
-    if (this.released && !this.#isKeptByReaders && !this.#isLeaving) {
+    if (this.released && !this.isKeptByReaders && !this.isLeaving) {
       throw new DisposedError(nameOf(this));
     }
     if (this.#isFreed && this.#holders === 0) this.context.retain();
@@ -308,8 +299,8 @@ export class Allocation implements LedgerEntry, Owner {
     this.#readerCount++;
     return () => {
       this.#readerCount--;
-      if (this.#readerCount > 0 || !this.#isKeptByReaders) return;
-      this.#isKeptByReaders = false;
+      if (this.#readerCount > 0 || !this.isKeptByReaders) return;
+      this.isKeptByReaders = false;
       this.letGo();
     };
   }
@@ -368,10 +359,10 @@ export class Allocation implements LedgerEntry, Owner {
   release(stream: CudaStream = this.#stream): void {
     if (this.released) return;
     this.#isGivenBack = true;
-    this.#isLeaving = this.kind === "registered";
+    this.isLeaving = this.kind === "registered";
     if (this.#readerCount > 0) {
       this.keep();
-      this.#isKeptByReaders = true;
+      this.isKeptByReaders = true;
     }
     this.#leave();
     this.#companion?.release(stream);
@@ -414,7 +405,7 @@ export class Allocation implements LedgerEntry, Owner {
 
   #checkMemory(access: Access): void {
     // A program's resource may dispose one side of a copy while it allocates the other.
-    if (this.released && this.#holders === 0 && !this.#isLeaving) {
+    if (this.released && this.#holders === 0 && !this.isLeaving) {
       throw new DisposedError(nameOf(this));
     }
     this.#lender?.requireThere(this);
@@ -462,12 +453,10 @@ export class Allocation implements LedgerEntry, Owner {
   /** Keeps memory that may still be visible elsewhere, and the context that would free it. */
   #keepForEver(): void {
     LostMemory.of(this.context.ledger, this.kind).add(this.byteLength);
+    const block = `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory)`;
     warn(
-      `${nameOf(this)} (${formatBytes(this.byteLength)} of ${this.kind} memory)${
-        madeAt(this)
-      } is ` +
-        `lost: its array was moved away (transferred, or posted to a worker) and may still be ` +
-        `used there; copy it with slice() instead`,
+      `${block}${madeAt(this)} is lost: its array was moved away (transferred, or posted to a ` +
+        `worker) and may still be used there; copy it with slice() instead`,
       { owner: this.context, about: nameOf(this) },
     );
   }
@@ -498,8 +487,8 @@ export class Allocation implements LedgerEntry, Owner {
   /** Gives the memory back; if that fails, the memory counts as lost. */
   #giveBack(stream: CudaStream): void {
     if (this.kind === "registered") {
-      if (!this.#isLeaving || this.#holders > 0) return; // whoever lets go comes here again
-      this.#isLeaving = false;
+      if (!this.isLeaving || this.#holders > 0) return; // whoever lets go comes here again
+      this.isLeaving = false;
     }
     try {
       this.deallocate(stream);

@@ -37,17 +37,9 @@ export interface GraphBlock extends CapturedBlock {
   giveUp(): void;
 }
 
-/** A graph's use of a block that the program can reach. */
-export interface GraphUse {
-  /** The uses by streams, which each launch comes after. */
-  readonly usage: StreamUsage;
-  readonly access: Access;
-}
-
-/** A copy that each launch makes. */
-export interface GraphCopy {
+/** A copy that each launch makes, and the blocks that it copies between. */
+interface GraphCopy {
   readonly byteLength: number;
-  /** The blocks that it copies between. */
   readonly ends: CopyEnds;
 }
 
@@ -58,8 +50,8 @@ export interface NamedMemory extends AddressRange {
 
 /** The memory of a graph. */
 export interface GraphMemoryUse {
-  /** Blocks that a launch must wait for. */
-  readonly uses: readonly GraphUse[];
+  /** Uses of blocks that the program can reach, which each launch comes after. */
+  readonly uses: readonly { readonly usage: StreamUsage; readonly access: Access }[];
   /** Blocks that it allocates. */
   readonly made: readonly GraphBlock[];
   /** Those of them that it does not free. */
@@ -183,10 +175,9 @@ export class CapturedMemory extends Capture implements Disposable {
     for (const output of outputs) {
       if (!output.released || output.isKeptByReaders) this.#holds.use(output.hold());
     }
-    const uses = [...this.#usages].map(([usage, { isWritten }]): GraphUse => ({
-      usage,
-      access: isWritten ? "write" : "read",
-    }));
+    const uses = [...this.#usages].map(([usage, { isWritten }]) => {
+      return { usage, access: isWritten ? "write" : "read" } as const;
+    });
     const copies = this.#copies;
     const copiedBytes = copies.reduce((sum, { byteLength }) => sum + byteLength, 0);
     const holds = this.#holds.move();

@@ -22,7 +22,7 @@ interface Gap {
 }
 
 /** A block's place. */
-export interface PlacedBlock {
+interface PlacedBlock {
   readonly chunk: VirtualChunk;
   readonly offset: number;
   readonly byteLength: number;

@@ -75,15 +75,13 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
    */
   allocate(byteLength: number, stream: CudaStream): bigint {
     requireBytes(byteLength);
-    if (this.#own !== undefined) return this.#allocateFrom(this.#own, byteLength, stream);
-    const status = this.#calls.cuMemAllocAsync(
-      this.#cell,
-      BigInt(byteLength),
-      queueOf(stream).handle,
-    );
-    if (status !== CUresult.CUDA_SUCCESS) {
-      throw this.context.driver.error(status, "cuMemAllocAsync");
-    }
+    const own = this.#own === undefined ? undefined : this.#open.handle;
+    const size = BigInt(byteLength);
+    const { handle } = queueOf(stream);
+    const status = own === undefined
+      ? this.#calls.cuMemAllocAsync(this.#cell, size, handle)
+      : this.#calls.cuMemAllocFromPoolAsync(this.#cell, size, own, handle);
+    if (status !== CUresult.CUDA_SUCCESS) throw this.#failure(status, byteLength);
     this.#pool.noteTaken();
     return this.#cell[0] ?? 0n;
   }
@@ -205,23 +203,12 @@ export class CudaAsyncMemoryResource extends BaseMemoryResource implements Dispo
     return this.#pool;
   }
 
-  #allocateFrom(pool: DriverPool, byteLength: number, stream: CudaStream): bigint {
-    if (this.disposed) throw new DisposedError("CudaAsyncMemoryResource");
-    const { handle } = pool;
-    const size = BigInt(byteLength);
-    const status = this.#calls.cuMemAllocFromPoolAsync(
-      this.#cell,
-      size,
-      handle,
-      queueOf(stream).handle,
-    );
-    if (status !== CUresult.CUDA_SUCCESS) {
-      const isFull = status === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
-      throw (isFull ? pool.limitError(byteLength) : undefined) ??
-        this.context.driver.error(status, "cuMemAllocFromPoolAsync");
-    }
-    pool.noteTaken();
-    return this.#cell[0] ?? 0n;
+  /** Creates the error of an allocation that failed. */
+  #failure(status: number, byteLength: number): Error {
+    const isFull = status === CUresult.CUDA_ERROR_OUT_OF_MEMORY;
+    const call = this.#own === undefined ? "cuMemAllocAsync" : "cuMemAllocFromPoolAsync";
+    return (isFull ? this.#own?.limitError(byteLength) : undefined) ??
+      this.context.driver.error(status, call);
   }
 }
 

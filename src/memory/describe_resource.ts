@@ -3,13 +3,6 @@
 import { classNameOf, formatBytes, messageOf } from "../words/format.ts";
 import type { MemoryResource } from "./memory_resource.ts";
 
-/** One resource of a stack of adaptors. */
-export interface ResourceFacts {
-  readonly name: string;
-  /** Its counters and limits, each with its name. */
-  readonly facts: readonly (readonly [name: string, value: string])[];
-}
-
 /** Returns a resource and its upstreams as plain data; without counters that cannot be read. */
 export function resourceData(resource: MemoryResource): Readonly<Record<string, unknown>> {
   const { upstream, context } = resource as MemoryResource & { upstream?: MemoryResource };
@@ -36,8 +29,11 @@ export function placeOf({ isDeviceAccessible, isHostAccessible, context }: Memor
   return `memory for ${users} of device ${context.ordinal}`;
 }
 
-/** Lists a resource and its upstreams, the outermost first. */
-export function stackOf(resource: MemoryResource): ResourceFacts[] {
+/** Lists a resource and its upstreams, the outermost first, with their counters and limits in words. */
+export function stackOf(resource: MemoryResource): {
+  readonly name: string;
+  readonly facts: readonly (readonly [name: string, value: string])[];
+}[] {
   const own = { name: classNameOf(resource), facts: factsOf(resource) };
   const { upstream } = resource as { upstream?: MemoryResource };
   return upstream === undefined ? [own] : [own, ...stackOf(upstream)];

@@ -74,23 +74,14 @@ const REUSE_ATTRIBUTES = {
   allowInternalDependencies: "CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES",
 } as const satisfies Record<keyof PoolReuse, keyof typeof CUmemPool_attribute>;
 
-/** The parts of a {@link DriverPool}. */
-export interface DriverPoolFields {
-  readonly handle: bigint;
-  /** Most bytes that it takes from the device; 0, the default, for no limit. */
-  readonly limitBytes?: number;
-  /** `gpu.limit()` leaves out the memory that it keeps. */
-  readonly isUnlimited?: boolean;
-  /** Other processes can open it by a file descriptor. */
-  readonly isShareable?: boolean;
-}
-
 /** One memory pool of a device, known by its handle. */
 export class DriverPool implements MemoryCache {
   readonly name = "memory pool";
   readonly kind = "device";
   readonly handle: bigint;
+  /** `gpu.limit()` leaves out the memory that it keeps. */
   readonly isUnlimited: boolean;
+  /** Other processes can open it by a file descriptor. */
   readonly isShareable: boolean;
   readonly #context: Context;
   readonly #limitBytes: number;
@@ -99,8 +90,11 @@ export class DriverPool implements MemoryCache {
   #isLeft = false;
 
   /** Wraps an existing pool; a limit of 0 means no limit. */
-  constructor(context: Context, fields: DriverPoolFields) {
-    const { handle, limitBytes = 0, isUnlimited = false, isShareable = false } = fields;
+  constructor(
+    context: Context,
+    handle: bigint,
+    { limitBytes = 0, isUnlimited = false, isShareable = false } = {},
+  ) {
     this.#context = context;
     this.handle = handle;
     this.isUnlimited = isUnlimited;
@@ -114,7 +108,7 @@ export class DriverPool implements MemoryCache {
    */
   static ofDevice(context: Context): DriverPool {
     const handle = take64(context.driver, "cuDeviceGetDefaultMemPool", context.deviceHandle);
-    return new DriverPool(context, { handle, isUnlimited: true });
+    return new DriverPool(context, handle, { isUnlimited: true });
   }
 
   /**
@@ -135,7 +129,7 @@ export class DriverPool implements MemoryCache {
     });
     const handle = take64(context, "cuMemPoolCreate", properties);
     const isShareable = handleType === "fileDescriptor";
-    const pool = new DriverPool(context, { handle, limitBytes, isShareable });
+    const pool = new DriverPool(context, handle, { limitBytes, isShareable });
     try {
       pool.#write64("CU_MEMPOOL_ATTR_RELEASE_THRESHOLD", threshold);
       pool.#setReuse(reuse);
@@ -177,12 +171,12 @@ export class DriverPool implements MemoryCache {
 
   /** The cases in which memory is reused whose free is not done yet. */
   get reuse(): Required<PoolReuse> {
-    const isOn = (name: keyof PoolReuse) => this.#read32(REUSE_ATTRIBUTES[name]) !== 0;
-    return {
-      followEventDependencies: isOn("followEventDependencies"),
-      allowOpportunistic: isOn("allowOpportunistic"),
-      allowInternalDependencies: isOn("allowInternalDependencies"),
-    };
+    const cases = Object.entries(REUSE_ATTRIBUTES).map(([name, attribute]) => {
+      const number = CUmemPool_attribute[attribute];
+      const isOn = read32(this.#context, "cuMemPoolGetAttribute", this.handle, number);
+      return [name, isOn !== 0] as const;
+    });
+    return Object.fromEntries(cases) as Required<PoolReuse>;
   }
 
   resetPeaks(): void {
@@ -259,7 +253,7 @@ export class DriverPool implements MemoryCache {
       HANDLE_TYPES.fileDescriptor,
       0n,
     );
-    return new DriverPool(context, { handle });
+    return new DriverPool(context, handle);
   }
 
   /**
@@ -301,11 +295,6 @@ export class DriverPool implements MemoryCache {
   read64(attribute: keyof typeof CUmemPool_attribute): number {
     const number = CUmemPool_attribute[attribute];
     return Number(read64(this.#context, "cuMemPoolGetAttribute", this.handle, number));
-  }
-
-  #read32(attribute: keyof typeof CUmemPool_attribute): number {
-    const number = CUmemPool_attribute[attribute];
-    return read32(this.#context, "cuMemPoolGetAttribute", this.handle, number);
   }
 }
 

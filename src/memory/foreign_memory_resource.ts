@@ -9,7 +9,7 @@ import type { PointerAttributes } from "./pointer_attributes.ts";
 import { whenPassed } from "./when_passed.ts";
 
 /** The end of foreign memory, once the GPU no longer uses it. */
-export interface ForeignRelease {
+interface ForeignRelease {
   /** Kept alive until then. */
   readonly owner?: unknown;
   /** Called then, with the address and the size in bytes. */

@@ -24,7 +24,7 @@ const MAPPED_OPTIONS = new OptionSet<MappedMemoryOptions>({ portable: FLAG, writ
 
 /** Host memory at the device addresses that name its blocks (cuMemHostAlloc). */
 export class MappedHostMemoryResource extends PinnedHostMemoryResource {
-  /** Whether all devices can use it. */
+  /** All devices can use it. */
   readonly isPortable: boolean;
   /** The CPU bypasses its caches. */
   readonly isWriteCombined: boolean;

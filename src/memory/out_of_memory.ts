@@ -108,15 +108,14 @@ export function takeAgain<T>(take: () => T, makeRoom: (shortage: MemoryShortage)
   }
 }
 
-/** A step of making room. */
-interface RoomStep {
-  readonly step: number;
-  /** Bytes that are missing: a wait for fewer would be in vain. */
-  readonly missingBytes: number;
-}
-
-/** Makes room, by a more costly step each time; false when no step is left that can be enough. */
-function makeRoom(need: MemoryNeed, { step, missingBytes }: RoomStep): boolean {
+/**
+ * Makes room, by a more costly step each time; false when no step is left that can be enough: a wait for
+ * fewer bytes than are missing would be in vain.
+ */
+function makeRoom(
+  need: MemoryNeed,
+  { step, missingBytes }: { readonly step: number; readonly missingBytes: number },
+): boolean {
   if (step > 0) return waitForFrees(need, missingBytes);
   reclaim(need);
   return true;
@@ -224,9 +223,14 @@ function requireRoom(need: LimitedNeed): void {
     const keptBytes = ledger.cachedBytes("device", FOR_LIMIT);
     const missingBytes = ledger.device.currentBytes + keptBytes + byteLength - limitBytes;
     if (missingBytes <= 0) return;
-    if (!makeRoom(need, { step, missingBytes })) {
-      throw outOfMemory(need, limitReached(need, limitBytes));
-    }
+    if (makeRoom(need, { step, missingBytes })) continue;
+    const limit = new MemoryLimitError("gpu.limit()", {
+      requestedBytes: byteLength,
+      heldBytes: ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT),
+      limitBytes,
+      remedy: "raise gpu.limit()",
+    });
+    throw outOfMemory(need, limit);
   }
 }
 
@@ -253,19 +257,6 @@ function trimCaches({ ledger, driver }: Context, kind?: LiveKind): void {
     if (kind !== undefined && placeOf(cache.kind) !== placeOf(kind)) continue;
     tryRelease(driver, `memory of ${cache.name}`, () => cache.trim());
   }
-}
-
-/** Creates the error for a request that `gpu.limit()` does not allow. */
-function limitReached(
-  { context: { ledger }, byteLength }: MemoryNeed,
-  limitBytes: number,
-): MemoryLimitError {
-  return new MemoryLimitError("gpu.limit()", {
-    requestedBytes: byteLength,
-    heldBytes: ledger.device.currentBytes + ledger.cachedBytes("device", FOR_LIMIT),
-    limitBytes,
-    remedy: "raise gpu.limit()",
-  });
 }
 
 /** Gives back what is free at once, and makes the garbage collector look for more. */

@@ -28,13 +28,6 @@ const MAX_LARGER = 1.25;
 
 const pools = new WeakMap<Context, PinnedPool>();
 
-/** The limits of a pool. */
-export interface KeepOptions {
-  readonly keepBytes: number;
-  /** The pool ends with its context, so that it must not keep the context alive. */
-  readonly isContextOwned: boolean;
-}
-
 /** A pool of page-locked memory; whoever makes one releases it. */
 export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   readonly name = "pinned pool";
@@ -50,8 +43,11 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   #freeBytes = 0;
   #released = false;
 
-  /** Starts empty, listed as a cache of its context. */
-  constructor(upstream: MemoryResource, { keepBytes, isContextOwned }: KeepOptions) {
+  /**
+   * Starts empty, listed as a cache of its context, and keeps at most `keepBytes`. A pool that ends with
+   * its context must not keep the context alive.
+   */
+  constructor(upstream: MemoryResource, { keepBytes = Infinity, isContextOwned = false } = {}) {
     super(upstream);
     this.#keepBytes = keepBytes;
     this.#isContextOwned = isContextOwned;
@@ -66,8 +62,8 @@ export class PinnedPool extends ResourceAdaptor implements MemoryCache, Owner {
   static of(context: Context): PinnedPool {
     return pools.getOrInsertComputed(context, () => {
       const upstream = new PinnedHostMemoryResource({ context });
-      const options = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
-      const pool = new PinnedPool(upstream, options);
+      const limits = { keepBytes: CONTEXT_KEEP_BYTES, isContextOwned: true };
+      const pool = new PinnedPool(upstream, limits);
       context.atRelease(() => pool.release());
       return pool;
     });

@@ -4,19 +4,15 @@ import { takePair } from "../driver/driver.ts";
 import { requireBytes } from "./base_memory_resource.ts";
 import { CudaMemoryResource } from "./cuda_memory_resource.ts";
 
-/** Rows to allocate. */
-export interface PitchedRequest {
-  readonly widthBytes: number;
-  readonly rowCount: number;
-  /** Bytes that one thread of a kernel reads at once. */
-  readonly elementBytes: number;
-}
-
 /** Device memory whose rows the driver pads (cuMemAllocPitch). */
 export class PitchedMemoryResource extends CudaMemoryResource {
-  /** @ignore Allocates rows now, whatever the streams have queued. */
-  allocateRows(request: PitchedRequest): { address: bigint; pitchBytes: number } {
-    const { widthBytes, rowCount, elementBytes } = request;
+  /** @ignore Allocates rows now, whatever the streams have queued; a thread reads one element at once. */
+  allocateRows(
+    { widthBytes, rowCount, elementBytes }: Record<
+      "widthBytes" | "rowCount" | "elementBytes",
+      number
+    >,
+  ): { address: bigint; pitchBytes: number } {
     // The driver takes 4, 8 or 16 bytes; smaller elements are read several at once.
     const readBytes = Math.max(4, elementBytes);
     const [width, height] = [BigInt(widthBytes), BigInt(rowCount)];

@@ -119,12 +119,7 @@ function read(
   address: bigint,
 ): bigint | undefined {
   const cell = new BigUint64Array(1);
-  const status = context.status(
-    "cuPointerGetAttribute",
-    cell,
-    CUpointer_attribute[name],
-    address,
-  );
+  const status = context.status("cuPointerGetAttribute", cell, CUpointer_attribute[name], address);
   if (isRefusal(status)) return undefined;
   context.driver.check(status, "cuPointerGetAttribute");
   return cell[0];

@@ -56,13 +56,14 @@ function fenceBehind(stream: CudaStream): Fence | undefined {
   }
 }
 
-interface FencedWork {
-  readonly fence: Fence;
-  readonly work: () => void;
-  readonly memory: DeferredMemory | undefined;
-}
-
-function defer(context: Context, { fence, work, memory }: FencedWork): void {
+function defer(
+  context: Context,
+  { fence, work, memory }: {
+    readonly fence: Fence;
+    readonly work: () => void;
+    readonly memory: DeferredMemory | undefined;
+  },
+): void {
   context.defer({
     memory,
     isDue: () => fence.isPassed,

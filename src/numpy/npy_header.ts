@@ -4,31 +4,21 @@
 import { roundUp } from "../../ffi/alignment.ts";
 import { type DType, DTYPE_NAMES, elementBytes, packLength } from "../dtype.ts";
 import { otherSort } from "../words/file_sorts.ts";
-import { describeValue, visibleText } from "../words/format.ts";
-import { requireKind, TEXT } from "../words/options.ts";
+import { FileError } from "../words/file_error.ts";
+import { describeValue } from "../words/format.ts";
 
 /** A file of numpy's, named by `path`, breaks the format or has elements that the kit lacks. */
-export class NumpyError extends Error {
+export class NumpyError extends FileError {
   /** The class's name, to recognise the error in logs and across realms. */
   override readonly name = "NumpyError";
-  /** The file. */
-  readonly path: string;
-
-  /** Creates an error for a file. */
-  constructor(path: string, reason: string, options?: ErrorOptions) {
-    requireKind(path, TEXT, "new NumpyError");
-    requireKind(reason, TEXT, "new NumpyError");
-    super(visibleText(`Cannot load ${path}: ${reason}`), options);
-    this.path = path;
-  }
 }
 
 /** The contents of a header. */
 export interface NpyHeader {
   readonly dtype: DType;
-  /** Whether the bytes of each element are big-endian. */
+  /** The bytes of each element are big-endian. */
   readonly isBigEndian: boolean;
-  /** Whether elements are contiguous along the first axis, as in Fortran. */
+  /** Elements are contiguous along the first axis, as in Fortran. */
   readonly isFortran: boolean;
   readonly shape: readonly number[];
   readonly count: number;
@@ -39,7 +29,7 @@ export interface NpyHeader {
 const MAGIC = "\x93NUMPY";
 
 /** Bytes at the start that tell a header's size: magic, version, and a length of 2 or 4 bytes. */
-export const NPY_START_BYTES = 12;
+const START_BYTES = 12;
 
 /** The longest header: that of an array with 64 axes has less than 2 KiB. */
 const MAX_HEADER_BYTES = 1 << 20;
@@ -52,71 +42,36 @@ const ALIGNMENT_BYTES = 64;
 
 const CUT_OFF = "it ends within its header";
 
-/** Names of types in files, without the order of their bytes. */
-const TYPES: Readonly<Record<string, DType>> = {
-  f2: "float16",
-  f4: "float32",
-  f8: "float64",
-  i1: "int8",
-  i2: "int16",
-  i4: "int32",
-  i8: "int64",
-  u1: "uint8",
-  u2: "uint16",
-  u4: "uint32",
-  u8: "uint64",
-  b1: "bool",
-  c8: "complex64",
-};
+/**
+ * Types by their names in files, without the order of their bytes; and the letters and names that numpy
+ * takes as well, with their sizes on Linux.
+ */
+const TYPES:
+  readonly (readonly [dtype: DType, code: string, letters: string, ...names: string[]])[] = [
+    ["float16", "f2", "e", "half"],
+    ["float32", "f4", "f", "single"],
+    ["float64", "f8", "d", "double", "float"],
+    ["int8", "i1", "b", "byte"],
+    ["int16", "i2", "h", "short"],
+    ["int32", "i4", "i", "intc"],
+    ["int64", "i8", "lqpn", "int", "long", "longlong", "int_", "intp"],
+    ["uint8", "u1", "B", "ubyte"],
+    ["uint16", "u2", "H", "ushort"],
+    ["uint32", "u4", "I", "uintc"],
+    ["uint64", "u8", "LQPN", "uint", "ulong", "ulonglong", "uintp"],
+    ["bool", "b1", "?", "bool_"],
+    ["complex64", "c8", "F", "csingle"],
+  ];
 
-/** Letters that numpy takes as well, with their sizes on Linux. */
-const LETTERS: Readonly<Record<string, DType>> = {
-  "?": "bool",
-  e: "float16",
-  f: "float32",
-  d: "float64",
-  b: "int8",
-  B: "uint8",
-  h: "int16",
-  H: "uint16",
-  i: "int32",
-  I: "uint32",
-  l: "int64",
-  L: "uint64",
-  q: "int64",
-  Q: "uint64",
-  F: "complex64",
-  p: "int64",
-  P: "uint64",
-  n: "int64",
-  N: "uint64",
-};
+/** Types by what may follow the order of bytes. */
+const CODES: ReadonlyMap<string, DType> = new Map(
+  TYPES.flatMap(([dtype, code, letters]) => [code, ...letters].map((name) => [name, dtype])),
+);
 
-/** Names that numpy takes as well, without an order. */
-const NAMES: Readonly<Record<string, DType>> = {
-  ...Object.fromEntries(Object.values(TYPES).map((dtype) => [dtype, dtype])),
-  half: "float16",
-  single: "float32",
-  double: "float64",
-  csingle: "complex64",
-  float: "float64",
-  byte: "int8",
-  ubyte: "uint8",
-  short: "int16",
-  ushort: "uint16",
-  intc: "int32",
-  uintc: "uint32",
-  int: "int64",
-  uint: "uint64",
-  long: "int64",
-  ulong: "uint64",
-  longlong: "int64",
-  int_: "int64",
-  intp: "int64",
-  uintp: "uint64",
-  ulonglong: "uint64",
-  bool_: "bool",
-};
+/** Types by names without an order. */
+const NAMES: ReadonlyMap<string, DType> = new Map(
+  TYPES.flatMap(([dtype, , , ...names]) => [dtype, ...names].map((name) => [name, dtype])),
+);
 
 /** The names by which numpy saves floats of the package ml_dtypes; its own structures have "|V2". */
 const BFLOAT16 = "<V2";
@@ -124,38 +79,33 @@ const BYTE_FLOAT = "<V1";
 const FLOAT8_E5M2 = "<f1";
 
 /** Types of ml_dtypes that files do not tell from each other, by their size. */
-const UNTYPED: Readonly<Record<string, readonly DType[]>> = {
-  V2: ["bfloat16"],
-  V1: DTYPE_NAMES.filter((name) => name.startsWith("float8")),
-};
+const UNTYPED: ReadonlyMap<string, readonly DType[]> = new Map([
+  ["V2", ["bfloat16"]],
+  ["V1", DTYPE_NAMES.filter((name) => name.startsWith("float8"))],
+]);
 
 /** Words for kinds of elements that the kit lacks. */
-const STRANGERS: Readonly<Record<string, string>> = {
-  O: "objects, which only Python reads, and which may run a program of their writer's",
-  c: "byte strings",
-  c16: "complex numbers",
-  c32: "complex numbers",
-  f12: "floats of a size that GPUs do not have",
-  f16: "floats of a size that GPUs do not have",
-  g: "floats of a size that GPUs do not have",
-  longdouble: "floats of a size that GPUs do not have",
-  float96: "floats of a size that GPUs do not have",
-  float128: "floats of a size that GPUs do not have",
-  complex128: "complex numbers",
-  D: "complex numbers",
-  S: "byte strings",
-  U: "texts",
-  V: "structures",
-  M: "dates",
-  m: "durations",
-};
+const STRANGERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    "objects, which only Python reads, and which may run a program of their writer's": ["O"],
+    "byte strings": ["c", "S"],
+    "complex numbers": ["c16", "c32", "complex128", "D"],
+    "floats of a size that GPUs do not have": [
+      ...["f12", "f16", "g", "longdouble", "float96", "float128"],
+    ],
+    "texts": ["U"],
+    "structures": ["V"],
+    "dates": ["M"],
+    "durations": ["m"],
+  }).flatMap(([words, names]) => names.map((name) => [name, words])),
+);
 
 /**
- * Returns the size of a header in bytes, from the first {@link NPY_START_BYTES}.
+ * Returns the size of a header in bytes, from the first {@link START_BYTES}.
  *
  * @throws NumpyError when they are not those of a .npy file.
  */
-export function headerBytesOf(path: string, start: Uint8Array): number {
+function headerBytesOf(path: string, start: Uint8Array): number {
   const view = new DataView(start.buffer, start.byteOffset, start.byteLength);
   const magic = String.fromCharCode(...start.subarray(0, MAGIC.length));
   if (start.byteLength < 10 || magic !== MAGIC) {
@@ -166,7 +116,7 @@ export function headerBytesOf(path: string, start: Uint8Array): number {
   if (version < 1 || version > 3 || minor !== 0) {
     throw new NumpyError(path, `its version is ${version}.${minor}, known are 1.0, 2.0 and 3.0`);
   }
-  if (version > 1 && start.byteLength < NPY_START_BYTES) throw new NumpyError(path, CUT_OFF);
+  if (version > 1 && start.byteLength < START_BYTES) throw new NumpyError(path, CUT_OFF);
   const [lengthBytes, textBytes] = version === 1
     ? [2, view.getUint16(8, true)]
     : [4, view.getUint32(8, true)];
@@ -174,6 +124,21 @@ export function headerBytesOf(path: string, start: Uint8Array): number {
     throw new NumpyError(path, `its header has ${textBytes} bytes`);
   }
   return 8 + lengthBytes + textBytes;
+}
+
+/**
+ * Reads the header at the beginning of a file. `read` returns the next bytes, fewer at the file's end.
+ *
+ * @throws NumpyError as {@link readNpyHeader}.
+ */
+export async function npyHeaderFrom(
+  path: string,
+  read: (byteLength: number) => Promise<Uint8Array<ArrayBuffer>>,
+  expected?: DType,
+): Promise<NpyHeader> {
+  const start = await read(START_BYTES);
+  const rest = await read(Math.max(0, headerBytesOf(path, start) - start.byteLength));
+  return readNpyHeader(path, await new Blob([start, rest]).bytes(), expected);
 }
 
 /**
@@ -200,10 +165,7 @@ export function readNpyHeader(path: string, header: Uint8Array, expected?: DType
  *
  * @throws TypeError for more than 64 axes, and for packed elements, which numpy does not have.
  */
-export function encodeNpyHeader(
-  dtype: DType,
-  shape: readonly number[],
-): Uint8Array<ArrayBuffer> {
+export function encodeNpyHeader(dtype: DType, shape: readonly number[]): Uint8Array<ArrayBuffer> {
   if (shape.length > MAX_AXES) {
     throw new TypeError(
       `Cannot save ${shape.length} axes for numpy, which has at most ${MAX_AXES}: reshape() it first`,
@@ -222,7 +184,7 @@ export function encodeNpyHeader(
 }
 
 function descrOf(dtype: DType): string {
-  const code = Object.keys(TYPES).find((name) => TYPES[name] === dtype);
+  const code = TYPES.find(([own]) => own === dtype)?.[1];
   if (packLength(dtype) > 1) {
     throw new TypeError(
       `Cannot save ${dtype} for numpy, which has no packed elements: astype("float32"), or save ` +
@@ -280,7 +242,7 @@ class DictionaryReader {
   #type(): string {
     this.#skip();
     if (this.#text[this.#at] === "[") {
-      throw new NumpyError(this.#path, `its elements are ${STRANGERS["V"]}`);
+      throw new NumpyError(this.#path, `its elements are ${STRANGERS.get("V")}`);
     }
     return this.#string();
   }
@@ -347,30 +309,24 @@ function typeOf(
   expected: DType | undefined,
 ): { dtype: DType; isBigEndian: boolean } {
   const [, order = "", name = ""] = /^([<>=|]?)(.*)$/s.exec(descr) ?? [];
-  const possible = order === ">" ? [] : ownValue(UNTYPED, name) ?? [];
+  const possible = order === ">" ? [] : UNTYPED.get(name) ?? [];
   const dtype = possible.find((type) => type === expected) ??
     (descr === BFLOAT16 ? "bfloat16" : descr === FLOAT8_E5M2 ? "float8_e5m2" : undefined) ??
-    ownValue(TYPES, name) ?? ownValue(LETTERS, name) ?? ownValue(NAMES, descr);
+    CODES.get(name) ?? NAMES.get(descr);
   if (dtype !== undefined) {
     return { dtype, isBigEndian: order === ">" && elementBytes(dtype) > 1 };
   }
   const [kind = ""] = /^[a-zA-Z](?=\d*$|\d*\[)/.exec(name) ?? [];
-  const words = ownValue(STRANGERS, name) ?? ownValue(STRANGERS, kind);
+  const words = STRANGERS.get(name) ?? STRANGERS.get(kind);
   const [first, ...others] = possible;
+  const like = others.length > 0 ? " or its like" : "";
   const reason = first === undefined
     ? words
-    : `${words}; pass { dtype: "${first}" }${
-      others.length > 0 ? " or its like" : ""
-    } to loadNpy() ` +
-      `if they are that`;
+    : `${words}; pass { dtype: "${first}" }${like} to loadNpy() if they are that`;
   throw new NumpyError(
     path,
     `its elements are ${describeValue(descr)}, ${reason ?? "a type that the kit does not know"}`,
   );
-}
-
-function ownValue<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
 function countOf(path: string, shape: readonly number[]): number {

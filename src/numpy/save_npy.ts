@@ -11,7 +11,7 @@ import { produceFile, type WritingOptions } from "../transfer/produce_file.ts";
 import { encodeNpyHeader } from "./npy_header.ts";
 
 /** An array to save, and its file. */
-export interface NpyRequest extends TransferOptions, WritingOptions {
+interface NpyRequest extends TransferOptions, WritingOptions {
   readonly path: FilePath;
   readonly span: MemorySpan;
   readonly dtype: DType;

@@ -2,7 +2,6 @@
 // with what is there, and files lie apart, each inside the archive and under its own name.
 
 import type { Pauses } from "../order/waiting.ts";
-import { decodeCodePage } from "./code_page.ts";
 import { NumpyError } from "./npy_header.ts";
 import {
   FLAGS,
@@ -24,7 +23,7 @@ export interface ZipEntry extends ZipFile {
 }
 
 /** An archive to read. */
-export interface ZipSource {
+interface ZipSource {
   /** Path of the file, for errors. */
   readonly path: string;
   readonly byteLength: number;
@@ -112,9 +111,7 @@ function endsOf(
   directory: DirectoryPlace,
 ): Map<CentralEntry, number> {
   const ordered = entries.toSorted((a, b) => a.offset - b.offset);
-  return new Map(
-    ordered.map((entry, i) => [entry, ordered[i + 1]?.offset ?? directory.offset]),
-  );
+  return new Map(ordered.map((entry, i) => [entry, ordered[i + 1]?.offset ?? directory.offset]));
 }
 
 /**
@@ -318,4 +315,15 @@ function withLargeSizes(
 /** Sizes beyond 2^53 - 1 lie outside of every file. */
 function numberOf(value: bigint): number {
   return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value);
+}
+
+/** The upper half of code page 437, in which archives have names that are not marked as UTF-8. */
+const UPPER =
+  "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀" +
+  "αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0";
+
+/** Returns the text of bytes in code page 437. */
+function decodeCodePage(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte < 128 ? String.fromCharCode(byte) : UPPER[byte - 128])
+    .join("");
 }

@@ -190,12 +190,7 @@ export class CudaEvent extends Owned {
       if (event.disposed) throw new DisposedError(event.toString());
       if (event.#mark.isComing) throw this.#timeError(start, CUresult.CUDA_ERROR_NOT_READY);
     }
-    const status = driver.status(
-      "cuEventElapsedTime",
-      cell,
-      start.#mark.handle,
-      this.#mark.handle,
-    );
+    const status = driver.status("cuEventElapsedTime", cell, start.#mark.handle, this.#mark.handle);
     if (status !== CUresult.CUDA_SUCCESS) throw this.#timeError(start, status);
     return (cell[0] ?? 0) / 1000;
   }

@@ -10,7 +10,7 @@ import { visibleText } from "../words/format.ts";
 import { type Owner, unwatch, watch } from "./safety_net.ts";
 
 /** The parts of a {@link HandleRecord}. */
-export interface HandleFields {
+interface HandleFields {
   /** The context that is kept alive until the handle is destroyed. */
   readonly context: Context;
   readonly kind: LiveKind;

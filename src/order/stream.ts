@@ -529,13 +529,6 @@ async function synchronizeUnlessGone(stream: CudaStream | undefined): Promise<vo
   }
 }
 
-/** A stream of another library, and the call that tells the library that it is no longer used. */
-interface ForeignStreamFields {
-  readonly handle: bigint;
-  readonly label?: string | undefined;
-  readonly letGo: () => void;
-}
-
 const foreignStreams = new WeakSet<CudaStream>();
 
 /** Returns whether a stream was made by another library, which may queue work on it as well. */
@@ -544,8 +537,14 @@ export function isForeignStream(stream: CudaStream): boolean {
 }
 
 /** Wraps a stream that another library keeps until `letGo` is called. */
-export function foreignStream(context: Context, fields: ForeignStreamFields): CudaStream {
-  const { handle, label, letGo } = fields;
+export function foreignStream(
+  context: Context,
+  { handle, label, letGo }: {
+    readonly handle: bigint;
+    readonly label?: string | undefined;
+    readonly letGo: () => void;
+  },
+): CudaStream {
   if (handle !== context.defaultStreamHandle) {
     const stream = new CudaStream(new Parts({ context, handle, label, destroy: letGo }));
     foreignStreams.add(stream);

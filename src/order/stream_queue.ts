@@ -62,13 +62,6 @@ export class CallFailure {
   }
 }
 
-interface QueueFields {
-  readonly context: Context;
-  readonly handle: bigint;
-  /** The owner record; undefined for the streams of the context, which live as long as it does. */
-  readonly record: HandleRecord | undefined;
-}
-
 /** The queue of a stream, as the kit sees it: users hold the stream. */
 export class StreamQueue implements CapturedQueue, FreeingStream {
   readonly context: Context;
@@ -77,6 +70,7 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** Transfers that are not over, and the calls that come after them. */
   readonly pending: Set<PendingWork> = new Set();
   readonly #transfers = new Set<PendingWork>();
+  /** The owner record; undefined for the streams of the context, which live as long as it does. */
   readonly #record: HandleRecord | undefined;
   /** The handle means this stream only while its context is current, on this thread. */
   readonly #isDefaultHandle: boolean;
@@ -98,7 +92,13 @@ export class StreamQueue implements CapturedQueue, FreeingStream {
   /** Something comes before each use of the handle. */
   #needsEntry: boolean;
 
-  constructor({ context, handle, record }: QueueFields) {
+  constructor(
+    { context, handle, record }: {
+      readonly context: Context;
+      readonly handle: bigint;
+      readonly record: HandleRecord | undefined;
+    },
+  ) {
     this.context = context;
     this.key = handle;
     this.#record = record;

@@ -1,8 +1,8 @@
 // Gives addresses with a wider alignment than 256: for huge pages, RDMA, or wide vector loads.
 
 import { requireBytes } from "../memory/base_memory_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { OptionSet, SIZE } from "../words/options.ts";
@@ -24,7 +24,7 @@ const ALIGNMENT_OPTIONS = new OptionSet<AlignmentOptions>({
 });
 
 /** Takes more memory than requested from the upstream, and hands out the aligned part. */
-export class AlignedResourceAdaptor extends ResourceAdaptor {
+export class AlignedResourceAdaptor extends PassingAdaptor {
   /** The alignment in bytes. */
   readonly alignmentBytes: number;
   /** The smallest request that is aligned, in bytes. */
@@ -52,8 +52,8 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
   /** Allocates at a multiple of the alignment. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
     requireBytes(byteLength);
-    if (!this.#aligns(byteLength)) return allocateFrom(this.upstream, byteLength, stream);
-    const start = allocateFrom(this.upstream, this.#padded(byteLength), stream);
+    const start = super.allocate(this.#padded(byteLength), stream);
+    if (!this.#aligns(byteLength)) return start;
     const alignment = BigInt(this.alignmentBytes);
     const address = (start + alignment - 1n) / alignment * alignment;
     this.#starts.set(address, start);
@@ -62,11 +62,8 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
 
   /** Gives back all of the memory that was taken for an aligned block. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    if (!this.#aligns(byteLength)) {
-      return deallocateTo(this.upstream, { address, byteLength, stream });
-    }
     const start = this.#starts.get(address) ?? address;
-    deallocateTo(this.upstream, { address: start, byteLength: this.#padded(byteLength), stream });
+    super.deallocate(start, this.#padded(byteLength), stream);
     this.#starts.delete(address);
   }
 
@@ -75,6 +72,6 @@ export class AlignedResourceAdaptor extends ResourceAdaptor {
   }
 
   #padded(byteLength: number): number {
-    return byteLength + this.alignmentBytes - GIVEN_BYTES;
+    return this.#aligns(byteLength) ? byteLength + this.alignmentBytes - GIVEN_BYTES : byteLength;
   }
 }

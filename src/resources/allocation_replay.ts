@@ -2,6 +2,7 @@
 // allocations of a real program.
 
 import { ALLOCATION_CSV_HEADER, type AllocationAction } from "../accounting/allocation_csv.ts";
+import { MemoryCounters } from "../accounting/counters.ts";
 import { releaseAll } from "../driver/release.ts";
 import {
   allocateFrom,
@@ -35,13 +36,6 @@ export interface ReplayResult {
   readonly peakLiveBytes: number;
 }
 
-/** A block that the log allocated and did not free yet. */
-interface ReplayedBlock {
-  readonly address: bigint;
-  readonly byteLength: number;
-  readonly stream: CudaStream;
-}
-
 const ACTIONS: ReadonlySet<string> = new Set(
   ["allocate", "allocate failure", "free"] satisfies AllocationAction[],
 );
@@ -73,8 +67,8 @@ export function parseAllocationLog(csv: string): LoggedAllocation[] {
 
 /**
  * Repeats a log on a resource, with one stream for each stream of the log; failed allocations are
- * left out. A free on another stream than the block's waits for that one. Blocks that the log leaves live are given back at the end, or when their address occurs
- * again.
+ * left out. A free on another stream than the block's waits for that one. Blocks that the log leaves live
+ * are given back at the end, or when their address occurs again.
  *
  * @throws the resource's errors, after everything was given back.
  */
@@ -86,13 +80,13 @@ export function replayAllocations(
   requireResource(resource, "replay a log on");
   using stack = new DisposableStack();
   const streams = openStreams(log, resource, stack);
-  const live = new Map<string, ReplayedBlock>();
+  /** Blocks that the log allocated and did not free yet. */
+  const live = new Map<string, Parameters<typeof deallocateTo>[1]>();
   stack.defer(() => {
     const blocks = live.values().map((block) => () => deallocateTo(resource, block));
     releaseAll(resource.context.driver, "a block of the log", blocks);
   });
-  let liveBytes = 0;
-  let peakLiveBytes = 0;
+  const counters = new MemoryCounters();
   let stepCount = 0;
   const start = performance.now();
   for (const { action, pointer, byteLength, stream: name } of log) {
@@ -103,18 +97,18 @@ export function replayAllocations(
       queueOf(stream).follow(queueOf(known.stream)); // the log tells of no order between streams
       deallocateTo(resource, { ...known, stream });
       live.delete(pointer);
-      liveBytes -= known.byteLength;
+      counters.remove(known.byteLength);
     }
     if (action === "allocate") {
       const address = allocateFrom(resource, byteLength, stream);
       live.set(pointer, { address, byteLength, stream });
-      liveBytes += byteLength;
-      peakLiveBytes = Math.max(peakLiveBytes, liveBytes);
+      counters.add(byteLength);
     }
     stepCount++;
   }
   const seconds = (performance.now() - start) / 1000;
-  return { stepCount, secondsPerStep: seconds / Math.max(stepCount, 1), peakLiveBytes };
+  const secondsPerStep = seconds / Math.max(stepCount, 1);
+  return { stepCount, secondsPerStep, peakLiveBytes: counters.peakBytes };
 }
 
 /** The device's default stream stands for the first stream of the log. */

@@ -1,20 +1,15 @@
 // The base class of adaptors that keep freed memory for later requests.
 
 import type { MemoryResource } from "../memory/memory_resource.ts";
+import type { PinnedPool } from "../memory/pinned_pool.ts";
 import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
-import { type Owner, unwatch, watch } from "../order/safety_net.ts";
+import { unwatch, watch } from "../order/safety_net.ts";
 import type { CudaStream } from "../order/stream.ts";
 
 /** The state of such an adaptor; it never refers to the adaptor, so that one that is dropped is collected. */
-export interface BlockStore extends Owner {
-  readonly usedBytes: number;
-  readonly byteLength: number;
-  allocate(byteLength: number, stream: CudaStream): bigint;
-  deallocate(address: bigint, byteLength: number, stream: CudaStream): void;
-  /** Gives back unused memory until at most `keepBytes` are kept; never throws. */
-  trim(keepBytes?: number): void;
-  release(): void;
-}
+export type BlockStore =
+  & Pick<PinnedPool, "usedBytes" | "byteLength" | "allocate" | "deallocate" | "trim">
+  & Pick<PinnedPool, "release" | "released" | "lose">;
 
 /** Keeps freed memory for later requests; ends when it is disposed. */
 export abstract class CacheAdaptor extends ResourceAdaptor implements Disposable {

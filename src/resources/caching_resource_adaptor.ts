@@ -29,7 +29,7 @@ export class CachingResourceAdaptor extends CacheAdaptor {
     super(upstream, ({ context: { totalBytes } }) => {
       const { limitSize } = CACHING_OPTIONS.read(options, "new CachingResourceAdaptor");
       const limitBytes = limitSize === undefined ? Infinity : parseLimit(limitSize, totalBytes);
-      return new BlockCache({ upstream, limitBytes });
+      return new BlockCache(upstream, limitBytes);
     });
   }
 
@@ -48,17 +48,17 @@ export class CachingResourceAdaptor extends CacheAdaptor {
 
   /** Bytes taken from the upstream: used and kept together. */
   get reservedBytes(): number {
-    return this.#cache.reservedBytes;
+    return this.#cache.segments.currentBytes;
   }
 
   /** The most bytes that were taken from the upstream at once. */
   get peakReservedBytes(): number {
-    return this.#cache.peakReservedBytes;
+    return this.#cache.segments.peakBytes;
   }
 
   /** The number of allocations of the upstream. */
   get segmentCount(): number {
-    return this.#cache.segmentCount;
+    return this.#cache.segments.currentCount;
   }
 
   get #cache(): BlockCache {

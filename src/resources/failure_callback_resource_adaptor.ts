@@ -1,9 +1,8 @@
 // Lets the program free something when memory runs out, and try again.
 
-import { requireBytes } from "../memory/base_memory_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
 import { takeAgain } from "../memory/out_of_memory.ts";
-import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor, requireFunction } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import type { MemoryShortage } from "../words/errors.ts";
 import { CALLBACK, OptionSet, refusePromise } from "../words/options.ts";
@@ -23,7 +22,7 @@ export interface FailureCallbackOptions {
 const FAILURE_CALLBACK_OPTIONS = new OptionSet<FailureCallbackOptions>({ onFailure: CALLBACK });
 
 /** Calls a function when the upstream has no memory; other errors pass unchanged. */
-export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
+export class FailureCallbackResourceAdaptor extends PassingAdaptor {
   readonly #onFailure: FailureCallback;
 
   /**
@@ -45,9 +44,7 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
    * @throws TypeError when the callback returns a promise, which nothing could wait for.
    */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    requireBytes(byteLength);
-    const take = () => allocateFrom(this.upstream, byteLength, stream);
-    return takeAgain(take, (error) => {
+    return takeAgain(() => super.allocate(byteLength, stream), (error) => {
       const answer: unknown = this.#onFailure(byteLength, error);
       refusePromise(
         answer,
@@ -57,10 +54,5 @@ export class FailureCallbackResourceAdaptor extends ResourceAdaptor {
       );
       return Boolean(answer);
     });
-  }
-
-  /** Gives memory back. */
-  override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    deallocateTo(this.upstream, { address, byteLength, stream });
   }
 }

@@ -2,9 +2,9 @@
 
 import { roundUp } from "../../ffi/alignment.ts";
 import { requireBytes } from "../memory/base_memory_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
 import { parseLimit } from "../memory/out_of_memory.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { MemoryLimitError } from "../words/errors.ts";
 import type { ByteSize } from "../words/format.ts";
@@ -22,7 +22,7 @@ export interface LimitingOptions {
 const LIMITING_OPTIONS = new OptionSet<LimitingOptions>({ limitSize: SIZE });
 
 /** Refuses allocations that would take more than a limit from the upstream, in multiples of 256 bytes. */
-export class LimitingResourceAdaptor extends ResourceAdaptor {
+export class LimitingResourceAdaptor extends PassingAdaptor {
   /** Most bytes in use at once. */
   readonly limitBytes: number;
   #usedBytes = 0;
@@ -57,14 +57,14 @@ export class LimitingResourceAdaptor extends ResourceAdaptor {
       const amounts = { requestedBytes: byteLength, heldBytes: this.#usedBytes, limitBytes };
       throw new MemoryLimitError("LimitingResourceAdaptor", amounts);
     }
-    const address = allocateFrom(this.upstream, byteLength, stream);
+    const address = super.allocate(byteLength, stream);
     this.#usedBytes += accounted;
     return address;
   }
 
   /** Gives memory back, which makes room within the limit. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    deallocateTo(this.upstream, { address, byteLength, stream });
+    super.deallocate(address, byteLength, stream);
     this.#usedBytes -= roundUp(byteLength, ALIGNMENT_BYTES);
   }
 }

@@ -7,8 +7,8 @@ import {
   formatAllocationRow,
 } from "../accounting/allocation_csv.ts";
 import { requireBytes } from "../memory/base_memory_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
-import { requireFunction, ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { PassingAdaptor, requireFunction } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { messageOf } from "../words/format.ts";
 import { CALLBACK, OptionSet, warnOfFailure } from "../words/options.ts";
@@ -25,7 +25,7 @@ export interface LoggingOptions {
 const LOGGING_OPTIONS = new OptionSet<LoggingOptions>({ write: CALLBACK });
 
 /** Logs allocations, including failed ones, and frees. */
-export class LoggingResourceAdaptor extends ResourceAdaptor {
+export class LoggingResourceAdaptor extends PassingAdaptor {
   readonly #write: (line: string) => void;
 
   /**
@@ -46,7 +46,7 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
     requireBytes(byteLength);
     let address: bigint;
     try {
-      address = allocateFrom(this.upstream, byteLength, stream);
+      address = super.allocate(byteLength, stream);
     } catch (error) {
       this.#log("allocate failure", { address: 0n, byteLength, stream });
       throw error;
@@ -57,18 +57,17 @@ export class LoggingResourceAdaptor extends ResourceAdaptor {
 
   /** Frees and logs. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    deallocateTo(this.upstream, { address, byteLength, stream });
+    super.deallocate(address, byteLength, stream);
     this.#log("free", { address, byteLength, stream });
   }
 
   /** A log that cannot be written must not make memory leak: the failure is only reported. */
   #log(
     action: AllocationAction,
-    { address, byteLength, stream }: { address: bigint; byteLength: number; stream: CudaStream },
+    { stream, ...block }: { address: bigint; byteLength: number; stream: CudaStream },
   ): void {
     const time = performance.timeOrigin + performance.now();
-    const handle = stream.disposed ? 0n : stream.key;
-    const row = { action, time, address, byteLength, stream: handle };
+    const row = { action, time, ...block, stream: stream.disposed ? 0n : stream.key };
     try {
       this.#writeLine(formatAllocationRow(row));
     } catch (error) {

@@ -25,8 +25,12 @@ export class PooledPinnedHostMemoryResource extends CacheAdaptor {
   constructor(owner: ContextOwner, options: PinnedPoolOptions = {}) {
     super(new PinnedHostMemoryResource(owner), (upstream) => {
       const { keepSize } = POOL_OPTIONS.read(options, "new PooledPinnedHostMemoryResource");
-      const keepBytes = keepSize === undefined ? Infinity : parseBytes(keepSize, "keepSize");
-      return new PinnedPool(upstream, { keepBytes, isContextOwned: false });
+      return new PinnedPool(
+        upstream,
+        keepSize === undefined ? {} : {
+          keepBytes: parseBytes(keepSize, "keepSize"),
+        },
+      );
     });
   }
 }

@@ -1,31 +1,28 @@
 // Counts bytes and allocations in nested levels: current, peak and total.
 
 import { MemoryCounters, type MemoryUsage } from "../accounting/counters.ts";
-import { requireBytes } from "../memory/base_memory_resource.ts";
-import { allocateFrom, deallocateTo } from "../memory/memory_resource.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 
 /** Counters that start at zero, nested in others; disposing them ends them. */
 export interface StatisticsLevel extends MemoryUsage, Disposable {}
 
 /** Counts allocations and frees; failed ones do not count. */
-export class StatisticsResourceAdaptor extends ResourceAdaptor implements MemoryUsage {
+export class StatisticsResourceAdaptor extends PassingAdaptor implements MemoryUsage {
   readonly #outermost = new MemoryCounters();
   /** All counters, outermost first; the outermost is never removed. */
   readonly #levels: MemoryCounters[] = [this.#outermost];
 
   /** Allocates and counts. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    requireBytes(byteLength);
-    const address = allocateFrom(this.upstream, byteLength, stream);
+    const address = super.allocate(byteLength, stream);
     for (const level of this.#levels) level.add(byteLength);
     return address;
   }
 
   /** Frees and counts. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    deallocateTo(this.upstream, { address, byteLength, stream });
+    super.deallocate(address, byteLength, stream);
     for (const level of this.#levels) level.remove(byteLength);
   }
 

@@ -1,10 +1,9 @@
 // Remembers every allocation that was not given back, with the code that made it, to find leaks.
 
 import { OriginFinder } from "../accounting/origin.ts";
-import { requireBytes } from "../memory/base_memory_resource.ts";
 import { describeResource } from "../memory/describe_resource.ts";
-import { allocateFrom, deallocateTo, type MemoryResource } from "../memory/memory_resource.ts";
-import { ResourceAdaptor } from "../memory/resource_adaptor.ts";
+import type { MemoryResource } from "../memory/memory_resource.ts";
+import { PassingAdaptor } from "../memory/resource_adaptor.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { formatAddress, formatBytes } from "../words/format.ts";
 import { FLAG, OptionSet } from "../words/options.ts";
@@ -31,7 +30,7 @@ export interface TrackedAllocation {
 }
 
 /** Keeps a list of live allocations; a free that does not match it is reported and not counted. */
-export class TrackingResourceAdaptor extends ResourceAdaptor {
+export class TrackingResourceAdaptor extends PassingAdaptor {
   readonly #origins = new OriginFinder();
   readonly #live = new Map<bigint, TrackedAllocation>();
   #allocatedBytes = 0;
@@ -55,8 +54,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Allocates and remembers. */
   override allocate(byteLength: number, stream: CudaStream): bigint {
-    requireBytes(byteLength);
-    const address = allocateFrom(this.upstream, byteLength, stream);
+    const address = super.allocate(byteLength, stream);
     const createdAt = Date.now();
     const stack = this.#origins.find(byteLength, createdAt) ?? [];
     this.#live.set(address, { address: formatAddress(address), byteLength, createdAt, stack });
@@ -66,7 +64,7 @@ export class TrackingResourceAdaptor extends ResourceAdaptor {
 
   /** Gives memory back and forgets it; warns when it is unknown here or has another size. */
   override deallocate(address: bigint, byteLength: number, stream: CudaStream): void {
-    deallocateTo(this.upstream, { address, byteLength, stream });
+    super.deallocate(address, byteLength, stream);
     const known = this.#live.get(address);
     if (known?.byteLength !== byteLength) {
       const size = known === undefined ? "was not allocated here" : `has ${known.byteLength} bytes`;

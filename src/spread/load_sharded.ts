@@ -2,16 +2,18 @@
 // the bytes, each of which is read once, by all devices at the same time.
 
 import { roundUp } from "../../ffi/alignment.ts";
-import type { DeviceAllocator } from "../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../buffers/device_buffer.ts";
 import { nameView } from "../buffers/views.ts";
 import { partOf } from "../copies/copy.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
 import { fileNameOf } from "../disk/file_path.ts";
 import { elementBytes } from "../dtype.ts";
 import type { TensorEntry } from "../interop/safetensors/header.ts";
-import { type OpenShard, openShards } from "../interop/safetensors/open_shards.ts";
-import type { SafetensorsSource } from "../interop/safetensors/shards.ts";
+import {
+  type OpenShard,
+  openShards,
+  type SafetensorsSource,
+} from "../interop/safetensors/shards.ts";
 import { takeAfterCollection } from "../memory/out_of_memory.ts";
 import { type CudaStream, defaultStreamOf } from "../order/stream.ts";
 import { type FileSection, uploadFrom, uploadSections } from "../transfer/file_transfer.ts";

@@ -10,3 +10,15 @@ export function finished<T extends { dispose(): void }>(made: T, finish: (made: 
     throw error;
   }
 }
+
+/** Finishes something that may still be coming, without blocking; see {@link finished}. */
+export async function finishedLater<T extends Disposable>(
+  coming: T | Promise<T>,
+  finish: (made: T) => Promise<void>,
+): Promise<T> {
+  using undo = new DisposableStack();
+  const made = undo.use(await coming);
+  await finish(made);
+  undo.move();
+  return made;
+}

@@ -4,7 +4,7 @@
 import type { OpenedFile } from "../../disk/file_reading.ts";
 import type { HostArray } from "../../dtype.ts";
 import { Pauses } from "../../order/waiting.ts";
-import { GgufError } from "./error.ts";
+import { FileError } from "../../words/file_error.ts";
 
 /** Bytes that are read at a time. */
 const WINDOW_BYTES = 256 * 2 ** 10;
@@ -38,6 +38,12 @@ const MAX_DEPTH = 4;
  * arrays of numbers, and of booleans as 0 and 1, are typed arrays.
  */
 export type GgufValue = number | bigint | boolean | string | HostArray | readonly GgufValue[];
+
+/** A GGUF file breaks the format, or is of a kind that is not read. `path` names it. */
+export class GgufError extends FileError {
+  /** The class's name, to recognise the error in logs and across realms. */
+  override readonly name = "GgufError";
+}
 
 /** A place in a header. */
 export class HeaderScanner {

@@ -18,8 +18,8 @@ import {
   type TensorFile,
 } from "../load_tensors.ts";
 import { headerLimit } from "../safetensors/header.ts";
-import { GgufError } from "./error.ts";
 import { type GgufHeader, type GgufTensor, parseGguf } from "./header.ts";
+import { GgufError } from "./header_scanner.ts";
 import { GgufModel } from "./model.ts";
 
 /** Options for {@link loadGguf}. */

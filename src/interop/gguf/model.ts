@@ -7,14 +7,6 @@ import type { GgufFormat } from "./formats.ts";
 import type { GgufTensor } from "./header.ts";
 import type { GgufValue } from "./header_scanner.ts";
 
-/** The parts of a {@link GgufModel}. */
-export interface GgufFields {
-  /** The memory, one block for each file. */
-  readonly memory: readonly DeviceBuffer[];
-  readonly views: readonly (readonly [entry: GgufTensor, tensor: DeviceBuffer])[];
-  readonly metadata: GgufModel["metadata"];
-}
-
 /**
  * A GGUF model on the device, as `loadGguf()` returns it: tensors by name. Quantized tensors are bytes,
  * `uint8`: the last axis has the blocks of a row, one after another, as the file has them.
@@ -23,7 +15,14 @@ export class GgufModel extends DeviceModel<GgufFormat, Readonly<Record<string, G
   readonly #entries: ReadonlyMap<string, GgufTensor>;
 
   /** @ignore Adopts memory and the views of it. */
-  constructor(parts: Parts<GgufFields>) {
+  constructor(
+    parts: Parts<{
+      /** The memory, one block for each file. */
+      readonly memory: readonly DeviceBuffer[];
+      readonly views: readonly (readonly [entry: GgufTensor, tensor: DeviceBuffer])[];
+      readonly metadata: GgufModel["metadata"];
+    }>,
+  ) {
     const { metadata, memory, views } = partsOf(parts, new.target);
     const tensors = views.map(([{ name, format }, tensor]) => [name, { tensor, format }] as const);
     super(new Parts({ memory, metadata, tensors }));

@@ -1,8 +1,7 @@
 // Fills arrays on the GPU from files of numpy's whose bytes the host has to see: small arrays at once,
 // large ones in pieces through two page-locked blocks. Memory for the array comes first.
 
-import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { type AllocateOptions, allocationOf } from "../../buffers/place_options.ts";
 import { toShape } from "../../buffers/shape.ts";
 import { type DType, elementBytes } from "../../dtype.ts";
@@ -13,13 +12,14 @@ import { transfer } from "../../transfer/host_transfer.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { StagedWriter } from "../../transfer/staged_writer.ts";
 import { wholeOf } from "../../transfer/web_streams.ts";
+import { finished, finishedLater } from "../../words/finished.ts";
 import { reportProgress } from "../../words/progress.ts";
 
 /** Bytes of an array that are in ordinary memory at a time: a multiple of every element's size. */
 const PIECE_BYTES = 2 ** 20;
 
 /** An array on its way to the GPU. */
-export interface LoadRequest {
+interface LoadRequest {
   readonly gpu: DeviceAllocator;
   readonly header: NpyHeader;
   readonly stream: CudaStream;
@@ -31,7 +31,7 @@ export interface ElementBytes {
   /** Fills an array with the next bytes. */
   read(bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Checks that all were read rightly; what it throws fails the array. */
-  finish(): Promise<void>;
+  finish?(): Promise<void>;
 }
 
 /** Returns the bytes of the elements that a header announces. */
@@ -51,18 +51,13 @@ export async function filled(
   const allocate = (sizes: readonly number[]): DeviceBuffer => {
     return gpu.alloc<DType>(dtype, sizes, allocationOf(options));
   };
-  using undo = new DisposableStack();
-  const buffer = undo.use(await takeAfterCollection(gpu.context, () => allocate(lying)));
-  await fill(buffer);
-  if (!isReversed) {
-    undo.move();
-    return buffer;
-  }
-  const straight = undo.use(allocate(shape));
-  buffer.transpose().copyTo(straight, { stream });
-  undo.move();
-  buffer.dispose();
-  return straight;
+  const taken = takeAfterCollection(gpu.context, () => allocate(lying));
+  const buffer = await finishedLater(taken, fill);
+  if (!isReversed) return buffer;
+  using turned = buffer;
+  return finished(allocate(shape), (straight) => {
+    turned.transpose().copyTo(straight, { stream });
+  });
 }
 
 /** Fills an array with bytes that are read one after another, in little-endian order then. */
@@ -82,7 +77,7 @@ export async function fillFrom(
   };
   if (byteLength <= PIECE_BYTES) {
     await next(bytes);
-    await source.finish();
+    await source.finish?.();
     const task = { direction: "upload", host: { memory: bytes }, isPlaced: true } as const;
     await transfer({ ...task, span: buffer.span, stream, onProgress, signal });
     return;
@@ -93,7 +88,7 @@ export async function fillFrom(
     for (let at = 0; at < byteLength; at += PIECE_BYTES) {
       await writer.write(await next(bytes.subarray(0, byteLength - at)));
     }
-    await source.finish();
+    await source.finish?.();
     signal?.throwIfAborted();
     await writer.finish();
   } catch (error) {

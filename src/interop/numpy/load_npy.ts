@@ -1,21 +1,14 @@
 // Loads numpy's .npy files: elements go straight to the GPU if possible, and through the host if
 // their bytes or axes are in another order.
 
-import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { ALLOCATE_KINDS, type AllocateOptions } from "../../buffers/place_options.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import { fileNameOf, type FilePath } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
 import { DTYPE, type DType } from "../../dtype.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
-import {
-  headerBytesOf,
-  NPY_START_BYTES,
-  type NpyHeader,
-  NumpyError,
-  readNpyHeader,
-} from "../../numpy/npy_header.ts";
+import { type NpyHeader, npyHeaderFrom, NumpyError } from "../../numpy/npy_header.ts";
 import { streamOn } from "../../order/stream_choice.ts";
 import { Pauses } from "../../order/waiting.ts";
 import { uploadFrom } from "../../transfer/file_transfer.ts";
@@ -38,10 +31,8 @@ export const LOAD_NPY_OPTIONS: OptionSet<LoadNpyOptions> = new OptionSet({
   ...TRANSFER_KINDS,
 });
 
-/** Options of a file with one array, with the expected element type. */
-type LoadOneOptions<D extends DType> = LoadNpyOptions & { readonly dtype?: D | undefined };
-
-const LOAD_ONE_OPTIONS = new OptionSet<LoadOneOptions<DType>>({
+/** Checks the options of a file with one array, with the expected element type. */
+const LOAD_ONE_OPTIONS = new OptionSet<LoadNpyOptions & { readonly dtype?: DType | undefined }>({
   ...ALLOCATE_KINDS,
   ...TRANSFER_KINDS,
   dtype: DTYPE,
@@ -64,17 +55,22 @@ export async function loadNpy<D extends DType = DType>(
   const stream = streamOn(contextOf(gpu, "load an array onto"), options, "memory");
   if (isArriving(source)) {
     await using bytes = await ArrivingBytes.open(source, { signal, stream });
-    const header = await arrivingHeader(bytes, dtype);
+    const header = await npyHeaderFrom(bytes.name, (count) => bytes.take(count), dtype);
+    requireDType(bytes.name, header, dtype);
     const label = options.label ?? bytes.name;
     const request = { gpu, header, stream, options: { ...options, label } };
-    const elements = elementsOfArriving(bytes);
+    const elements: ElementBytes = {
+      async read(piece) {
+        if (!await bytes.fill(piece)) throw new NumpyError(bytes.name, "it was cut off");
+      },
+    };
     return await filled(request, (buffer) => {
       return fillFrom(buffer, request, elements);
     }) as DeviceBuffer<D>;
   }
   using reading = new FileReading(source);
   const { file, byteLength } = await reading.opened(signal);
-  const header = readHeader(file, { byteLength, dtype });
+  const header = await readHeader(file, { byteLength, dtype });
   requireDType(file.path, header, dtype);
   const fileOffset = header.byteLength;
   const label = options.label ?? fileNameOf(file.path);
@@ -84,28 +80,6 @@ export async function loadNpy<D extends DType = DType>(
     if (header.isBigEndian) await fillFrom(buffer, request, elementsOf(file, fileOffset, signal));
     else await uploadFrom({ span, stream, file, fileOffset, onProgress, signal });
   }) as DeviceBuffer<D>;
-}
-
-/** Reads the header of a file that arrives. */
-async function arrivingHeader(bytes: ArrivingBytes, dtype: DType | undefined): Promise<NpyHeader> {
-  const start = await bytes.take(NPY_START_BYTES);
-  const headerBytes = headerBytesOf(bytes.name, start);
-  const rest = await bytes.take(Math.max(0, headerBytes - start.byteLength));
-  if (bytes.offset < headerBytes) throw new NumpyError(bytes.name, "it ends within its header");
-  const whole = await new Blob([start, rest]).bytes();
-  const header = readNpyHeader(bytes.name, whole.subarray(0, headerBytes), dtype);
-  requireDType(bytes.name, header, dtype);
-  return header;
-}
-
-/** Reads the elements of a file that arrives. */
-function elementsOfArriving(bytes: ArrivingBytes): ElementBytes {
-  return {
-    async read(piece) {
-      if (!await bytes.fill(piece)) throw new NumpyError(bytes.name, "it was cut off");
-    },
-    finish: () => Promise.resolve(),
-  };
 }
 
 function requireDType(path: string, header: NpyHeader, dtype: DType | undefined): void {
@@ -127,19 +101,21 @@ function elementsOf(
       await readPiece(file, bytes, offset);
       offset += bytes.byteLength;
     },
-    finish: () => Promise.resolve(),
   };
 }
 
-function readHeader(
+async function readHeader(
   file: DiskFile,
   { byteLength, dtype }: { readonly byteLength: number; readonly dtype: DType | undefined },
-): NpyHeader {
+): Promise<NpyHeader> {
   const { path } = file;
-  const start = new Uint8Array(Math.min(byteLength, NPY_START_BYTES));
-  const headerBytes = headerBytesOf(path, readWhole(file, start, 0));
-  if (headerBytes > byteLength) throw new NumpyError(path, "it ends within its header");
-  const header = readNpyHeader(path, readWhole(file, new Uint8Array(headerBytes), 0), dtype);
+  let at = 0;
+  const read = (count: number) => {
+    const bytes = new Uint8Array(Math.min(count, byteLength - at));
+    at += bytes.byteLength;
+    return Promise.resolve(readWhole(file, bytes, at - bytes.byteLength));
+  };
+  const header = await npyHeaderFrom(path, read, dtype);
   const expected = header.byteLength + dataBytesOf(header);
   if (byteLength >= expected) return header;
   throw new NumpyError(

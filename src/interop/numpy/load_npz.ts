@@ -1,19 +1,12 @@
 // Loads numpy's .npz archives: each array gets its memory before its bytes are read, and they come in
 // pieces, so that an archive of any contents takes a few MiB of the host.
 
-import type { DeviceAllocator } from "../../buffers/device_buffer.ts";
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
+import type { DeviceAllocator, DeviceBuffer } from "../../buffers/device_buffer.ts";
 import type { DiskFile } from "../../disk/disk_file.ts";
 import type { FilePath } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
 import { contextOf } from "../../memory/memory_resource.ts";
-import {
-  headerBytesOf,
-  NPY_START_BYTES,
-  type NpyHeader,
-  NumpyError,
-  readNpyHeader,
-} from "../../numpy/npy_header.ts";
+import { type NpyHeader, npyHeaderFrom, NumpyError } from "../../numpy/npy_header.ts";
 import { readZipDirectory, type ZipEntry } from "../../numpy/zip_directory.ts";
 import type { CudaStream } from "../../order/stream.ts";
 import { streamOn } from "../../order/stream_choice.ts";
@@ -96,17 +89,13 @@ async function loadFile(
 
 /** Reads the header of an array, or returns its error: what is damaged fails by its checksum. */
 async function headerOf(contents: UnpackedFile, path: string): Promise<NpyHeader | NumpyError> {
-  const start = new Uint8Array(Math.min(NPY_START_BYTES, contents.leftBytes));
-  await contents.read(start);
+  const read = async (count: number) => {
+    const bytes = new Uint8Array(Math.min(count, contents.leftBytes));
+    await contents.read(bytes);
+    return bytes;
+  };
   try {
-    const headerBytes = headerBytesOf(path, start);
-    if (headerBytes > start.byteLength + contents.leftBytes) {
-      return new NumpyError(path, "it ends within its header");
-    }
-    const whole = new Uint8Array(headerBytes);
-    whole.set(start.subarray(0, headerBytes));
-    await contents.read(whole.subarray(start.byteLength));
-    const header = readNpyHeader(path, whole);
+    const header = await npyHeaderFrom(path, read);
     if (dataBytesOf(header) <= contents.leftBytes) return header;
     return new NumpyError(path, "it was cut off");
   } catch (error) {

@@ -5,9 +5,7 @@ import type { DType } from "../../dtype.ts";
 import { NumpyError } from "../../numpy/npy_header.ts";
 import { formatBytes, formatCount, visibleText } from "../../words/format.ts";
 import { comesFrom, type Parts, partsOf } from "../../words/parts.ts";
-import { LoadedContents, type LoadedWords } from "../loaded_contents.ts";
-
-const ARCHIVE_WORDS: LoadedWords = { whole: "archive", noun: "array" };
+import { LoadedContents } from "../loaded_contents.ts";
 
 /** An archive's contents by name: an array on the GPU, or the error of one not loaded. */
 export type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
@@ -17,18 +15,14 @@ export type NpzContents = ReadonlyMap<string, DeviceBuffer | NumpyError>;
  * kit lacks, such as texts and dates, are named but not loaded.
  */
 export class NpzArrays extends LoadedContents<DeviceBuffer | NumpyError, DeviceBuffer> {
-  readonly #contents: NpzContents;
-
   /** @ignore Adopts arrays. */
   constructor(parts: Parts<NpzContents>) {
-    const contents = partsOf(parts, new.target);
-    super(contents, ARCHIVE_WORDS);
-    this.#contents = contents;
+    super(partsOf(parts, new.target), { whole: "archive", noun: "array" });
   }
 
   /** The names that were not loaded: {@link NpzArrays.array} throws for them and says why. */
   get unreadable(): readonly string[] {
-    return this.names.filter((name) => this.#contents.get(name) instanceof NumpyError);
+    return this.names.filter((name) => this.contents.get(name) instanceof NumpyError);
   }
 
   /**
@@ -47,7 +41,7 @@ export class NpzArrays extends LoadedContents<DeviceBuffer | NumpyError, DeviceB
 
   /** Iterates over the names and arrays that were loaded. */
   *[Symbol.iterator](): IterableIterator<[name: string, array: DeviceBuffer]> {
-    for (const [name, found] of this.#contents) {
+    for (const [name, found] of this.contents) {
       if (!(found instanceof NumpyError)) yield [name, found];
     }
   }
@@ -61,7 +55,7 @@ export class NpzArrays extends LoadedContents<DeviceBuffer | NumpyError, DeviceB
 
   /** Returns the text that the console shows: the arrays by name. */
   [Symbol.for("Deno.customInspect")](): string {
-    const texts = [...this.#contents].map(([name, found]) =>
+    const texts = [...this.contents].map(([name, found]) =>
       `${visibleText(name)}: ${found instanceof NumpyError ? "unreadable" : found}`
     );
     return `NpzArrays(${texts.join(", ")})${this.disposed ? " disposed" : ""}`;

@@ -19,10 +19,11 @@ import { produceFile, WRITING_KINDS, type WritingOptions } from "../../transfer/
 import type { Step } from "../../transfer/stepped_work.ts";
 import { TRANSFER_KINDS } from "../../transfer/transfer_choice.ts";
 import { builtin } from "../../words/builtin.ts";
-import { describeValue, visibleText } from "../../words/format.ts";
+import { describeValue } from "../../words/format.ts";
+import { joined } from "../../words/joined_bytes.ts";
 import { FLAG, OptionSet } from "../../words/options.ts";
 import { reportProgress } from "../../words/progress.ts";
-import { toNamedBuffers } from "../named_buffers.ts";
+import { cannotSave, toNamedBuffers } from "../named_buffers.ts";
 import { ARRAY_ENDING } from "./load_npz.ts";
 import { NpzArrays } from "./npz_arrays.ts";
 
@@ -83,8 +84,8 @@ export async function saveNpz(
   const named = namedArrays(name, arrays, stream);
   const totalBytes = named.reduce((sum, { span }) => sum + span.byteLength, 0);
   const uses = named.map(({ span, stream }) => ({ ...span, access: "read", stream }) as const);
-  const placed = placeStored(name, named);
-  const byteLength = compress ? 0 : placed.byteLength;
+  const wholeBytes = storedBytes(name, named);
+  const byteLength = compress ? 0 : wholeBytes;
   await produceFile({ path, byteLength, uses, inPlace, sync, signal }, function* (file) {
     const archive = new ArchiveWriting(file, { compress, signal });
     let doneBytes = 0;
@@ -140,9 +141,9 @@ class ArchiveWriting {
       if (!isLast) yield* this.#write(packed, this.#offset - packed.byteLength);
       else {
         const packedBytes = this.#offset - start;
-        const whole = { ...file, isDeflated: this.#isDeflated, crc, packedBytes, offset };
-        this.#files.push(whole);
-        yield* this.#writeLast(packed, whole, start);
+        const last = { ...file, isDeflated: this.#isDeflated, crc, packedBytes, offset };
+        this.#files.push(last);
+        yield* this.#writeLast(packed, last, start);
       }
       if (movedBytes > 0) report(movedBytes);
       if (performance.now() > this.#turnTime) yield this.#turn();
@@ -157,10 +158,7 @@ class ArchiveWriting {
   ): Generator<Step, void> {
     const header = localHeader(file);
     if (packed.byteLength === file.packedBytes && packed.byteLength <= DEFLATED_BYTES) {
-      const whole = new Uint8Array(header.byteLength + packed.byteLength);
-      whole.set(header);
-      whole.set(packed, header.byteLength);
-      return yield* this.#write(whole, file.offset);
+      return yield* this.#write(joined([header, packed]), file.offset);
     }
     yield* this.#write(packed, start + file.packedBytes - packed.byteLength);
     yield* this.#write(header, file.offset);
@@ -199,7 +197,7 @@ class ArchiveWriting {
 
   /** Writes the directory. */
   *finish(path: string): Generator<Step, void> {
-    for (const records of joined(zipDirectory(path, this.#files, this.#offset))) {
+    for (const records of joinedSome(zipDirectory(path, this.#files, this.#offset))) {
       yield* this.#write(records, this.#offset);
       this.#offset += records.byteLength;
     }
@@ -220,7 +218,7 @@ function deflated(bytes: Uint8Array<ArrayBuffer>, isLast: boolean): Uint8Array<A
 }
 
 /** Joins short records, of which a directory has one for each array. */
-function* joined(
+function* joinedSome(
   records: readonly Uint8Array<ArrayBuffer>[],
 ): Generator<Uint8Array<ArrayBuffer>, void> {
   let rest = records;
@@ -228,22 +226,13 @@ function* joined(
     let byteLength = 0;
     const count = rest.findIndex((record) => (byteLength += record.byteLength) > STORED_BYTES);
     const some = count < 0 ? rest : rest.slice(0, Math.max(1, count));
-    const whole = new Uint8Array(some.reduce((sum, record) => sum + record.byteLength, 0));
-    let end = 0;
-    for (const record of some) {
-      whole.set(record, end);
-      end += record.byteLength;
-    }
-    yield whole;
+    yield joined(some);
     rest = rest.slice(some.length);
   }
 }
 
 /** Returns the size of an archive of stored arrays; its directory is checked before anything is written. */
-function placeStored(
-  path: string,
-  named: readonly NamedArray[],
-): { readonly byteLength: number } {
+function storedBytes(path: string, named: readonly NamedArray[]): number {
   let offset = 0;
   const files = named.map(({ name, header, span }) => {
     const byteLength = header.byteLength + span.byteLength;
@@ -253,7 +242,7 @@ function placeStored(
     return placed;
   });
   const records = zipDirectory(path, files, offset);
-  return { byteLength: records.reduce((sum, { byteLength }) => sum + byteLength, offset) };
+  return records.reduce((sum, { byteLength }) => sum + byteLength, offset);
 }
 
 /**
@@ -267,33 +256,21 @@ function namedArrays(
   stream: CudaStream | undefined,
 ): NamedArray[] {
   if (arrays instanceof NpzArrays && arrays.unreadable.length > 0) {
-    throw new TypeError(
-      `Cannot save ${visibleText(path)}: it would lose what was not loaded, ` +
-        `${arrays.unreadable.map(describeValue).join(", ")}; pass Object.fromEntries(arrays) to ` +
-        "save the others",
-    );
+    const lost = arrays.unreadable.map(describeValue).join(", ");
+    const remedy = "pass Object.fromEntries(arrays) to save the others";
+    throw cannotSave(path, `it would lose what was not loaded, ${lost}; ${remedy}`);
   }
   const names = new Set<string>();
   return toNamedBuffers(arrays, { path, noun: "array" }).map(([name, array]) => {
     if (name === "" || name.includes("\0")) {
-      throw new TypeError(
-        `Cannot save ${visibleText(path)}: ${describeValue(name)} is no name of an array`,
-      );
+      throw cannotSave(path, `${describeValue(name)} is no name of an array`);
     }
     const { byteLength } = new TextEncoder().encode(name + ARRAY_ENDING);
     if (byteLength > MAX_NAME_BYTES) {
-      throw new TypeError(
-        `Cannot save ${visibleText(path)}: ${
-          describeValue(name)
-        } is a name of ${byteLength} bytes, archives have ` +
-          `room for ${MAX_NAME_BYTES}`,
-      );
+      const words = `is a name of ${byteLength} bytes, archives have room for ${MAX_NAME_BYTES}`;
+      throw cannotSave(path, `${describeValue(name)} ${words}`);
     }
-    if (names.has(name)) {
-      throw new TypeError(
-        `Cannot save ${visibleText(path)}: there are two arrays "${visibleText(name)}"`,
-      );
-    }
+    if (names.has(name)) throw cannotSave(path, `there are two arrays "${name}"`);
     names.add(name);
     const { span } = array; // a disposed one says so
     const chosen = stream ?? currentStreamOf(array.context);

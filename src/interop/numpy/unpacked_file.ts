@@ -152,7 +152,7 @@ class Inflating implements Disposable {
     this.#inflate = builtin("node:zlib").createInflateRaw({ chunkSize: UNPACKED_BYTES });
     this.#inflate.on("error", () => {}); // the chunks end with it, also when nobody waits for one
     this.#chunks = this.#inflate[Symbol.asyncIterator]();
-    // What it rejects with is what the chunks end with.
+    // The chunks end with the error that it rejects with.
     this.#feed(file, entry).catch((error) => this.#inflate.destroy(error));
   }
 

@@ -4,11 +4,20 @@
 import { roundUp } from "../../../ffi/alignment.ts";
 import type { Shape } from "../../buffers/shape.ts";
 import { nextTurn } from "../../order/waiting.ts";
+import { FileError } from "../../words/file_error.ts";
 import { otherSort } from "../../words/file_sorts.ts";
 import { type ByteSize, formatBytes, parseBytes } from "../../words/format.ts";
-import { SafetensorsError } from "./error.ts";
 import { formatBits, type SafetensorsFormat, toFormat } from "./formats.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
+
+/**
+ * A safetensors file, or an index of several files, breaks the format. `path` names the file, and
+ * the message the reason.
+ */
+export class SafetensorsError extends FileError {
+  /** The class's name, to recognise the error in logs and across realms. */
+  override readonly name = "SafetensorsError";
+}
 
 /** Bytes before the header: its length. */
 export const LENGTH_BYTES = 8;
@@ -73,7 +82,7 @@ export interface SafetensorsHeader {
 export type HeaderContents = Omit<SafetensorsHeader, "dataOffset">;
 
 /** The file that a header belongs to. */
-export interface HeaderSource {
+interface HeaderSource {
   readonly path: string;
   /** Number of bytes after the header; Infinity while unknown. */
   readonly dataByteLength: number;

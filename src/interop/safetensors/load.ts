@@ -9,10 +9,8 @@ import { LOAD_KINDS, loadTensors, type LoadTensorsOptions } from "../load_tensor
 import { type Arriving, isArriving } from "../arriving_bytes.ts";
 import { headerLimit, type TensorEntry } from "./header.ts";
 import { loadArriving } from "./load_arriving.ts";
-import type { SafetensorsModel } from "./model.ts";
-import { openShards } from "./open_shards.ts";
-import type { SafetensorsSource } from "./shards.ts";
-import { modelOf, storedAs } from "./stored_entry.ts";
+import { modelOf, type SafetensorsModel, storedAs } from "./model.ts";
+import { openShards, type SafetensorsSource } from "./shards.ts";
 
 /** Options for {@link CudaDevice.loadSafetensors}. */
 export interface LoadSafetensorsOptions extends LoadTensorsOptions {

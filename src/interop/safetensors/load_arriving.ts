@@ -10,15 +10,14 @@ import { ProgressTotal, transferTogether } from "../../transfer/in_parallel.ts";
 import type { TransferOptions } from "../../transfer/pending_transfer.ts";
 import { StagedWriter, whenQueuedIsDone } from "../../transfer/staged_writer.ts";
 import { wholeOf } from "../../transfer/web_streams.ts";
+import { finishedLater } from "../../words/finished.ts";
 import { isAccepted } from "../../words/options.ts";
 import { type Arriving, ArrivingBytes } from "../arriving_bytes.ts";
 import { type BlockLayout, type FileRun, placeTensors, viewsOf } from "../block_layout.ts";
 import { allocateBlock, type LoadTarget } from "../load_tensors.ts";
-import { SafetensorsError } from "./error.ts";
-import type { SafetensorsHeader, TensorEntry } from "./header.ts";
-import type { SafetensorsModel } from "./model.ts";
+import { SafetensorsError, type SafetensorsHeader, type TensorEntry } from "./header.ts";
+import { modelOf, type SafetensorsModel, storedAs, type StoredEntry } from "./model.ts";
 import { readArrivingHeader, readHeaderBy } from "./read_header.ts";
-import { modelOf, storedAs, type StoredEntry } from "./stored_entry.ts";
 
 /** The device to load onto, and what may be loaded. */
 interface ArrivingTarget extends LoadTarget {
@@ -88,12 +87,9 @@ async function loadInto(
   const { filter = () => true } = target.options;
   const chosen = tensors.filter((entry) => isAccepted(filter, entry));
   const layout = placeTensors(chosen.map((entry) => storedAs(entry, dataOffset)));
-  using memory = new DisposableStack();
-  const block = memory.use(await allocateBlock(layout, name, target));
-  await fill(block, layout);
-  const model = modelOf({ blocks: [block], views: viewsOf(layout, block) }, metadata);
-  memory.move();
-  return model;
+  const coming = allocateBlock(layout, name, target);
+  const block = await finishedLater(coming, (block) => fill(block, layout));
+  return modelOf({ blocks: [block], views: viewsOf(layout, block) }, metadata);
 }
 
 async function skip(bytes: ArrivingBytes, offset: number): Promise<void> {

@@ -1,27 +1,18 @@
 // A loaded model: tensors by name, in one block of device memory for each file, freed together.
 
 import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
-import type { Shape } from "../../buffers/shape.ts";
 import { comesFrom, Parts, partsOf } from "../../words/parts.ts";
+import type { StoredTensor } from "../block_layout.ts";
+import type { LoadedBlocks } from "../load_tensors.ts";
 import { DeviceModel } from "../loaded_contents.ts";
-import type { SafetensorsFormat } from "./formats.ts";
+import { type SafetensorsFormat, typeOf } from "./formats.ts";
+import type { TensorEntry } from "./header.ts";
 
-/** A tensor as its file describes it. */
-export interface TensorFormat {
-  /** Element type, by the format's own name. */
-  readonly format: SafetensorsFormat;
-  readonly shape: Shape;
-}
-
-const loaded = new WeakMap<object, TensorFormat>();
-
-/** Notes the format of a loaded tensor, so that it is saved as it came. */
-export function noteFormat(buffer: object, format: TensorFormat): void {
-  loaded.set(buffer, format);
-}
+/** Loaded tensors as their files describe them, so that they are saved as they came. */
+const loaded = new WeakMap<object, Pick<TensorEntry, "format" | "shape">>();
 
 /** Returns the format of a tensor of a loaded model; undefined for every other buffer. */
-export function loadedFormat(buffer: object): TensorFormat | undefined {
+export function loadedFormat(buffer: object): Pick<TensorEntry, "format" | "shape"> | undefined {
   return loaded.get(buffer);
 }
 
@@ -33,14 +24,6 @@ export interface LoadedTensor {
   readonly format: SafetensorsFormat;
 }
 
-/** The parts of a {@link SafetensorsModel}. */
-export interface ModelFields {
-  /** The memory, one block for each file. */
-  readonly blocks: readonly DeviceBuffer[];
-  readonly tensors: ReadonlyMap<string, LoadedTensor>;
-  readonly metadata: SafetensorsModel["metadata"];
-}
-
 /**
  * A model on the device, as {@link CudaDevice.loadSafetensors} returns it: tensors by name. Each
  * tensor is a view of the model's memory; disposing the model frees them all.
@@ -48,7 +31,14 @@ export interface ModelFields {
 export class SafetensorsModel
   extends DeviceModel<SafetensorsFormat, Readonly<Record<string, string>>> {
   /** @ignore Adopts memory and the views of it. */
-  constructor(parts: Parts<ModelFields>) {
+  constructor(
+    parts: Parts<{
+      /** The memory, one block for each file. */
+      readonly blocks: readonly DeviceBuffer[];
+      readonly tensors: ReadonlyMap<string, LoadedTensor>;
+      readonly metadata: SafetensorsModel["metadata"];
+    }>,
+  ) {
     const { metadata, blocks: memory, tensors } = partsOf(parts, new.target);
     const named = tensors.entries().map(([name, { buffer, format }]) => {
       return [name, { tensor: buffer, format }] as const;
@@ -58,3 +48,29 @@ export class SafetensorsModel
 }
 
 comesFrom(SafetensorsModel, "gpu.loadSafetensors()");
+
+/** A tensor of a file, and the buffer that is to hold it. */
+export interface StoredEntry extends StoredTensor {
+  /** The tensor as its file describes it. */
+  readonly entry: TensorEntry;
+}
+
+/** Returns where a tensor lies, and the buffer that is to hold it. */
+export function storedAs(entry: TensorEntry, dataOffset: number): StoredEntry {
+  const { name, shape, format, byteLength, byteOffset } = entry;
+  const fileOffset = dataOffset + byteOffset;
+  return { name, fileOffset, byteLength, dtype: typeOf(format), shape, entry };
+}
+
+/** Makes a model of loaded tensors. */
+export function modelOf(
+  { blocks, views }: LoadedBlocks<StoredEntry>,
+  metadata: SafetensorsModel["metadata"],
+): SafetensorsModel {
+  const tensors = new Map(views.map(([{ entry }, buffer]): [string, LoadedTensor] => {
+    const { name, format, shape } = entry;
+    loaded.set(buffer, { format, shape });
+    return [name, { buffer, format }];
+  }));
+  return new SafetensorsModel(new Parts({ blocks, tensors, metadata }));
+}

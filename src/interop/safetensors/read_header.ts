@@ -7,12 +7,12 @@ import type { ByteSize } from "../../words/format.ts";
 import { OptionSet, SIZE } from "../../words/options.ts";
 import { ArrivingBytes, isArriving } from "../arriving_bytes.ts";
 import type { ByteSource } from "../byte_source.ts";
-import { SafetensorsError } from "./error.ts";
 import {
   headerLimit,
   LENGTH_BYTES,
   parseHeader,
   readHeaderLength,
+  SafetensorsError,
   type SafetensorsHeader,
 } from "./header.ts";
 

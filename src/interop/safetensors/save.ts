@@ -22,7 +22,13 @@ import {
 } from "../../words/format.ts";
 import { ANYTHING, oneOf, OptionSet, RECORD, SIZE } from "../../words/options.ts";
 import { warn } from "../../words/warning.ts";
-import { checkText, hasFields, type NamedBuffer, toNamedBuffers } from "../named_buffers.ts";
+import {
+  cannotSave,
+  checkText,
+  hasFields,
+  type NamedBuffer,
+  toNamedBuffers,
+} from "../named_buffers.ts";
 import { formatOf, formatRank, type SafetensorsFormat, shapeAs, toFormat } from "./formats.ts";
 import { encodeHeader, LENGTH_BYTES, type TensorEntry } from "./header.ts";
 import { loadedFormat, SafetensorsModel } from "./model.ts";
@@ -67,12 +73,6 @@ const SAVE_OPTIONS = new OptionSet<SaveSafetensorsOptions>({
   shardSize: SIZE,
 });
 
-/** The memory of a buffer and its place in the file. */
-interface PlacedSpan {
-  readonly span: MemorySpan;
-  readonly entry: TensorEntry;
-}
-
 /** Saves buffers as a safetensors file; see {@link CudaDevice.saveSafetensors}. */
 export async function saveSafetensors(
   path: FilePath,
@@ -81,15 +81,12 @@ export async function saveSafetensors(
 ): Promise<void> {
   options = SAVE_OPTIONS.read(options, "saveSafetensors");
   const { inPlace, sync, stream, signal, onProgress, formats = {}, tied, shardSize } = options;
-  const { metadata: given = tensors instanceof SafetensorsModel ? tensors.metadata : {} } = options;
+  const { metadata: own = tensors instanceof SafetensorsModel ? tensors.metadata : {} } = options;
   const name = pathOf(path);
-  checkMetadata(name, given);
-  const described = describe(
-    name,
-    toNamedBuffers(tensors, { path: name, noun: "tensor" }),
-    formats,
-  );
-  const { kept, metadata } = untie(name, described, { tied, metadata: given });
+  checkMetadata(name, own);
+  const given = toNamedBuffers(tensors, { path: name, noun: "tensor" });
+  const described = describe(name, given, formats);
+  const { kept, metadata } = untie(name, described, { tied, metadata: own });
   const streamOf = ({ allocation }: MemorySpan) => stream ?? currentStreamOf(allocation.context);
   const total = kept.reduce((sum, { span }) => sum + span.byteLength, 0);
   const progress = new ProgressTotal(total, onProgress);
@@ -107,9 +104,14 @@ export async function saveSafetensors(
       *fill(file) {
         // Until its header is written, every reader rejects a file that is written in place.
         if (inPlace === true) yield* writeInto(file, new Uint8Array(LENGTH_BYTES), 0);
-        for (const { parts, span } of partsByDevice(placed, header.byteLength)) {
+        const parts = placed.map(({ span, entry }) => {
+          return { span, fileOffset: header.byteLength + entry.byteOffset };
+        });
+        // One transfer moves together what comes from one device.
+        for (const own of Map.groupBy(parts, ({ span }) => span.allocation.context).values()) {
+          const [{ span }] = own as [(typeof own)[number]];
           const onProgress = progress.part();
-          yield* gatherInto({ parts, stream: streamOf(span), file, onProgress, signal });
+          yield* gatherInto({ parts: own, stream: streamOf(span), file, onProgress, signal });
         }
         yield* writeInto(file, header, 0);
       },
@@ -121,19 +123,6 @@ export async function saveSafetensors(
   }
   const { byteLength, fill } = plan(kept);
   await produceFile({ path, byteLength, uses, inPlace, sync, signal }, fill);
-}
-
-/** Returns the parts of the file from each device, which one transfer moves together. */
-function partsByDevice(placed: readonly PlacedSpan[], dataOffset: number) {
-  const devices = Map.groupBy(placed, ({ span }) => span.allocation.context);
-  return [...devices.values()].flatMap((spans) => {
-    const [first] = spans;
-    if (first === undefined) return [];
-    const parts = spans.map(({ span, entry }) => {
-      return { span, fileOffset: dataOffset + entry.byteOffset };
-    });
-    return [{ parts, span: first.span }];
-  });
 }
 
 /** A tensor to save, as the file will describe it. */
@@ -170,23 +159,20 @@ function describe(
       return { name, span, ...own };
     }
     const format = toFormat(named);
-    const what = `Cannot save ${visibleText(path)}: tensor "${visibleText(name)}"`;
+    const what = `tensor "${name}"`;
     if (format === undefined) {
-      throw new TypeError(`${what} has the format ${describeValue(named)}, which is unknown`);
+      throw cannotSave(path, `${what} has the format ${describeValue(named)}, which is unknown`);
     }
     try {
       return { name, span, format, shape: shapeAs(format, { dtype, shape }) };
     } catch (error) {
-      throw new TypeError(`${what} cannot be ${format}: ${messageOf(error)}`);
+      throw cannotSave(path, `${what} cannot be ${format}: ${messageOf(error)}`);
     }
   });
   const unknown = Object.keys(formats).find((name) => !names.has(name));
   if (unknown === undefined) return described;
-  throw new RangeError(
-    `Cannot save ${visibleText(path)}: formats name "${
-      visibleText(unknown)
-    }", which is no tensor of it`,
-  );
+  const words = `Cannot save ${path}: formats name "${unknown}", which is no tensor of it`;
+  throw new RangeError(visibleText(words));
 }
 
 /** Finds tensors that are one memory: a file has no place for bytes with two names. */
@@ -218,25 +204,21 @@ function untie(
   const [name, { name: other }] = tie;
   const bytes = ties.reduce((sum, [, { span }]) => sum + span.byteLength, 0);
   const more = ties.length === 1 ? "" : `, and ${ties.length - 1} more`;
-  warn(
-    visibleText(
-      `${visibleText(path)} has ${
-        formatBytes(bytes)
-      } twice: tensor "${name}" is the memory of "${other}"${more}; ` +
-        'pass { tied: "once" } to save it once, or "each" to say nothing',
-    ),
-  );
+  const words = `tensor "${name}" is the memory of "${other}"${more}`;
+  const remedy = 'pass { tied: "once" } to save it once, or "each" to say nothing';
+  warn(visibleText(`${path} has ${formatBytes(bytes)} twice: ${words}; ${remedy}`));
   return { kept: tensors, metadata };
 }
 
-function place(tensors: readonly DescribedTensor[]): PlacedSpan[] {
+/** Gives each tensor its place in the file. */
+function place(tensors: readonly DescribedTensor[]) {
   const ordered = tensors.toSorted((a, b) => {
     return formatRank(b.format) - formatRank(a.format) || compare(a.name, b.name);
   });
   let byteOffset = 0;
   return ordered.map(({ name, format, shape, span }) => {
     const { byteLength } = span;
-    const entry = { name, format, shape, byteOffset, byteLength };
+    const entry: TensorEntry = { name, format, shape, byteOffset, byteLength };
     byteOffset += byteLength;
     return { span, entry };
   });
@@ -262,21 +244,13 @@ const encoder = new TextEncoder();
  */
 function checkMetadata(path: string, metadata: unknown): void {
   if (!hasFields(metadata) || Symbol.iterator in metadata) {
-    throw new TypeError(
-      `Cannot save ${visibleText(path)}: metadata is ${
-        describeValue(metadata)
-      }, expected an object of texts`,
-    );
+    throw cannotSave(path, `metadata is ${describeValue(metadata)}, expected an object of texts`);
   }
   for (const [key, value] of Object.entries(metadata)) {
     checkText(path, key, "metadata");
     if (typeof value !== "string") {
-      throw new TypeError(
-        `Cannot save ${visibleText(path)}: metadata "${visibleText(key)}" is ${
-          describeValue(value)
-        }, expected a string` +
-          adviceForText(value),
-      );
+      const words = `is ${describeValue(value)}, expected a string${adviceForText(value)}`;
+      throw cannotSave(path, `metadata "${key}" ${words}`);
     }
     checkText(path, value, `metadata "${key}":`);
   }

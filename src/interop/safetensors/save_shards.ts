@@ -6,12 +6,12 @@ import type { DiskFile } from "../../disk/disk_file.ts";
 import { factsAt, factsBehind } from "../../disk/file_facts.ts";
 import { fileNameOf, type FilePath, folderOf, pathOf, realPathOf } from "../../disk/file_path.ts";
 import { FileTurn } from "../../disk/file_turns.ts";
+import { removeOrWarn } from "../../disk/locked_file.ts";
 import { writeInto } from "../../transfer/gathered_transfer.ts";
 import { produceFile, writeBeside } from "../../transfer/produce_file.ts";
 import type { Step, StreamUse } from "../../transfer/stepped_work.ts";
 import { builtin } from "../../words/builtin.ts";
-import { type ByteSize, messageOf, parseBytes, visibleText } from "../../words/format.ts";
-import { warn } from "../../words/warning.ts";
+import { type ByteSize, parseBytes, visibleText } from "../../words/format.ts";
 
 const ENDING = ".safetensors";
 const INDEX_ENDING = ".index.json";
@@ -164,11 +164,7 @@ class Shards {
   remove(names: Iterable<string>): void {
     for (const name of names) {
       const path = this.pathOf(name);
-      try {
-        if (factsAt(path) !== undefined) Deno.removeSync(path);
-      } catch (error) {
-        warn(`${visibleText(path)} is left: ${messageOf(error)}`);
-      }
+      removeOrWarn(path, () => factsAt(path) && Deno.removeSync(path));
     }
   }
 }

@@ -1,14 +1,18 @@
-// Finds the files of a model: one, several, or those that an index names.
+// The files of a model: one, several, or those that an index names. They are opened and their headers read
+// before there is memory for any tensor.
 
+import type { DiskFile } from "../../disk/disk_file.ts";
 import { factsBehind } from "../../disk/file_facts.ts";
 import { type FilePath, pathOf, realPathOf, requireAccess } from "../../disk/file_path.ts";
 import { FileReading } from "../../disk/file_reading.ts";
 import { FileTurn } from "../../disk/file_turns.ts";
 import { builtin } from "../../words/builtin.ts";
 import { otherSort } from "../../words/file_sorts.ts";
-import { SafetensorsError } from "./error.ts";
-import { MAX_HEADER_BYTES } from "./header.ts";
+import type { ByteSize } from "../../words/format.ts";
+import { isAccepted } from "../../words/options.ts";
+import { headerLimit, MAX_HEADER_BYTES, SafetensorsError, type TensorEntry } from "./header.ts";
 import { JsonError, JsonScanner } from "./json_scanner.ts";
+import { readHeader } from "./read_header.ts";
 
 /**
  * Location of a model: a file, several files, an index (`model.safetensors.index.json`), or a folder
@@ -17,19 +21,80 @@ import { JsonError, JsonScanner } from "./json_scanner.ts";
 export type SafetensorsSource = FilePath | readonly FilePath[];
 
 /** One file of a model. */
-export interface Shard {
+interface Shard {
   /** The file, found, with its turn in the order of calls. */
   readonly reading: FileReading;
   /** Names of the tensors that the index expects in it; undefined without an index. */
   readonly names?: ReadonlySet<string>;
 }
 
-/** Parameters for finding the files. */
-interface Finding {
-  /** Collects the readings, which the caller disposes. */
+/** One file, opened, with its header. */
+export interface OpenShard {
+  readonly file: DiskFile;
+  /** Metadata: strings about the file as a whole. */
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Offset in the file at which the data starts. */
+  readonly dataOffset: number;
+  /** The chosen tensors, in the order of the file. */
+  readonly tensors: readonly TensorEntry[];
+}
+
+/** Options for opening the files of a model. */
+interface OpenShardsOptions {
+  /** Keeps the files open until the caller disposes it. */
   readonly resources: DisposableStack;
-  /** Ends the search early. */
-  readonly signal: AbortSignal | undefined;
+  /** Chooses tensors; all by default. */
+  readonly filter?: ((tensor: TensorEntry) => boolean) | undefined;
+  /** Largest header that is read; the format's own limit by default. */
+  readonly maxHeaderSize?: ByteSize | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens the files of a model, one after another.
+ *
+ * @throws SafetensorsError when a file breaks the format, or two have a tensor of the same name.
+ * @throws TypeError for an address on the web.
+ */
+export async function openShards(
+  source: SafetensorsSource,
+  options: OpenShardsOptions,
+): Promise<OpenShard[]> {
+  const { signal, filter = () => true } = options;
+  const maxHeaderBytes = headerLimit(options.maxHeaderSize);
+  const shards: OpenShard[] = [];
+  const owners = new Map<string, string>();
+  for (const { reading, names } of await findShards(source, options)) {
+    signal?.throwIfAborted();
+    const opened = await reading.opened(signal);
+    const { tensors, metadata, dataOffset } = await readHeader(opened, maxHeaderBytes);
+    if (names !== undefined) requireTensors(reading.path, { names, tensors });
+    const wanted = tensors.filter((entry) => {
+      return (names?.has(entry.name) ?? true) && isAccepted(filter, entry);
+    });
+    shards.push({ file: opened.file, metadata, dataOffset, tensors: wanted });
+  }
+  for (const { file, tensors } of shards) {
+    for (const { name } of tensors) {
+      const other = owners.get(name);
+      if (other !== undefined) {
+        throw new SafetensorsError(file.path, `tensor "${name}" is in ${other} too`);
+      }
+      owners.set(name, file.path);
+    }
+  }
+  return shards;
+}
+
+/** Checks that a file has all tensors that the index expects in it. */
+function requireTensors(
+  path: string,
+  { names, tensors }: { names: ReadonlySet<string>; tensors: readonly TensorEntry[] },
+): void {
+  const there = new Set(tensors.map(({ name }) => name));
+  const missing = names.difference(there).values().next().value;
+  if (missing === undefined) return;
+  throw new SafetensorsError(path, `the index expects tensor "${missing}" in it, which it lacks`);
 }
 
 /**
@@ -39,16 +104,16 @@ interface Finding {
  * @throws SafetensorsError when a file is not an index, or names files outside its folder.
  * @throws TypeError for an address on the web.
  */
-export async function findShards(source: SafetensorsSource, finding: Finding): Promise<Shard[]> {
+async function findShards(source: SafetensorsSource, options: OpenShardsOptions): Promise<Shard[]> {
   const given: readonly FilePath[] = Array.isArray(source) ? source : [source];
   if (given.length === 0) {
     throw new TypeError("Cannot load a model: the list of its files is empty");
   }
   const paths = given.flatMap(filesAt);
-  const readings = paths.map((path) => finding.resources.use(new FileReading(path)));
+  const readings = paths.map((path) => options.resources.use(new FileReading(path)));
   const shards: Shard[] = [];
   for (const reading of readings) {
-    if (reading.path.endsWith(".json")) shards.push(...await readIndex(reading, finding));
+    if (reading.path.endsWith(".json")) shards.push(...await readIndex(reading, options));
     else shards.push({ reading });
   }
   return shards;
@@ -75,7 +140,10 @@ function filesAt(source: FilePath): FilePath[] {
   return files.map((name) => join(path, name));
 }
 
-async function readIndex(index: FileReading, { resources, signal }: Finding): Promise<Shard[]> {
+async function readIndex(
+  index: FileReading,
+  { resources, signal }: OpenShardsOptions,
+): Promise<Shard[]> {
   const { path } = index;
   const { dirname, join } = builtin("node:path");
   if (!index.isDue) await index.opened(signal);

@@ -41,7 +41,7 @@ export function segmentBytesFor(unitCount: number): number {
 }
 
 /** A set of free blocks, from which one can be removed. */
-export interface BlockHome {
+interface BlockHome {
   /** The stream in whose order they are free. */
   readonly stream: CudaStream;
   remove(block: Block): void;

@@ -1,6 +1,7 @@
 // Memory kept for reuse, by stream: blocks cut from segments, and merged again when they are free.
 // The common case makes no driver call; streams meet only when one of them runs out of blocks.
 
+import { MemoryCounters } from "../../accounting/counters.ts";
 import type { LiveKind, MemoryCache } from "../../accounting/ledger.ts";
 import type { Context } from "../../driver/context.ts";
 import { tryRelease } from "../../driver/release.ts";
@@ -35,14 +36,6 @@ interface FreePlace {
   readonly home: FreeBlocks;
 }
 
-/** The source and the limit of a cache. */
-export interface BlockCacheFields {
-  /** Gives the segments. */
-  readonly upstream: MemoryResource;
-  /** Most bytes of segments. */
-  readonly limitBytes: number;
-}
-
 /** The state of a caching resource; blocks in use at its release go back when they are freed. */
 export class BlockCache implements MemoryCache, Owner {
   readonly name = "caching resource";
@@ -57,13 +50,12 @@ export class BlockCache implements MemoryCache, Owner {
   #lastStream: CudaStream | undefined;
   #lastBlocks: StreamBlocks | undefined;
   #usedUnits = 0;
-  #segmentCount = 0;
-  #reservedBytes = 0;
-  #peakReservedBytes = 0;
+  /** The memory that the upstream gave. */
+  readonly segments: MemoryCounters = new MemoryCounters();
   #released = false;
 
-  /** Starts without memory, listed as a cache of its context. */
-  constructor({ upstream, limitBytes }: BlockCacheFields) {
+  /** Starts without memory, listed as a cache of its context; its segments have `limitBytes` at most. */
+  constructor(upstream: MemoryResource, limitBytes: number) {
     this.#upstream = upstream;
     this.#limitBytes = limitBytes;
     this.#largestBytes = Math.min(limitBytes, MAX_BYTES);
@@ -97,20 +89,6 @@ export class BlockCache implements MemoryCache, Owner {
       }
     }
     return units * UNIT_BYTES;
-  }
-
-  /** Bytes that the upstream gave. */
-  get reservedBytes(): number {
-    return this.#reservedBytes;
-  }
-
-  /** The most bytes that the upstream had given at once. */
-  get peakReservedBytes(): number {
-    return this.#peakReservedBytes;
-  }
-
-  get segmentCount(): number {
-    return this.#segmentCount;
   }
 
   /** Tells whether it keeps nothing from now on. */
@@ -230,20 +208,19 @@ export class BlockCache implements MemoryCache, Owner {
 
   /** Gets a segment; first gives back free ones of the stream if the peak would rise. */
   #reserve(byteLength: number, home: FreeBlocks): Block {
-    const risingBytes = this.#reservedBytes + byteLength - this.#peakReservedBytes;
+    const { segments } = this;
+    const risingBytes = segments.currentBytes + byteLength - segments.peakBytes;
     this.#giveBackFree(risingBytes, [this.#blocksOf(home.stream)]);
-    if (this.#reservedBytes + byteLength > this.#limitBytes) throw this.#limitError(byteLength);
+    if (segments.currentBytes + byteLength > this.#limitBytes) throw this.#limitError(byteLength);
     const address = allocateFrom(this.#upstream, byteLength, home.stream);
-    this.#reservedBytes += byteLength;
-    this.#peakReservedBytes = Math.max(this.#peakReservedBytes, this.#reservedBytes);
-    this.#segmentCount++;
+    segments.add(byteLength);
     const segment = { address, byteLength, isSmall: home.isSmall };
     return new Block(segment, { address, unitCount: byteLength / UNIT_BYTES });
   }
 
   #limitError(requestedBytes: number): MemoryLimitError {
     const limitBytes = requestedBytes > MAX_BYTES ? this.#largestBytes : this.#limitBytes;
-    const amounts = { requestedBytes, heldBytes: this.#reservedBytes, limitBytes };
+    const amounts = { requestedBytes, heldBytes: this.segments.currentBytes, limitBytes };
     return new MemoryLimitError("CachingResourceAdaptor", amounts);
   }
 
@@ -276,8 +253,7 @@ export class BlockCache implements MemoryCache, Owner {
       for (const { block, home } of places) home.add(block);
       return;
     }
-    this.#reservedBytes -= byteLength;
-    this.#segmentCount--;
+    this.segments.remove(byteLength);
   }
 
   /** Picks a stream, and makes it wait for all others that used the blocks. */

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CUdevice_attribute } from "../../../ffi/constants.ts";
 import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import { CudaDevice } from "../../../mod.ts";
-import type { ManagedHint, ManagedPlace } from "../../../src/buffers/managed_range.ts";
+import type { ManagedHint, ManagedPlace } from "../../../src/buffers/managed_buffer.ts";
 import { CudaUnavailableError } from "../../../src/words/errors.ts";
 import { assertHoldsOnly, patternBytes } from "../../support/contents.ts";
 import { ON_GPU, testOnTwoDevices } from "../../support/driver.ts";

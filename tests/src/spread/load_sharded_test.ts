@@ -6,7 +6,7 @@ import { simulateDriver } from "../../../ffi/simulated/driver.ts";
 import type { CudaDevice } from "../../../src/device/device.ts";
 import type { DeviceList } from "../../../src/device/device_list.ts";
 import type { DType, HostArray } from "../../../src/dtype.ts";
-import { SafetensorsError } from "../../../src/interop/safetensors/error.ts";
+import { SafetensorsError } from "../../../src/interop/safetensors/header.ts";
 import { readSafetensorsHeader } from "../../../src/interop/safetensors/read_header.ts";
 import type { PlacementRule } from "../../../src/spread/placement.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";

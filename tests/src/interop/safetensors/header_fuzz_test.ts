@@ -1,7 +1,7 @@
 // Damaged headers: each is refused with a SafetensorsError, or read rightly.
 
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
-import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
+import { SafetensorsError } from "../../../../src/interop/safetensors/header.ts";
 import { formatBits } from "../../../../src/interop/safetensors/formats.ts";
 import {
   type HeaderContents,

@@ -1,7 +1,7 @@
 // The limits of the safetensors format, one file made by hand for each that it breaks.
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
+import { SafetensorsError } from "../../../../src/interop/safetensors/header.ts";
 import {
   encodeHeader,
   MAX_HEADER_BYTES,

@@ -2,7 +2,7 @@
 
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { CudaDevice } from "../../../../src/device/device.ts";
-import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
+import { SafetensorsError } from "../../../../src/interop/safetensors/header.ts";
 import { readSafetensorsHeader } from "../../../../src/interop/safetensors/read_header.ts";
 import { saveSafetensors } from "../../../../src/interop/safetensors/save.ts";
 import { DisposedError } from "../../../../src/words/errors.ts";

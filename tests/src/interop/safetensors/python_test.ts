@@ -2,7 +2,7 @@
 // no file that the other refuses.
 
 import { assertEquals } from "@std/assert";
-import { SafetensorsError } from "../../../../src/interop/safetensors/error.ts";
+import { SafetensorsError } from "../../../../src/interop/safetensors/header.ts";
 import {
   LENGTH_BYTES,
   parseHeader,
