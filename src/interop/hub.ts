@@ -65,10 +65,8 @@ export async function hubModel(
     const fix = names.includes(".gguf")
       ? GGUF_FIX
       : `pass a folder of it as { file }, or ${remedy(repository, { revision })}`;
-    const reason = `of files that end in .safetensors it has none, of others ${
-      names || "none, too"
-    }`;
-    throw new SafetensorsError(path, `${reason}; ${fix}`);
+    const reason = "it is a folder without files that end in .safetensors";
+    throw new SafetensorsError(path, `${reason}, it has ${names || "nothing"}; ${fix}`);
   }
   const { join } = builtin("node:path");
   const known = file === undefined ? MODEL_NAMES.map((name) => join(path, name)) : [];

@@ -99,7 +99,7 @@ function nameOf(frames: readonly SnapshotFrame[]): string {
 }
 
 function frameText({ filename, line, name }: SnapshotFrame): string {
-  const file = filename.slice(filename.lastIndexOf("/") + 1);
+  const file = cut(filename.slice(filename.lastIndexOf("/") + 1), MAX_NAME_LENGTH);
   const place = line > 0 ? `${file}:${line}` : SCRIPT.test(filename) ? file : "";
   return `${cut(name, MAX_NAME_LENGTH)} ${place}`.trim();
 }
