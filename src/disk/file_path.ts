@@ -25,6 +25,11 @@ export function isWebAddress(path: FilePath): boolean {
   return typeof text === "string" && ADDRESS.test(text);
 }
 
+/** Writes an address for messages and labels, without the parts that may be secret: who asks, and a signature. */
+export function addressOf(url: string | URL): string {
+  return `${url}`.replace(/(?<=\/\/)[^/?#]*@|[?#].*/gs, "");
+}
+
 /**
  * Returns the absolute path, relative to the current directory. As in Deno, `..` removes the part
  * before it, also when that is a link.
@@ -35,7 +40,9 @@ export function isWebAddress(path: FilePath): boolean {
 export function pathOf(path: FilePath): string {
   if (isWebAddress(path)) {
     throw new TypeError(
-      `Cannot use ${visibleText(`${path}`)} as a path: it is an address of the web, expected a ` +
+      `Cannot use ${
+        visibleText(addressOf(path))
+      } as a path: it is an address of the web, expected a ` +
         "file; download it first",
     );
   }

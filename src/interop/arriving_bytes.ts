@@ -1,7 +1,7 @@
 // Bytes as they arrive from a stream: a few at a time, for those who have to look at them, and the rest in
 // the chunks that the source makes.
 
-import { isWebAddress } from "../disk/file_path.ts";
+import { addressOf, isWebAddress } from "../disk/file_path.ts";
 import { bytesOf, type HostBytes, type HostMemory, isHostMemory } from "../memory/host_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { whenFilled } from "../transfer/staged_writer.ts";
@@ -66,7 +66,7 @@ export class ArrivingBytes implements AsyncDisposable {
   /** Returns the next bytes, at most so many; undefined at the end. Their memory is the source's. */
   async next(maxBytes: number): Promise<HostBytes | undefined> {
     while (this.#chunk.byteLength === 0) {
-      const { value, done } = await this.#reader.read();
+      const { value, done } = await this.#reader.read().catch((error) => this.#fail(error));
       this.#options.signal?.throwIfAborted();
       if (done) return undefined;
       this.#chunk = bytesOf(value, `read a chunk of ${this.name}`);
@@ -108,6 +108,14 @@ export class ArrivingBytes implements AsyncDisposable {
     this.#reader.releaseLock();
   }
 
+  /** Throws the error of a source: that of a connection does not say which it was. */
+  #fail(error: unknown): never {
+    this.#options.signal?.throwIfAborted();
+    if (!isWebAddress(this.name)) throw error;
+    const words = `${messageOf(error)}, after ${this.#offset} bytes`;
+    throw new TypeError(`Cannot read ${visibleText(this.name)}: ${words}`, { cause: error });
+  }
+
   readonly #endReading = () => {
     this.#reader.cancel(this.#options.signal?.reason).catch(() => {});
   };
@@ -119,10 +127,8 @@ async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Prom
       return await fetch(source, signal === undefined ? {} : { signal });
     } catch (error) {
       signal?.throwIfAborted();
-      const { cause = error } = error as Error;
-      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${messageOf(cause)}`, {
-        cause,
-      });
+      const reason = messageOf((error as Error).cause ?? error).replace(/https?:\S+/g, addressOf);
+      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${visibleText(reason)}`);
     }
   }
   return isHostMemory(source) ? ReadableStream.from([source]) : source;
@@ -130,8 +136,10 @@ async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Prom
 
 /** Names a source, for messages. */
 function nameOf(source: Arriving): string {
-  if (typeof source === "string" || source instanceof URL) return `${source}`;
-  if (source instanceof Response || source instanceof Request) return source.url || "a response";
+  if (typeof source === "string" || source instanceof URL) return addressOf(source);
+  if (source instanceof Response || source instanceof Request) {
+    return addressOf(source.url) || "a response";
+  }
   if (source instanceof File) return source.name;
   return isHostMemory(source) ? "the bytes" : source instanceof Blob ? "a blob" : "a stream";
 }

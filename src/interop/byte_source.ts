@@ -1,5 +1,6 @@
 // Sources of streamed bytes, and their length, if they tell it.
 
+import { addressOf } from "../disk/file_path.ts";
 import { type HostMemory, isHostMemory } from "../memory/host_memory.ts";
 import { letGo } from "../transfer/web_streams.ts";
 import { describeValue, visibleText } from "../words/format.ts";
@@ -26,7 +27,7 @@ export async function openSource(source: ByteSource): Promise<OpenedSource> {
   if (source instanceof Blob) return { readable: source.stream(), byteLength: source.size };
   if (source instanceof ReadableStream) return openStream(source);
   if (source instanceof Response) return await openResponse(source);
-  if (source instanceof Request) return openBody(source, `the request to ${source.url}`);
+  if (source instanceof Request) return openBody(source, `the request to ${addressOf(source.url)}`);
   throw new TypeError(
     `Cannot stream to the GPU: it was given ${describeValue(source)}, expected a Response, a ` +
       `Request, a ReadableStream or a Blob${fixFor(source)}`,
@@ -40,7 +41,7 @@ function openStream(readable: OpenedSource["readable"]): OpenedSource {
 
 async function openResponse(response: Response): Promise<OpenedSource> {
   const { body, ok, status, statusText } = response;
-  const name = response.url === "" ? "a response" : response.url;
+  const name = response.url === "" ? "a response" : addressOf(response.url);
   const opened = openBody(response, name);
   if (ok) return opened;
   if (body !== null) await letGo(body, undefined);

@@ -8,6 +8,7 @@ import { reworded } from "../disk/system_error.ts";
 import { builtin } from "../words/builtin.ts";
 import { describeValue, messageOf, visibleText } from "../words/format.ts";
 import { ANYTHING, OptionSet, TEXT } from "../words/options.ts";
+import { SafetensorsError } from "./safetensors/error.ts";
 import {
   loadSafetensors,
   type LoadSafetensorsOptions,
@@ -35,6 +36,8 @@ const MODEL_OPTIONS = new OptionSet<HubModelOptions>({ ...SAFETENSORS_KINDS, ...
 /** The names under which most programs save a model, the first of which is there is loaded. */
 const MODEL_NAMES = ["model.safetensors", "model.safetensors.index.json"];
 
+const GGUF_FIX = 'loadGguf() of "vramkit/gguf" takes what localPath() returns';
+
 /** Names of repositories: one or two parts. */
 const REPOSITORY = /^[\w][\w.-]*(\/[\w][\w.-]*)?$/;
 
@@ -45,7 +48,7 @@ const REPOSITORY = /^[\w][\w.-]*(\/[\w][\w.-]*)?$/;
  *
  * @throws Deno.errors.NotFound when it was not downloaded; the message says which part is missing, and
  *   the command that brings it.
- * @throws SafetensorsError when a file breaks the format.
+ * @throws SafetensorsError when a file breaks the format, or the snapshot has none of a model.
  */
 export async function hubModel(
   repository: string,
@@ -55,10 +58,15 @@ export async function hubModel(
   const { revision, file, cacheDir, ...loading } = MODEL_OPTIONS.read(options, "hubModel");
   const path = localPath(repository, { revision, file, cacheDir });
   if (path.endsWith(".gguf")) {
-    throw new TypeError(
-      `Cannot load ${visibleText(path)}: it is GGUF; loadGguf() of "vramkit/gguf" takes what ` +
-        "localPath() returns",
-    );
+    throw new TypeError(`Cannot load ${visibleText(path)}: it is GGUF; ${GGUF_FIX}`);
+  }
+  const names = namesIn(path);
+  if (file === undefined && !names.includes(".safetensors")) {
+    const fix = names.includes(".gguf")
+      ? GGUF_FIX
+      : `pass a folder of it as { file }, or ${remedy(repository, { revision })}`;
+    const reason = "it is a folder without files that end in .safetensors";
+    throw new SafetensorsError(path, `${reason}, it has ${names || "nothing"}; ${fix}`);
   }
   const { join } = builtin("node:path");
   const known = file === undefined ? MODEL_NAMES.map((name) => join(path, name)) : [];
@@ -146,11 +154,11 @@ function checkedPath(path: string, what: string): string {
 }
 
 function isPlain(name: string): boolean {
-  return name !== "" && name !== "." && name !== ".." && !/[\\/\0]/.test(name);
+  return /^[^\\/\0]{1,255}$/.test(name) && name !== "." && name !== "..";
 }
 
 function namesIn(folder: string): string {
-  if (factsBehind(folder) === undefined) return "";
+  if (factsBehind(folder)?.kind !== "folder") return "";
   return Array.from(Deno.readDirSync(folder), ({ name }) => name).sort().join(", ");
 }
 

@@ -15,7 +15,7 @@ const MIN_SHARE = 0.02;
 /** Compares reports row by row, by the rows' ids. */
 export function differences(
   reports: readonly MachineReport[],
-): { readonly different: readonly ComparedRow[]; readonly alike: readonly ComparedRow[] } {
+): Readonly<Record<"different" | "alike" | "single", readonly ComparedRow[]>> {
   const ids = new Set(reports.flatMap(({ rows }) => rows.map(({ id }) => id)));
   const compared = [...ids].map((id) => {
     const rows = reports.map((report) => report.rows.find((row) => row.id === id));
@@ -24,12 +24,17 @@ export function differences(
   return {
     different: compared.filter(({ rank }) => rank > 0).toSorted((a, b) => b.rank - a.rank),
     alike: compared.filter(({ rank }) => rank === 0),
+    single: compared.filter(({ rank }) => rank < 0),
   };
 }
 
-/** Ranks a difference: that of words before any of numbers, and these by their ratio; 0 for none. */
+/**
+ * Ranks a difference: that of words before any of numbers, and these by their ratio; 0 for none, and less
+ * where only one machine has the row.
+ */
 function differenceOf(rows: readonly (MachineRow | undefined)[]): { rank: number; words: string } {
   const there = rows.filter((row) => row !== undefined && row.value !== null) as MachineRow[];
+  if (there.length < 2) return { rank: -1, words: "" };
   const numbers = there.flatMap(({ value, least, most }) =>
     typeof value === "number" ? [{ value, least: least ?? value, most: most ?? value }] : []
   ).toSorted((a, b) => a.value - b.value);

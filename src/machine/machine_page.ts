@@ -196,7 +196,7 @@ function remarksOf({ words, expectedFrom, check }: MachineRow): string {
 }
 
 function sideBySide(reports: readonly MachineReport[]): [above: string, below: string] {
-  const { different, alike } = differences(reports);
+  const { different, alike, single } = differences(reports);
   // A number tells machines of one name apart.
   const names = reports.map(titleOf).map((name, at, all) =>
     all.indexOf(name) === all.lastIndexOf(name) ? name : `${name} (${at + 1})`
@@ -211,18 +211,20 @@ function sideBySide(reports: readonly MachineReport[]): [above: string, below: s
     `${summaries.join("\n")}
 <h2>Different beyond the spread of the samples</h2>
 ${different.length === 0 ? "<p>Nothing.</p>" : table(different)}`,
-    `<h2>Alike</h2>${table(alike)}`,
+    `<h2>Alike</h2>${table(alike)}` +
+    (single.length === 0 ? "" : `<h2>Of one machine alone</h2>${table(single)}`),
   ];
 }
 
 function comparedLine({ rows, words }: ComparedRow): string {
-  const first = rows.find((row) => row !== undefined);
+  const [group] = rows.flatMap((row) => row?.group ?? []);
+  const names = new Set(rows.flatMap((row) => row?.name ?? []));
   const cells = rows.map((row) => {
     if (row === undefined) return "<td></td>";
     const { verdict } = row;
     const sign = `<span class="v">${VERDICTS[verdict].sign}</span>`;
     return `<td class="n ${verdict}">${sign} ${valueCell(row)}</td>`;
   });
-  return `<tr><td>${escapeHtml(`${first?.group}: ${first?.name}`)}</td>${cells.join("")}` +
+  return `<tr><td>${escapeHtml(`${group}: ${[...names].join(" / ")}`)}</td>${cells.join("")}` +
     `<td>${escapeHtml(words)}</td></tr>`;
 }

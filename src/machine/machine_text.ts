@@ -1,6 +1,6 @@
 // A machine's report as text: values, rows and the title, in the words that the page has, too.
 
-import { visibleLines, visibleText } from "../words/format.ts";
+import { formatCount, visibleLines, visibleText } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";
 import { wrapped } from "../words/wrapping.ts";
 import type { MachineReport, MachineRow, Verdict } from "./machine_report.ts";
@@ -59,8 +59,8 @@ export function summaryOf(report: MachineReport): string {
   const { isModelled, unfinished, whyNoGpu } = report;
   const count = (verdict: Verdict) => rowsWith(report, verdict).length;
   return [
-    `${count("good")} rows are as they should be, ${count("look")} are worth a look, ` +
-    `${count("bad")} are wrong.`,
+    `${formatCount(count("good"), "row")} as they should be, ${count("look")} worth a look, ` +
+    `${count("bad")} wrong.`,
     ...(isModelled ? ["Simulated: no GPU was measured."] : []),
     ...(unfinished === null ? [] : [`Unfinished, ${unfinished}.`]),
     ...(whyNoGpu === null ? [] : [`${whyNoGpu}.`]),

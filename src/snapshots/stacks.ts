@@ -39,30 +39,34 @@ const MAX_LEGEND_LENGTH = 34;
 
 /** Keeps each stack once, whether or not the file repeats it. */
 export class StackIndex {
-  readonly #frames = new Map<unknown, SnapshotFrame>();
+  readonly #frames: SnapshotFrame[] = [];
+  readonly #numbers = new Map<unknown, number>();
   readonly #stacks = new Map<unknown, SnapshotStack>();
 
   /** Returns the stack of a list of frames. */
   of(list: unknown): SnapshotStack {
     if (!Array.isArray(list) || list.length === 0) return NO_STACK;
     return this.#stacks.getOrInsertComputed(list, () => {
-      const frames = list.map((frame) => this.#frame(frame));
-      const text = frames.map(({ filename, line, name }) => `${line} ${name} ${filename}`).join(
-        "\n",
-      );
-      return this.#stacks.getOrInsertComputed(text, () => ({ name: nameOf(frames), frames }));
+      const numbers = list.map((frame) => this.#numbers.get(frame) ?? this.#add(frame));
+      return this.#stacks.getOrInsertComputed(numbers.join(), () => {
+        const frames = numbers.map((number) => this.#frames[number] as SnapshotFrame);
+        return { name: nameOf(frames), frames };
+      });
     });
   }
 
-  #frame(raw: unknown): SnapshotFrame {
-    return this.#frames.getOrInsertComputed(raw, () => {
-      const { filename = "", line = 0, name = "" } = isRecord(raw) ? raw : {};
-      return {
-        filename: textOf("filename", filename),
-        line: Number.isSafeInteger(line) ? line as number : 0,
-        name: textOf("name", name),
-      };
-    });
+  /** Returns the number of a frame that was not seen before: that of an equal one, or the next. */
+  #add(raw: unknown): number {
+    const { filename = "", line = 0, name = "" } = isRecord(raw) ? raw : {};
+    const frame = {
+      filename: textOf("filename", filename),
+      line: Number.isSafeInteger(line) ? line as number : 0,
+      name: textOf("name", name),
+    };
+    const text = `${frame.line} ${frame.name}\n${frame.filename}`;
+    const number = this.#numbers.getOrInsertComputed(text, () => this.#frames.push(frame) - 1);
+    this.#numbers.set(raw, number);
+    return number;
   }
 }
 
@@ -88,14 +92,14 @@ export function linesOf({ name, frames }: SnapshotStack): string[] {
 }
 
 function nameOf(frames: readonly SnapshotFrame[]): string {
-  const scripts = frames.filter(({ filename }) => SCRIPT.test(filename));
-  const own = scripts.find(({ filename }) => !LIBRARY.test(filename)) ?? scripts[0] ??
-    frames.find(({ name }) => !NOISE.test(name)) ?? frames[0];
+  const isScript = ({ filename }: SnapshotFrame) => SCRIPT.test(filename);
+  const own = frames.find((frame) => isScript(frame) && !LIBRARY.test(frame.filename)) ??
+    frames.find(isScript) ?? frames.find(({ name }) => !NOISE.test(name)) ?? frames[0];
   return own === undefined ? NO_STACK.name : frameText(own);
 }
 
 function frameText({ filename, line, name }: SnapshotFrame): string {
-  const file = filename.slice(filename.lastIndexOf("/") + 1);
+  const file = cut(filename.slice(filename.lastIndexOf("/") + 1), MAX_NAME_LENGTH);
   const place = line > 0 ? `${file}:${line}` : SCRIPT.test(filename) ? file : "";
   return `${cut(name, MAX_NAME_LENGTH)} ${place}`.trim();
 }

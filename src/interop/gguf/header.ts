@@ -107,7 +107,8 @@ export async function parseGguf(
   const ordered = [...tensors.values()].sort((a, b) => {
     return a.byteOffset - b.byteOffset || a.byteLength - b.byteLength;
   });
-  checkPlaces(scanner, ordered, { alignment, dataBytes: opened.byteLength - dataOffset });
+  const dataBytes = Math.max(0, opened.byteLength - dataOffset); // the padding may reach past the end
+  checkPlaces(scanner, ordered, { alignment, dataBytes });
   return {
     version,
     metadata: Object.fromEntries(metadata),

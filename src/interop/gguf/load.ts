@@ -93,7 +93,7 @@ async function openParts(
   };
   const own = await open(ownReading);
   const { "split.count": count = 1 } = own.header.metadata;
-  if (count === 1) return [own];
+  if (count === 1 || count === 0) return [own]; // ggml takes both for a file that is whole
   if (count !== paths.length) {
     throw new GgufError(
       given,

@@ -59,6 +59,24 @@ testOnDevice("Timeline.toMemoryViz() writes the same as JSON", async (gpu) => {
   assertEquals(parsed, pickled);
 });
 
+Deno.test("Timeline.toMemoryViz() has the memory of its own device, and of no other", async () => {
+  const driver = simulateDriver({ deviceCount: 2 });
+  using one = CudaDevice.open(0, { driver });
+  using two = CudaDevice.open(1, { driver });
+  for (const gpu of [one, two]) gpu.timeline.start();
+  using first = one.alloc("uint8", 3000, { label: "first" });
+  using second = await first.to(two);
+  using _pinned = two.pinned("uint8", 500);
+  const [ofOne, ofTwo] = await Promise.all(
+    [one, two].map((gpu) => readMemorySnapshot(gpu.timeline.toMemoryViz())),
+  );
+  assertEquals(ofOne?.devices.map(({ allocatedBytes }) => allocatedBytes), [first.byteLength]);
+  assertEquals(ofTwo?.devices.map(({ allocatedBytes }) => allocatedBytes), [
+    second.byteLength,
+    500,
+  ]);
+});
+
 testOnDevice("Timeline.toMemoryViz() of nothing is a snapshot without memory", async (gpu) => {
   const snapshot = await readMemorySnapshot(gpu.timeline.toMemoryViz());
   assertEquals([snapshot.devices, snapshot.reservedBytes], [[], 0]);

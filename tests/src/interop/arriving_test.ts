@@ -1,6 +1,6 @@
 // Models and arrays from bytes, blobs, responses, streams and servers.
 
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { CudaDevice } from "../../../mod.ts";
 import { NumpyError } from "../../../src/entries/numpy.ts";
 import { readSafetensorsHeader, SafetensorsError } from "../../../src/entries/safetensors.ts";
@@ -110,6 +110,28 @@ testOnDevice(
     await assertRejects(() => gpu.loadSafetensors(`${url}/none`), Error, "its status is 404");
   },
 );
+
+testOnDevice("gpu.loadSafetensors() shows no secret of an address, whatever fails", async (gpu) => {
+  await using server = Deno.serve({ port: 0, onListen() {} }, (request) => {
+    const { pathname, origin } = new URL(request.url);
+    if (pathname === "/away") return Response.redirect(`${origin}/away?secret=2`);
+    if (pathname === "/packed") {
+      return new Response(MODEL, { headers: { "content-encoding": "gzip" } });
+    }
+    return pathname === "/model" ? new Response(MODEL) : new Response("none", { status: 404 });
+  });
+  const url = `localhost:${server.addr.port}`;
+  using model = await gpu.loadSafetensors(`http://${url}/model?secret=1#secret`);
+  assertStringIncludes(`${model.tensor("a")}`, `(http://${url}/model, `);
+  for (
+    const [path, words] of [["none", "404"], ["away", "redirects"], ["packed", "after 0 bytes"]]
+  ) {
+    const address = `http://${url}/${path}?secret=é`;
+    const error = await assertRejects(() => gpu.loadSafetensors(address), Error, `${url}/${path}`);
+    assertStringIncludes(error.message, words ?? "");
+    assert(!Deno.inspect(error).includes("secret"));
+  }
+});
 
 testOnDevice(
   "gpu.loadSafetensors() reads no further than the last tensor that is chosen",

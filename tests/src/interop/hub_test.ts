@@ -1,6 +1,6 @@
 // Models in the cache of huggingface_hub, laid out by its own code and by hand.
 
-import { assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import type { CudaDevice } from "../../../mod.ts";
 import { hubModel, localPath, SafetensorsError } from "../../../src/entries/safetensors.ts";
 import { runDeno } from "../../support/child_deno.ts";
@@ -165,6 +165,15 @@ testOnDevice("hubModel() names what is missing, and the command that brings it",
   );
   Deno.removeSync(`${repository}/snapshots/${NEW}/${SHARDS[1]}`);
   await missing("org/name", {}, `${SHARDS[1]}: it does not exist; \`hf download org/name\``);
+  layOut(cacheDir, "org/parts", { [NEW]: { "config.json": "{}" } }, { main: NEW });
+  const bare = (name: string, reason: string) =>
+    assertRejects(() => hubModel(name, gpu, { cacheDir }), SafetensorsError, reason);
+  await bare(
+    "org/parts",
+    "config.json; pass a folder of it as { file }, or `hf download org/parts`",
+  );
+  layOut(cacheDir, "org/quant", { [NEW]: { "m.gguf": "x" } }, { main: NEW });
+  await bare("org/quant", 'm.gguf; loadGguf() of "vramkit/gguf"');
 });
 
 Deno.test("localPath() stays in its folder, whatever it is given and finds", () => {
@@ -185,6 +194,10 @@ Deno.test("localPath() stays in its folder, whatever it is given and finds", () 
   }
   for (const revision of ["../main", "", "/x"]) refused("org/name", { revision }, "revision");
   assertThrows(() => localPath("org/name", { cacheDir, revision: "up" }), Deno.errors.NotFound);
+  Deno.writeTextFileSync(`${repository}/refs/long`, "z".repeat(100_000));
+  const long = { cacheDir, revision: "long" };
+  const error = assertThrows(() => localPath("org/name", long), Deno.errors.NotFound);
+  assert(error.message.length < 1000);
   assertEquals(localPath("org/name", { cacheDir }), `${repository}/snapshots/${NEW}`);
 });
 

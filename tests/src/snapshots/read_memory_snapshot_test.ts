@@ -79,6 +79,15 @@ Deno.test("readMemorySnapshot() names stacks of Python and C++ by the program's 
   assert(names.some((name) => name.startsWith("at::cuda::setWorkspaceForHandle(")));
 });
 
+Deno.test("readMemorySnapshot() names stacks in few letters, however long their lines are", async () => {
+  const frames = [{ filename: `/a/${"f".repeat(10_000)}.py`, line: 7, name: "g".repeat(10_000) }];
+  const blocks = [{ address: 1, size: 512, state: "active_allocated", frames }];
+  const segments = [{ address: 1, total_size: 512, blocks }];
+  const snapshot = await readMemorySnapshot(bytesOf(JSON.stringify({ segments })));
+  assert(snapshot.plotMap().describe().length < 1000);
+  assertEquals(snapshot.largestStacks()[0]?.stack.frames, frames);
+});
+
 Deno.test("readMemorySnapshot() reads a path and a URL, and a list of segments alone", async () => {
   using folder = new TemporaryFolder();
   const { segments } = JSON.parse(new TextDecoder().decode(torchSnapshot("mlp_before.json")));

@@ -115,7 +115,7 @@ def digest(path):
 if __name__ == "__main__":
     what, *rest = sys.argv[1:]
     if what == "types":
-        print(json.dumps({t.name: [t.value, *s] for t, s in SIZES.items()}))
+        print(json.dumps({t.name: [t.value, *s] for t, s in gguf.GGML_QUANT_SIZES.items()}))
     elif what == "random":
         random = np.random.default_rng(7)
         write(Path(rest[0]) / "all.gguf", random, list(SIZES))

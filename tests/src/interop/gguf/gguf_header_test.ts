@@ -190,6 +190,8 @@ Deno.test("readGgufHeader() refuses tensors that are not in the file, or in one 
   await refused({ offset: 2n ** 53n }, "has the size 9007199254740992");
   await refused({ offset: BigInt(Number.MAX_SAFE_INTEGER) - 30n }, "is too large");
   await assertRefused({ tensors: [PLAIN, PLAIN] }, 'it has tensor "t" twice');
+  const cut = ggufOf({ tensors: [PLAIN] }).slice(0, -33);
+  await assertRefused(cut, "ends at 32, and the data has 0 bytes");
   const over = { ...PLAIN, name: "u", offset: 0 };
   await assertRefused({ tensors: [PLAIN, over] }, 'tensor "u" overlaps the tensor before it');
   const whole = ggufOf({ tensors: [PLAIN] });

@@ -9,7 +9,7 @@ import {
   loadGguf,
   readGgufHeader,
 } from "../../../../src/entries/gguf.ts";
-import { ggufFormat } from "../../../../src/interop/gguf/formats.ts";
+import { GGUF_FORMATS, ggufFormat } from "../../../../src/interop/gguf/formats.ts";
 import { fuzzCount } from "../../../support/fuzz_count.ts";
 import {
   arrayField,
@@ -40,14 +40,16 @@ interface Digest {
 }
 
 testWithPeer(
-  "GGUF types are those of Python's library, with its numbers and block sizes",
+  "GGUF types are those of Python's library and no others, with its numbers and block sizes",
   async () => {
     const types: Record<string, [number, number, number]> = JSON.parse(
       await runPython([PEER, "types"]),
     );
-    for (const [name, [number, blockLength, blockBytes]] of Object.entries(types)) {
-      assertEquals<unknown>(ggufFormat(number)?.slice(0, 3), [name, blockLength, blockBytes]);
-    }
+    assertEquals(types["Q8_1"], [9, 32, 40]); // two half floats and 32 bytes: ggml has 36
+    const own = Object.entries(GGUF_FORMATS).map(([number, [name, blockLength, blockBytes]]) =>
+      [name, [Number(number), blockLength, blockBytes]] as const
+    );
+    assertEquals(Object.fromEntries<unknown>(own), { ...types, Q8_1: [9, 32, 36] });
   },
 );
 

@@ -121,8 +121,11 @@ testOnDevice("loadGguf() loads a file that is whole, whatever its name", async (
       "blob",
     ]
   ) {
-    using model = await loadGguf(folder.write(name, ggufOf({ tensors: [tensor("a", 1)] })), gpu);
-    assertEquals(model.names, ["a"]);
+    const tensors = [tensor("a", 1)];
+    for (const file of [ggufOf({ tensors }), part(0, 0, tensors), part(0, 1, tensors)]) {
+      using model = await loadGguf(folder.write(name, file), gpu);
+      assertEquals(model.names, ["a"]);
+    }
   }
 });
 
