@@ -131,7 +131,7 @@ const ownCalls = callGroup((machine) => {
       if (graph.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;
       const freesOnLaunch = (flags & FREE_ON_LAUNCH) !== 0n;
-      const make = (made: bigint) => new GraphExec(machine, { handle: made, graph, freesOnLaunch });
+      const make = () => new GraphExec(machine, graph, { freesOnLaunch });
       giveHandle(machine, handle, make, graph.context);
     },
     cuGraphExecUpdate_v2(handle, graphHandle, info) {

@@ -178,7 +178,7 @@ const eventCalls = callGroup((machine) => {
       const isTimed = (flags & Flag.CU_EVENT_DISABLE_TIMING) === 0;
       // An event that other processes open cannot keep time.
       requireValue((flags & Flag.CU_EVENT_INTERPROCESS) === 0 || !isTimed);
-      giveHandle(machine, handle, (made) => new StreamEvent(context, made, flags), context);
+      giveHandle(machine, handle, () => new StreamEvent(context, flags), context);
     },
     cuEventDestroy_v2(handle) {
       machine.find(StreamEvent, handle).shared?.end(machine.id);

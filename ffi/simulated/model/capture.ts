@@ -66,7 +66,6 @@ export class CapturedMark {
 /** A mark in a stream. */
 export class StreamEvent {
   readonly context: Context;
-  readonly handle: bigint;
   readonly flags: number;
   /** The mark; undefined until the event is recorded, and when that was in a capture. */
   record: Operation | undefined;
@@ -75,9 +74,8 @@ export class StreamEvent {
   /** The mark as other processes see it; undefined until one of them can. */
   shared: SharedMark | undefined;
 
-  constructor(context: Context, handle: bigint, flags: number) {
+  constructor(context: Context, flags: number) {
     this.context = context;
-    this.handle = handle;
     this.flags = flags;
   }
 
