@@ -39,28 +39,18 @@ export type Step =
   | { readonly kind: "record" | "wait"; readonly branch: Branch; readonly mark: CapturedMark };
 
 /** The work of one stream in a capture. */
-export class Branch {
+export interface Branch {
   readonly context: Context;
   /** Order of the stream's steps against those of others in the capture. */
   readonly timeline: Timeline;
   lastWork: Moment | undefined;
-
-  constructor(stream: Stream) {
-    this.context = stream.context;
-    this.timeline = new Timeline(stream.timeline.label, stream.timeline.waits);
-  }
 }
 
 /** The mark that an event leaves in a capture. */
-export class CapturedMark {
+export interface CapturedMark {
   /** Capture that the event was recorded in. */
   readonly capture: Capture;
   readonly moment: Moment;
-
-  constructor(capture: Capture, moment: Moment) {
-    this.capture = capture;
-    this.moment = moment;
-  }
 }
 
 /** A mark in a stream. */
@@ -160,7 +150,7 @@ export class Capture {
   mark(stream: Stream): CapturedMark {
     this.requireValid();
     const branch = this.#branchOf(stream);
-    const mark = new CapturedMark(this, branch.timeline.advance());
+    const mark = { capture: this, moment: branch.timeline.advance() };
     this.steps.push({ kind: "record", branch, mark });
     return mark;
   }
@@ -190,7 +180,8 @@ export class Capture {
   }
 
   #join(stream: Stream): Branch {
-    const branch = new Branch(stream);
+    const { context, timeline: { label, waits } } = stream;
+    const branch: Branch = { context, timeline: new Timeline(label, waits), lastWork: undefined };
     this.#branches.set(stream, branch);
     return branch;
   }
