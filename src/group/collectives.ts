@@ -33,7 +33,7 @@ export interface Ranks {
   readonly firstRank: number;
   /** Number of ranks, including those of other processes. */
   readonly size: number;
-  /** Whether each rank has a process of its own. */
+  /** Each rank has a process of its own. */
   readonly isSpread: boolean;
 }
 

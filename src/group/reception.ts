@@ -48,7 +48,7 @@ export class Reception {
   /** Ranks that were there and are gone again, as those whose time ended first. */
   readonly #left = new Set<number>();
   readonly #strangers = new Set<FrameConnection>();
-  /** Why processes were refused; one that tries again says nothing new. */
+  /** Reasons of refusals; a process that tries again says nothing new. */
   readonly #refusals = new Set<string>();
   #whole = Promise.withResolvers<void>();
 
