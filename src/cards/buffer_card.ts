@@ -1,5 +1,5 @@
-// The cards of buffers, of packed ones and of views: their contents, their place in memory, where they were created,
-// and the first values.
+// The cards of buffers, of packed ones and of views: their contents, their place in memory, where they
+// were created, and the first values.
 
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";

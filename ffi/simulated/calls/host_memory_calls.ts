@@ -66,7 +66,7 @@ const PAGE_ATTRIBUTES: Readonly<Record<number, (pages: readonly PageAdvice[]) =>
 };
 
 /** Page-locked and registered memory. */
-const lockedCalls = callGroup((machine) => {
+export const lockedCalls = callGroup((machine) => {
   const { contexts, memory } = machine;
 
   /** Finds page-locked or managed memory, or mapped memory that the current context may read. */
@@ -144,7 +144,7 @@ const lockedCalls = callGroup((machine) => {
   };
 });
 
-const managedCalls = callGroup((machine) => {
+export const managedCalls = callGroup((machine) => {
   const { contexts, memory } = machine;
 
   function managedRange(address: bigint, byteLength: bigint) {
@@ -248,11 +248,6 @@ const managedCalls = callGroup((machine) => {
     },
   };
 });
-
-export const hostMemoryCalls = callGroup((machine) => ({
-  ...lockedCalls(machine),
-  ...managedCalls(machine),
-}));
 
 /** Returns the number by which other calls know a place. */
 function deviceOf({ type, id }: ReturnType<typeof CUmemLocation.decode>): number {
