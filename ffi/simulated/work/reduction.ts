@@ -31,7 +31,9 @@ export function reduce(
   if (datatype === ncclDataType.ncclInt64) return joinBigints(inputs, BigInt64Array, operation);
   if (datatype === ncclDataType.ncclUint64) return joinBigints(inputs, BigUint64Array, operation);
   const { read, write } = typeOf(CODES.get(datatype) ?? 0);
-  const valuesOf = (bytes: Uint8Array) => Float64Array.from(read(bytes.slice()), Number);
+  const valuesOf = (bytes: Uint8Array) => {
+    return new Float64Array(read(bytes.slice()) as ArrayLike<number>);
+  };
   const rounded = (values: Float64Array) => valuesOf(write(values));
   const isFloat = datatype >= ncclDataType.ncclFloat16;
   const isMean = operation === ncclRedOp.ncclAvg;
