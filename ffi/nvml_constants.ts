@@ -33,7 +33,7 @@ export const nvmlTemperatureSensors = { NVML_TEMPERATURE_GPU: 0 } as const;
 /** Clock domains. */
 export const nvmlClockType = { NVML_CLOCK_SM: 1, NVML_CLOCK_MEM: 2 } as const;
 
-/** Whether a GPU is divided into MIG devices. */
+/** States of the division of a GPU into MIG devices. */
 export const nvmlMigMode = { NVML_DEVICE_MIG_DISABLE: 0, NVML_DEVICE_MIG_ENABLE: 1 } as const;
 
 /** Directions of the counters of the bus: out of the device, and into it. */
@@ -61,7 +61,7 @@ export const nvmlClocksEventReasons = {
   nvmlClocksEventReasonDisplayClockSetting: 0x100,
 } as const;
 
-/** Whether something is on, such as an NVLink. */
+/** States of a feature, such as an NVLink. */
 export const nvmlEnableState = { NVML_FEATURE_ENABLED: 1 } as const;
 
 /** Links that a device can have at most. */
@@ -70,7 +70,7 @@ export const NVML_NVLINK_MAX_LINKS = 18;
 /** Abilities of the link between two devices. */
 export const nvmlGpuP2PCapsIndex = { NVML_P2P_CAPS_INDEX_NVLINK: 2 } as const;
 
-/** Whether a link has an ability. */
+/** Answers about an ability of a link. */
 export const nvmlGpuP2PStatus = { NVML_P2P_STATUS_OK: 0 } as const;
 
 /** The places on the bus where the ways from two devices to the processor meet. */

@@ -16,14 +16,15 @@ import "./words/runtime.ts";
 import { VERSION } from "./words/version.ts";
 import { printOrLose } from "./words/warning.ts";
 
-const SUMMARIES = {
-  doctor: "say whether this machine's GPU can be used, and what to fix",
-  demo: "move arrays both ways, verify them, measure and draw the bandwidth",
-  bandwidth: "only measure; print a table, or JSON with --json",
-  machine: "find out in a minute whether this machine is all right",
-  calibrate: "find the size from which large transfers should use threads",
-  kernel: "install a Jupyter kernel whose memory survives Stop",
-  persisted: "list what outlives programs; also forget NAME, start, stop",
+/** The commands that do something: their functions, and summaries for the help. */
+const RUNS = {
+  doctor: [runDoctor, "say whether this machine's GPU can be used, and what to fix"],
+  demo: [runDemo, "move arrays both ways, verify them, measure and draw the bandwidth"],
+  bandwidth: [runBandwidth, "only measure; print a table, or JSON with --json"],
+  machine: [runMachine, "find out in a minute whether this machine is all right"],
+  calibrate: [runCalibrate, "find the size from which large transfers should use threads"],
+  kernel: [runKernel, "install a Jupyter kernel whose memory survives Stop"],
+  persisted: [runPersisted, "list what outlives programs; also forget NAME, start, stop"],
 } as const;
 
 /** The options by name, as they are written and what they do. */
@@ -57,18 +58,16 @@ const USAGE = "Usage: deno run -A cli.ts COMMAND [OPTIONS]";
 
 /** Returns the text of `--help`: about all commands, or about one. */
 function helpText(topic: Command | undefined): string {
-  const about = topic !== undefined && topic in SUMMARIES
-    ? topic as keyof typeof SUMMARIES
-    : undefined;
+  const about = topic !== undefined && topic in RUNS ? topic as keyof typeof RUNS : undefined;
   const names = about === undefined ? Object.keys(OPTIONS) : [...COMMANDS[about], "help"];
   const options = `Options:\n${
     Object.keys(OPTIONS).filter((name) => names.includes(name)).map(optionText).join("\n")
   }`;
   if (about !== undefined) {
-    return `vramkit ${VERSION}, ${about}: ${SUMMARIES[about]}\n\n` +
+    return `vramkit ${VERSION}, ${about}: ${RUNS[about][1]}\n\n` +
       `${USAGE.replace("COMMAND", about)}\n\n${options}`;
   }
-  const commands = Object.entries(SUMMARIES).map(([name, words]) => `  ${name.padEnd(12)}${words}`);
+  const commands = Object.entries(RUNS).map(([name, [, words]]) => `  ${name.padEnd(12)}${words}`);
   return `vramkit ${VERSION}: GPU memory for Deno and Jupyter\n\n${USAGE}\n\n` +
     `Commands:\n${commands.join("\n")}\n\n${options}`;
 }
@@ -98,13 +97,8 @@ export async function main(args: readonly string[]): Promise<number> {
     const { command, topic, options } = readArguments(args);
     if (command === "help") return print(helpText(topic));
     if (command === "version") return print(VERSION);
-    if (command === "demo") return await runDemo(options);
-    if (command === "bandwidth") return await runBandwidth(options);
-    if (command === "calibrate") return await runCalibrate(options);
-    if (command === "kernel") return await runKernel(options);
-    if (command === "machine") return await runMachine(options);
-    if (command === "persisted") return await runPersisted(options);
-    return await runDoctor(options);
+    const [run] = RUNS[command];
+    return await run(options);
   } catch (error) {
     if (error instanceof UsageError) return complain(`${error.message}\n\n${USAGE}, see --help`, 2);
     if (isOfSystem(error)) return complain(`Cannot write the output: ${error.message}`, 1);

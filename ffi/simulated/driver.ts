@@ -9,15 +9,21 @@ import { OWN_NVML } from "../nvml_library.ts";
 import { OWN_NVRTC } from "../nvrtc_library.ts";
 import { OWN_AVAILABLE } from "../system_memory.ts";
 import type { SimulatedCalls } from "./calls/calls.ts";
-import { copyCalls } from "./calls/copy_calls.ts";
+import { fillCalls, linearCopyCalls, shapedCopyCalls } from "./calls/copy_calls.ts";
 import { deviceCalls } from "./calls/device_calls.ts";
-import { graphCalls } from "./calls/graph_calls.ts";
-import { hostMemoryCalls } from "./calls/host_memory_calls.ts";
-import { kernelCalls } from "./calls/kernel_calls.ts";
+import { graphCalls, graphMemoryCalls } from "./calls/graph_calls.ts";
+import { lockedCalls, managedCalls } from "./calls/host_memory_calls.ts";
+import {
+  functionCalls,
+  launchCalls,
+  libraryCalls,
+  linkCalls,
+  moduleCalls,
+} from "./calls/kernel_calls.ts";
 import { memoryCalls } from "./calls/memory_calls.ts";
 import { poolCalls } from "./calls/pool_calls.ts";
 import { sharingCalls } from "./calls/sharing_calls.ts";
-import { streamCalls } from "./calls/stream_calls.ts";
+import { eventCalls, streamCalls } from "./calls/stream_calls.ts";
 import { virtualMemoryCalls } from "./calls/virtual_memory_calls.ts";
 import { Refusal, SimulationError } from "./errors.ts";
 import { HostStorage } from "./model/host_storage.ts";
@@ -60,13 +66,22 @@ export function driverOf(machine: Machine): DriverApi {
   const calls: SimulatedCalls = {
     ...deviceCalls(machine),
     ...memoryCalls(machine),
-    ...hostMemoryCalls(machine),
+    ...lockedCalls(machine),
+    ...managedCalls(machine),
     ...poolCalls(machine),
     ...virtualMemoryCalls(machine),
-    ...copyCalls(machine),
+    ...linearCopyCalls(machine),
+    ...shapedCopyCalls(machine),
+    ...fillCalls(machine),
     ...streamCalls(machine),
+    ...eventCalls(machine),
     ...graphCalls(machine),
-    ...kernelCalls(machine),
+    ...graphMemoryCalls(machine),
+    ...moduleCalls(machine),
+    ...linkCalls(machine),
+    ...libraryCalls(machine),
+    ...functionCalls(machine),
+    ...launchCalls(machine),
     ...sharingCalls(machine),
   };
   const functions = Object.entries(calls).map(([name, call]) => {

@@ -80,69 +80,47 @@ type GivenCall =
 const MOVED = ["source", "destination", "count", "datatype"] as const;
 const PLACE = ["comm", "stream"] as const;
 
-/** The state of a simulated NCCL, and what its calls have in common. */
-class SimulatedNccl {
-  readonly #machine: Machine;
-  readonly #cliques = new Map<string, Clique>();
-  readonly #wires = new Map<string, RemoteRanks>();
-  readonly #communicators = new Map<bigint, Communicator>();
-  readonly #texts = new Map<string, Uint8Array<ArrayBuffer>>();
-  #nextHandle = FIRST_HANDLE;
-  #nextName = 1;
-  #lastWords = "";
-  #depth = 0;
-  #groupStatus: number = SUCCESS;
-  #calls: RankCall[] = [];
-  #joinings: Joining[] = [];
+/** Calls of NCCL as they are written here: nothing returned means success. */
+type ServedCalls = {
+  [Name in NcclFunction]: (...given: Parameters<NonNullable<NcclApi[Name]>>) => Served;
+};
 
-  constructor(machine: Machine) {
-    this.#machine = machine;
-  }
-
-  /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
-  serve(name: NcclFunction, body: () => Served): number | bigint {
-    const status = this.#statusOf(name, body);
-    if (this.#depth > 0 && typeof status === "number" && status !== SUCCESS) {
-      this.#groupStatus = status;
-    }
-    return status;
-  }
-
-  #statusOf(name: NcclFunction, body: () => Served): number | bigint {
-    try {
-      return this.#machine.site.during(name, body) ?? SUCCESS;
-    } catch (error) {
-      if (error instanceof NcclRefusal) {
-        this.#lastWords = `${name}: ${error.words}`;
-        return error.status;
-      }
-      if (!(error instanceof Refusal)) throw error;
-      this.#lastWords = `${name}: the driver refused it with ${error.status}`;
-      return ncclResult.ncclUnhandledCudaError;
-    }
-  }
+/** Makes the functions for a machine. */
+export function simulateNccl(machine: Machine): NcclApi {
+  const { ncclVersion } = machine.settings;
+  const cliques = new Map<string, Clique>();
+  const wires = new Map<string, RemoteRanks>();
+  const communicators = new Map<bigint, Communicator>();
+  const texts = new Map<string, Uint8Array<ArrayBuffer>>();
+  let nextHandle = FIRST_HANDLE;
+  let nextName = 1;
+  let lastWords = "";
+  let depth = 0;
+  let groupStatus: number = SUCCESS;
+  let groupCalls: RankCall[] = [];
+  let joinings: Joining[] = [];
 
   /** Ends the outermost group: its ranks find each other, or its calls are queued. */
-  #endGroup(): number {
-    const [made, queued, status] = [this.#joinings, this.#calls, this.#groupStatus];
-    [this.#joinings, this.#calls, this.#groupStatus] = [[], [], SUCCESS];
-    if (status !== SUCCESS) refuse(status, `a call of the group failed: ${this.#lastWords}`);
+  function endGroup(): number {
+    const [made, queued, status] = [joinings, groupCalls, groupStatus];
+    [joinings, groupCalls, groupStatus] = [[], [], SUCCESS];
+    if (status !== SUCCESS) refuse(status, `a call of the group failed: ${lastWords}`);
     if (made.length > 0 && queued.length > 0) {
       refuse(MISUSED, "ranks are started and used in one group");
     }
     const [remote] = made;
-    if (remote?.communicator.isBlocking === false) return this.#greet(remote, made.length);
-    for (const { clique } of made) this.#requireWhole(clique);
+    if (remote?.communicator.isBlocking === false) return greet(remote, made.length);
+    for (const { clique } of made) requireWhole(clique);
     const [first] = queued;
     if (first?.communicator.isBlocking === false) {
-      return this.#queueLater(first.communicator, queued);
+      return queueLater(first.communicator, queued);
     }
-    queueCollectives(this.#machine, queued);
+    queueCollectives(machine, queued);
     return SUCCESS;
   }
 
   /** Starts the one rank that this process has, which waits for those of other processes. */
-  #greet({ clique, communicator }: Joining, count: number): number {
+  function greet({ clique, communicator }: Joining, count: number): number {
     const { size, remote } = clique;
     if (count > 1) refuse(MISUSED, "one rank of a process does not block");
     const others = ranksOf(size).filter((rank) => rank !== communicator.rank);
@@ -161,7 +139,7 @@ class SimulatedNccl {
   }
 
   /** Queues calls that have returned already; the streams must not be used until then. */
-  #queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
+  function queueLater(communicator: Communicator, queued: readonly RankCall[]): number {
     if (queued.some((call) => call.communicator !== communicator)) {
       refuse(MISUSED, "one rank of a process does not block");
     }
@@ -175,10 +153,10 @@ class SimulatedNccl {
     communicator.inProgress = () => {
       if (performance.now() < readyAt) return false;
       const used = places.find(({ timeline, workCount }) => timeline.workCount !== workCount);
-      if (used === undefined) queueRemoteCollectives(this.#machine, remote, queued);
+      if (used === undefined) queueRemoteCollectives(machine, remote, queued);
       else {
         const { timeline: { label } } = used;
-        this.#failInUse(
+        failInUse(
           `${label} was given work before a call of rank ${communicator.rank} was done`,
         );
       }
@@ -188,7 +166,7 @@ class SimulatedNccl {
   }
 
   /** Returns a communicator's state, and lets its calls continue. */
-  ask(communicator: Communicator): number {
+  function ask(communicator: Communicator): number {
     communicator.throwFault();
     const { inProgress } = communicator;
     if (inProgress === undefined) return communicator.asyncStatus;
@@ -197,7 +175,7 @@ class SimulatedNccl {
       if (inProgress()) return communicator.asyncStatus;
     } catch (error) {
       if (!(error instanceof NcclRefusal)) throw error;
-      this.#lastWords = error.words;
+      lastWords = error.words;
       return communicator.asyncStatus = error.status;
     }
     communicator.inProgress = inProgress;
@@ -205,85 +183,85 @@ class SimulatedNccl {
   }
 
   /** Throws unless all ranks are there, each on a device of its own: the library would wait for ever. */
-  #requireWhole({ size, members }: Clique): void {
+  function requireWhole({ size, members }: Clique): void {
     const missing = ranksOf(size).find((rank) => !members.some((member) => member.rank === rank));
     if (missing !== undefined) {
       const words = `rank ${missing} of ${size} is not started in the group`;
-      this.#machine.site.fail("collective", words);
+      machine.site.fail("collective", words);
     }
     const devices = new Set(members.map(({ context }) => context.device));
     if (devices.size === size) return;
     refuse(MISUSED, "Duplicate GPU detected: two ranks are on one device");
   }
 
-  find(handle: number | bigint): Communicator {
-    const found = this.#communicators.get(BigInt(handle));
+  function find(handle: number | bigint): Communicator {
+    const found = communicators.get(BigInt(handle));
     if (found?.isOpen === true) return found;
     refuse(INVALID, "there is no such communicator");
   }
 
   /** Finds a communicator for a call, which must come after all that is in progress. */
-  findIdle(handle: number | bigint): Communicator {
-    const found = this.find(handle);
+  function findIdle(handle: number | bigint): Communicator {
+    const found = find(handle);
     found.throwFault();
     if (found.inProgress === undefined) return found;
     refuse(INVALID, "a call of the communicator is in progress");
   }
 
-  start(
+  function start(
     cell: Cell,
     { size, rank, id, config }: { size: number; rank: number; id: Cell; config: Cell },
   ): number {
     if (size < 1 || rank < 0 || rank >= size) refuse(INVALID, `rank ${rank} of ${size} cannot be`);
     const isBlocking = config === null || readBlocking(bytesOf(config));
     const name = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).toHex();
-    const make = () => new Clique(size, this.#wires.get(name));
-    const clique = this.#cliques.getOrInsertComputed(name, make);
-    this.#wires.delete(name);
+    const make = () => new Clique(size, wires.get(name));
+    const clique = cliques.getOrInsertComputed(name, make);
+    wires.delete(name);
     if (clique.size !== size || clique.members.some((member) => member.rank === rank)) {
       refuse(MISUSED, `rank ${rank} is there already, or of another size`);
     }
-    const { current: context } = this.#machine.contexts;
-    const communicator = this.#join(clique, { rank, context, isBlocking });
+    const { current: context } = machine.contexts;
+    const communicator = join(clique, { rank, context, isBlocking });
     put64(cell, communicator.handle);
-    this.#joinings.push({ clique, communicator });
-    return this.#depth === 0 ? this.#endGroup() : SUCCESS;
+    joinings.push({ clique, communicator });
+    return depth === 0 ? endGroup() : SUCCESS;
   }
 
-  #join(
+  function join(
     clique: Clique,
     fields: { readonly rank: number; readonly context: Context; readonly isBlocking: boolean },
   ): Communicator {
-    const communicator = new Communicator(clique, { handle: this.#nextHandle, ...fields });
-    this.#nextHandle += HANDLE_STEP;
-    this.#communicators.set(communicator.handle, communicator);
+    const communicator = new Communicator(clique, { handle: nextHandle, ...fields });
+    nextHandle += HANDLE_STEP;
+    communicators.set(communicator.handle, communicator);
     return communicator;
   }
 
   /** Starts a rank on each device of a list, in the device's primary context. */
-  startAll(cells: Cell, count: number, list: Cell): void {
+  function startAll(cells: Cell, count: number, list: Cell): void {
     const ordinals = new Int32Array(bytesOf(list).slice().buffer).subarray(0, count);
     if (count < 1) refuse(INVALID, `${count} devices cannot be`);
     const clique = new Clique(count);
     for (const [rank, ordinal] of ordinals.entries()) {
-      const context = this.#machine.retain(this.#machine.device(ordinal));
-      const communicator = this.#join(clique, { rank, context, isBlocking: true });
-      this.#machine.release(this.#machine.device(ordinal)); // the library would keep it
+      const context = machine.retain(machine.device(ordinal));
+      const communicator = join(clique, { rank, context, isBlocking: true });
+      machine.release(machine.device(ordinal)); // the library would keep it
       bytesOf(cells).set(new Uint8Array(BigUint64Array.of(communicator.handle).buffer), rank * 8);
     }
-    this.#requireWhole(clique);
+    requireWhole(clique);
   }
 
   /** Makes the function of a call that uses memory, from the names of its arguments. */
-  adding(name: NcclFunction, names: readonly (keyof GivenCall)[]) {
+  function adding(name: NcclFunction, names: readonly (keyof GivenCall)[]) {
     return (...values: readonly (number | bigint)[]): number =>
-      this.#add(name, Object.fromEntries(names.map((key, at) => [key, values[at]])) as GivenCall);
+      add(name, Object.fromEntries(names.map((key, at) => [key, values[at]])) as GivenCall);
   }
 
   /** Adds a call that uses memory to the group, or queues it at once where there is none. */
-  #add(name: NcclFunction, given: GivenCall): number {
+  function add(name: NcclFunction, given: GivenCall): number {
     const { comm, stream, source = 0n, destination = 0n, count, ...call } = given;
-    const communicator = this.findIdle(comm);
+    const communicator = findIdle(comm);
     const { clique: { size } } = communicator;
     const { datatype, operation = 0, root = 0, peer = 0 } = call;
     const isKnown = Object.values(ncclDataType).some((known) => known === datatype) &&
@@ -292,130 +270,111 @@ class SimulatedNccl {
     if ([root, peer].some((rank) => rank < 0 || rank >= size)) {
       refuse(INVALID, `there is no rank ${root === 0 ? peer : root}`);
     }
-    const queue = this.#machine.stream(BigInt(stream));
+    const queue = machine.stream(BigInt(stream));
     if (queue.context !== communicator.context) refuse(INVALID, "the stream is another device's");
-    if (this.#machine.captures.of(queue) !== undefined) {
+    if (machine.captures.of(queue) !== undefined) {
       refuse(MISUSED, "the stream is being captured");
     }
     const addresses = { source: BigInt(source), destination: BigInt(destination) };
     const place = { name, communicator, stream: queue };
-    this.#calls.push({ ...call, ...addresses, ...place, count: Number(count) });
-    return this.#depth === 0 ? this.#endGroup() : SUCCESS;
+    groupCalls.push({ ...call, ...addresses, ...place, count: Number(count) });
+    return depth === 0 ? endGroup() : SUCCESS;
   }
 
   /** Finalizes a communicator; one of several processes reports later that it is done. */
-  finalize(communicator: Communicator): number {
+  function finalize(communicator: Communicator): number {
     communicator.isFinal = true;
     if (!communicator.isBlocking) {
       communicator.inProgress = () => !communicator.isBusy;
       return IN_PROGRESS;
     }
     if (!communicator.isBusy) return SUCCESS;
-    return this.#failInUse("its work is still queued");
+    return failInUse("its work is still queued");
   }
 
-  #failInUse(words: string): never {
-    return this.#machine.site.fail("communicatorInUse", words);
+  function failInUse(words: string): never {
+    return machine.site.fail("communicatorInUse", words);
   }
 
-  end(handle: number | bigint, how: "destroy" | "abort"): void {
-    const communicator = this.find(handle);
+  function end(handle: number | bigint, how: "destroy" | "abort"): void {
+    const communicator = find(handle);
     const { clique, inProgress, isBlocking, isBusy, isFinal, rank } = communicator;
     if (how === "abort") clique.isAborted = true;
-    else if (isBusy) this.#failInUse(`work of rank ${rank} is still queued`);
+    else if (isBusy) failInUse(`work of rank ${rank} is still queued`);
     else if (!isBlocking && (!isFinal || inProgress)) {
-      this.#failInUse(`rank ${rank} is not finalized`);
+      failInUse(`rank ${rank} is not finalized`);
     }
-    this.#communicators.delete(communicator.handle);
+    communicators.delete(communicator.handle);
     communicator.close();
-    for (const [name, { isOver }] of this.#cliques) if (isOver) this.#cliques.delete(name);
+    for (const [name, { isOver }] of cliques) if (isOver) cliques.delete(name);
   }
 
-  #textAt(words: string): bigint {
-    return BigInt(hostAddress(this.#texts.getOrInsertComputed(words, cString)));
+  /** Runs a call: with a status for its result, which also fails the group that it belongs to. */
+  function serve(name: NcclFunction, body: () => Served): number | bigint {
+    let status: number | bigint;
+    try {
+      status = machine.site.during(name, body) ?? SUCCESS;
+    } catch (error) {
+      if (!(error instanceof NcclRefusal || error instanceof Refusal)) throw error;
+      const isOwn = error instanceof NcclRefusal;
+      lastWords = `${name}: ${isOwn ? error.words : `the driver refused it with ${error.status}`}`;
+      status = isOwn ? error.status : ncclResult.ncclUnhandledCudaError;
+    }
+    if (depth > 0 && typeof status === "number" && status !== SUCCESS) groupStatus = status;
+    return status;
   }
 
-  /** Takes the connection by which ranks of other processes are reached. */
-  connect(id: Uint8Array, wire: NcclWire): RemoteRanks {
-    const remote = new RemoteRanks(wire);
-    this.#wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
-    return remote;
-  }
-
-  /** Writes a name that no other clique has. */
-  writeName(id: Cell): void {
-    const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
-    bytes.set(new TextEncoder().encode(`simulated ${this.#nextName++} ${crypto.randomUUID()}`));
-  }
-
-  lastError(): bigint {
-    return this.#textAt(this.#lastWords);
-  }
-
-  openGroup(): number {
-    this.#depth++;
-    return SUCCESS;
-  }
-
-  closeGroup(): number {
-    if (this.#depth === 0) refuse(MISUSED, "not in a group call");
-    return --this.#depth === 0 ? this.#endGroup() : SUCCESS;
-  }
-}
-
-/** Makes the functions for a machine. */
-export function simulateNccl(machine: Machine): NcclApi {
-  const { ncclVersion } = machine.settings;
-  const nccl = new SimulatedNccl(machine);
-  const functions = Object.entries(callsOf(nccl, ncclVersion)).map(([key, call]) => {
-    const name = key as NcclFunction;
-    if ((SINCE[name] ?? 0) > ncclVersion) return [name, null];
-    const serve = (...values: never[]) => nccl.serve(name, () => call(...values));
-    if (!name.endsWith("Nonblocking")) return [name, serve];
-    return [name, (...values: never[]) => Promise.resolve(serve(...values))];
-  });
+  /** The table of calls, in the order of the header. */
+  const calls: ServedCalls = {
+    ncclGetVersion: (version) => put32(version, ncclVersion),
+    ncclGetUniqueId(id) {
+      const bytes = bytesOf(id).subarray(0, NCCL_UNIQUE_ID_BYTES).fill(0);
+      bytes.set(new TextEncoder().encode(`simulated ${nextName++} ${crypto.randomUUID()}`));
+    },
+    ncclCommInitRankConfig: (cell, size, id, rank, config) =>
+      start(cell, { size, rank, id, config }),
+    ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
+      start(cell, { size, rank, id, config }),
+    ncclCommInitAll: startAll,
+    ncclCommFinalize: (comm) => finalize(findIdle(comm)),
+    ncclCommDestroy: (comm) => end(comm, "destroy"),
+    ncclCommDestroyNonblocking: (comm) => end(comm, "destroy"),
+    ncclCommAbortNonblocking: (comm) => end(comm, "abort"),
+    ncclGetLastError: () => BigInt(hostAddress(texts.getOrInsertComputed(lastWords, cString))),
+    ncclCommGetAsyncError: (comm, cell) => put32(cell, ask(find(comm))),
+    ncclReduce: adding("ncclReduce", [...MOVED, "operation", "root", ...PLACE]),
+    ncclBroadcast: adding("ncclBroadcast", [...MOVED, "root", ...PLACE]),
+    ncclAllReduce: adding("ncclAllReduce", [...MOVED, "operation", ...PLACE]),
+    ncclReduceScatter: adding("ncclReduceScatter", [...MOVED, "operation", ...PLACE]),
+    ncclAllGather: adding("ncclAllGather", [...MOVED, ...PLACE]),
+    ncclAlltoAll: adding("ncclAlltoAll", [...MOVED, ...PLACE]),
+    ncclGather: adding("ncclGather", [...MOVED, "root", ...PLACE]),
+    ncclScatter: adding("ncclScatter", [...MOVED, "root", ...PLACE]),
+    ncclSend: adding("ncclSend", ["source", "count", "datatype", "peer", ...PLACE]),
+    ncclRecv: adding("ncclRecv", ["destination", "count", "datatype", "peer", ...PLACE]),
+    ncclGroupStart: () => void depth++,
+    ncclGroupEnd() {
+      if (depth === 0) refuse(MISUSED, "not in a group call");
+      return --depth === 0 ? endGroup() : SUCCESS;
+    },
+  };
+  const functions = Object.entries(calls).map(
+    ([key, call]: [string, (...given: never[]) => Served]) => {
+      const name = key as NcclFunction;
+      if ((SINCE[name] ?? 0) > ncclVersion) return [name, null];
+      const served = (...values: never[]) => serve(name, () => call(...values));
+      if (!name.endsWith("Nonblocking")) return [name, served];
+      return [name, (...values: never[]) => Promise.resolve(served(...values))];
+    },
+  );
   return Object.assign(Object.fromEntries(functions) as NcclApi, {
+    /** Takes the connection by which ranks of other processes are reached. */
     [OWN_WIRE](id: Uint8Array, wire: NcclWire) {
-      const remote = nccl.connect(id, wire);
+      const remote = new RemoteRanks(wire);
+      wires.set(id.subarray(0, NCCL_UNIQUE_ID_BYTES).toHex(), remote);
       return (rank: number, bytes: Uint8Array<ArrayBuffer>) => remote.receive(rank, bytes);
     },
   });
-}
-
-/** Calls of NCCL as they are written here: nothing returned means success. */
-type ServedCalls = {
-  [Name in NcclFunction]: (...given: Parameters<NonNullable<NcclApi[Name]>>) => Served;
-};
-
-/** The table of calls, in the order of the header. */
-function callsOf(nccl: SimulatedNccl, ncclVersion: number): ServedCalls {
-  return {
-    ncclGetVersion: (version) => put32(version, ncclVersion),
-    ncclGetUniqueId: (id) => nccl.writeName(id),
-    ncclCommInitRankConfig: (cell, size, id, rank, config) =>
-      nccl.start(cell, { size, rank, id, config }),
-    ncclCommInitRankScalable: (cell, size, rank, _count, id, config) =>
-      nccl.start(cell, { size, rank, id, config }),
-    ncclCommInitAll: (cells, count, list) => nccl.startAll(cells, count, list),
-    ncclCommFinalize: (comm) => nccl.finalize(nccl.findIdle(comm)),
-    ncclCommDestroy: (comm) => nccl.end(comm, "destroy"),
-    ncclCommDestroyNonblocking: (comm) => nccl.end(comm, "destroy"),
-    ncclCommAbortNonblocking: (comm) => nccl.end(comm, "abort"),
-    ncclGetLastError: () => nccl.lastError(),
-    ncclCommGetAsyncError: (comm, cell) => put32(cell, nccl.ask(nccl.find(comm))),
-    ncclReduce: nccl.adding("ncclReduce", [...MOVED, "operation", "root", ...PLACE]),
-    ncclBroadcast: nccl.adding("ncclBroadcast", [...MOVED, "root", ...PLACE]),
-    ncclAllReduce: nccl.adding("ncclAllReduce", [...MOVED, "operation", ...PLACE]),
-    ncclReduceScatter: nccl.adding("ncclReduceScatter", [...MOVED, "operation", ...PLACE]),
-    ncclAllGather: nccl.adding("ncclAllGather", [...MOVED, ...PLACE]),
-    ncclAlltoAll: nccl.adding("ncclAlltoAll", [...MOVED, ...PLACE]),
-    ncclGather: nccl.adding("ncclGather", [...MOVED, "root", ...PLACE]),
-    ncclScatter: nccl.adding("ncclScatter", [...MOVED, "root", ...PLACE]),
-    ncclSend: nccl.adding("ncclSend", ["source", "count", "datatype", "peer", ...PLACE]),
-    ncclRecv: nccl.adding("ncclRecv", ["destination", "count", "datatype", "peer", ...PLACE]),
-    ncclGroupStart: () => nccl.openGroup(),
-    ncclGroupEnd: () => nccl.closeGroup(),
-  };
 }
 
 function ranksOf(size: number): number[] {

@@ -14,7 +14,7 @@ const VERSION = { major: 12, minor: 0 } as const;
 
 const ARCHITECTURES = [52, 60, 70, 75, 80, 90] as const;
 
-/** Why a template's instance, or a name within a namespace, is not found. */
+/** The reason why a template's instance, or a name within a namespace, is not found. */
 const NO_TEMPLATES =
   "the compiler of simulated machines finds kernels by plain names, and makes no templates";
 

@@ -3,7 +3,7 @@
 
 import { NpzArrays } from "../interop/numpy/npz_arrays.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, factsPart } from "./card.ts";
 import { tensorParts } from "./model_card.ts";
 import { show } from "./show_class.ts";
 
@@ -12,9 +12,7 @@ function archiveCard(archive: NpzArrays): Card {
   const { disposed, unreadable } = archive;
   const arrays = [...archive];
   const byteLength = arrays.reduce((sum, [, array]) => sum + array.byteLength, 0);
-  const facts: CardPart[] = unreadable.length === 0
-    ? []
-    : [{ type: "facts", facts: [["not loaded", unreadable.join(", ")]] }];
+  const facts = factsPart(unreadable.length === 0 ? [] : [["not loaded", unreadable.join(", ")]]);
   return {
     title: formatCount(arrays.length, "array"),
     kind: "NpzArrays",

@@ -15,7 +15,7 @@ import type {
 } from "../measure/link_bandwidth_result.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
 import { wrapped } from "../words/wrapping.ts";
-import { type Card, type CardPart, MODELLED } from "./card.ts";
+import { type Card, type CardPart, MODELLED, table } from "./card.ts";
 import { cardText } from "./card_text.ts";
 
 /** The unit of the numbers. */
@@ -43,12 +43,8 @@ export function formatBandwidth(result: BandwidthResult): string {
 export function bandwidthCard(result: BandwidthResult): Card {
   const { header, rows } = speedRows(result);
   const fits = result.fits.map(describeFit);
-  const table: CardPart = {
-    type: "table",
-    header,
-    align: header.map(() => "right"),
-    rows: rows.map((cells) => ({ cells })),
-  };
+  const columns = Object.fromEntries(header.map((name) => [name, "right"] as const));
+  const speeds = rows.length === 0 ? [] : [table(columns, rows.map((cells) => ({ cells })))];
   const words: CardPart[] = fits.length === 0 ? [] : [{ type: "note", text: fits.join("\n") }];
   const cases: CardPart[] = [
     ...result.cases.length === 0 ? [] : [caseTable(result.cases, "GB/s")],
@@ -58,17 +54,15 @@ export function bandwidthCard(result: BandwidthResult): Card {
     title: result.provenance.device,
     kind: "",
     summary: [UNIT, busWords(result), ...modelledWords(result.provenance)].join(", "),
-    parts: [...rows.length === 0 ? [] : [table], ...words, ...cases],
+    parts: [...speeds, ...words, ...cases],
   };
 }
 
 /** Makes the table of nvbandwidth's cases; `title` says what the speeds are. */
 function caseTable(cases: readonly (CaseSpeed | LinkSpeed)[], title: string): CardPart {
-  return {
-    type: "table",
-    header: ["case", "size", title, "slowest", "fastest"],
-    align: ["left", "right", "right", "right", "right"],
-    rows: cases.map((found) => ({
+  return table(
+    { case: "left", size: "right", [title]: "right", slowest: "right", fastest: "right" },
+    cases.map((found) => ({
       cells: [
         found.name,
         formatBytes(found.byteLength),
@@ -77,16 +71,14 @@ function caseTable(cases: readonly (CaseSpeed | LinkSpeed)[], title: string): Ca
         found.maxGigabytesPerSecond.toPrecision(4),
       ],
     })),
-  };
+  );
 }
 
 /** Makes the table of nvbandwidth's latencies. */
 function latencyTable({ latencies }: BandwidthResult): CardPart {
-  return {
-    type: "table",
-    header: ["case", "size", "access", "fastest", "slowest"],
-    align: ["left", "right", "right", "right", "right"],
-    rows: latencies.map((found) => ({
+  return table(
+    { case: "left", size: "right", access: "right", fastest: "right", slowest: "right" },
+    latencies.map((found) => ({
       cells: [
         found.name,
         formatBytes(found.byteLength),
@@ -95,7 +87,7 @@ function latencyTable({ latencies }: BandwidthResult): CardPart {
         formatSeconds(found.maxSecondsPerAccess),
       ],
     })),
-  };
+  );
 }
 
 /** Makes the card of the links of several devices: a table for each case. */

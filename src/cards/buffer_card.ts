@@ -1,8 +1,10 @@
-// The cards of buffers and views: their contents, their place in memory, where they were created,
-// and the first values.
+// The cards of buffers, of packed ones and of views: their contents, their place in memory, where they
+// were created, and the first values.
 
 import { type LiveKind, nameOf } from "../accounting/ledger.ts";
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { blockOf, type GpuBuffer } from "../buffers/gpu_buffer.ts";
+import type { PackedBuffers } from "../buffers/packed_buffers.ts";
 import { PitchedBuffer } from "../buffers/pitched_buffer.ts";
 import { formatShape } from "../buffers/shape.ts";
 import type { StridedView } from "../buffers/strided_view.ts";
@@ -10,10 +12,18 @@ import { contiguousStrides } from "../buffers/strides.ts";
 import { viewNameOf } from "../buffers/views.ts";
 import { elementBytes } from "../dtype.ts";
 import type { Allocation } from "../memory/allocation.ts";
-import { classNameOf, formatAddress, formatBytes, formatSeconds } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import {
+  classNameOf,
+  formatAddress,
+  formatBytes,
+  formatCount,
+  formatSeconds,
+} from "../words/format.ts";
+import { type Card, type CardPart, factsPart, hiddenNote, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
-import { type Preview, type PreviewLayout, previewOf } from "./preview.ts";
+import { type PreviewLayout, previewOf } from "./preview.ts";
+
+const SHOWN_BUFFERS = 20;
 
 const PLACES: Readonly<Record<LiveKind, string>> = {
   device: "device memory",
@@ -55,25 +65,17 @@ export function bufferCard(buffer: GpuBuffer): Card {
   };
   if (disposed) return { ...card, state: "disposed", parts: [] };
   const place = { byteOffset, extentBytes: byteLength, blockBytes: buffer.totalByteLength };
-  const facts: CardPart = {
-    type: "facts",
-    facts: [
-      ["elements", length.toLocaleString("en-US")],
-      ["address", addressWords(buffer, block)],
-      ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
-      ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
-      ["from", classNameOf(buffer.memoryResource)],
-    ],
-  };
-  const shown = block.asleep === undefined
-    ? previewPart(previewOf(layoutOf(buffer), block))
-    : asleepNote(block.asleep);
-  return { ...card, parts: [...(isView ? [placeBar(place)] : []), facts, shown] };
-}
-
-/** Says where contents are that are not on the device: to look at them would bring them back. */
-function asleepNote(words: string): CardPart {
-  return { type: "note", text: `${words}; its next use, or gpu.wake(), brings it back` };
+  const facts = factsPart([
+    ["elements", length.toLocaleString("en-US")],
+    ["address", addressWords(buffer, block)],
+    ["made", `${formatSeconds((Date.now() - block.createdAt) / 1000)} ago`],
+    ...(block.origin === undefined ? [] : [["made at", block.origin] as const]),
+    ["from", classNameOf(buffer.memoryResource)],
+  ]);
+  const { dtype, shape } = buffer;
+  const layout = { dtype, shape, strides: contiguousStrides(shape), offset: 0, byteOffset };
+  const shown = contentsPart(layout, block);
+  return { ...card, parts: [...(isView ? [placeBar(place)] : []), ...facts, shown] };
 }
 
 /** Makes the card of a strided view. */
@@ -90,29 +92,35 @@ export function stridedCard(view: StridedView): Card {
     extentBytes: length === 0 ? 0 : reach * bytes,
     blockBytes: buffer.totalByteLength,
   };
-  const facts: CardPart = {
-    type: "facts",
-    facts: [
-      ["elements", length.toLocaleString("en-US")],
-      ...(isOwner
-        ? [["address", formatAddress(blockOf(buffer).address)], [
-          "pitch",
-          `${view.pitchBytes} bytes a row`,
-        ]] as const
-        : [["in steps of", `[${strides.join(", ")}]`] as const]),
-      ["from", classNameOf(buffer.memoryResource)],
-    ],
-  };
-  const layout = { dtype, shape, strides, offset: view.offset, byteOffset: buffer.byteOffset };
   const block = blockOf(buffer);
-  const shown = block.asleep === undefined
-    ? previewPart(previewOf(layout, block))
-    : asleepNote(block.asleep);
-  return { ...card, parts: [...(isOwner ? [] : [placeBar(place)]), facts, shown] };
+  const address = ["address", formatAddress(block.address)] as const;
+  const facts = factsPart([
+    ["elements", length.toLocaleString("en-US")],
+    ...(isOwner
+      ? [address, ["pitch", `${view.pitchBytes} bytes a row`] as const]
+      : [["in steps of", `[${strides.join(", ")}]`] as const]),
+    ["from", classNameOf(buffer.memoryResource)],
+  ]);
+  const layout = { dtype, shape, strides, offset: view.offset, byteOffset: buffer.byteOffset };
+  const shown = contentsPart(layout, block);
+  return { ...card, parts: [...(isOwner ? [] : [placeBar(place)]), ...facts, shown] };
 }
 
-function layoutOf({ dtype, shape, byteOffset }: GpuBuffer): PreviewLayout {
-  return { dtype, shape, strides: contiguousStrides(shape), offset: 0, byteOffset };
+/** Makes the card of buffers that were uploaded together: the type and the place of each. */
+export function packedCard(packed: PackedBuffers<readonly DeviceBuffer[]>): Card {
+  const { byteLength, disposed, length } = packed;
+  const buffers = disposed ? [] : [...packed];
+  const rows = buffers.slice(0, SHOWN_BUFFERS).map(({ dtype, shape, byteOffset }, index) => ({
+    cells: [String(index), formatShape(dtype, shape), String(byteOffset)],
+  }));
+  const shown = table({ index: "right", type: "left", "starts at byte": "right" }, rows);
+  return {
+    title: formatCount(length, "buffer"),
+    kind: "PackedBuffers",
+    state: disposed ? "disposed" : undefined,
+    summary: `${formatBytes(byteLength)} of device memory`,
+    parts: disposed ? [] : [shown, ...hiddenNote(length - rows.length)],
+  };
 }
 
 /** The title and the line below it. */
@@ -147,7 +155,13 @@ function placeBar({ byteOffset, extentBytes, blockBytes }: ViewPlace): CardPart 
   };
 }
 
-function previewPart(preview: Preview): CardPart {
+/** Shows some values, or says where those are that sleep: to look at them would bring them back. */
+function contentsPart(layout: PreviewLayout, block: Allocation): CardPart {
+  if (block.asleep !== undefined) {
+    const text = `${block.asleep}; its next use, or gpu.wake(), brings it back`;
+    return { type: "note", text };
+  }
+  const preview = previewOf(layout, block);
   if ("missing" in preview) return { type: "facts", facts: [["values", preview.missing]] };
   const { rows, isWhole } = preview;
   return { type: "values", caption: isWhole ? "values" : "first and last values", rows };

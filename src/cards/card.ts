@@ -74,6 +74,19 @@ export interface Card {
   readonly parts: readonly CardPart[];
 }
 
+/** Makes a table from the names of its columns, each with its alignment. */
+export function table(
+  columns: Readonly<Record<string, Align>>,
+  rows: readonly CardRow[],
+): CardPart {
+  return { type: "table", header: Object.keys(columns), align: Object.values(columns), rows };
+}
+
+/** Makes a list of facts: nothing without any. */
+export function factsPart(facts: readonly (readonly [name: string, value: string])[]): CardPart[] {
+  return facts.length === 0 ? [] : [{ type: "facts", facts }];
+}
+
 /** Returns a note about rows that a table leaves out; none where it shows all. */
 export function hiddenNote(hiddenCount: number): CardPart[] {
   return hiddenCount > 0 ? [{ type: "note", text: `and ${hiddenCount} more` }] : [];

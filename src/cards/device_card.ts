@@ -5,7 +5,7 @@ import type { CudaDevice } from "../device/device.ts";
 import type { DeviceMemory } from "../device/device_memory.ts";
 import { describeBus } from "../measure/bus.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, type CardPart, factsPart } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
 /** Devices that have shown a card. */
@@ -47,23 +47,20 @@ export function deviceCard(gpu: CudaDevice): Card {
         (memory.isSystemMemory ? " in the system's memory" : ""),
     parts: memory === undefined
       ? []
-      : [...limitBar(memory), memoryBar(memory), factsOf(gpu, memory)],
+      : [...limitBar(memory), memoryBar(memory), ...factsOf(gpu, memory)],
   };
 }
 
-function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart {
+function factsOf({ info, context }: CudaDevice, memory: DeviceMemory): CardPart[] {
   const { bus, pciBusId, copyEngineCount } = info;
   const { peakBytes, hostBytes } = memory;
-  return {
-    type: "facts",
-    facts: [
-      ["bus", describeBus(bus)],
-      ["driver", `CUDA ${context.driver.version}`],
-      ["live", formatCount(context.ledger.length, "object")],
-      ["peak", formatBytes(peakBytes)],
-      ["host memory", formatBytes(hostBytes)],
-      ["copy engines", String(copyEngineCount)],
-      ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
-    ],
-  };
+  return factsPart([
+    ["bus", describeBus(bus)],
+    ["driver", `CUDA ${context.driver.version}`],
+    ["live", formatCount(context.ledger.length, "object")],
+    ["peak", formatBytes(peakBytes)],
+    ["host memory", formatBytes(hostBytes)],
+    ["copy engines", String(copyEngineCount)],
+    ...(pciBusId === "" ? [] : [["PCI", pciBusId] as const]),
+  ]);
 }

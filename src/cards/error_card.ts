@@ -2,7 +2,7 @@
 
 import type { CudaError, OutOfMemoryError } from "../words/errors.ts";
 import { formatBytes } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, factsPart, table } from "./card.ts";
 import { limitBar, memoryBar } from "./memory_bar.ts";
 
 /** Makes the card of an error. */
@@ -13,29 +13,23 @@ export function errorCard({ name, message }: Error): Card {
 /** Makes the card of a failed driver call. */
 export function cudaErrorCard(error: CudaError): Card {
   const { call, code, codeName } = error;
-  const facts = [["call", call], ["status", `${codeName} (${code})`]] as const;
-  return { ...errorCard(error), parts: [{ type: "facts", facts }] };
+  const parts = factsPart([["call", call], ["status", `${codeName} (${code})`]]);
+  return { ...errorCard(error), parts };
 }
 
 /** Makes the card of a lack of memory. */
 export function shortageCard(error: OutOfMemoryError): Card {
   const { requestedBytes, largest } = error;
-  const asked: CardPart = { type: "facts", facts: [["asked for", formatBytes(requestedBytes)]] };
   const top = largest[0]?.byteLength ?? 1;
-  const holders: CardPart = {
-    type: "table",
-    header: ["largest live", "size"],
-    align: ["left", "right"],
-    rows: largest.map(({ name, byteLength }) => ({
-      cells: [name, formatBytes(byteLength)],
-      share: byteLength / top,
-    })),
-  };
+  const rows = largest.map(({ name, byteLength }) => ({
+    cells: [name, formatBytes(byteLength)],
+    share: byteLength / top,
+  }));
   const parts = [
-    asked,
+    ...factsPart([["asked for", formatBytes(requestedBytes)]]),
     ...limitBar(error),
     memoryBar(error),
-    ...(largest.length === 0 ? [] : [holders]),
+    ...(rows.length === 0 ? [] : [table({ "largest live": "left", size: "right" }, rows)]),
   ];
   return { ...errorCard(error), parts };
 }

@@ -7,7 +7,7 @@ import type { DeviceLink, Topology } from "../device/topology.ts";
 import type { DeviceGroup } from "../group/device_group.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
 import { formatBytes, formatCount } from "../words/format.ts";
-import type { Card } from "./card.ts";
+import { type Card, table } from "./card.ts";
 
 /** Makes the card of a list of devices. */
 export function listCard(gpus: DeviceList<CudaDevice>): Card {
@@ -19,12 +19,7 @@ export function listCard(gpus: DeviceList<CudaDevice>): Card {
     kind: "DeviceList",
     state: gpus.disposed ? "disposed" : undefined,
     summary: gpus.map(({ ordinal }) => `device ${ordinal}`).join(", "),
-    parts: [{
-      type: "table",
-      header: ["rank", "device", "name", "free"],
-      align: ["right", "right", "left", "right"],
-      rows,
-    }],
+    parts: [table({ rank: "right", device: "right", name: "left", free: "right" }, rows)],
   };
 }
 
@@ -33,6 +28,16 @@ export function partsCard(parts: DeviceParts): Card {
   const { dtype, shape, label, split, offsets, firstPart, disposed, replicatedBy } = parts;
   const type = formatShape(dtype, shape);
   const buffers = disposed ? [] : parts.buffers;
+  const largest = Math.max(1, ...buffers.map(({ byteLength }) => byteLength));
+  const rows = buffers.map(({ deviceOrdinal, shape, byteLength }, part) => ({
+    cells: [
+      String(deviceOrdinal),
+      String(offsets[firstPart + part] ?? 0),
+      `[${shape.join(", ")}]`,
+      formatBytes(byteLength),
+    ],
+    share: byteLength / largest,
+  }));
   const how = split === "replicate"
     ? `all of it on each of ${formatCount(parts.length, "device")}`
     : parts.length < offsets.length
@@ -48,20 +53,7 @@ export function partsCard(parts: DeviceParts): Card {
     kind: "DeviceParts",
     state: disposed ? "disposed" : undefined,
     summary: `${label === undefined ? "" : `${type}, `}${how}${way}`,
-    parts: [{
-      type: "table",
-      header: ["device", "begins at", "shape", "size"],
-      align: ["right", "right", "left", "right"],
-      rows: buffers.map((buffer, part) => ({
-        cells: [
-          String(buffer.deviceOrdinal),
-          String(offsets[firstPart + part] ?? 0),
-          `[${buffer.shape.join(", ")}]`,
-          formatBytes(buffer.byteLength),
-        ],
-        share: buffer.byteLength / Math.max(1, ...buffers.map(({ byteLength }) => byteLength)),
-      })),
-    }],
+    parts: [table({ device: "right", "begins at": "right", shape: "left", size: "right" }, rows)],
   };
 }
 

@@ -3,7 +3,7 @@
 import type { LiveGroups } from "../device/live_groups.ts";
 import type { LiveObject } from "../device/live_query.ts";
 import { formatBytes, formatCount, formatSeconds } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, type CardPart, table } from "./card.ts";
 
 /** The most rows shown, so that the card stays small. */
 const SHOWN_ROWS = 30;
@@ -23,20 +23,16 @@ export function liveCard(objects: readonly LiveObject[], hint = ""): Card {
 export function groupsCard({ key, heading, groups, hint }: LiveGroups): Card {
   const bytes = sumOf(groups);
   const largest = groups.reduce((most, { byteLength }) => Math.max(most, byteLength), 1);
-  const table: CardPart = {
-    type: "table",
-    header: [heading, "count", "size"],
-    align: ["left", "right", "right"],
-    rows: groups.slice(0, SHOWN_ROWS).map(({ name = "unknown", count, byteLength }) => ({
-      cells: [name, String(count), sizeText(byteLength)],
-      share: byteLength / largest,
-    })),
-  };
+  const rows = groups.slice(0, SHOWN_ROWS).map(({ name = "unknown", count, byteLength }) => ({
+    cells: [name, String(count), sizeText(byteLength)],
+    share: byteLength / largest,
+  }));
+  const shown = table({ [heading]: "left", count: "right", size: "right" }, rows);
   return {
     title: `live by ${key}`,
     kind: "LiveGroups",
     summary: groups.length === 0 ? "nothing is held" : `${formatBytes(bytes)} held`,
-    parts: groups.length === 0 ? [] : [table, ...hiddenNote(groups), ...noteOf(hint)],
+    parts: groups.length === 0 ? [] : [shown, ...hiddenNote(groups), ...noteOf(hint)],
   };
 }
 

@@ -8,7 +8,7 @@ import type { Persistence } from "../persist/persistence.ts";
 import type { DeviceParts } from "../spread/device_parts.ts";
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { cut, formatBytes, formatCount } from "../words/format.ts";
-import type { Card, CardPart } from "./card.ts";
+import { type Card, type CardPart, factsPart } from "./card.ts";
 
 type Named<T> = readonly [name: string, tensor: T];
 
@@ -56,14 +56,11 @@ function asleepWords(tensors: readonly Named<DeviceBuffer>[]): string | undefine
 /** Says what is known about a model that outlives its program. */
 function persistenceParts(model: object): CardPart[] {
   const { persistence } = model as { readonly persistence?: Persistence };
-  return persistence === undefined
-    ? []
-    : [{ type: "facts", facts: [["persisted", `${persistence}`]] }];
+  return factsPart(persistence === undefined ? [] : [["persisted", `${persistence}`]]);
 }
 
 function factsOf(metadata: Readonly<Record<string, unknown>>): CardPart[] {
-  const facts = Object.entries(metadata).map(([name, value]) => [name, factWords(value)] as const);
-  return facts.length === 0 ? [] : [{ type: "facts", facts }];
+  return factsPart(Object.entries(metadata).map(([name, value]) => [name, factWords(value)]));
 }
 
 /** Values are cut: a chat template has thousands of letters, and a vocabulary of words. */

@@ -6,7 +6,7 @@ import { isCaptured } from "../order/capture.ts";
 import { type CudaEvent, markOf } from "../order/event.ts";
 import { type CudaStream, queueOf } from "../order/stream.ts";
 import { formatAddress, formatCount, messageOf } from "../words/format.ts";
-import type { Card } from "./card.ts";
+import { type Card, factsPart } from "./card.ts";
 
 /** Makes the card of a stream. */
 export function streamCard(stream: CudaStream): Card {
@@ -62,9 +62,7 @@ function queueCard(
     title: name,
     kind,
     summary: `${progress}; ${what}`,
-    parts: handle === undefined
-      ? []
-      : [{ type: "facts", facts: [["handle", formatAddress(handle)]] }],
+    parts: factsPart(handle === undefined ? [] : [["handle", formatAddress(handle)]]),
   };
 }
 

@@ -1,13 +1,18 @@
-// The cards of results: the time of a piece of work, and a summary of a buffer's values.
+// The cards of results: the time of work, a summary of a buffer's values, and a buffer shown as a picture.
 
+import { colorAt } from "../buffers/color_map.ts";
+import type { BufferImage } from "../buffers/image.ts";
 import type { BufferSummary } from "../buffers/summary.ts";
 import type { OverlapTrace } from "../measure/overlap.ts";
 import type { Timing } from "../measure/timing.ts";
 import { formatBytes, formatCount, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type Card, hiddenNote, MODELLED } from "./card.ts";
+import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
 import { textOf } from "./preview.ts";
 
 const SHOWN_SPANS = 20;
+
+/** Colours of the scale below a picture. */
+const SCALE_STEPS = 24;
 
 /** Makes the card of a timing. */
 export function timingCard(timing: Timing): Card {
@@ -22,11 +27,6 @@ export function timingCard(timing: Timing): Card {
     summary: isModelled ? MODELLED : "on the GPU's clock",
     parts: [{ type: "facts", facts: [["host", formatSeconds(hostSeconds)], ...copied] }],
   };
-}
-
-/** Two digits: an error is known no better. */
-function rounded(error: number): number {
-  return Number(error.toPrecision(2));
 }
 
 /** Makes the card of a trace: its pieces in the order in which they began. */
@@ -44,12 +44,7 @@ export function overlapCard(trace: OverlapTrace): Card {
       `${formatSeconds(activeSeconds)}, ${parallelism.toFixed(2)} at a time on average, ` +
       `${formatSpeed(gigabytesPerSecond)} together`,
     parts: [
-      {
-        type: "table",
-        header: ["piece", "stream", "begins", "takes"],
-        align: ["left", "left", "right", "right"],
-        rows,
-      },
+      table({ piece: "left", stream: "left", begins: "right", takes: "right" }, rows),
       ...hiddenNote(spans.length - rows.length),
     ],
   };
@@ -68,9 +63,11 @@ export function summaryCard(summary: BufferSummary): Card {
     const text = length === 0 ? "no values" : `${nonFiniteCount} NaN or infinite`;
     return { ...card, parts: [{ type: "note", text }] };
   }
+  // Two digits: an error is known no better.
+  const error = meanError ? ` ± ${textOf(Number(meanError.toPrecision(2)))}` : "";
   const facts: [string, string][] = [
     ["lowest", textOf(lowest)],
-    ["mean", meanError ? `${textOf(mean)} ± ${textOf(rounded(meanError))}` : textOf(mean)],
+    ["mean", `${textOf(mean)}${error}`],
     ["highest", textOf(highest)],
     ["deviation", textOf(deviation ?? NaN)],
     ["quartiles", quartiles.map(textOf).join(", ")],
@@ -82,6 +79,40 @@ export function summaryCard(summary: BufferSummary): Card {
     parts: [
       { type: "facts", facts },
       { type: "histogram", counts: histogram, lowest: textOf(lowest), highest: textOf(highest) },
+    ],
+  };
+}
+
+/** Makes the card of a picture. */
+export function imageCard(image: BufferImage): Card {
+  const { name, width, height, step, range, colors, png } = image;
+  const [rowStep, columnStep] = step;
+  const thinned = rowStep === 1 && columnStep === 1
+    ? "every element"
+    : `1 of ${rowStep} rows, 1 of ${columnStep} columns`;
+  const [lowest, highest] = range.map(textOf);
+  const scale: CardPart[] = colors === null ? [] : [{
+    type: "scale",
+    colors: Array.from(
+      { length: SCALE_STEPS },
+      (_, at) => `rgb(${colorAt(colors, at / (SCALE_STEPS - 1)).join(",")})`,
+    ),
+    lowest: lowest ?? "",
+    highest: highest ?? "",
+  }];
+  return {
+    title: name,
+    kind: "BufferImage",
+    summary: `${thinned}${colors === null ? `, from ${lowest} to ${highest}` : ""}`,
+    parts: [
+      {
+        type: "picture",
+        source: `data:image/png;base64,${png.toBase64()}`,
+        width,
+        height,
+        words: `${width} by ${height} pixels`,
+      },
+      ...scale,
     ],
   };
 }

@@ -43,21 +43,24 @@ import { PersistError } from "../persist/persist_error.ts";
 import { PersistedTable } from "../persist/persisted_table.ts";
 import { Persistence } from "../persist/persistence.ts";
 import { bandwidthCard, linksCard } from "./bandwidth_card.ts";
-import { bufferCard, stridedCard } from "./buffer_card.ts";
+import { bufferCard, packedCard, stridedCard } from "./buffer_card.ts";
 import { shownDeviceCard } from "./device_card.ts";
 import { cudaErrorCard, errorCard, shortageCard } from "./error_card.ts";
 import { deviceGroupCard, listCard, partsCard, topologyCard } from "./group_cards.ts";
-import { imageCard } from "./image_card.ts";
-import { infoCard, memoryCard } from "./info_card.ts";
 import { kernelCard, moduleCard, tensorCard } from "./kernel_cards.ts";
 import { groupsCard, liveCard } from "./live_card.ts";
+import {
+  infoCard,
+  memoryCard,
+  reportCard,
+  resourceCard,
+  timelineCard,
+  trackCard,
+} from "./memory_cards.ts";
 import { modelCard, shardedCard } from "./model_card.ts";
-import { packedCard } from "./packed_card.ts";
 import { persistedCard, persistenceCard } from "./persisted_cards.ts";
 import { eventCard, graphCard, streamCard } from "./queue_cards.ts";
-import { reportCard, timelineCard, trackCard } from "./report_cards.ts";
-import { resourceCard } from "./resource_card.ts";
-import { overlapCard, summaryCard, timingCard } from "./result_cards.ts";
+import { imageCard, overlapCard, summaryCard, timingCard } from "./result_cards.ts";
 import { show, showInCells } from "./show_class.ts";
 import { systemCard } from "./system_card.ts";
 

@@ -3,7 +3,7 @@
 
 import type { SystemState } from "../device/system_state.ts";
 import { formatBytes } from "../words/format.ts";
-import { type Card, type CardPart, hiddenNote, MODELLED } from "./card.ts";
+import { type Card, type CardPart, hiddenNote, MODELLED, table } from "./card.ts";
 import { segment } from "./memory_bar.ts";
 
 /** A fact's name and its value in words. */
@@ -107,18 +107,14 @@ function processTable({ processes, memoryTotalBytes }: SystemState): CardPart[] 
   if (processes.length === 0) {
     return [{ type: "note", text: "The system shows no program that uses the device" }];
   }
+  const rows = processes.slice(0, SHOWN_PROCESSES).map((process) => ({
+    cells: processCells(process),
+    ...(memoryTotalBytes === undefined
+      ? {}
+      : { share: (process.memoryBytes ?? 0) / memoryTotalBytes }),
+  }));
   return [
-    {
-      type: "table",
-      header: ["pid", "program", "memory"],
-      align: ["right", "left", "right"],
-      rows: processes.slice(0, SHOWN_PROCESSES).map((process) => ({
-        cells: processCells(process),
-        ...(memoryTotalBytes === undefined
-          ? {}
-          : { share: (process.memoryBytes ?? 0) / memoryTotalBytes }),
-      })),
-    },
+    table({ pid: "right", program: "left", memory: "right" }, rows),
     ...hiddenNote(processes.length - SHOWN_PROCESSES),
   ];
 }

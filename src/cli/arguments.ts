@@ -16,7 +16,7 @@ export interface CliOptions {
   readonly json: boolean;
   /** Removes the kernel that the command installs. */
   readonly remove: boolean;
-  /** Whether to measure nvbandwidth's cases. */
+  /** Measures nvbandwidth's cases. */
   readonly cases: boolean;
   /** Bytes of a copy in these cases; nvbandwidth's when left out. */
   readonly caseBytes: number | undefined;

@@ -21,11 +21,7 @@ const ROUND_TRIP_BYTES = [0, 8, 4096, 1 << 20, 16 << 20] as const;
 /** Runs the command. */
 export async function runDemo(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
-  const refusal = await prepareFolder(options.out);
-  if (refusal !== undefined) {
-    console.error(`Cannot write into ${options.out}: ${refusal}`);
-    return 1;
-  }
+  if (!await canWriteInto(options.out)) return 1;
   console.log(wrapped(describeDevice(gpu)));
   const wrong = await roundTrips(gpu);
   const result = await measure(gpu, { largestBytes: options.largestBytes });
@@ -36,18 +32,18 @@ export async function runDemo(options: CliOptions): Promise<number> {
   return wrong === 0 && live === 0 && isVerified(result) ? 0 : 1;
 }
 
-/** Makes the folder before anything is measured, or says why it cannot. */
-export async function prepareFolder(out: string): Promise<string | undefined> {
+/** Makes the folder before anything is measured, or prints why it cannot. */
+export async function canWriteInto(out: string): Promise<boolean> {
   const { state } = await Deno.permissions.request({ name: "write", path: out });
-  if (state !== "granted") {
-    return "run again with --allow-write (or -A), or use the command bandwidth, which only prints";
-  }
+  let refusal =
+    "run again with --allow-write (or -A), or use the command bandwidth, which only prints";
   try {
-    await Deno.mkdir(out, { recursive: true });
-    return undefined;
+    if (state === "granted") return await Deno.mkdir(out, { recursive: true }).then(() => true);
   } catch (error) {
-    return reasonOf(error);
+    refusal = reasonOf(error);
   }
+  console.error(`Cannot write into ${out}: ${refusal}`);
+  return false;
 }
 
 /** Writes the numbers, and the chart where plotly.js can be loaded. */

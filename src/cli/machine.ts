@@ -8,18 +8,12 @@ import { ProgressBar } from "../notebook/progress_bar.ts";
 import { progressSurface } from "../notebook/progress_surfaces.ts";
 import { messageOf } from "../words/format.ts";
 import { type CliOptions, UsageError } from "./arguments.ts";
-import { prepareFolder } from "./demo.ts";
+import { canWriteInto } from "./demo.ts";
 
 /** Runs the command; the exit code is 0 for a whole report, whatever it says about the machine. */
 export async function runMachine(options: CliOptions): Promise<number> {
   const { json, out, compare, words } = options;
-  if (!json) {
-    const refusal = await prepareFolder(out);
-    if (refusal !== undefined) {
-      console.error(`Cannot write into ${out}: ${refusal}`);
-      return 1;
-    }
-  }
+  if (!json && !await canWriteInto(out)) return 1;
   if (compare !== undefined) return await comparePage(out, [compare, ...words]);
   const card = await measure(options);
   if (json) console.log(JSON.stringify(card, null, 2));

@@ -33,7 +33,7 @@ export interface Ranks {
   readonly firstRank: number;
   /** Number of ranks, including those of other processes. */
   readonly size: number;
-  /** Whether each rank has a process of its own. */
+  /** Each rank has a process of its own. */
   readonly isSpread: boolean;
 }
 
@@ -54,7 +54,7 @@ export interface RankCall {
   /** Its elements as text, for a send or a receive. */
   readonly elements?: string;
   /** Makes the calls of NCCL and returns their status. */
-  readonly make: (api: NcclApi, communicator: bigint, stream: bigint) => number;
+  readonly make: (api: NcclApi, ...on: [communicator: bigint, stream: bigint]) => number;
 }
 
 /** A buffer with its rank and memory. */
@@ -86,17 +86,9 @@ export function allReduce(
   return pairs(sources, targets, count, ({ source, target, rank }) => ({
     rank,
     call: "ncclAllReduce",
-    uses: usesOf(source.span, target.span, call),
-    make: (api, communicator, stream) =>
-      api.ncclAllReduce(
-        source.span.address,
-        target.span.address,
-        count,
-        type,
-        REDUCTIONS[op],
-        communicator,
-        stream,
-      ),
+    uses: usesOf(source, target, call),
+    make: (api, ...on) =>
+      api.ncclAllReduce(source.address, target.address, count, type, REDUCTIONS[op], ...on),
   }));
 }
 
@@ -117,21 +109,13 @@ export function reduce(
   if (count === 0n) return [];
   return sources.map(({ span, rank }) => {
     const destination = rank === targetRank ? target?.span : undefined;
+    const to = destination?.address ?? 0n;
     return {
       rank,
       call: "ncclReduce",
       uses: destination === undefined ? [reading(span)] : usesOf(span, destination, call),
-      make: (api, communicator, stream) =>
-        api.ncclReduce(
-          span.address,
-          destination?.address ?? 0n,
-          count,
-          type,
-          REDUCTIONS[op],
-          targetRank,
-          communicator,
-          stream,
-        ),
+      make: (api, ...on) =>
+        api.ncclReduce(span.address, to, count, type, REDUCTIONS[op], targetRank, ...on),
     };
   });
 }
@@ -157,21 +141,16 @@ export function broadcast(
   if (from !== undefined) requireLengths(targets, from.buffer.length, call);
   const { type, count } = movedParts(targets, 1, call);
   if (count === 0n) return [];
-  return targets.map(({ span, rank }) => ({
-    rank,
-    call: "ncclBroadcast",
-    uses: rank === from?.rank ? usesOf(from.span, span, call) : [writing(span)],
-    make: (api, communicator, stream) =>
-      api.ncclBroadcast(
-        rank === from?.rank ? from.span.address : span.address,
-        span.address,
-        count,
-        type,
-        fromRank,
-        communicator,
-        stream,
-      ),
-  }));
+  return targets.map(({ span, rank }) => {
+    const sent = rank === from?.rank ? from.span : undefined;
+    return {
+      rank,
+      call: "ncclBroadcast",
+      uses: sent === undefined ? [writing(span)] : usesOf(sent, span, call),
+      make: (api, ...on) =>
+        api.ncclBroadcast((sent ?? span).address, span.address, count, type, fromRank, ...on),
+    };
+  });
 }
 
 /** Concatenates the elements of all ranks in each rank's buffer. */
@@ -187,14 +166,13 @@ export function allGather(
   const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
   if (into !== undefined) requireLengths(targets, lengthOf(sources) * size, call);
   return pairs(sources, targets, count, ({ source, target, rank }) => {
-    const own = partOf(target.span, { offset: rank * byteLength, byteLength });
-    const from = into === undefined ? own : source.span;
+    const own = partOf(target, { offset: rank * byteLength, byteLength });
+    const from = into === undefined ? own : source;
     return {
       rank,
       call: "ncclAllGather",
-      uses: into === undefined ? [writing(target.span)] : usesOf(from, target.span, call, own),
-      make: (api, communicator, stream) =>
-        api.ncclAllGather(from.address, target.span.address, count, type, communicator, stream),
+      uses: into === undefined ? [writing(target)] : usesOf(from, target, call, own),
+      make: (api, ...on) => api.ncclAllGather(from.address, target.address, count, type, ...on),
     };
   });
 }
@@ -212,22 +190,14 @@ export function reduceScatter(
   const targets = into === undefined ? sources : targetsOf(ranks, into, { sources, call });
   if (into !== undefined) requireLengths(targets, lengthOf(sources) / size, call);
   return pairs(sources, targets, count, ({ source, target, rank }) => {
-    const own = partOf(source.span, { offset: rank * byteLength, byteLength });
-    const to = into === undefined ? own : target.span;
+    const own = partOf(source, { offset: rank * byteLength, byteLength });
+    const to = into === undefined ? own : target;
     return {
       rank,
       call: "ncclReduceScatter",
-      uses: into === undefined ? [writing(source.span)] : usesOf(source.span, to, call, own),
-      make: (api, communicator, stream) =>
-        api.ncclReduceScatter(
-          source.span.address,
-          to.address,
-          count,
-          type,
-          REDUCTIONS[op],
-          communicator,
-          stream,
-        ),
+      uses: into === undefined ? [writing(source)] : usesOf(source, to, call, own),
+      make: (api, ...on) =>
+        api.ncclReduceScatter(source.address, to.address, count, type, REDUCTIONS[op], ...on),
     };
   });
 }
@@ -247,16 +217,14 @@ export function allToAll(
   return pairs(sources, targets, count, ({ source, target, rank }) => ({
     rank,
     call: "ncclAlltoAll",
-    uses: usesOf(source.span, target.span, call, null),
-    make(api, communicator, stream) {
-      const [from, to] = [source.span.address, target.span.address];
-      if (api.ncclAlltoAll !== null) {
-        return api.ncclAlltoAll(from, to, count, type, communicator, stream);
-      }
+    uses: usesOf(source, target, call, null),
+    make(api, ...on) {
+      const [from, to] = [source.address, target.address];
+      if (api.ncclAlltoAll !== null) return api.ncclAlltoAll(from, to, count, type, ...on);
       return firstFailure(size, (peer) => {
         const offset = BigInt(peer * byteLength);
-        return api.ncclSend(from + offset, count, type, peer, communicator, stream) ||
-          api.ncclRecv(to + offset, count, type, peer, communicator, stream);
+        return api.ncclSend(from + offset, count, type, peer, ...on) ||
+          api.ncclRecv(to + offset, count, type, peer, ...on);
       });
     },
   }));
@@ -317,20 +285,18 @@ function moveParts(
       uses: source !== undefined && destination !== undefined
         ? usesOf(source, destination, call, own)
         : [isGather ? reading(span) : writing(span)],
-      make(api, communicator, stream) {
+      make(api, ...on) {
         const [from, to] = [source?.address ?? 0n, destination?.address ?? 0n];
-        if (api[name] !== null) {
-          return api[name](from, to, count, type, rootRank, communicator, stream);
-        }
+        if (api[name] !== null) return api[name](from, to, count, type, rootRank, ...on);
         // The root also sends to itself, and receives that, unless the bytes are in place.
         const status = all !== undefined && span.address === own.address
           ? 0
-          : api[fromPart](span.address, count, type, rootRank, communicator, stream);
+          : api[fromPart](span.address, count, type, rootRank, ...on);
         if (all === undefined || status !== 0) return status;
         return firstFailure(size, (peer) => {
           const place = all.address + BigInt(peer * byteLength);
           if (peer === rank && span.address === place) return 0;
-          return api[fromRoot](place, count, type, peer, communicator, stream);
+          return api[fromRoot](place, count, type, peer, ...on);
         });
       },
     };
@@ -355,8 +321,7 @@ export function exchange(
     uses: [call === "send" ? reading(span) : writing(span)],
     peer,
     elements: formatShape(buffer.dtype, [buffer.length]),
-    make: (api, communicator, stream) =>
-      api[name](span.address, count, type, peer, communicator, stream),
+    make: (api, ...on) => api[name](span.address, count, type, peer, ...on),
   }];
 }
 
@@ -559,16 +524,16 @@ function partsOf(
   );
 }
 
-/** Makes the call of each rank from its two buffers; makes none when there are no elements. */
+/** Makes the call of each rank from the memory of its two buffers; makes none when there are no elements. */
 function pairs(
   sources: readonly Placed[],
   targets: readonly Placed[],
   count: bigint,
-  make: (pair: { source: Placed; target: Placed; rank: number }) => RankCall,
+  make: (pair: { source: MemorySpan; target: MemorySpan; rank: number }) => RankCall,
 ): RankCall[] {
   if (count === 0n) return [];
-  return sources.map((source, at) =>
-    make({ source, target: targets[at] ?? source, rank: source.rank })
+  return sources.map(({ span: source, rank }, at) =>
+    make({ source, target: targets[at]?.span ?? source, rank })
   );
 }
 

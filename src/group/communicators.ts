@@ -102,22 +102,15 @@ export class Communicators implements RankCommunicators {
     return this.contexts.length;
   }
 
-  /** The failure that they were aborted for; undefined without one. */
   get failure(): GroupError | undefined {
     return this.#failure;
   }
 
-  /** Streams whose queued work may use them. */
   get streams(): readonly CudaStream[] {
     return [...this.#streams];
   }
 
-  /**
-   * Makes calls of all ranks as one NCCL group, on the given streams.
-   *
-   * @throws GroupError when NCCL fails; the communicators are aborted then.
-   * @throws CudaError when the GPU has failed for good: earlier copies may not have run.
-   */
+  /** @throws CudaError when the GPU has failed for good: earlier copies may not have run. */
   call(
     streams: readonly CudaStream[],
     body: (handles: readonly bigint[]) => NcclFailure | undefined,
@@ -135,7 +128,6 @@ export class Communicators implements RankCommunicators {
     throw error;
   }
 
-  /** Returns the failure that a communicator has met since it was called; undefined without one. */
   findFailure(): NcclFailure | undefined {
     return this.#isOpen ? this.#find({ waits: false }) : undefined;
   }
@@ -159,7 +151,6 @@ export class Communicators implements RankCommunicators {
     for (const context of this.contexts) context.release();
   }
 
-  /** Ends the communicators once the GPUs are done with the work queued so far; does not wait. */
   end(): void {
     if (!this.#isOpen) return;
     afterWork(this.contexts, this.#streams, () => {

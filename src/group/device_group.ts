@@ -25,7 +25,7 @@ import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts"
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
-import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
+import { CALLBACK, type OptionSet, refusePromise, requireKind } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
@@ -79,6 +79,9 @@ export interface GroupFields {
   /** The processes; undefined when all ranks are in this one. */
   readonly relatives?: Relatives | undefined;
 }
+
+/** A call that all ranks make with a buffer each. */
+type Collective = keyof typeof collectives & keyof typeof CALL_OPTIONS;
 
 /** A batch that is being collected. */
 interface Batch {
@@ -192,18 +195,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.allReduce.read(options, "allReduce");
-    return this.#queue(
-      "allReduce",
-      options,
-      (ranks) => collectives.allReduce(ranks, buffers, options),
-    );
+    return this.#collect("allReduce", buffers, options);
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
   reduce<D extends DType>(buffers: RankBuffers<D>, options: ReduceOptions<D> = {}): GroupWork {
-    options = CALL_OPTIONS.reduce.read(options, "reduce");
-    return this.#queue("reduce", options, (ranks) => collectives.reduce(ranks, buffers, options));
+    return this.#collect("reduce", buffers, options);
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
@@ -214,12 +211,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: RankBuffers<D>,
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.broadcast.read(options, "broadcast");
-    return this.#queue(
-      "broadcast",
-      options,
-      (ranks) => collectives.broadcast(ranks, source, options),
-    );
+    return this.#collect("broadcast", source, options);
   }
 
   /**
@@ -230,12 +222,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: GatherAllOptions<D> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.allGather.read(options, "allGather");
-    return this.#queue(
-      "allGather",
-      options,
-      (ranks) => collectives.allGather(ranks, buffers, options),
-    );
+    return this.#collect("allGather", buffers, options);
   }
 
   /**
@@ -247,12 +234,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    options = CALL_OPTIONS.reduceScatter.read(options, "reduceScatter");
-    return this.#queue(
-      "reduceScatter",
-      options,
-      (ranks) => collectives.reduceScatter(ranks, buffers, options),
-    );
+    return this.#collect("reduceScatter", buffers, options);
   }
 
   /**
@@ -260,20 +242,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * of the senders (ncclAlltoAll).
    */
   allToAll<D extends DType>(buffers: RankBuffers<D>, options: IntoAllOptions<D>): GroupWork {
-    options = CALL_OPTIONS.allToAll.read(options, "allToAll");
-    const { into } = options;
-    if (into === undefined) throw needsInto("allToAll");
-    return this.#queue(
-      "allToAll",
-      options,
-      (ranks) => collectives.allToAll(ranks, buffers, { into }),
-    );
+    return this.#collect("allToAll", buffers, options);
   }
 
   /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
   gather<D extends DType>(buffers: RankBuffers<D>, options: GatherOptions<D> = {}): GroupWork {
-    options = CALL_OPTIONS.gather.read(options, "gather");
-    return this.#queue("gather", options, (ranks) => collectives.gather(ranks, buffers, options));
+    return this.#collect("gather", buffers, options);
   }
 
   /**
@@ -284,14 +258,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: GpuBuffer<D> | undefined,
     options: ScatterOptions<D>,
   ): GroupWork {
-    options = CALL_OPTIONS.scatter.read(options, "scatter");
-    const { into, root } = options;
-    if (into === undefined) throw needsInto("scatter");
-    return this.#queue(
-      "scatter",
-      options,
-      (ranks) => collectives.scatter(ranks, source, { into, root }),
-    );
+    return this.#collect("scatter", source, options);
   }
 
   /**
@@ -302,12 +269,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   send(buffer: GpuBuffer, options: SendOptions): GroupWork {
     const { to } = CALL_OPTIONS.send.read(options, "send");
     if (to === undefined) throw new TypeError("Cannot call send(): pass { to }, the rank");
-    this.#requireBatch("send", to);
-    return this.#queue(
-      "send",
-      {},
-      (ranks) => collectives.exchange(ranks, buffer, { call: "send", peer: to }),
-    );
+    return this.#exchange("send", buffer, to);
   }
 
   /**
@@ -317,12 +279,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   recv(buffer: GpuBuffer, options: ReceiveOptions): GroupWork {
     const { from } = CALL_OPTIONS.recv.read(options, "recv");
     if (from === undefined) throw new TypeError("Cannot call recv(): pass { from }, the rank");
-    this.#requireBatch("recv", from);
-    return this.#queue(
-      "recv",
-      {},
-      (ranks) => collectives.exchange(ranks, buffer, { call: "recv", peer: from }),
-    );
+    return this.#exchange("recv", buffer, from);
   }
 
   /**
@@ -521,6 +478,31 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     return this.#queue("barrier", options, (ranks) => collectives.allReduce(ranks, word, {}));
   }
 
+  /** Reads the options of a call, and queues it for all ranks. */
+  #collect(call: Collective, given: RankBuffers | undefined, options: CollectiveOptions) {
+    const set = CALL_OPTIONS[call] as unknown as OptionSet<CollectiveOptions>;
+    const read: CollectiveOptions & { readonly into?: unknown } = set.read(options, call);
+    if ((call === "allToAll" || call === "scatter") && read.into === undefined) {
+      throw new TypeError(
+        `Cannot call ${call}(): pass { into }, a list with a buffer for each rank`,
+      );
+    }
+    // The set of the call's own name has read the options.
+    const plan: (ranks: Ranks, given: never, options: never) => RankCall[] = collectives[call];
+    return this.#queue(call, read, (ranks) => plan(ranks, given as never, read as never));
+  }
+
+  /** Queues a send or a receive, which needs a batch with its other side, unless that is elsewhere. */
+  #exchange(call: "send" | "recv", buffer: GpuBuffer, peer: number): GroupWork {
+    if (this.#batch === undefined && !this.disposed && !this.#isElsewhere(peer)) {
+      throw new TypeError(
+        `Cannot call ${call}() outside a batch: it waits for its other side; use group.batch(() => { ` +
+          `group.send(...); group.recv(...) })`,
+      );
+    }
+    return this.#queue(call, {}, (ranks) => collectives.exchange(ranks, buffer, { call, peer }));
+  }
+
   /** Checks a call and queues it, or adds it to the batch that is being collected. */
   #queue(call: string, options: CollectiveOptions, plan: (ranks: Ranks) => RankCall[]): GroupWork {
     this.#requireUsable(call);
@@ -665,14 +647,6 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   #isElsewhere(rank: number | undefined): boolean {
     return this.#communicators.isSpread && rank !== this.rank;
   }
-
-  #requireBatch(call: string, peer: number): void {
-    if (this.#batch !== undefined || this.disposed || this.#isElsewhere(peer)) return;
-    throw new TypeError(
-      `Cannot call ${call}() outside a batch: it waits for its other side; use group.batch(() => { ` +
-        `group.send(...); group.recv(...) })`,
-    );
-  }
 }
 
 comesFrom(DeviceGroup, "gpus.group() and joinGroup()");
@@ -758,8 +732,4 @@ export function checkTimeout(timeoutSeconds: number, call: string): void {
   throw new RangeError(
     `Cannot call ${call}() with a timeout of ${timeoutSeconds} seconds: expected more than 0`,
   );
-}
-
-function needsInto(call: string): TypeError {
-  return new TypeError(`Cannot call ${call}(): pass { into }, a list with a buffer for each rank`);
 }

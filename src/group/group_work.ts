@@ -5,7 +5,7 @@ import { formatCount, messageOf } from "../words/format.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 import { within } from "../words/timer.ts";
 import type { RankCommunicators } from "./communicators.ts";
-import { GroupError } from "./group_error.ts";
+import { GroupError, type GroupErrorFields } from "./group_error.ts";
 import type { NcclFailure } from "./nccl.ts";
 
 /** Milliseconds between two looks for failures. */
@@ -77,8 +77,9 @@ export class GroupWork implements PromiseLike<void> {
   }
 
   async #wait(): Promise<void> {
-    const { communicators, streams } = this.#fields;
-    this.#requireUnfailed();
+    const { communicators, streams, call, group } = this.#fields;
+    const { failure: former } = communicators;
+    if (former !== undefined) throw endedError(call, group, former);
     const done = Promise.all(streams.map((stream) => stream.synchronize()));
     if (!streams.every((stream) => queueOf(stream).isKnownIdle)) await this.#watch(done);
     await done;
@@ -102,10 +103,14 @@ export class GroupWork implements PromiseLike<void> {
         else if (failure !== undefined) resolve(this.#failed(failure));
         else if (performance.now() >= endsAt) resolve(this.#late());
       } catch (error) {
-        resolve(this.#unknown(error));
+        const words = `${messageOf(error)}; the group was ended`;
+        resolve(this.#error(words, { reason: "nccl", cause: error }));
       }
     };
-    const stop = () => resolve(this.#stopped());
+    const stop = () => {
+      const words = "its signal was aborted; the group was ended";
+      resolve(this.#error(words, { reason: "signal", cause: signal?.reason }));
+    };
     const timer = setInterval(
       look,
       Math.min(LOOK_MILLISECONDS, this.#fields.timeoutSeconds * 1000),
@@ -130,31 +135,20 @@ export class GroupWork implements PromiseLike<void> {
     return nccl.error({ ...failure, call }, `${call} on ${group}`);
   }
 
-  /** Creates the error for a search for failures that threw. */
-  #unknown(cause: unknown): GroupError {
+  #error(words: string, fields: Omit<GroupErrorFields, "call">): GroupError {
     const { call, group } = this.#fields;
-    const words = `Cannot complete ${call} on ${group}: ${messageOf(cause)}; the group was ended`;
-    return new GroupError(words, { reason: "nccl", call, cause });
+    return new GroupError(`Cannot complete ${call} on ${group}: ${words}`, { ...fields, call });
   }
 
   #late(): GroupError {
-    const { call, group, streams, timeoutSeconds, communicators } = this.#fields;
+    const { streams, timeoutSeconds, communicators } = this.#fields;
     const late = streams.flatMap((stream, at) =>
       queueOf(stream).isKnownIdle ? [] : [communicators.firstRank + at]
     );
-    return new GroupError(
-      `Cannot complete ${call} on ${group}: it is not done after ` +
-        `${formatCount(timeoutSeconds, "second")} on rank ` +
+    return this.#error(
+      `it is not done after ${formatCount(timeoutSeconds, "second")} on rank ` +
         `${late.join(" and rank ")}${communicators.describeLate()}; the group was ended`,
-      { reason: "timeout", call, rank: communicators.absent[0] },
-    );
-  }
-
-  #stopped(): GroupError {
-    const { call, group, signal } = this.#fields;
-    return new GroupError(
-      `Cannot complete ${call} on ${group}: its signal was aborted; the group was ended`,
-      { reason: "signal", call, cause: signal?.reason },
+      { reason: "timeout", rank: communicators.absent[0] },
     );
   }
 
@@ -164,17 +158,7 @@ export class GroupWork implements PromiseLike<void> {
     const { reason, rank, message } = failure;
     // The message of a failure in another process already says what has happened.
     if (reason !== "lost" && reason !== "ended") return endedError(call, group, failure);
-    return new GroupError(`Cannot complete ${call} on ${group}: ${message}`, {
-      reason,
-      call,
-      rank,
-      cause: failure,
-    });
-  }
-
-  #requireUnfailed(): void {
-    const { communicators: { failure }, call, group } = this.#fields;
-    if (failure !== undefined) throw endedError(call, group, failure);
+    return this.#error(message, { reason, rank, cause: failure });
   }
 }
 

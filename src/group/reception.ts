@@ -48,7 +48,7 @@ export class Reception {
   /** Ranks that were there and are gone again, as those whose time ended first. */
   readonly #left = new Set<number>();
   readonly #strangers = new Set<FrameConnection>();
-  /** Why processes were refused; one that tries again says nothing new. */
+  /** Reasons of refusals; a process that tries again says nothing new. */
   readonly #refusals = new Set<string>();
   #whole = Promise.withResolvers<void>();
 
@@ -155,13 +155,8 @@ export class Reception {
       const frame = await connection.next();
       const judged = frame === undefined ? undefined : await this.#judge(frame.head, own);
       if (judged === undefined || connection.isClosed) return connection.close();
-      if ("refused" in judged) {
-        this.#note(connection, judged);
-        connection.send({ ...judged });
-        await connection.sent();
-        return connection.close();
-      }
-      this.#seat(connection, judged);
+      if ("refused" in judged) await this.#refuse(connection, judged);
+      else this.#seat(connection, judged);
     } finally {
       clearTimeout(timer);
       this.#strangers.delete(connection);
@@ -220,11 +215,7 @@ export class Reception {
   ): void {
     // Another process may have come meanwhile, because proofs are checked concurrently.
     const refused = this.#compare(met);
-    if (refused !== undefined) {
-      this.#note(connection, refused);
-      connection.send({ ...refused });
-      return void connection.sent().then(() => connection.close());
-    }
+    if (refused !== undefined) return void this.#refuse(connection, refused);
     const seat = new Seat(connection, memberOf({ ...met, address: connection.address }));
     this.#seats.set(met.rank, seat);
     this.#left.delete(met.rank);
@@ -238,9 +229,13 @@ export class Reception {
     if (this.#missing.length === 0) this.#whole.resolve();
   }
 
-  #note({ address }: FrameConnection, { words }: Refused): void {
+  async #refuse(connection: FrameConnection, refused: Refused): Promise<void> {
+    const { address } = connection;
     const who = address === undefined ? "a process" : `a process at ${address}`;
-    if (this.#refusals.size < MAX_REFUSALS) this.#refusals.add(`${who}: ${words}`);
+    if (this.#refusals.size < MAX_REFUSALS) this.#refusals.add(`${who}: ${refused.words}`);
+    connection.send({ ...refused });
+    await connection.sent();
+    connection.close();
   }
 
   #tell(): void {

@@ -3,15 +3,12 @@
 
 import { type KernelEntries, readEntries } from "../../ffi/ptx.ts";
 
-/** The kernels of an image, with their parameters, by name. */
-export type Entries = KernelEntries;
-
 /** An image that the driver can load. */
 export interface ModuleImage {
   /** Its bytes; text ends with a zero byte. */
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** Its kernels; undefined for code that does not tell them. */
-  readonly entries: Entries | undefined;
+  readonly entries: KernelEntries | undefined;
 }
 
 /** The first four bytes of an ELF file, as a cubin is. */

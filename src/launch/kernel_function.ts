@@ -148,7 +148,10 @@ export class KernelFunction {
       }
       return this.#queue(shape, stream, this.#block);
     }
-    if (queueOf(stream).lastPostponed === undefined && !uses.some(hasPending)) {
+    if (
+      queueOf(stream).lastPostponed === undefined &&
+      !uses.some(({ allocation }) => allocation.usage.hasPending)
+    ) {
       for (const { allocation, access } of uses) allocation.order(stream, access);
       return this.#queue(shape, stream, this.#block);
     }
@@ -309,10 +312,6 @@ function orderAll(uses: readonly Use[], stream: CudaStream): void {
   const joining = uses.filter(isRecorded);
   const others = uses.filter((use) => !isRecorded(use));
   for (const { allocation, access } of [...joining, ...others]) allocation.order(stream, access);
-}
-
-function hasPending({ allocation }: Use): boolean {
-  return allocation.usage.hasPending;
 }
 
 function attributesOf({ cluster, isCooperative }: LaunchShape): Uint8Array[] {

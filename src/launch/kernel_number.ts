@@ -44,7 +44,27 @@ export class KernelNumber {
 
   /** Writes it into memory. */
   write(view: DataView, offset: number): void {
-    writeNumber(view, offset, this);
+    const { type, value } = this;
+    switch (type) {
+      case "i8":
+      case "u8":
+        return view.setUint8(offset, Number(value));
+      case "i16":
+      case "u16":
+        return view.setUint16(offset, Number(value), true);
+      case "i32":
+      case "u32":
+        return view.setUint32(offset, Number(value), true);
+      case "i64":
+      case "u64":
+        return view.setBigUint64(offset, BigInt(value), true);
+      case "f16":
+        return view.setFloat16(offset, Number(value), true);
+      case "f32":
+        return view.setFloat32(offset, Number(value), true);
+      case "f64":
+        return view.setFloat64(offset, Number(value), true);
+    }
   }
 
   /** Returns the number as source code: `i32(3)`. */
@@ -117,44 +137,17 @@ export function f64(value: number): KernelNumber {
 
 /** Makes a number with a type, when it fits. */
 function numberOf(type: NumberType, value: number | bigint): KernelNumber {
-  requireNumber(value, type);
-  return new KernelNumber(new Parts({ type, value }));
-}
-
-function requireNumber(value: unknown, type: NumberType): void {
-  if (type.startsWith("f")) {
-    if (typeof value === "number") return;
+  const number = new KernelNumber(new Parts({ type, value }));
+  if (number.isFloat) {
+    if (typeof value === "number") return number;
     throw new TypeError(`Cannot make ${type} of ${describeValue(value)}: expected a number`);
   }
   if (typeof value !== "bigint" && !Number.isInteger(value)) {
     throw new TypeError(`Cannot make ${type} of ${describeValue(value)}: expected a whole number`);
   }
   const bits = Number(type.slice(1));
-  const whole = BigInt(value as number | bigint);
+  const whole = BigInt(value);
   const fitting = type.startsWith("i") ? BigInt.asIntN(bits, whole) : BigInt.asUintN(bits, whole);
-  if (fitting === whole) return;
+  if (fitting === whole) return number;
   throw new RangeError(`Cannot make ${type} of ${whole}: it has ${bits} bits`);
-}
-
-function writeNumber(view: DataView, offset: number, { type, value }: KernelNumber): void {
-  switch (type) {
-    case "i8":
-    case "u8":
-      return view.setUint8(offset, Number(value));
-    case "i16":
-    case "u16":
-      return view.setUint16(offset, Number(value), true);
-    case "i32":
-    case "u32":
-      return view.setUint32(offset, Number(value), true);
-    case "i64":
-    case "u64":
-      return view.setBigUint64(offset, BigInt(value), true);
-    case "f16":
-      return view.setFloat16(offset, Number(value), true);
-    case "f32":
-      return view.setFloat32(offset, Number(value), true);
-    case "f64":
-      return view.setFloat64(offset, Number(value), true);
-  }
 }

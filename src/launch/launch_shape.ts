@@ -100,7 +100,8 @@ function checkedShape(options: LaunchShapeOptions, kernel: string): LaunchShape 
 }
 
 function sizesOf(name: "grid" | "block" | "cluster", given: LaunchSize, kernel: string): Sizes {
-  const [x, y = 1, z = 1, ...rest] = typeof given === "number" ? [given] : listOf(given);
+  const list: readonly number[] = Array.isArray(given) ? given : [];
+  const [x, y = 1, z = 1, ...rest] = typeof given === "number" ? [given] : list;
   const sizes = [x as number, y, z] as const;
   const most = name === "block" ? MAX.block : MAX.grid;
   const isPossible = rest.length === 0 &&
@@ -111,9 +112,4 @@ function sizesOf(name: "grid" | "block" | "cluster", given: LaunchSize, kernel: 
     `Cannot launch ${kernel}: option "${name}" is ${words}, expected one to three whole numbers ` +
       `from 1, at most ${most.slice(0, 2).join(", ")} and ${most[2]}`,
   );
-}
-
-/** Returns a list of sizes; empty for any other value. */
-function listOf(given: unknown): number[] {
-  return Array.isArray(given) ? given : [];
 }

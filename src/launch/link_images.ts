@@ -5,10 +5,10 @@ import { CUjit_option, CUjitInputType } from "../../ffi/constants.ts";
 import type { Context } from "../driver/context.ts";
 import { tryRelease } from "../driver/release.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { ELF_MAGIC, type Entries, FATBIN_MAGIC, type ModuleImage } from "./image.ts";
+import { ELF_MAGIC, FATBIN_MAGIC, type ModuleImage } from "./image.ts";
 import { visibleLines } from "../words/format.ts";
 
-/** Bytes for the linker's messages about code that it refuses. */
+/** Bytes for messages of the driver's compiler and linker about code that they refuse. */
 const LOG_BYTES = 16384;
 
 /** The machine in a cubin's header; object files for the host have another one. */
@@ -34,38 +34,45 @@ export function linkImages(
   pieces: readonly ImagePiece[],
   name: string,
 ): ModuleImage {
+  return withLog(`Cannot link ${name}: the driver's linker refuses it`, (options, values) => {
+    const state = new BigUint64Array(1);
+    context.call("cuLinkCreate_v2", 2, options, values, state);
+    const [link = 0n] = state;
+    try {
+      for (const { image: { bytes }, name } of pieces) {
+        const size = BigInt(bytes.byteLength);
+        const label = cString(name.replaceAll("\0", ""));
+        context.call("cuLinkAddData_v2", link, typeOf(bytes), bytes, size, label, 0, null, null);
+      }
+      const [address, size] = [new BigUint64Array(1), new BigUint64Array(1)];
+      context.call("cuLinkComplete", link, address, size);
+      return { bytes: copyOf(address[0] ?? 0n, Number(size[0] ?? 0n)), entries: entriesOf(pieces) };
+    } finally {
+      tryRelease(context.driver, "a link", () => context.giveBack("cuLinkDestroy", link));
+    }
+  });
+}
+
+/** Runs calls of the driver's compiler, whose messages become the error; without `refused` they are left. */
+export function withLog<T>(
+  refused: string | undefined,
+  run: (options: Int32Array<ArrayBuffer>, values: BigUint64Array<ArrayBuffer>) => T,
+): T {
   const log = new Uint8Array(LOG_BYTES);
-  // The driver writes into these until the link is destroyed.
   const options = Int32Array.of(
     CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
     CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
   );
-  // Small arrays move while they have no buffer of their own.
+  // Small arrays move while they have no buffer of their own, and a link writes into this until it is over.
   const values = new BigUint64Array(new ArrayBuffer(16));
   values.set([addressOf(log), BigInt(LOG_BYTES)]);
-  const state = new BigUint64Array(1);
-  context.call("cuLinkCreate_v2", 2, options, values, state);
-  const [link = 0n] = state;
   try {
-    for (const { image: { bytes }, name } of pieces) {
-      const size = BigInt(bytes.byteLength);
-      const label = cString(name.replaceAll("\0", ""));
-      context.call("cuLinkAddData_v2", link, typeOf(bytes), bytes, size, label, 0, null, null);
-    }
-    const [address, size] = [new BigUint64Array(1), new BigUint64Array(1)];
-    context.call("cuLinkComplete", link, address, size);
-    return { bytes: copyOf(address[0] ?? 0n, Number(size[0] ?? 0n)), entries: entriesOf(pieces) };
+    return run(options, values);
   } catch (error) {
     const words = readCString(log).trim();
-    if (words === "") throw error;
-    throw new TypeError(
-      `Cannot link ${name}: the driver's linker refuses it\n${visibleLines(words)}`,
-      {
-        cause: error,
-      },
-    );
+    if (words === "" || refused === undefined) throw error;
+    throw new TypeError(`${refused}\n${visibleLines(words)}`, { cause: error });
   } finally {
-    tryRelease(context.driver, "a link", () => context.giveBack("cuLinkDestroy", link));
     void [log.byteLength, values.byteLength];
   }
 }
@@ -83,7 +90,7 @@ function typeOf(bytes: Uint8Array<ArrayBuffer>): number {
 }
 
 /** The kernels of all pieces; undefined when one of them does not tell. */
-function entriesOf(pieces: readonly ImagePiece[]): Entries | undefined {
+function entriesOf(pieces: readonly ImagePiece[]): ModuleImage["entries"] {
   const all = pieces.map(({ image }) => image.entries);
   if (all.includes(undefined)) return undefined;
   return new Map(all.flatMap((entries) => [...entries ?? []]));

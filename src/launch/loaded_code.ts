@@ -1,25 +1,21 @@
 // Code that the driver has loaded: as a library if the driver supports that, else as a module. It
 // stays loaded while graphs and pending launches need it.
 
-import { cString, readCString } from "../../ffi/c_strings.ts";
-import { CUjit_option } from "../../ffi/constants.ts";
+import { cString } from "../../ffi/c_strings.ts";
 import { nextId } from "../accounting/clock.ts";
 import type { AddressRange, LiveKind } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
 import { take64, takePair } from "../driver/driver.ts";
 import { tryRelease } from "../driver/release.ts";
 import { isPostponed } from "../memory/captured_memory.ts";
-import { addressOf } from "../memory/host_memory.ts";
 import { type Access, StreamUsage } from "../memory/stream_usage.ts";
 import { whenPassed } from "../memory/when_passed.ts";
 import { type CudaStream, defaultStreamOf, queueOf } from "../order/stream.ts";
 import { failedWith } from "../words/errors.ts";
-import { visibleLines, visibleText } from "../words/format.ts";
+import { visibleText } from "../words/format.ts";
 import type { ModuleImage } from "./image.ts";
 import { type KernelCode, KernelFunction } from "./kernel_function.ts";
-
-/** Bytes for the messages of the driver's compiler about code that it refuses. */
-const LOG_BYTES = 16384;
+import { withLog } from "./link_images.ts";
 
 /** From this many streams on, streams that are gone are removed first. */
 const MANY = 8;
@@ -228,24 +224,10 @@ function load(
   { bytes, entries }: ModuleImage,
   { isLibrary, name }: { isLibrary: boolean; name: string },
 ): bigint {
-  const log = new Uint8Array(LOG_BYTES);
-  const options = Int32Array.of(
-    CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
-    CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-  );
-  const values = BigUint64Array.of(addressOf(log), BigInt(LOG_BYTES));
-  try {
+  const refused = `Cannot load ${name}: the driver's compiler refuses its PTX`;
+  return withLog(entries === undefined ? undefined : refused, (options, values) => {
     return isLibrary
       ? take64(context, "cuLibraryLoadData", bytes, options, values, 2, null, null, 0)
       : take64(context, "cuModuleLoadDataEx", bytes, 2, options, values);
-  } catch (error) {
-    const words = readCString(log).trim();
-    if (words === "" || entries === undefined) throw error;
-    throw new TypeError(
-      `Cannot load ${name}: the driver's compiler refuses its PTX\n${visibleLines(words)}`,
-      {
-        cause: error,
-      },
-    );
-  }
+  });
 }

@@ -146,9 +146,7 @@ export class ParameterBlock {
     }
     if (kind === "integer") return this.#setWhole(offset, byteLength, value);
     if (typeof value === "bigint") throw new TypeError("expected a float, write a number");
-    if (byteLength === 4) this.#view.setFloat32(offset, value, true);
-    else if (byteLength === 8) this.#view.setFloat64(offset, value, true);
-    else this.#view.setFloat16(offset, value, true);
+    this.#view[`setFloat${8 * byteLength as 16 | 32 | 64}`](offset, value, true);
   }
 
   #setWhole(offset: number, byteLength: number, value: number | bigint): void {
@@ -163,12 +161,9 @@ export class ParameterBlock {
     if (BigInt.asUintN(bits, whole) !== whole && BigInt.asIntN(bits, whole) !== whole) {
       throw new RangeError(`${whole} has more than ${bits} bits`);
     }
-    if (byteLength === 1) this.#view.setUint8(offset, Number(BigInt.asUintN(8, whole)));
-    else if (byteLength === 2) {
-      this.#view.setUint16(offset, Number(BigInt.asUintN(16, whole)), true);
-    } else if (byteLength === 4) {
-      this.#view.setUint32(offset, Number(BigInt.asUintN(32, whole)), true);
-    } else this.#view.setBigUint64(offset, BigInt.asUintN(64, whole), true);
+    const low = BigInt.asUintN(bits, whole);
+    if (bits === 64) return this.#view.setBigUint64(offset, low, true);
+    this.#view[`setUint${bits as 8 | 16 | 32}`](offset, Number(low), true);
   }
 }
 

@@ -5,8 +5,7 @@ import type { Annotations, Layout, LayoutAxis, Shape } from "npm:@types/plotly.j
 import { escapeHtml } from "../cards/html.ts";
 import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatSeconds, formatSpeed } from "../words/format.ts";
-import { type FittedLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
-import { highestSpeed, type Panel } from "./bandwidth_panels.ts";
+import { type FittedLine, hasHalfSpeedPoint, highestSpeed, type Panel } from "./bandwidth_lines.ts";
 import { bandwidthTitle, provenanceWords, resultNames } from "./bandwidth_words.ts";
 import {
   GRID_COLOR,
@@ -66,7 +65,8 @@ export function bandwidthLayout(
     shapes: panels.flatMap(roofShapes),
     annotations: [
       sourceNote(results),
-      ...panels.map(panelHeading),
+      // Above the axis, because text along it would have to be read sideways.
+      ...panels.map(({ title, domain: [, y] }) => ({ ...ABOVE_LEFT, text: title, y })),
       ...panels.flatMap(halfSpeedNote),
     ],
   };
@@ -115,11 +115,6 @@ function roofShapes(panel: Panel): Partial<Shape>[] {
     line: { color: RULE_COLOR, width: 1.5, dash: "dot" },
     label: { text: escapeHtml(label), textposition: "start", yanchor: "bottom", padding: 5 },
   }));
-}
-
-/** Placed above the axis, because text along it would have to be read sideways. */
-function panelHeading(panel: Panel): Partial<Annotations> {
-  return { ...ABOVE_LEFT, text: panel.title, y: panel.domain[1] };
 }
 
 /** A ring can be labelled if its fit has at least this share of the fastest one's speed. */

@@ -2,20 +2,13 @@
 // This file combines lines, panels, traces, layout and words from the files beside it.
 
 import type { PlotData } from "npm:@types/plotly.js@3.0.14";
-import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { bandwidthLayout } from "./bandwidth_layout.ts";
-import { bandwidthPanels, type Panel } from "./bandwidth_panels.ts";
+import { bandwidthPanels, type Panel } from "./bandwidth_lines.ts";
 import { halfSpeedTrace, lineTrace } from "./bandwidth_traces.ts";
 import { describeBandwidth, resultNames } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
-import { checkPlotInput } from "./plot_input.ts";
-
-const BANDWIDTH = {
-  action: "plot bandwidth",
-  source: "gpu.bandwidth()",
-  key: "points",
-  Result: BandwidthResult,
-};
+import { BANDWIDTH, checkPlotInput } from "./plot_input.ts";
 
 /**
  * Plots a bandwidth result, or several in one plot, with different dashes.
@@ -35,8 +28,9 @@ const BANDWIDTH = {
  */
 export function plotBandwidth(measured: BandwidthResult | readonly BandwidthResult[]): Figure {
   const results = [measured].flat();
-  if (results.length === 0) checkPlotInput(undefined, BANDWIDTH);
-  for (const result of results) checkPlotInput(result, BANDWIDTH);
+  for (const result of results.length === 0 ? [undefined] : results) {
+    checkPlotInput(result, { action: "plot bandwidth", ...BANDWIDTH });
+  }
   if (results.some((result) => result.points.length === 0)) {
     throw new RangeError(
       "Cannot plot bandwidth: a result holds no points, measure at least one size",
@@ -45,9 +39,13 @@ export function plotBandwidth(measured: BandwidthResult | readonly BandwidthResu
   const panels = bandwidthPanels(results);
   const names = resultNames(results);
   const lines = panels.flatMap((panel) => panelLines(panel, names));
-  const rings = panels.flatMap(panelRings);
+  const rings = panels.flatMap((panel) => halfSpeedTrace(panel.runs.flat(), panel.yaxis));
   return new Figure({
-    data: [...lines, ...withOneLegendEntry(rings)],
+    data: [
+      ...lines,
+      // Rings mean the same in both panels, and are shown or hidden together.
+      ...rings.map((trace, at) => ({ ...trace, legendgroup: "rings", showlegend: at === 0 })),
+    ],
     layout: bandwidthLayout(results, {
       panels,
       names: [...lines, ...rings.slice(0, 1)].map(({ name = "" }) => name),
@@ -60,18 +58,4 @@ function panelLines(panel: Panel, runNames: readonly string[]): Partial<PlotData
   return panel.runs.flatMap((lines, run) =>
     lines.map((line) => lineTrace(line, { yaxis: panel.yaxis, run, runName: runNames[run] ?? "" }))
   );
-}
-
-function panelRings(panel: Panel): Partial<PlotData>[] {
-  const rings = halfSpeedTrace(panel.runs.flat(), panel.yaxis);
-  return rings === null ? [] : [rings];
-}
-
-/** Rings mean the same in both panels, and are shown or hidden together. */
-function withOneLegendEntry(rings: readonly Partial<PlotData>[]): Partial<PlotData>[] {
-  return rings.map((trace, index) => ({
-    ...trace,
-    legendgroup: "rings",
-    showlegend: index === 0,
-  }));
 }

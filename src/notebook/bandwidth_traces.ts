@@ -6,8 +6,7 @@ import { describeFit } from "../cards/bandwidth_card.ts";
 import { escapeHtml } from "../cards/html.ts";
 import type { BandwidthPoint, CopyDirection } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatSeconds } from "../words/format.ts";
-import { type BandwidthLine, hasHalfSpeedPoint } from "./bandwidth_lines.ts";
-import type { SpeedAxis } from "./bandwidth_panels.ts";
+import { type BandwidthLine, hasHalfSpeedPoint, type SpeedAxis } from "./bandwidth_lines.ts";
 import { speedDigits } from "./bandwidth_words.ts";
 
 /** The look of a direction. */
@@ -61,14 +60,14 @@ export function lineTrace(line: BandwidthLine, place: TracePlace): Partial<PlotD
   };
 }
 
-/** Draws a ring on each fit, at the size where latency takes half the time; null without any. */
+/** Draws a ring on each fit, at the size where latency takes half the time. */
 export function halfSpeedTrace(
   lines: readonly BandwidthLine[],
   yaxis: SpeedAxis,
-): Partial<PlotData> | null {
+): Partial<PlotData>[] {
   const marked = lines.filter(hasHalfSpeedPoint);
-  if (marked.length === 0) return null;
-  return {
+  if (marked.length === 0) return [];
+  return [{
     type: "scatter",
     mode: "markers",
     name: "half of the fitted speed",
@@ -83,7 +82,7 @@ export function halfSpeedTrace(
     },
     text: marked.map(({ fit }) => escapeHtml(describeFit(fit))),
     hovertemplate: "%{text}<extra></extra>",
-  };
+  }];
 }
 
 /** Bars from the slowest to the fastest sample, left out where they would be too small to see. */

@@ -6,8 +6,13 @@ import { errorCard } from "../cards/error_card.ts";
 import { showCard } from "../cards/show_card.ts";
 import { formatCount, messageOf } from "../words/format.ts";
 import { listOf, NUMBER, OptionSet, RECORD, TEXT } from "../words/options.ts";
-import { figureFragment, figurePage, type FigureParts, type Stand } from "./figure_html.ts";
-import { plainFigure } from "./plain_figure.ts";
+import {
+  figureFragment,
+  figurePage,
+  type FigureParts,
+  plainFigure,
+  type Stand,
+} from "./figure_html.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { GRID_COLOR } from "./plot_frame.ts";
 import { givePlotlyToPage } from "./plotly.ts";

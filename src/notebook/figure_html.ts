@@ -1,7 +1,9 @@
-// A figure as HTML: a fragment that waits for plotly.js, and a whole page that contains it. Text
-// outside plotly uses the page's colour, so it is readable in light and dark themes.
+// A figure as plain data and as HTML: a fragment that waits for plotly.js, and a whole page that contains
+// it. Text outside plotly uses the page's colour, so it is readable in light and dark themes.
 
 import { escapeHtml } from "../cards/html.ts";
+import { describeValue } from "../words/format.ts";
+import { isPromiseLike, isRecord } from "../words/options.ts";
 import type { PlotConfig, PlotLayout, Trace } from "./plot_data.ts";
 import { isReady, plotlyScript } from "./plotly.ts";
 import { bundleFor, webglTypes } from "./trace_types.ts";
@@ -118,4 +120,39 @@ function drawScript(id: string, figure: string, ready: string): string {
   }
   draw();
 })();`;
+}
+
+/**
+ * Copies a figure's parts, with typed arrays replaced by arrays of numbers, and BigInts by numbers: JSON
+ * turns typed arrays into objects with a key for each element, and fails for BigInts.
+ *
+ * @throws TypeError for promises, buffers and cyclic values.
+ */
+export function plainFigure({ description, ...parts }: FigureParts): FigureParts {
+  return { ...plain(parts, []) as Omit<FigureParts, "description">, description };
+}
+
+/** Copies a value nested in these others. */
+function plain(value: unknown, around: readonly unknown[]): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (typeof value === "function" || typeof value === "symbol") return undefined;
+  if (typeof value !== "object" || value === null) return value;
+  if (around.includes(value)) throw new TypeError("Cannot draw a figure: a part contains itself");
+  if (
+    isPromiseLike(value) || typeof (value as Partial<Disposable>)[Symbol.dispose] === "function"
+  ) {
+    throw new TypeError(
+      `Cannot draw a figure with ${describeValue(value)}: expected numbers, such as ` +
+        `await buffer.download() gives`,
+    );
+  }
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return Array.from(value as unknown as ArrayLike<number | bigint>, Number);
+  }
+  const within = [...around, value];
+  if (Array.isArray(value)) return value.map((each) => plain(each, within));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, plain(each, within)]),
+  );
 }

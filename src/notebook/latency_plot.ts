@@ -1,22 +1,14 @@
 // plotLatency(): the time of one copy over its size; small copies all cost the same latency.
 
-import type { Layout } from "npm:@types/plotly.js@3.0.14";
-import { BandwidthResult } from "../measure/bandwidth_result.ts";
+import type { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, bandwidthLines } from "./bandwidth_lines.ts";
 import { lineTrace } from "./bandwidth_traces.ts";
 import { provenanceWords } from "./bandwidth_words.ts";
 import { Figure } from "./figure.ts";
 import { plainAxis, plotFrame } from "./plot_frame.ts";
-import { checkPlotInput } from "./plot_input.ts";
+import { BANDWIDTH, checkPlotInput } from "./plot_input.ts";
 import { sizeAxis } from "./size_axis.ts";
-
-const LATENCY = {
-  action: "plot latency",
-  source: "gpu.bandwidth()",
-  key: "points",
-  Result: BandwidthResult,
-};
 
 const PLOT_HEIGHT = 380;
 /** Beyond this size a copy's time is all bandwidth, which plotBandwidth() shows better. */
@@ -29,8 +21,13 @@ const MAX_BYTES = 16 * 2 ** 20;
  * @throws TypeError when it is not a result, for example a promise of one.
  */
 export function plotLatency(result: BandwidthResult): Figure {
-  checkPlotInput(result, LATENCY);
-  const lines = bandwidthLines(result).map(smallPart).filter(({ points }) => points.length > 0);
+  checkPlotInput(result, { action: "plot latency", ...BANDWIDTH });
+  const lines = bandwidthLines(result)
+    .map((line) => {
+      const points = line.points.filter(({ byteLength }) => byteLength <= MAX_BYTES);
+      return { ...line, points };
+    })
+    .filter(({ points }) => points.length > 0);
   const sizes = lines.flatMap(({ points }) => points.map(({ byteLength }) => byteLength));
   if (sizes.length === 0) {
     throw new RangeError(
@@ -43,32 +40,21 @@ export function plotLatency(result: BandwidthResult): Figure {
       y: line.points.map(({ secondsPerCopy }) => secondsPerCopy * 1e6),
       error_y: { visible: false },
     })),
-    layout: latencyLayout(result, { sizes, names: lines.map(({ name }) => name) }),
+    layout: {
+      ...plotFrame({
+        title: `Time of one copy: ${result.provenance.device}`,
+        subtitle: provenanceWords(result),
+        plotHeight: PLOT_HEIGHT,
+        legendNames: lines.map(({ name }) => name),
+      }),
+      xaxis: plainAxis("bytes in one copy", sizeAxis(sizes)),
+      yaxis: plainAxis("µs", { type: "log", dtick: 1 }),
+    },
     description: [
       `Time of one copy: ${result.provenance.device}. ${provenanceWords(result)}.`,
       ...lines.map(describeLine),
     ].join("\n"),
   });
-}
-
-function smallPart(line: BandwidthLine): BandwidthLine {
-  return { ...line, points: line.points.filter(({ byteLength }) => byteLength <= MAX_BYTES) };
-}
-
-function latencyLayout(
-  result: BandwidthResult,
-  { sizes, names }: { readonly sizes: readonly number[]; readonly names: readonly string[] },
-): Partial<Layout> {
-  return {
-    ...plotFrame({
-      title: `Time of one copy: ${result.provenance.device}`,
-      subtitle: provenanceWords(result),
-      plotHeight: PLOT_HEIGHT,
-      legendNames: names,
-    }),
-    xaxis: plainAxis("bytes in one copy", sizeAxis(sizes)),
-    yaxis: plainAxis("µs", { type: "log", dtick: 1 }),
-  };
 }
 
 function describeLine({ name, points, fit }: BandwidthLine): string {

@@ -8,13 +8,6 @@ import { Figure } from "./figure.ts";
 import { hueAt, patternAt, plainAxis, plotFrame, rowAxis, RULE_COLOR } from "./plot_frame.ts";
 import { checkPlotInput } from "./plot_input.ts";
 
-const LINKS = {
-  action: "plot links",
-  source: "gpus.bandwidth()",
-  key: "devices",
-  Result: LinkBandwidthResult,
-};
-
 const ROW_HEIGHT = 30;
 
 interface Stretch {
@@ -42,7 +35,12 @@ interface Stretch {
  * ```
  */
 export function plotLinks(result: LinkBandwidthResult): Figure {
-  checkPlotInput(result, LINKS);
+  checkPlotInput(result, {
+    action: "plot links",
+    source: "gpus.bandwidth()",
+    key: "devices",
+    Result: LinkBandwidthResult,
+  });
   const { cases, devices, provenance } = result;
   if (cases.length === 0) {
     throw new RangeError("Cannot plot links: the result has no case, measure at least one");

@@ -14,10 +14,7 @@ export class LiveDisplay {
     const options = { raw: true, display_id: this.#id, update: this.#isShown };
     this.#isShown = true;
     // A rejection in a timer's callback would stop the kernel from answering.
-    displayInCell({ ...bundle }, options).catch(reportFailure);
+    displayInCell({ ...bundle }, options)
+      .catch((error) => warn(`an output could not be updated: ${error}`));
   }
-}
-
-function reportFailure(error: unknown): void {
-  warn(`an output could not be updated: ${error}`);
 }

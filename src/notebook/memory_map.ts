@@ -54,9 +54,10 @@ export function plotMemoryMap(gpu: CudaDevice): Figure {
       xaxis: { visible: false, range: [0, SPACE_WIDTH], fixedrange: true },
       yaxis: { visible: false, range: [0, PLOT_HEIGHT], fixedrange: true },
     },
-    description: [`Live memory on ${gpu.name}: ${subtitle}.`, ...tiles.map(describeTile)].join(
-      "\n",
-    ),
+    description: [
+      `Live memory on ${gpu.name}: ${subtitle}.`,
+      ...tiles.map(({ name, kind, byteLength }) => `${name}: ${formatBytes(byteLength)}, ${kind}.`),
+    ].join("\n"),
   });
 }
 
@@ -169,8 +170,4 @@ function hoverText({ name, kind, byteLength, ageSeconds, origin }: LiveObject): 
   const made = origin === undefined ? "" : ` at ${escapeHtml(origin)}`;
   return `<b>${escapeHtml(name)}</b><br>${formatBytes(byteLength)} of ${kind} memory<br>` +
     `made ${formatSeconds(ageSeconds)} ago${made}`;
-}
-
-function describeTile({ name, kind, byteLength }: Tile): string {
-  return `${name}: ${formatBytes(byteLength)}, ${kind}.`;
 }

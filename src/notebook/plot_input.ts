@@ -1,6 +1,7 @@
 // Checks of the arguments of plots: notebooks have no compiler that would notice a forgotten await.
 
 import { CudaDevice } from "../device/device.ts";
+import { BandwidthResult } from "../measure/bandwidth_result.ts";
 import { isRecord, type OptionKind, requireKind } from "../words/options.ts";
 
 /** A device. */
@@ -29,6 +30,13 @@ export interface PlotInput {
   /** The class of such results, if it reads them as plain data, such as parsed JSON. */
   readonly Result?: new (data: never) => unknown;
 }
+
+/** The result of a bandwidth sweep, without the action. */
+export const BANDWIDTH: Omit<PlotInput, "action"> = {
+  source: "gpu.bandwidth()",
+  key: "points",
+  Result: BandwidthResult,
+};
 
 /**
  * Rejects a value that is not a result of the call that the plot names.

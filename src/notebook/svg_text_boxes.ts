@@ -98,23 +98,19 @@ function rotated(
     x: aboutX + (x - aboutX) * cos - (y - aboutY) * sin,
     y: aboutY + (x - aboutX) * sin + (y - aboutY) * cos,
   }));
-  return box({
-    left: Math.min(...turned.map(({ x }) => x)),
-    right: Math.max(...turned.map(({ x }) => x)),
-    top: Math.min(...turned.map(({ y }) => y)),
-    bottom: Math.max(...turned.map(({ y }) => y)),
-  });
+  return boxAround(turned);
 }
 
 function union(boxes: readonly Box[]): Box {
-  const filled = boxes.filter(({ width }) => width > 0);
-  if (filled.length === 0) return box({ left: 0, top: 0, right: 0, bottom: 0 });
-  return box({
-    left: Math.min(...filled.map(({ left }) => left)),
-    top: Math.min(...filled.map(({ top }) => top)),
-    right: Math.max(...filled.map(({ right }) => right)),
-    bottom: Math.max(...filled.map(({ bottom }) => bottom)),
-  });
+  const corners = boxes.filter(({ width }) => width > 0)
+    .flatMap(({ left, top, right, bottom }) => [{ x: left, y: top }, { x: right, y: bottom }]);
+  return boxAround(corners.length === 0 ? [{ x: 0, y: 0 }] : corners);
+}
+
+function boxAround(points: readonly { readonly x: number; readonly y: number }[]): Box {
+  const [xs, ys] = [points.map(({ x }) => x), points.map(({ y }) => y)];
+  const [left, right] = [Math.min(...xs), Math.max(...xs)];
+  return box({ left, right, top: Math.min(...ys), bottom: Math.max(...ys) });
 }
 
 function box(edges: Pick<Box, "left" | "right" | "top" | "bottom">): Box {

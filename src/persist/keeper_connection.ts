@@ -27,7 +27,7 @@ const LOOK_MILLISECONDS = 5;
 /** A wait of the system's own, on a thread of the runtime: the event loop goes on, and it ends at once. */
 const POLL_MILLISECONDS = 100;
 
-/** How often a long wait looks: each look holds no thread. */
+/** Time between two looks of a long wait: a look holds no thread. */
 const PATIENT_MILLISECONDS = 20;
 
 /** An answer, and the descriptors that came with it, for the caller to close. */

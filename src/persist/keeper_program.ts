@@ -62,7 +62,7 @@ interface Client {
   /** Refers to its process; -1 where the system cannot. */
   readonly process: number;
   isGreeted: boolean;
-  /** Whether it has said that it is done with its memory. */
+  /** It has said that it is done with its memory. */
   hasLetGo: boolean;
   want: Want | undefined;
   entry: Entry | undefined;

@@ -1,5 +1,5 @@
-// What the keeper holds on a device, for the error of a program that lacks memory: read without a wait,
-// from a line that the keeper writes beside its socket.
+// The bytes that the keeper holds on a device, for the error of a program that lacks memory: read without
+// a wait, from a line that the keeper writes beside its socket.
 
 import { cString } from "../../ffi/c_strings.ts";
 import { findHost, O } from "../../ffi/host.ts";

@@ -1,4 +1,4 @@
-// What this program has open of persisted memory: opened by what the keeper hands out, or read from the
+// The persisted memory that this program has open: opened by descriptors of the keeper, or read from the
 // file in which it sleeps; found by name, by value, and by the resource of its blocks.
 
 import type { Context } from "../driver/context.ts";

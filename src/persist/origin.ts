@@ -1,4 +1,4 @@
-// What persisted memory was made of: the files that were loaded, and the program's own key. A name is
+// The origin of persisted memory: the files that were loaded, and the program's own key. A name is
 // opened only by who asks for the same.
 
 import { factsBehind } from "../disk/file_facts.ts";

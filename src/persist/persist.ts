@@ -24,11 +24,10 @@ import { readText } from "./state_page.ts";
 export interface PersistOptions {
   /** The program's own key: a name that was made with another one is not opened. */
   readonly key?: string | undefined;
-  /** Whether to make it anew, whatever is there under that name. */
+  /** Makes it anew, whatever is there under that name. */
   readonly replace?: boolean | undefined;
   /**
-   * Whether to move memory that the function allocated elsewhere, buffer by buffer; without this it is
-   * refused.
+   * Moves memory that the function allocated elsewhere, buffer by buffer; without this it is refused.
    */
   readonly move?: boolean | undefined;
   /** Ends the wait for another program that makes the same name. */

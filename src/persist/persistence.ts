@@ -1,5 +1,5 @@
-// What is known about persisted memory: when it was made and of what, who has it open, and whether all
-// writes to it were finished.
+// The facts about persisted memory: its time and its origin, who has it open, and whether all writes to it
+// were finished.
 
 import type { LoadedFile } from "../disk/loaded_files.ts";
 import { formatBytes, visibleText } from "../words/format.ts";
@@ -11,7 +11,7 @@ import { originWords, type PersistOrigin, timeWords } from "./origin.ts";
 /** The parts of a {@link Persistence}. */
 export interface PersistenceFields {
   readonly facts: KeptFacts;
-  /** Whether it was there before the call. */
+  /** It was there before the call. */
   readonly wasThere: boolean;
   /** Reads who has it open now; undefined for memory that this program has not open. */
   readonly readOpeners?: (() => readonly Opener[]) | undefined;
@@ -20,7 +20,7 @@ export interface PersistenceFields {
 }
 
 /**
- * What is known about persisted memory, as `model.persistence` and the rows of `gpu.persisted()` have
+ * The facts about persisted memory, as `model.persistence` and the rows of `gpu.persisted()` have
  * it. While a program has the memory open, its properties tell of this moment.
  */
 export class Persistence {
@@ -30,7 +30,7 @@ export class Persistence {
   readonly device: string;
   /** Bytes of device memory. */
   readonly byteLength: number;
-  /** What it is, in words: `"model of 300 tensors"`. */
+  /** Its kind, in words: `"model of 300 tensors"`. */
   readonly what: string;
   /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number;
@@ -42,7 +42,7 @@ export class Persistence {
   readonly key: string | undefined;
   /** Number of file descriptors by which the keeper holds it. */
   readonly descriptorCount: number;
-  /** Whether it was there before the call that returned it. */
+  /** It was there before the call that returned it. */
   readonly wasThere: boolean;
   readonly #taint: Taint | null;
   readonly #readAsleep: () => string | undefined;
@@ -75,9 +75,9 @@ export class Persistence {
   }
 
   /**
-   * Whether all writes to it were finished: `"clean"`; `"dirty"` while a program writes, and after one
-   * ended in the middle of it; `"unknown"` once its address was handed out (a pointer, DLPack) or a stream
-   * of another library wrote it.
+   * State of the writes to it: `"clean"` when all were finished; `"dirty"` while a program writes, and
+   * after one ended in the middle of it; `"unknown"` once its address was handed out (a pointer, DLPack) or
+   * a stream of another library wrote it.
    */
   get state(): Wholeness {
     const states = [this.#taint?.state, ...this.#readOpeners().map(({ state }) => state)];

@@ -31,7 +31,7 @@ export interface SleepOptions {
   /** The file, for `{ to: "file" }`. */
   readonly path?: FilePath | undefined;
   /**
-   * What a use of the memory does: `"wake"` it first, which is the default, or `"throw"`. With contents in a
+   * Effect of a use of the memory: `"wake"` it first, which is the default, or `"throw"`. With contents in a
    * file every use throws, until `wake()` has read them.
    */
   readonly onUse?: "wake" | "throw" | undefined;
@@ -50,8 +50,8 @@ export interface SleepTag {
 }
 
 /**
- * What can be put to sleep: a buffer, a model, an object of named buffers, what `gpu.persist()` returned, or all
- * memory of a tag.
+ * Memory that can be put to sleep: a buffer, a model, an object of named buffers, a result of
+ * `gpu.persist()`, or all memory of a tag.
  */
 export type Sleepable =
   | GpuBuffer

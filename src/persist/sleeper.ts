@@ -35,7 +35,7 @@ type SleepContents =
   | { readonly to: "file"; readonly file: LoadedFile }
   | { readonly to: "nothing" };
 
-/** What sleeps, and what its uses do. */
+/** Memory that sleeps, and the effect of its uses. */
 interface SleeperFields {
   readonly context: Context;
   /** Its name in messages. */
@@ -80,7 +80,7 @@ export class Sleeper {
   #leftCount: number;
   /** A wake that is under way. */
   #waking: Promise<void> | undefined;
-  /** What comes after a wake, which a use does not wait for. */
+  /** Work after a wake, for which a use does not wait. */
   #after: Promise<void> | undefined;
 
   /** Begins: from here on every use is looked at. */
@@ -93,7 +93,7 @@ export class Sleeper {
     }
   }
 
-  /** What has not been freed meanwhile. */
+  /** The parts that were not freed meanwhile. */
   get #parts(): readonly SleepPart[] {
     return this.#fields.parts.filter((part) => !part.isGone());
   }

@@ -2,9 +2,11 @@
 // the pool.
 
 import { CU_IPC_HANDLE_SIZE } from "../../ffi/constants.ts";
+import { struct, u32 } from "../../ffi/struct.ts";
 
-/** The answers. */
-const ANSWER = { pool: 1, freed: 2 } as const;
+/** An answer: the state of the memory, and its pool. */
+const ANSWER = struct({ state: u32, pool: u32 });
+const STATE = { there: 1, freed: 2 } as const;
 
 /** Bytes of a key. */
 const KEY_BYTES = 16;
@@ -42,20 +44,15 @@ export interface PoolAnswer {
 
 /** Writes an answer. */
 export function encodeAnswer({ isThere, pool }: PoolAnswer): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(8);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, isThere ? ANSWER.pool : ANSWER.freed, true);
-  view.setUint32(4, pool, true);
-  return bytes;
+  return ANSWER.encode({ state: isThere ? STATE.there : STATE.freed, pool });
 }
 
 /** Reads an answer; undefined for anything else. */
 export function decodeAnswer(bytes: Uint8Array<ArrayBuffer>): PoolAnswer | undefined {
-  if (bytes.byteLength !== 8) return undefined;
-  const view = new DataView(bytes.buffer, bytes.byteOffset);
-  const word = view.getUint32(0, true);
-  if (word !== ANSWER.pool && word !== ANSWER.freed) return undefined;
-  return { isThere: word === ANSWER.pool, pool: view.getUint32(4, true) };
+  if (bytes.byteLength !== ANSWER.byteLength) return undefined;
+  const { state, pool } = ANSWER.decode(bytes);
+  const isThere = state === STATE.there;
+  return isThere || state === STATE.freed ? { isThere, pool } : undefined;
 }
 
 /** Makes a secret that nobody can guess, as 32 hexadecimal digits. */

@@ -144,7 +144,7 @@ export class DeviceParts<D extends DType = DType> extends Owned
     return this.#way;
   }
 
-  /** Whether it was disposed, or its memory was. */
+  /** Tells whether it was disposed, or its memory was. */
   get disposed(): boolean {
     return this.#buffers.every((buffer) => buffer.disposed);
   }
@@ -268,7 +268,7 @@ export class DeviceParts<D extends DType = DType> extends Owned
     });
   }
 
-  /** Whether each device can give its share to the others over direct links. */
+  /** Tells whether each device can give its share to the other ones over direct links. */
   get #canShare(): boolean {
     if (this.length < 2 || byteLengthOf(this.dtype, this.shape) < MIN_SHARED_BYTES) {
       return false;
@@ -276,7 +276,7 @@ export class DeviceParts<D extends DType = DType> extends Owned
     return areLinked(this.#buffers);
   }
 
-  /** Whether the whole is in this process. */
+  /** Tells whether the whole is in this process. */
   get #hasAll(): boolean {
     return this.split === "replicate" || this.length === this.offsets.length;
   }

@@ -1,4 +1,4 @@
-// What a call has made and still has to finish, as to fill a buffer that it allocated.
+// An object that a call has made and still has to finish, such as a buffer to fill.
 
 /** Finishes something and returns it; disposes it when that fails. */
 export function finished<T extends { dispose(): void }>(made: T, finish: (made: T) => void): T {

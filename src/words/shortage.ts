@@ -33,7 +33,7 @@ export interface MemoryAmounts {
   readonly limitBytes?: number | undefined;
   /** Way to raise the limit of the resource that failed; undefined when none did. */
   readonly remedy?: string | undefined;
-  /** Whether half as much was allocated for a try, after the request failed with enough free. */
+  /** Half as much was allocated for a try, after the request failed with enough free. */
   readonly isHalfThere?: boolean;
   /** Bytes that this program's live buffers hold. */
   readonly liveBytes: number;

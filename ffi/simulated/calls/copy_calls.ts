@@ -40,7 +40,7 @@ type BoxCopy =
   & Partial<ReturnType<typeof CUDA_MEMCPY3D.decode>>;
 
 /** Copies of bytes that follow each other. */
-const linearCopyCalls = callGroup((machine) => {
+export const linearCopyCalls = callGroup((machine) => {
   const { memory } = machine;
 
   /** Finds the memory of a JavaScript array: page-locked if its address is, else ordinary. */
@@ -134,7 +134,7 @@ const linearCopyCalls = callGroup((machine) => {
 });
 
 /** Copies of rectangles and boxes; arrays of textures do not exist here. */
-const shapedCopyCalls = callGroup((machine) => {
+export const shapedCopyCalls = callGroup((machine) => {
   function copyBox(handle: bigint, copy: BoxCopy): void {
     const stream = machine.workStream(handle);
     const [widthBytes, height] = [Number(copy.WidthInBytes), Number(copy.Height)];
@@ -194,7 +194,7 @@ const shapedCopyCalls = callGroup((machine) => {
 });
 
 /** Fills of memory: an element, a number of elements, and a number of rows. */
-const fillCalls = callGroup((machine) => {
+export const fillCalls = callGroup((machine) => {
   /** Makes a fill of one run. */
   const run =
     (elementBytes: number) =>
@@ -227,12 +227,6 @@ const fillCalls = callGroup((machine) => {
     cuMemsetD2D32Async: rows(4),
   };
 });
-
-export const copyCalls = callGroup((machine) => ({
-  ...linearCopyCalls(machine),
-  ...shapedCopyCalls(machine),
-  ...fillCalls(machine),
-}));
 
 function addressOf(copy: BoxCopy, side: "src" | "dst"): number {
   switch (copy[`${side}MemoryType`]) {

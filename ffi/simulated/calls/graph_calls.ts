@@ -43,7 +43,7 @@ function nodeId({ handle }: Graph, place: number): bigint {
 }
 
 /** Captures, graphs and their launches. */
-const ownCalls = callGroup((machine) => {
+export const graphCalls = callGroup((machine) => {
   const destroyed = new WeakSet<Graph>();
   /** Memory of graphs that nobody can launch any more. */
   const left = new Set<GraphAllocation>();
@@ -131,7 +131,7 @@ const ownCalls = callGroup((machine) => {
       if (graph.hasMemory && graph.execCount > 0) refuse("CUDA_ERROR_NOT_SUPPORTED");
       graph.execCount++;
       const freesOnLaunch = (flags & FREE_ON_LAUNCH) !== 0n;
-      const make = (made: bigint) => new GraphExec(machine, { handle: made, graph, freesOnLaunch });
+      const make = () => new GraphExec(machine, graph, { freesOnLaunch });
       giveHandle(machine, handle, make, graph.context);
     },
     cuGraphExecUpdate_v2(handle, graphHandle, info) {
@@ -172,7 +172,7 @@ const ownCalls = callGroup((machine) => {
 });
 
 /** The memory that a device keeps for graphs: what a launch has taken stays until it is idle and trimmed. */
-const memoryCalls = callGroup((machine) => ({
+export const graphMemoryCalls = callGroup((machine) => ({
   cuDeviceGetGraphMemAttribute(ordinal, attribute, value) {
     const { heldBytes, highBytes } = machine.graphMemory(machine.device(ordinal));
     const values: Readonly<Record<number, number>> = {
@@ -191,9 +191,4 @@ const memoryCalls = callGroup((machine) => ({
     else refuse("CUDA_ERROR_INVALID_VALUE");
   },
   cuDeviceGraphMemTrim: (ordinal) => machine.graphMemory(machine.device(ordinal)).trim(),
-}));
-
-export const graphCalls = callGroup((machine) => ({
-  ...ownCalls(machine),
-  ...memoryCalls(machine),
 }));

@@ -66,7 +66,7 @@ const PAGE_ATTRIBUTES: Readonly<Record<number, (pages: readonly PageAdvice[]) =>
 };
 
 /** Page-locked and registered memory. */
-const lockedCalls = callGroup((machine) => {
+export const lockedCalls = callGroup((machine) => {
   const { contexts, memory } = machine;
 
   /** Finds page-locked or managed memory, or mapped memory that the current context may read. */
@@ -111,7 +111,9 @@ const lockedCalls = callGroup((machine) => {
       contexts.requireCurrent();
       // All page-locked memory is mapped, whether that was asked for or not.
       const found = findMemory(address);
-      const given = found instanceof Mapping ? CU_MEMHOSTALLOC.PORTABLE : flagsOf(found);
+      // The flags of managed memory are others.
+      const own = found instanceof Allocation && found.kind !== "managed" ? found.flags : 0;
+      const given = found instanceof Mapping ? CU_MEMHOSTALLOC.PORTABLE : own;
       put32(flags, given | CU_MEMHOSTALLOC.DEVICEMAP);
     },
     cuMemHostRegister_v2(address, byteLength, flags) {
@@ -142,7 +144,7 @@ const lockedCalls = callGroup((machine) => {
   };
 });
 
-const managedCalls = callGroup((machine) => {
+export const managedCalls = callGroup((machine) => {
   const { contexts, memory } = machine;
 
   function managedRange(address: bigint, byteLength: bigint) {
@@ -246,16 +248,6 @@ const managedCalls = callGroup((machine) => {
     },
   };
 });
-
-export const hostMemoryCalls = callGroup((machine) => ({
-  ...lockedCalls(machine),
-  ...managedCalls(machine),
-}));
-
-/** Returns the flags that page-locked memory was made with; those of managed memory are others. */
-function flagsOf({ kind, flags }: Allocation): number {
-  return kind === "managed" ? 0 : flags;
-}
 
 /** Returns the number by which other calls know a place. */
 function deviceOf({ type, id }: ReturnType<typeof CUmemLocation.decode>): number {

@@ -107,7 +107,7 @@ const RESIDENT = { threads: 2048, sharedBytes: LAUNCH_LIMITS.mostSharedBytes } a
 const WARP_THREADS = 32;
 
 /** Modules, which one context has. */
-const moduleCalls = callGroup((machine) => ({
+export const moduleCalls = callGroup((machine) => ({
   cuModuleLoadData: (handle, image) => loadModule(machine, handle, image),
   cuModuleLoadDataEx(handle, image, optionCount, options, values) {
     requireOptions(optionCount, options, values);
@@ -136,7 +136,7 @@ const moduleCalls = callGroup((machine) => ({
 }));
 
 /** Code that is linked from pieces. */
-const linkCalls = callGroup((machine) => ({
+export const linkCalls = callGroup((machine) => ({
   cuLinkCreate_v2(optionCount, options, values, handle) {
     requireCell(handle);
     machine.contexts.requireCurrent();
@@ -168,7 +168,7 @@ const linkCalls = callGroup((machine) => ({
 }));
 
 /** Libraries, which all contexts share. */
-const libraryCalls = callGroup((machine) => ({
+export const libraryCalls = callGroup((machine) => ({
   cuLibraryLoadData(handle, image, options, values, optionCount, _options, _values, otherCount) {
     requireCell(handle);
     requireOptions(optionCount, options, values);
@@ -207,7 +207,7 @@ const libraryCalls = callGroup((machine) => ({
 }));
 
 /** Facts about a kernel's function, and the blocks that a multiprocessor has room for. */
-const functionCalls = callGroup((machine) => ({
+export const functionCalls = callGroup((machine) => ({
   cuFuncGetAttribute(value, attribute, handle) {
     requireCell(value);
     const values: Readonly<Record<number, number>> = {
@@ -251,7 +251,7 @@ const functionCalls = callGroup((machine) => ({
 }));
 
 /** Launches of kernels and of functions on the host. */
-const launchCalls = callGroup((machine) => ({
+export const launchCalls = callGroup((machine) => ({
   cuLaunchKernel(handle, gx, gy, gz, bx, by, bz, sharedBytes, stream, parameters, extra) {
     const queue = machine.workStream(stream);
     requireValue(extra === null);
@@ -290,14 +290,6 @@ const launchCalls = callGroup((machine) => ({
       queue: (target) => machine.scheduler.add(target, { run }),
     });
   },
-}));
-
-export const kernelCalls = callGroup((machine) => ({
-  ...moduleCalls(machine),
-  ...linkCalls(machine),
-  ...libraryCalls(machine),
-  ...functionCalls(machine),
-  ...launchCalls(machine),
 }));
 
 /** Finds a kernel that is registered, with the sizes of its parameters, which PTX tells, too. */

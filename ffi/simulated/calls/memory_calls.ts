@@ -201,17 +201,13 @@ export function allocateHost(
 ): number {
   const { byteLength, context = machine.contexts.current } = options;
   requireValue(byteLength > 0);
-  const bytes = pageAligned(byteLength);
+  const buffer = hostBuffer(byteLength + PAGE_BYTES);
+  const before = (PAGE_BYTES - hostAddress(buffer) % PAGE_BYTES) % PAGE_BYTES;
+  const bytes = new Uint8Array(buffer, before, byteLength);
   const place = { address: hostAddress(bytes), byteLength };
   const fields = { context, id: machine.nextId(), storage: new HostStorage(bytes) };
   machine.memory.add(new Allocation(place, { ...options, ...fields }));
   return place.address;
-}
-
-function pageAligned(byteLength: number): Uint8Array {
-  const buffer = hostBuffer(byteLength + PAGE_BYTES);
-  const start = hostAddress(buffer);
-  return new Uint8Array(buffer, (PAGE_BYTES - start % PAGE_BYTES) % PAGE_BYTES, byteLength);
 }
 
 function hostBuffer(byteLength: number): ArrayBuffer {

@@ -31,14 +31,6 @@ import { allocateHost } from "./memory_calls.ts";
 /** Properties of a new pool. */
 type Properties = ReturnType<typeof CUmemPoolProps.decode>;
 
-type SizeName = "releaseThresholdBytes" | HighMark["mark" | "now"];
-
-/** The names of a high mark and of the size that it is the highest of. */
-interface HighMark {
-  readonly mark: "reservedHighBytes" | "usedHighBytes";
-  readonly now: "reservedBytes" | "countedBytes";
-}
-
 /** The kind of managed memory, which headers before CUDA 13 do not have. */
 const MANAGED = 2;
 
@@ -53,18 +45,12 @@ const POOL_HANDLES = HandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR |
   HandleType.CU_MEM_HANDLE_TYPE_FABRIC;
 
 /** Sizes of a pool, by the number of their attribute. */
-const SIZE_ATTRIBUTES: Readonly<Record<number, SizeName>> = {
-  [A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD]: "releaseThresholdBytes",
-  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT]: "reservedBytes",
-  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH]: "reservedHighBytes",
-  [A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT]: "countedBytes",
-  [A.CU_MEMPOOL_ATTR_USED_MEM_HIGH]: "usedHighBytes",
-};
-
-/** High marks that a program sets back, and the sizes that they follow. */
-const HIGH_ATTRIBUTES: Readonly<Record<number, HighMark>> = {
-  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH]: { mark: "reservedHighBytes", now: "reservedBytes" },
-  [A.CU_MEMPOOL_ATTR_USED_MEM_HIGH]: { mark: "usedHighBytes", now: "countedBytes" },
+const SIZE_ATTRIBUTES: Readonly<Record<number, (pool: MemoryPool) => number>> = {
+  [A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD]: (pool) => pool.releaseThresholdBytes,
+  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT]: (pool) => pool.reservedBytes,
+  [A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH]: (pool) => pool.reservedHighBytes,
+  [A.CU_MEMPOOL_ATTR_USED_MEM_CURRENT]: (pool) => pool.countedBytes,
+  [A.CU_MEMPOOL_ATTR_USED_MEM_HIGH]: (pool) => pool.usedHighBytes,
 };
 
 export const poolCalls = callGroup((machine) => {
@@ -214,12 +200,14 @@ export const poolCalls = callGroup((machine) => {
     cuMemPoolSetAttribute(handle, attribute, value) {
       const pool = findPool(handle);
       if (value === null) machine.site.fail("endsProcess", "there is no value to set");
-      const high = HIGH_ATTRIBUTES[attribute];
       if (attribute === A.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
         pool.releaseThresholdBytes = Number(get64(value));
-      } else if (high !== undefined) {
+      } else if (attribute === A.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH) {
         requireValue(get64(value) === 0n);
-        pool[high.mark] = pool[high.now];
+        pool.reservedHighBytes = pool.reservedBytes;
+      } else if (attribute === A.CU_MEMPOOL_ATTR_USED_MEM_HIGH) {
+        requireValue(get64(value) === 0n);
+        pool.usedHighBytes = pool.countedBytes;
       } else {
         requireValue(pool.reuse.has(attribute));
         pool.reuse.set(attribute, get32(value));
@@ -227,8 +215,8 @@ export const poolCalls = callGroup((machine) => {
     },
     cuMemPoolGetAttribute(handle, attribute, value) {
       const pool = findPool(handle);
-      const name = SIZE_ATTRIBUTES[attribute];
-      if (name !== undefined) return put64(value, pool[name]);
+      const size = SIZE_ATTRIBUTES[attribute]?.(pool);
+      if (size !== undefined) return put64(value, size);
       put32(value, pool.reuse.get(attribute) ?? refuse("CUDA_ERROR_INVALID_VALUE"));
     },
     cuMemPoolSetAccess(handle, descriptors, count) {

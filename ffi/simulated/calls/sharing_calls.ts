@@ -70,7 +70,8 @@ export const sharingCalls = callGroup((machine) => {
     const options = { kind, context, id, storage, ...pool === undefined ? {} : { pool } } as const;
     const allocation = new Allocation(place, options);
     allocation.shared = shared;
-    pool?.adopt(storage.byteLength);
+    // Memory of another process takes nothing from the device here.
+    if (pool !== undefined) pool.usedBytes += storage.byteLength;
     memory.add(allocation);
     return place.address;
   }
@@ -126,7 +127,7 @@ export const sharingCalls = callGroup((machine) => {
       const { current } = contexts;
       const { CU_EVENT_INTERPROCESS, CU_EVENT_DISABLE_TIMING } = CUevent_flags;
       const flags = CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING;
-      const make = (made: bigint) => new StreamEvent(current, made, flags);
+      const make = () => new StreamEvent(current, flags);
       giveHandle(machine, event, make, current).shared = new SharedMark(shared);
     },
     cuMemPoolExportToShareableHandle(descriptor, handle, type, flags) {

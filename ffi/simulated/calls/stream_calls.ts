@@ -33,7 +33,7 @@ const CONDITIONS: ReadonlyMap<number, (word: number, value: number) => boolean> 
   [Condition.CU_STREAM_WAIT_VALUE_NOR, (word: number, value: number) => ~(word | value) !== 0],
 ]);
 
-const ownCalls = callGroup((machine) => {
+export const streamCalls = callGroup((machine) => {
   const { captures, contexts, scheduler } = machine;
 
   function drain(stream: Stream): void {
@@ -132,7 +132,7 @@ const ownCalls = callGroup((machine) => {
   };
 });
 
-const eventCalls = callGroup((machine) => {
+export const eventCalls = callGroup((machine) => {
   const { contexts, scheduler } = machine;
 
   /** Finds the event of a host's query; its own mark in a capture is checked before others. */
@@ -178,7 +178,7 @@ const eventCalls = callGroup((machine) => {
       const isTimed = (flags & Flag.CU_EVENT_DISABLE_TIMING) === 0;
       // An event that other processes open cannot keep time.
       requireValue((flags & Flag.CU_EVENT_INTERPROCESS) === 0 || !isTimed);
-      giveHandle(machine, handle, (made) => new StreamEvent(context, made, flags), context);
+      giveHandle(machine, handle, () => new StreamEvent(context, flags), context);
     },
     cuEventDestroy_v2(handle) {
       machine.find(StreamEvent, handle).shared?.end(machine.id);
@@ -226,11 +226,6 @@ const eventCalls = callGroup((machine) => {
     },
   };
 });
-
-export const streamCalls = callGroup((machine) => ({
-  ...ownCalls(machine),
-  ...eventCalls(machine),
-}));
 
 function isManaged({ segments }: Region): boolean {
   return segments.some(({ owner }) => owner instanceof Allocation && owner.kind === "managed");

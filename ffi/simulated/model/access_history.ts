@@ -44,15 +44,16 @@ export class AccessHistory {
   add(access: Access): void {
     const { timeline } = access.moment;
     for (const [other, track] of this.#tracks) {
-      if (other !== timeline && track.isSettled) this.#tracks.delete(other);
+      const isPast = track.last === undefined || isSettled(track.last.moment);
+      if (other !== timeline && isPast) this.#tracks.delete(other);
     }
     this.#tracks.getOrInsertComputed(timeline, () => new Track()).add(access);
   }
 
   /** Finds a use that the host has not waited for. */
   unobserved(): Access | undefined {
-    for (const track of this.#tracks.values()) if (!track.isObserved) return track.last;
-    return undefined;
+    return this.#tracks.values().map(({ last }) => last)
+      .find((last) => last !== undefined && !isObserved(last.moment));
   }
 }
 
@@ -63,14 +64,6 @@ class Track {
 
   get last(): Access | undefined {
     return this.#accesses.at(-1);
-  }
-
-  get isObserved(): boolean {
-    return this.last === undefined || isObserved(this.last.moment);
-  }
-
-  get isSettled(): boolean {
-    return this.last === undefined || isSettled(this.last.moment);
   }
 
   conflict(access: Access): Access | undefined {

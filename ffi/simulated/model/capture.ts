@@ -39,34 +39,23 @@ export type Step =
   | { readonly kind: "record" | "wait"; readonly branch: Branch; readonly mark: CapturedMark };
 
 /** The work of one stream in a capture. */
-export class Branch {
+export interface Branch {
   readonly context: Context;
   /** Order of the stream's steps against those of others in the capture. */
   readonly timeline: Timeline;
   lastWork: Moment | undefined;
-
-  constructor(stream: Stream) {
-    this.context = stream.context;
-    this.timeline = new Timeline(stream.timeline.label, stream.timeline.waits);
-  }
 }
 
 /** The mark that an event leaves in a capture. */
-export class CapturedMark {
+export interface CapturedMark {
   /** Capture that the event was recorded in. */
   readonly capture: Capture;
   readonly moment: Moment;
-
-  constructor(capture: Capture, moment: Moment) {
-    this.capture = capture;
-    this.moment = moment;
-  }
 }
 
 /** A mark in a stream. */
 export class StreamEvent {
   readonly context: Context;
-  readonly handle: bigint;
   readonly flags: number;
   /** The mark; undefined until the event is recorded, and when that was in a capture. */
   record: Operation | undefined;
@@ -75,9 +64,8 @@ export class StreamEvent {
   /** The mark as other processes see it; undefined until one of them can. */
   shared: SharedMark | undefined;
 
-  constructor(context: Context, handle: bigint, flags: number) {
+  constructor(context: Context, flags: number) {
     this.context = context;
-    this.handle = handle;
     this.flags = flags;
   }
 
@@ -162,7 +150,7 @@ export class Capture {
   mark(stream: Stream): CapturedMark {
     this.requireValid();
     const branch = this.#branchOf(stream);
-    const mark = new CapturedMark(this, branch.timeline.advance());
+    const mark = { capture: this, moment: branch.timeline.advance() };
     this.steps.push({ kind: "record", branch, mark });
     return mark;
   }
@@ -192,7 +180,8 @@ export class Capture {
   }
 
   #join(stream: Stream): Branch {
-    const branch = new Branch(stream);
+    const { context, timeline: { label, waits } } = stream;
+    const branch: Branch = { context, timeline: new Timeline(label, waits), lastWork: undefined };
     this.#branches.set(stream, branch);
     return branch;
   }

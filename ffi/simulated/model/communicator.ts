@@ -25,12 +25,6 @@ export class Clique {
   get isOver(): boolean {
     return !this.members.some(({ isOpen }) => isOpen);
   }
-
-  /** Gives back what all ranks hold once the last of them has ended. */
-  settle(): void {
-    if (!this.isOver) return;
-    for (const { context } of this.members.splice(0)) context.device.discharge(COMMUNICATOR_BYTES);
-  }
 }
 
 export class Communicator {
@@ -90,9 +84,11 @@ export class Communicator {
     return this.#queued.size > 0;
   }
 
+  /** Ends it; the last one of a clique gives back what all ranks hold. */
   close(): void {
     this.isOpen = false;
-    this.clique.settle();
+    const ended = this.clique.isOver ? this.clique.members.splice(0) : [];
+    for (const { context } of ended) context.device.discharge(COMMUNICATOR_BYTES);
   }
 }
 

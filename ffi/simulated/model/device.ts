@@ -100,11 +100,6 @@ export class Device {
     this.usedBytes += byteLength;
   }
 
-  /** Counts memory that exists already, and that another holder has handed over. */
-  adopt(byteLength: number): void {
-    this.usedBytes += byteLength;
-  }
-
   discharge(byteLength: number): void {
     this.usedBytes -= byteLength;
   }

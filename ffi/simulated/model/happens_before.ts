@@ -19,23 +19,15 @@ export interface Moment {
 
 /** The waits of one simulated host. */
 export class HostWaits {
-  #count = 0;
+  count = 0;
   /** Number of works that were queued at a count and have not named their memory yet. */
   #unnamed = new Map<number, number>();
-
-  get count(): number {
-    return this.#count;
-  }
 
   /** Returns the count at which the oldest work was queued that has still to name its memory. */
   get oldestUnnamed(): number {
     // Counts only grow, so a map keeps them in ascending order.
     const [oldest = Infinity] = this.#unnamed.keys();
     return oldest;
-  }
-
-  add(): number {
-    return ++this.#count;
   }
 
   /** Notes work that was queued at a count and will name its memory later. */
@@ -115,7 +107,7 @@ export class Timeline {
     const oldest = this.waits.oldestUnnamed;
     const kept = this.#observations.findLastIndex(({ waitCount }) => waitCount <= oldest);
     this.#observations.splice(0, Math.max(kept, 0));
-    this.#observations.push({ waitCount: this.waits.add(), epoch });
+    this.#observations.push({ waitCount: ++this.waits.count, epoch });
   }
 
   /** Forgets what the host has waited for, which is ordered anyway: it would keep timelines that are gone. */

@@ -11,6 +11,12 @@ const FULL_WATCH_BYTES = 1 << 20;
 const SAMPLE_BYTES = 4096;
 const SAMPLE_COUNT = 64;
 
+/** A watch that takes what an operation writes for unchanged. */
+interface Watch extends HostWatch {
+  readonly extent: Extent;
+  refresh(): void;
+}
+
 /** Holds bytes that JavaScript arrays can see. */
 export class HostStorage implements Storage {
   readonly onHost = true;
@@ -50,33 +56,17 @@ export class HostStorage implements Storage {
     }
   }
 
+  /** Compares a fingerprint of now with the bytes when an operation runs. */
   watch(extent: Extent): HostWatch {
-    const watch: Watch = new Watch(this.#bytes, extent, () => this.#watches.delete(watch));
+    let before = fingerprint(this.#bytes, extent);
+    const watch: Watch = {
+      extent,
+      isIntact: () => fingerprint(this.#bytes, extent) === before,
+      refresh: () => before = fingerprint(this.#bytes, extent),
+      release: () => this.#watches.delete(watch),
+    };
     this.#watches.add(watch);
     return watch;
-  }
-}
-
-/** Compares a fingerprint taken when an operation was queued with the bytes when it runs. */
-class Watch implements HostWatch {
-  readonly extent: Extent;
-  readonly release: () => void;
-  #bytes: Uint8Array;
-  #fingerprint: number;
-
-  constructor(bytes: Uint8Array, extent: Extent, release: () => void) {
-    this.#bytes = bytes;
-    this.extent = extent;
-    this.release = release;
-    this.#fingerprint = fingerprint(bytes, extent);
-  }
-
-  isIntact(): boolean {
-    return fingerprint(this.#bytes, this.extent) === this.#fingerprint;
-  }
-
-  refresh(): void {
-    this.#fingerprint = fingerprint(this.#bytes, this.extent);
   }
 }
 

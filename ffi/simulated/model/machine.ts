@@ -28,9 +28,6 @@ const HANDLE_STEP = 0x10n;
 const MIN_OUTSIDE_MILLISECONDS = 100;
 const MIN_OUTSIDE_COSTS = 50;
 
-/** Classes whose objects callers hold by handle. */
-type HandleClass<T> = abstract new (...values: never[]) => T;
-
 /** Holds everything that a simulated driver knows. */
 export class Machine {
   readonly settings: SimulationSettings;
@@ -85,7 +82,7 @@ export class Machine {
 
   /** Returns the object of a class that a handle names; throws when there is none. */
   find<T extends object>(
-    type: HandleClass<T>,
+    type: abstract new (...values: never[]) => T,
     handle: bigint,
     status: Parameters<typeof refuse>[0] = "CUDA_ERROR_INVALID_HANDLE",
   ): T {

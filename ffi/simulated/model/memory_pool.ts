@@ -71,11 +71,6 @@ export class MemoryPool {
     return this.importedId !== undefined;
   }
 
-  /** Counts memory of another process, which takes nothing from the device here. */
-  adopt(byteLength: number): void {
-    this.usedBytes += byteLength;
-  }
-
   /** Returns the bytes that count as used; the driver forgets to take off what is freed at once. */
   get countedBytes(): number {
     return this.usedBytes + this.#lostBytes;

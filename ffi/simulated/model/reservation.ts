@@ -33,7 +33,7 @@ export class PhysicalMemory {
     this.shared = size;
     this.byteLength = size.facts.byteLength;
     this.storage = DeviceStorage.over(size.bytes);
-    device.adopt(this.byteLength);
+    device.usedBytes += this.byteLength; // it exists already, whatever is free
   }
 
   /** Adds a holder: a mapping. */

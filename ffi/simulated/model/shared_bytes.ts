@@ -128,7 +128,8 @@ export class SharedBytes {
     const own = openFile(host, path);
     if (own < 0) return;
     // A file of the same number can have come since: its first bytes say what it is.
-    if (!starts(host, own, handle)) {
+    const head = new Uint8Array(HANDLE.byteLength);
+    if (!readAt(host, own, head) || head.toHex() !== handle.toHex()) {
       host.close(own);
       return;
     }
@@ -222,11 +223,6 @@ function isOurs(host: HostApi, path: Uint8Array<ArrayBuffer>): boolean {
 
 function openFile(host: HostApi, path: Uint8Array<ArrayBuffer>): number {
   return host.open(path, O.RDWR | O.CLOEXEC, 0);
-}
-
-function starts(host: HostApi, descriptor: number, handle: Uint8Array): boolean {
-  const head = new Uint8Array(HANDLE.byteLength);
-  return readAt(host, descriptor, head) && head.toHex() === handle.toHex();
 }
 
 function readAt(host: HostApi, descriptor: number, into: Uint8Array<ArrayBuffer>): boolean {

@@ -222,10 +222,9 @@ export function moved(
 ): readonly Uint8Array[] {
   const { name, datatype, operation = 0, root = 0 } = call;
   const unit = byteLengthOf(call);
-  const part = (bytes: Uint8Array<ArrayBuffer>, at: number) =>
-    bytes.subarray(at * unit, (at + 1) * unit);
+  const part = (bytes: Uint8Array, at: number) => bytes.subarray(at * unit, (at + 1) * unit);
   const toAll = (result: Uint8Array) => inputs.map(() => result);
-  const parts = (bytes: Uint8Array<ArrayBuffer>) => inputs.map((_, rank) => part(bytes, rank));
+  const parts = (bytes: Uint8Array) => inputs.map((_, rank) => part(bytes, rank));
   const reduced = () => reduce(inputs, { datatype, operation });
   switch (name) {
     case "ncclAllReduce":

@@ -18,7 +18,7 @@ import { gather } from "./strided_memory.ts";
 type Numbers = ArrayLike<number> | ArrayLike<bigint>;
 
 /** An element type, by its number in the kernels. */
-interface ElementType {
+export interface ElementType {
   /** Bytes of one element; a part of one where elements are packed. */
   readonly bytes: number;
   /** It holds whole numbers of 64 bits. */
@@ -111,7 +111,8 @@ function argumentsOf({ parameters }: SimulatedLaunch) {
   return { to: long(0), from: long(1), count: Number(long(2)), toType: int(3), fromType: int(4) };
 }
 
-function typeOf(code: number): ElementType {
+/** Returns an element type by its number in the kernels. */
+export function typeOf(code: number): ElementType {
   const layout = layoutOfCode(code);
   const found = layout === undefined ? TYPES[code] : floats(layout, Uint8Array);
   if (found === undefined) throw new RangeError(`Cannot convert elements of type ${code}`);

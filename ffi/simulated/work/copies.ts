@@ -44,7 +44,7 @@ export function queueCopy(
   requirePlanesApart(machine, planes);
   const route = routeOf(first);
   const operation = queueMemoryWork(machine, stream, {
-    uses: planes.flatMap(usesOf),
+    uses: planes.flatMap((plane) => sidesOf(plane).reverse()),
     seconds: costOf(route, byteLength),
     engine: engineOf(stream, route),
     run: () => planes.forEach(move),
@@ -74,8 +74,12 @@ export function requireRights(machine: Machine, contexts: readonly Context[], pl
   for (const use of sidesOf(plane)) requireAccess(machine, contexts, use);
 }
 
-function sidesOf({ destination, source }: Plane): { region: Region; write: boolean }[] {
-  return [{ region: destination.region, write: true }, { region: source.region, write: false }];
+function sidesOf(plane: Plane): Use[] {
+  const { destination, source } = plane;
+  return [
+    { region: destination.region, extent: extentOf(plane, destination), write: true },
+    { region: source.region, extent: extentOf(plane, source), write: false },
+  ];
 }
 
 /** Throws when no context has the right to touch a region. */
@@ -148,13 +152,6 @@ function stage(plane: Plane): Plane {
   const { region, pitchBytes } = plane.source;
   const bytes = region.span(0, region.byteLength, "read").slice();
   return { ...plane, source: { region: pageableRegion(bytes, region.address), pitchBytes } };
-}
-
-function usesOf(plane: Plane): Use[] {
-  return [
-    { region: plane.source.region, extent: extentOf(plane, plane.source), write: false },
-    { region: plane.destination.region, extent: extentOf(plane, plane.destination), write: true },
-  ];
 }
 
 function routeOf({ source, destination }: Plane): Route {

@@ -47,7 +47,6 @@ export class Graph {
 
 /** A graph that is ready for launches. */
 export class GraphExec {
-  readonly handle: bigint;
   /** The graph that it was last made of, which may be destroyed. */
   graph: Graph;
   #machine: Machine;
@@ -57,12 +56,8 @@ export class GraphExec {
   #last: Operation | undefined;
 
   /** Makes a graph ready; with `freesOnLaunch`, a launch frees what the one before has left. */
-  constructor(
-    machine: Machine,
-    { handle, graph, freesOnLaunch }: { handle: bigint; graph: Graph; freesOnLaunch: boolean },
-  ) {
+  constructor(machine: Machine, graph: Graph, { freesOnLaunch }: { freesOnLaunch: boolean }) {
     this.#machine = machine;
-    this.handle = handle;
     this.graph = graph;
     this.#freesOnLaunch = freesOnLaunch;
   }
@@ -118,21 +113,18 @@ export class GraphExec {
   #targetFor(branch: Branch, launch: { stream: Stream; start: Operation }): Stream {
     const isOrigin = branch === this.graph.capture.branches[0];
     if (isOrigin && branch.context === launch.stream.context) return launch.stream;
-    const target = this.#streams.get(branch) ?? this.#makeStream(branch);
+    const target = this.#streams.getOrInsertComputed(branch, () => {
+      const group = this.#machine.streamsOf(branch.context);
+      const made = this.#machine.register((handle) =>
+        new Stream(group, handle, "nonblocking", "a branch of a graph")
+      );
+      this.#machine.forget(made.handle);
+      return made;
+    });
     // The context drops a stream without a handle whenever its work is done.
     target.group.add(target);
     this.#machine.scheduler.follow(target, launch.start);
     return target;
-  }
-
-  #makeStream(branch: Branch): Stream {
-    const group = this.#machine.streamsOf(branch.context);
-    const made = this.#machine.register((handle) =>
-      new Stream(group, handle, "nonblocking", "a branch of a graph")
-    );
-    this.#machine.forget(made.handle);
-    this.#streams.set(branch, made);
-    return made;
   }
 }
 

@@ -21,9 +21,6 @@ export class Launch implements SimulatedLaunch {
   readonly block: Dimensions;
   readonly sharedBytes: number;
   readonly parameters: readonly DataView[];
-  /** Bound, so that a kernel may take it out of its launch: `run({ parameters, read, write })`. */
-  readonly read: SimulatedLaunch["read"] = (address, byteLength) => this.#read(address, byteLength);
-  readonly write: SimulatedLaunch["write"] = (address, array) => this.#write(address, array);
   #machine: Machine;
   #stream: Stream;
   #moment: Moment;
@@ -42,6 +39,25 @@ export class Launch implements SimulatedLaunch {
     this.#moment = fields.moment;
   }
 
+  /** Bound, so that a kernel may take it out of its launch: `run({ parameters, read, write })`. */
+  readonly read: SimulatedLaunch["read"] = (address, byteLength) => {
+    if (byteLength === 0) return new Uint8Array();
+    if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
+      throw new RangeError(`Cannot read ${byteLength} bytes in a kernel: expected a whole number`);
+    }
+    return this.readRows(address, oneRow(byteLength));
+  };
+
+  readonly write: SimulatedLaunch["write"] = (address, array) => {
+    if (!ArrayBuffer.isView(array)) {
+      throw new TypeError("Cannot write in a kernel: expected a typed array or a DataView");
+    }
+    const { buffer, byteOffset, byteLength } = array;
+    if (byteLength === 0) return;
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    this.writeRows(address, oneRow(byteLength), bytes);
+  };
+
   /** Reads rows of device memory, side by side in the new array. */
   readRows(address: bigint, rows: Rows): Uint8Array<ArrayBuffer> {
     const use = this.#open(address, rows, false);
@@ -59,24 +75,6 @@ export class Launch implements SimulatedLaunch {
     if (rows.rowCount === 1) use.region.write(bytes);
     else move({ ...rows, source: packed(rows, bytes), destination });
     markWritten(use);
-  }
-
-  #read(address: bigint, byteLength: number): Uint8Array<ArrayBuffer> {
-    if (byteLength === 0) return new Uint8Array();
-    if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
-      throw new RangeError(`Cannot read ${byteLength} bytes in a kernel: expected a whole number`);
-    }
-    return this.readRows(address, oneRow(byteLength));
-  }
-
-  #write(address: bigint, array: ArrayBufferView): void {
-    if (!ArrayBuffer.isView(array)) {
-      throw new TypeError("Cannot write in a kernel: expected a typed array or a DataView");
-    }
-    const { buffer, byteOffset, byteLength } = array;
-    if (byteLength === 0) return;
-    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
-    this.writeRows(address, oneRow(byteLength), bytes);
   }
 
   #open(address: bigint, rows: Rows, write: boolean): Use {

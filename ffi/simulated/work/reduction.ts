@@ -2,76 +2,52 @@
 // rounded to their type at each step.
 
 import { ncclDataType, ncclRedOp } from "../../nccl_constants.ts";
+import { typeOf } from "./conversions.ts";
 
-interface NumberType {
-  readonly isFloat: boolean;
-  readonly decode: (bytes: Uint8Array<ArrayBuffer>) => ArrayLike<number>;
-  /** Writes all elements, which are values of the type. */
-  readonly encode: (values: ArrayLike<number>) => Uint8Array<ArrayBuffer>;
-  /** Rounds a value to the type, or wraps it around. */
-  readonly round: (value: number) => number;
-}
-
-/** A typed array class whose elements are numbers. */
-type NumberArray = {
-  new (bytes: ArrayBuffer): ArrayLike<number>;
-  new (length: number): { [index: number]: number };
-  from(values: ArrayLike<number>): { readonly buffer: ArrayBuffer };
-};
-
-const NUMBERS = new Map<number, NumberType>([
-  [ncclDataType.ncclInt8, typeOf(Int8Array, { isFloat: false })],
-  [ncclDataType.ncclUint8, typeOf(Uint8Array, { isFloat: false })],
-  [ncclDataType.ncclInt32, typeOf(Int32Array, { isFloat: false })],
-  [ncclDataType.ncclUint32, typeOf(Uint32Array, { isFloat: false })],
-  [ncclDataType.ncclFloat16, typeOf(Float16Array, { isFloat: true })],
-  [ncclDataType.ncclFloat32, typeOf(Float32Array, { isFloat: true })],
-  [ncclDataType.ncclFloat64, typeOf(Float64Array, { isFloat: true })],
-  [ncclDataType.ncclBfloat16, brainFloats()],
-]);
-
-const BIGINTS = new Map<number, typeof BigInt64Array | typeof BigUint64Array>([
-  [ncclDataType.ncclInt64, BigInt64Array],
-  [ncclDataType.ncclUint64, BigUint64Array],
+/** The numbers of element types in the kit's kernels, by NCCL's. */
+const CODES: ReadonlyMap<number, number> = new Map([
+  [ncclDataType.ncclInt8, 4],
+  [ncclDataType.ncclUint8, 0],
+  [ncclDataType.ncclInt32, 6],
+  [ncclDataType.ncclUint32, 2],
+  [ncclDataType.ncclInt64, 7],
+  [ncclDataType.ncclUint64, 3],
+  [ncclDataType.ncclFloat16, 9],
+  [ncclDataType.ncclFloat32, 10],
+  [ncclDataType.ncclFloat64, 11],
+  [ncclDataType.ncclBfloat16, 13],
 ]);
 
 /** Bytes of one element, by the number of its type. */
-export const ELEMENT_BYTES: ReadonlyMap<number, number> = new Map([
-  ...[...NUMBERS].map(([type, { encode }]) => [type, encode([0]).byteLength] as const),
-  ...[...BIGINTS].map(([type, { BYTES_PER_ELEMENT }]) => [type, BYTES_PER_ELEMENT] as const),
-]);
+export const ELEMENT_BYTES: ReadonlyMap<number, number> = new Map(
+  [...CODES].map(([type, code]) => [type, typeOf(code).bytes]),
+);
 
 /** Joins the elements of all ranks, which are as many on each. */
 export function reduce(
   inputs: readonly Uint8Array<ArrayBuffer>[],
   { datatype, operation }: { readonly datatype: number; readonly operation: number },
-): Uint8Array<ArrayBuffer> {
-  const type = NUMBERS.get(datatype);
-  if (type !== undefined) return joinNumbers(inputs, type, operation);
-  return joinBigints(inputs, BIGINTS.get(datatype) ?? BigInt64Array, operation);
-}
-
-function joinNumbers(
-  inputs: readonly Uint8Array<ArrayBuffer>[],
-  { isFloat, decode, encode, round }: NumberType,
-  operation: number,
-): Uint8Array<ArrayBuffer> {
+): Uint8Array {
+  if (datatype === ncclDataType.ncclInt64) return joinBigints(inputs, BigInt64Array, operation);
+  if (datatype === ncclDataType.ncclUint64) return joinBigints(inputs, BigUint64Array, operation);
+  const { read, write } = typeOf(CODES.get(datatype) ?? 0);
+  const valuesOf = (bytes: Uint8Array) => {
+    return new Float64Array(read(bytes.slice()) as ArrayLike<number>);
+  };
+  const rounded = (values: Float64Array) => valuesOf(write(values));
+  const isFloat = datatype >= ncclDataType.ncclFloat16;
   const isMean = operation === ncclRedOp.ncclAvg;
+  const lists = inputs.map(valuesOf);
   // A mean of floats is a sum of shares, each rounded; one of integers is divided at its end.
-  const share = isMean && isFloat ? round(1 / inputs.length) : 1;
-  const [results = new Float64Array(), ...others] = inputs.map((input) => {
-    const list = Float64Array.from(decode(input));
-    return share === 1 ? list : list.map((value) => round(value * share));
-  });
-  for (const list of others) {
-    for (let at = 0; at < results.length; at++) {
-      results[at] = round(joined(results[at] ?? 0, list[at] ?? 0));
-    }
-  }
-  if (isMean && !isFloat) {
-    results.forEach((sum, at) => results[at] = Math.trunc(sum / inputs.length));
-  }
-  return encode(results);
+  const [share = 1] = isMean && isFloat ? rounded(Float64Array.of(1 / inputs.length)) : [];
+  const [first = new Float64Array(), ...others] = share === 1
+    ? lists
+    : lists.map((list) => rounded(list.map((value) => value * share)));
+  const result = others.reduce(
+    (sums, list) => rounded(sums.map((one, at) => joined(one, list[at] ?? 0))),
+    first,
+  );
+  return write(isMean && !isFloat ? result.map((sum) => Math.trunc(sum / inputs.length)) : result);
 
   function joined(one: number, other: number): number {
     if (operation === ncclRedOp.ncclProd) return isFloat ? one * other : Math.imul(one, other);
@@ -85,7 +61,7 @@ function joinBigints(
   inputs: readonly Uint8Array<ArrayBuffer>[],
   BigintArray: typeof BigInt64Array | typeof BigUint64Array,
   operation: number,
-): Uint8Array<ArrayBuffer> {
+): Uint8Array {
   const lists = inputs.map((input) => new BigintArray(input.slice().buffer));
   const result = new BigintArray(lists[0]?.length ?? 0);
   for (let at = 0; at < result.length; at++) {
@@ -103,39 +79,4 @@ function joinBigints(
     if (operation === ncclRedOp.ncclMin) return one < other ? one : other;
     return one + other;
   }
-}
-
-function typeOf(Numbers: NumberArray, { isFloat }: { readonly isFloat: boolean }): NumberType {
-  const cell = new Numbers(1);
-  return {
-    isFloat,
-    decode: (bytes) => new Numbers(bytes.slice().buffer),
-    encode: (values) => new Uint8Array(Numbers.from(values).buffer),
-    round(value) {
-      cell[0] = value;
-      return cell[0];
-    },
-  };
-}
-
-/** The upper halves of 32-bit floats, rounded to the nearest even one. */
-function brainFloats(): NumberType {
-  const float = new Float32Array(1);
-  const word = new Uint32Array(float.buffer);
-  const upperHalf = (value: number): number => {
-    float[0] = value;
-    const [bits = 0] = word;
-    if (Number.isNaN(value)) return (bits >>> 16) | 0x40;
-    return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
-  };
-  const widened = (half: number): number => {
-    word[0] = half << 16;
-    return float[0] ?? 0;
-  };
-  return {
-    isFloat: true,
-    decode: (bytes) => Array.from(new Uint16Array(bytes.slice().buffer), widened),
-    encode: (values) => new Uint8Array(Uint16Array.from(values, upperHalf).buffer),
-    round: (value) => widened(upperHalf(value)),
-  };
 }

@@ -1,4 +1,4 @@
-// The PTX of the sources in ../, packed by `deno task kernels`; a test compares them.
+// The PTX of the sources in ../kernels/, packed by `deno task kernels`; a test compares them.
 
 /** The texts, for packed_text.ts. */
 export const PACKED_PTX = {

@@ -5,10 +5,8 @@ import { findLibrary } from "../../../ffi/installed_libraries.ts";
 import type { NvrtcApi } from "../../../ffi/nvrtc.ts";
 import { sourceOf } from "../../../ffi/nvrtc_library.ts";
 import { compileText } from "../../../src/kernels/compiler.ts";
-import { CONVERSION_SOURCE } from "../../../src/launch/conversion_source.ts";
 import type { ReadyText } from "../../../src/launch/ready_kernels.ts";
-import { READY_SOURCE } from "../../../src/launch/ready_source.ts";
-import { STRIDED_SOURCE } from "../../../src/launch/strided_source.ts";
+import { PROJECT_ROOT } from "../project_files.ts";
 import { packText } from "./pack_text.ts";
 
 /** The compiler whose PTX is shipped: the last that knows GPUs as old as drivers of CUDA 11.4 do. */
@@ -21,14 +19,18 @@ const ARCHITECTURE = "compute_52";
 const PTX_VERSION = "7.0";
 
 /** The sources, by the names of their PTX. */
-export const SOURCES = {
-  ready: READY_SOURCE,
-  conversion: CONVERSION_SOURCE,
-  strided: STRIDED_SOURCE,
-} satisfies Record<ReadyText, string>;
+export const SOURCES: Readonly<Record<ReadyText, string>> = {
+  ready: sourceNamed("ready"),
+  conversion: sourceNamed("conversion"),
+  strided: sourceNamed("strided"),
+};
 
 /** The names of the sources. */
 export const SOURCE_NAMES = Object.keys(SOURCES) as ReadyText[];
+
+function sourceNamed(name: ReadyText): string {
+  return Deno.readTextFileSync(new URL(`src/launch/kernels/${name}.cu`, PROJECT_ROOT));
+}
 
 /** The file that keeps the PTX of the sources, packed. */
 const TARGET = "src/launch/generated/ptx.ts";
@@ -73,7 +75,7 @@ if (import.meta.main) {
     `  ${name}:\n    ${JSON.stringify(text)},\n`
   );
   const module =
-    `// The PTX of the sources in ../, packed by \`deno task kernels\`; a test compares them.\n\n` +
+    `// The PTX of the sources in ../kernels/, packed by \`deno task kernels\`; a test compares them.\n\n` +
     `/** The texts, for packed_text.ts. */\nexport const PACKED_PTX = {\n${lines.join("")}};\n`;
   await Deno.writeTextFile(new URL(`../../../${TARGET}`, import.meta.url), module);
   console.log(`Wrote ${TARGET} with NVRTC ${version}`);

@@ -1,8 +1,6 @@
-// The kernels that convert element types, in CUDA C++; see ready_source.ts. They are an image of their
-// own, so that a first comparison does not wait until the driver has compiled them.
+// The kernels that convert element types, in CUDA C++; see ready.cu. They are an image of their own, so
+// that a first comparison does not wait until the driver has compiled them.
 
-/** The text. */
-export const CONVERSION_SOURCE = `
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -240,4 +238,3 @@ extern "C" __global__ void vramkit_convert_any(
     }
   }
 }
-`;

@@ -1,21 +1,20 @@
-// The kit's own kernels in CUDA C++. They are shipped as the PTX compiled from this source, so that
-// no compiler is needed; a test compiles it again. The simulated driver has them in JavaScript.
+// The kit's own kernels in CUDA C++: they number, compare, sum up, repeat and copy. They are shipped as
+// the PTX compiled from this source, so that no compiler is needed; a test compiles it again. The
+// simulated driver has them in JavaScript.
 
-/** The text of the kernels that number, compare, sum up, repeat and copy. */
-export const READY_SOURCE = `
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 
 // Threads take elements in turn, so that a grid of any size does all of them.
-#define EACH(i, count) \\
-  for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < (count); \\
+#define EACH(i, count) \
+  for (u64 i = blockIdx.x * (u64)blockDim.x + threadIdx.x; i < (count); \
        i += (u64)gridDim.x * blockDim.x)
 
-#define WHOLE_NUMBERS(name, T) \\
-  extern "C" __global__ void name(T *to, u64 count, u64 start, u64 step) { \\
-    EACH(i, count) to[i] = (T)(start + i * step); \\
+#define WHOLE_NUMBERS(name, T) \
+  extern "C" __global__ void name(T *to, u64 count, u64 start, u64 step) { \
+    EACH(i, count) to[i] = (T)(start + i * step); \
   }
 
 WHOLE_NUMBERS(vramkit_iota_u8, u8)
@@ -24,9 +23,9 @@ WHOLE_NUMBERS(vramkit_iota_u32, u32)
 WHOLE_NUMBERS(vramkit_iota_u64, u64)
 
 // In 64 bits, rounded once for each operation as everywhere else.
-#define FLOATS(name, T) \\
-  extern "C" __global__ void name(T *to, u64 count, double start, double step) { \\
-    EACH(i, count) to[i] = (T)__dadd_rn(start, __dmul_rn((double)i, step)); \\
+#define FLOATS(name, T) \
+  extern "C" __global__ void name(T *to, u64 count, double start, double step) { \
+    EACH(i, count) to[i] = (T)__dadd_rn(start, __dmul_rn((double)i, step)); \
   }
 
 FLOATS(vramkit_iota_f32, float)
@@ -143,4 +142,3 @@ extern "C" __global__ void vramkit_chase(const u64 *start, u64 count, u64 *end) 
   for (u64 i = 0; i < count; i++) at = (const volatile u64 *)*at;
   *end = (u64)at;
 }
-`;

@@ -1,8 +1,6 @@
-// The kernels that copy between strided layouts, in CUDA C++; see ready_source.ts. They are an image of
-// their own: the driver compiles them in a few milliseconds.
+// The kernels that copy between strided layouts, in CUDA C++; see ready.cu. They are an image of their
+// own: the driver compiles them in a few milliseconds.
 
-/** The text. */
-export const STRIDED_SOURCE = `
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
@@ -148,4 +146,3 @@ extern "C" __global__ void vramkit_strided_transpose(
     __syncthreads();
   }
 }
-`;
