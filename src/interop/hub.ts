@@ -8,7 +8,7 @@ import { reworded } from "../disk/system_error.ts";
 import { builtin } from "../words/builtin.ts";
 import { describeValue, messageOf, visibleText } from "../words/format.ts";
 import { ANYTHING, OptionSet, TEXT } from "../words/options.ts";
-import { SafetensorsError } from "./safetensors/error.ts";
+import { SafetensorsError } from "./safetensors/header.ts";
 import {
   loadSafetensors,
   type LoadSafetensorsOptions,
