@@ -29,8 +29,8 @@ export async function runWithCollector(
      const kit = { ...root, ...memory };
      const gpu = openTestDevice();
      const resource = new kit.CudaMemoryResource(gpu);
-     async function collect() {
-       for (let turn = 0; turn < 20; turn++) {
+     async function collect() { // again and again, as a finalizer lets go of more
+       for (let turn = 0; turn < 5; turn++) {
          globalThis.gc();
          await new Promise((resolve) => setTimeout(resolve, 1));
        }

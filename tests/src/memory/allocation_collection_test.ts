@@ -5,7 +5,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { runWithCollector } from "../../support/collector_program.ts";
 
 /** A driver whose context nothing else in the suite keeps open. */
-const SIMULATED = import.meta.resolve("../../../ffi/simulated/driver.ts");
+const SIMULATED = import.meta.resolve("../../../src/entries/simulated.ts");
 
 Deno.test("watch() gives a lost buffer back, with one warning that names it", async () => {
   const { result, warnings } = await runWithCollector(`
