@@ -7,7 +7,10 @@ import { testDriver } from "./driver.ts";
 import { shareOf } from "./random.ts";
 
 const [direction, threads] = Deno.args;
-const LENGTH = 48 * 2 ** 20;
+const LENGTH = 16 * 2 ** 20;
+
+/** Small arrays that are moved together, more bytes than the ring is from. */
+const MANY = 300;
 
 const WAYS: Record<string, (array: Uint8Array<ArrayBuffer>) => unknown> = {
   clone: (array) => structuredClone(array.buffer, { transfer: [array.buffer] }),
@@ -87,8 +90,8 @@ const telling = await told.then(() => "resolved", (error: Error) => error.messag
 if (!telling.includes("its array was moved away")) throw new Error(`its listener: ${telling}`);
 
 for (const turns of [0, 1, 2]) {
-  const arrays = Array.from({ length: 700 }, () => new Uint8Array(65_536).fill(1));
-  using many = gpu.zeros("uint8", 700 * 65_536);
+  const arrays = Array.from({ length: MANY }, () => new Uint8Array(65_536).fill(1));
+  using many = gpu.zeros("uint8", MANY * 65_536);
   const parts = arrays.map((_, at) => many.subarray(at * 65_536, (at + 1) * 65_536));
   const moving = direction === "upload"
     ? gpu.uploadAll(arrays, { into: parts })
