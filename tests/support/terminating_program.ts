@@ -3,8 +3,9 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { openTestDevice } from "./driver.ts";
+import { share } from "./random.ts";
 
-const WORKER_COUNT = 4;
+const WORKER_COUNT = share(4, { parts: 2 });
 
 /** Longer than lanes sleep at a stretch. */
 const PATIENCE_MILLISECONDS = 20_000;
