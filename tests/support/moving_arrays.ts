@@ -7,7 +7,8 @@ import { testDriver } from "./driver.ts";
 import { shareOf } from "./random.ts";
 
 const [threads] = Deno.args;
-const LENGTH = 16 * 2 ** 20;
+/** More than any call moves before it returns. */
+const LENGTH = 24 * 2 ** 20;
 
 /** Small arrays that are moved together, more bytes than the ring is from. */
 const MANY = 300;
