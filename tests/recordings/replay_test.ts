@@ -69,15 +69,20 @@ testUnless("recordings of real drivers are there", noneYet, () => {
   assertGreaterOrEqual(files.length, 1);
 });
 
-let hundred: Promise<Recording> | undefined;
+/** Sequences of the simulated driver. */
+const RECORDED_COUNT = 60;
 
-/** A hundred sequences of the simulated driver, which tests only read. */
-const aHundred = () => hundred ??= recordSimulated(100);
+let recorded: Promise<Recording> | undefined;
 
-/** Records the simulated driver itself. */
+/** Some of the sequences that are recorded of the simulated driver itself, once for all tests. */
 async function recordSimulated(count: number): Promise<Recording> {
+  const { sequences, facts } = await (recorded ??= record());
+  return { facts, sequences: sequences.slice(0, count) };
+}
+
+async function record(): Promise<Recording> {
   const sequences = [];
-  for (let number = 0; number < count; number++) {
+  for (let number = 0; number < RECORDED_COUNT; number++) {
     const sequence = await generate(FACTS, { seed: FACTS.seed, number });
     const player = simulate(FACTS, sequence);
     const outcomes: string[] = [];
@@ -106,7 +111,7 @@ function tamper(
 }
 
 Deno.test("replaySequence() finds no difference to what the simulated driver does itself", async () => {
-  const recording = await aHundred();
+  const recording = await recordSimulated(RECORDED_COUNT);
   const found = await replay(recording);
   assertEquals(found.differences, []);
   const stepCount = recording.sequences.reduce((sum, { lines }) => sum + lines.length, 0);
@@ -114,7 +119,7 @@ Deno.test("replaySequence() finds no difference to what the simulated driver doe
 });
 
 Deno.test("replaySequence() finds another status, and leaves out what comes behind", async () => {
-  const recording = await aHundred();
+  const recording = await recordSimulated(RECORDED_COUNT);
   const tampered = tamper(
     recording,
     (outcome, line) => line.startsWith("cuMemAlloc_v2") && outcome === "0 new" ? "2" : outcome,
@@ -130,7 +135,7 @@ Deno.test("replaySequence() finds another status, and leaves out what comes behi
 });
 
 Deno.test("replaySequence() finds other refusals and other bytes, and goes on behind them", async () => {
-  const recording = await aHundred();
+  const recording = await recordSimulated(RECORDED_COUNT);
   const tampered = tamper(recording, (outcome, line) => {
     if (line.startsWith("look")) return outcome.replace(/^0 [0-9a-f]{2}/, "0 zz");
     return outcome === "1" ? "801" : outcome;
