@@ -47,7 +47,7 @@ class CollectorProgram {
   async #run(): Promise<Outcome[]> {
     const functions = this.#bodies.map((body) =>
       `async ({ gpu, resource, collect, lost, growthOf }) => {
-      ${body}
+      { ${body} }
     }`
     );
     const { code, stdout, stderr } = await evaluate(
