@@ -28,18 +28,23 @@ const PATIENCE_MILLISECONDS = 5000;
 /** Odd, and larger than the driver's block for small allocations. */
 const LARGE_BYTES = 5 * 2 ** 20 + 3;
 
-/** Runs a test of a device and another process, and checks that nothing is left here. */
+/** The other process, which starts once: each test leaves nothing in it. */
+const peer = Deno.build.os === "linux" ? Peer.deno() : undefined;
+Deno.test.afterAll(() => peer?.[Symbol.asyncDispose]());
+
+/** Runs a test of a device and another process, and checks that nothing is left here, and ends all there. */
 function testWithPeer(
   name: string,
   body: (gpu: CudaDevice, peer: Peer) => Promise<void>,
 ): void {
   testOnLinux(name, async () => {
     using gpu = openTestDevice();
-    await using peer = Peer.deno();
+    assert(peer !== undefined);
     try {
       await body(gpu, peer);
     } finally {
       endPoolOf(gpu);
+      assertEquals(await peer.tell({ do: "disposeAll" }), 0);
     }
     assertEquals(gpu.live().count, 0);
     await untilNothingIsOffered();
