@@ -68,6 +68,12 @@ async function obey(command: RankCommand): Promise<unknown> {
       await group(name)[Symbol.asyncDispose]();
       groups.delete(name);
       return "disposed";
+    case "disposeAll":
+      for (const each of groups.values()) ends.push(each[Symbol.asyncDispose]());
+      groups.clear();
+      await Promise.allSettled(ends.splice(0));
+      await gpu?.synchronize();
+      return [...gpu?.live() ?? []].map(({ name }) => name);
     case "end":
       ends.push(group(name)[Symbol.asyncDispose]());
       groups.delete(name);

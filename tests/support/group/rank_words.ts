@@ -55,6 +55,7 @@ export type RankCommand =
     | {
       readonly do:
         | "dispose"
+        | "disposeAll"
         | "end"
         | "awaitEnds"
         | "barrier"
