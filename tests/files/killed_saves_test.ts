@@ -4,20 +4,23 @@
 import { assertEquals } from "@std/assert";
 import { runDeno } from "../support/child_deno.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
-import { testRandom } from "../support/random.ts";
+import { IS_WHOLE, share, testRandom } from "../support/random.ts";
 import { killSaves, SIGNALS } from "../support/saving/killed_saves.ts";
 import { raceSaves } from "../support/saving/raced_saves.ts";
 import { testOnLinux } from "../support/test_unless.ts";
 
+/** Kills by each signal. */
+const KILLS = IS_WHOLE ? 2 : 1;
+
 testOnLinux("saveSafetensors() leaves a whole model whenever it is killed", async () => {
-  const { problems, strays } = await killSaves(2 * SIGNALS.length, testRandom());
+  const { problems, strays } = await killSaves(KILLS * SIGNALS.length, testRandom());
   assertEquals({ problems, strays }, { problems: [], strays: [] });
 });
 
 testOnLinux(
   "saveSafetensors() of two programs to one file leaves a whole model at all times",
   async () => {
-    const { problems, names, codes } = await raceSaves({ rounds: 20 });
+    const { problems, names, codes } = await raceSaves({ rounds: share(40) });
     const expected = { problems: [], names: ["folder", "model.safetensors"], codes: [0, 0] };
     assertEquals({ problems, names, codes }, expected);
   },

@@ -2,6 +2,7 @@
 
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { setTimeout as delay } from "node:timers/promises";
+import { flagsOfBuiltKit } from "../support/built_kit.ts";
 import { faultyDriver } from "../support/faulty_driver.ts";
 import { namesIn, openPathsIn } from "../support/files.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
@@ -228,7 +229,16 @@ function valueIn(path: string): unknown {
 async function killSaver(path: string, first: number, random: Random): Promise<void> {
   const program = new URL("tests/support/saving/shard_saver.ts", PROJECT_ROOT).pathname;
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", program, path, String(12 * 2 ** 20), String(first)],
+    args: [
+      "run",
+      "-A",
+      "--quiet",
+      ...await flagsOfBuiltKit(),
+      program,
+      path,
+      String(12 * 2 ** 20),
+      String(first),
+    ],
     env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
     stdin: "null",
     stdout: "piped",

@@ -1,7 +1,7 @@
 // Every driver call fails in a broad scenario: at the first three calls of each function in each step.
 // `deno task test:long` runs the full product.
 
-import { assertEquals, assertLess, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertLessOrEqual, assertStringIncludes } from "@std/assert";
 import { share, shareOf, testRandom } from "../support/random.ts";
 import { type Outcome, type Point, runPoint } from "../support/sweep/point.ts";
 import type { Step } from "../support/sweep/scene.ts";
@@ -15,8 +15,11 @@ const UNKNOWN_STATUS = 999;
 /** Out of memory; an error that breaks the context, from there on; a status that nobody knows. */
 const OTHER_STATUSES = [2, 700, 12345];
 
+/** A point takes some 20 milliseconds, and there are thousands. */
+const PART = { parts: 50 };
+
 /** Points of the other statuses that a run takes; the full product has some ten thousand. */
-const SAMPLE_COUNT = share(1500);
+const SAMPLE_COUNT = share(1500, PART);
 
 /** Runs of one point until its call is made. */
 const MAX_TRIES = 5;
@@ -38,7 +41,7 @@ Deno.test("Steps of the failure sweep reach every driver function but those with
 });
 
 Deno.test("A driver call that fails once costs at most what it names", () =>
-  checkPoints(shareOf(pointsOf(census.reaches, [UNKNOWN_STATUS]))));
+  checkPoints(shareOf(pointsOf(census.reaches, [UNKNOWN_STATUS]), PART)));
 
 Deno.test("Driver calls that fail with other statuses cost at most what they name", () => {
   const points = pointsOf(census.reaches, OTHER_STATUSES);
@@ -89,7 +92,7 @@ async function checkPoints(points: readonly Point[]): Promise<void> {
   console.log(`${points.length} points`);
   if (unmade.length > 0) console.log("calls that only other timing makes:", unmade);
   assertEquals(findings, []);
-  assertLess(unmade.length, points.length * MAX_UNMADE);
+  assertLessOrEqual(unmade.length, Math.ceil(points.length * MAX_UNMADE));
 }
 
 /** Runs a point until its call is made: how often streams are made, say, depends on what is under way. */

@@ -13,7 +13,7 @@ import { liveNames } from "../support/with_device.ts";
 import { openPlaces } from "./places.ts";
 import { Program } from "./program_order.ts";
 
-const PROGRAM_COUNT = share(IN_SANITIZER ? 100 : 2000);
+const PROGRAM_COUNT = share(IN_SANITIZER ? 100 : 2000, { parts: 25 });
 const CALL_COUNT = 30;
 
 /** Transfers of 1000 bytes go through slots of 512 bytes, by threads that are lent and by lanes. */
@@ -30,18 +30,19 @@ const LIMITS = {
 
 /** Who moves the bytes, and who orders streams. */
 const SETTINGS = [
-  { name: "with lent threads", hasLanes: false, order: "automatic", deviceCount: 2 },
-  { name: "with lanes", hasLanes: true, order: "automatic", deviceCount: 2 },
-  { name: "in streams that the program orders", hasLanes: true, order: "manual", deviceCount: 1 },
+  { name: "with lent threads", laneCount: 0, order: "automatic", deviceCount: 2 },
+  { name: "with lanes", laneCount: 7, order: "automatic", deviceCount: 2 },
+  { name: "in streams that the program orders", laneCount: 3, order: "manual", deviceCount: 1 },
 ] as const;
 
-for (const { name, hasLanes, order, deviceCount } of SETTINGS) {
+for (const { name, laneCount, order, deviceCount } of SETTINGS) {
   Deno.test(`Effects come in the order of calls, awaited or not, ${name}`, async () => {
     using stack = new DisposableStack();
     const places = openPlaces(deviceCount, stack, { order });
     for (const { gpu: { context } } of places) {
-      const engine = adoptEngine(context, new TransferEngine(context, LIMITS));
-      if (hasLanes) engine.startLanes();
+      const counts = laneCount === 0 ? {} : { laneCount, sharedLaneCount: laneCount };
+      const engine = adoptEngine(context, new TransferEngine(context, { ...LIMITS, ...counts }));
+      if (laneCount > 0) engine.startLanes();
     }
     const before = places.map(({ gpu }) => liveNames(gpu));
     using warnings = new CaughtWarnings();

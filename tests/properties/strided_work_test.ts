@@ -1,8 +1,8 @@
 // 2,000 random copies and fills between strided layouts against element-by-element work.
 
-import { assertEquals, assertGreater } from "@std/assert";
+import { assertGreater, assertGreaterOrEqual } from "@std/assert";
 import { IN_SANITIZER } from "../support/driver.ts";
-import { runSeeds, share } from "../support/random.ts";
+import { IS_WHOLE, runSeeds, share } from "../support/random.ts";
 import { testOnDevice } from "../support/with_device.ts";
 import { checkStridedWork, type Outcome } from "./strided_work.ts";
 
@@ -14,6 +14,7 @@ testOnDevice("StridedView copies and fills what work on single elements does", a
     const outcome = await checkStridedWork(gpu, random);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   });
-  assertEquals(outcomes.size, 4, "every outcome came up");
+  // The rarest outcome may be missing in a part.
+  assertGreaterOrEqual(outcomes.size, IS_WHOLE ? 4 : 3, "every outcome came up");
   assertGreater(outcomes.get("copied") ?? 0, WORK_COUNT / 4);
 });

@@ -1,9 +1,9 @@
 // Random sequences: the same for the same seed, over all functions, and without what is undefined on
 // a real driver.
 
-import { assertEquals, assertGreaterOrEqual, assertNotEquals } from "@std/assert";
+import { assertEquals, assertGreaterOrEqual, assertLess, assertNotEquals } from "@std/assert";
 import { CUDA } from "../../ffi/cuda.ts";
-import { Random } from "../support/random.ts";
+import { IS_WHOLE, Random, share } from "../support/random.ts";
 import { Draft } from "../support/recording/draft.ts";
 import { generate } from "../support/recording/generate.ts";
 import { parseStep } from "../support/recording/notation.ts";
@@ -20,11 +20,14 @@ Deno.test("generate() makes the same sequence of the same seed and number, and o
   assertNotEquals((await generate(TWO_DEVICES, { seed: 6, number: 3 })).lines, first.lines);
 });
 
+/** Sequences that try functions; only a run that is whole has enough of them for every function. */
+const SEQUENCES = share(1500);
+
 Deno.test("generate() calls every function, with success and with refusals, and does no harm", async () => {
   const succeeded = new Set<string>();
   const refused = new Set<string>();
   const harm: string[] = [];
-  for (let number = 0; number < 1500; number++) {
+  for (let number = 0; number < SEQUENCES; number++) {
     const sequence = await generate(TWO_DEVICES, { seed: 11, number });
     const player = simulate(TWO_DEVICES, sequence);
     for (const line of sequence.lines) {
@@ -50,8 +53,10 @@ Deno.test("generate() calls every function, with success and with refusals, and 
   ];
   const missing = Object.keys(CUDA).filter((name) => !succeeded.has(name) && !never.includes(name));
   // No random module has variables, and no sequence releases what the recorder holds.
-  assertEquals(missing.sort(), ["cuLibraryGetGlobal", "cuModuleGetGlobal_v2"]);
-  assertGreaterOrEqual(refused.size, 85);
+  const always = ["cuLibraryGetGlobal", "cuModuleGetGlobal_v2"];
+  if (IS_WHOLE) assertEquals(missing.sort(), always);
+  else assertLess(missing.length, 30);
+  assertGreaterOrEqual(refused.size, IS_WHOLE ? 85 : 60);
 });
 
 Deno.test("Draft is spoiled where a fault waits behind the overlap that ends it, and not without", async () => {

@@ -9,6 +9,7 @@ import { readRecording } from "../support/recording/recording.ts";
 import { emptyReplay, replaySequence } from "../support/recording/replay.ts";
 import { shrink } from "../support/recording/shrink.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
+import { testOfAll } from "../support/test_unless.ts";
 
 const OPTIONS = { driver: "simulated", mostDevices: 1, timeoutSeconds: 20 } as const;
 
@@ -113,7 +114,7 @@ Deno.test("shrink() keeps the steps that a difference needs", async () => {
   assertEquals(shortest, lines.filter((_, index) => [0, 3, 6].includes(index)));
 });
 
-Deno.test("deno task record writes a recording and says how it compares", async () => {
+testOfAll("deno task record writes a recording and says how it compares", async () => {
   using folder = new TemporaryFolder();
   const out = `${folder.path}/recording.gz`;
   const report = `${folder.path}/report.txt`;

@@ -11,7 +11,7 @@ import { KeeperScene } from "../support/persist/keeper_scene.ts";
 import { PROJECT_ROOT } from "../support/project_files.ts";
 import { shareOf } from "../support/random.ts";
 import { TemporaryFolder } from "../support/temporary_folder.ts";
-import { testOnLinux } from "../support/test_unless.ts";
+import { testOfAll, testOnLinux } from "../support/test_unless.ts";
 
 const cli = (await builtKit()).addressOf("./cli");
 
@@ -313,7 +313,7 @@ Deno.test("cli.ts calibrate says in a sentence that there is no GPU, or no such 
   assertEquals(noDevice.stderr, "Cannot open device 7: this machine has 2 (0 to 1)\n");
 });
 
-Deno.test("cli.ts calibrate gives no advice from a simulated device", async () => {
+testOfAll("cli.ts calibrate gives no advice from a simulated device", async () => {
   const { code, stdout, stderr } = await runCli(["calibrate", "--driver", "simulated"]);
   assertEquals(code, 0, stderr);
   assertMatch(stdout, /\n128 MiB .+\nThe device is simulated: no number means a speed\n$/);
@@ -333,7 +333,7 @@ Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
 Deno.test("cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own output, and its JSON", async () => {
   using folder = new TemporaryFolder();
   const theirs = folder.write("nvbandwidth.txt", "SUM device_local_copy 2000\n");
-  const common = ["bandwidth", "--driver", "simulated", "--largest", "64 KiB"];
+  const common = ["bandwidth", "--driver", "simulated", "--largest", "4 KiB"];
   const beside = await runCli([...common, "--compare", theirs]);
   assertEquals(beside.code, 0, beside.stderr);
   assertStringIncludes(beside.stdout, "host_to_device_bidirectional_memcpy_ce");
@@ -349,7 +349,7 @@ Deno.test("cli.ts bandwidth --cases prints nvbandwidth's cases, beside its own o
 Deno.test("cli.ts demo moves arrays, and writes the result and the page", async () => {
   using folder = new TemporaryFolder();
   const out = `${folder.path}/new/folder`;
-  const { code, stdout, stderr } = await runCli(["demo", "--out", out, "--largest", "1 MiB"]);
+  const { code, stdout, stderr } = await runCli(["demo", "--out", out, "--largest", "64 KiB"]);
   assertEquals(code, 0, stderr);
   assertStringIncludes(stdout, "a simulated device stands in");
   assertStringIncludes(stdout, "110 of 110 came back with every byte right");
@@ -364,10 +364,10 @@ Deno.test("cli.ts demo writes the numbers and says why there is no chart without
   using folder = new TemporaryFolder();
   const out = `${folder.path}/out`;
   const source = new URL("src/cli.ts", PROJECT_ROOT).pathname; // a release brings plotly.js
-  const flags = ["--quiet", "--no-check", "-A", "--cached-only"];
+  const flags = ["--quiet", "--no-check", "-A", "--cached-only", "--no-npm"];
   const { code, stdout, stderr } = await runDeno(
-    ["run", ...flags, source, "demo", "--driver", "simulated", "--out", out, "--largest", "64 KiB"],
-    { env: { ...NO_GPU, DENO_DIR: `${folder.path}/empty` } },
+    ["run", ...flags, source, "demo", "--driver", "simulated", "--out", out, "--largest", "4 KiB"],
+    { env: NO_GPU },
   );
   assertEquals(code, 0, stderr);
   assertStringIncludes(
@@ -407,7 +407,6 @@ for (
   const name = `cli.ts ${args.join(" ")} ends with a sentence when its output cannot be written`;
   testOnLinux(name, async () => {
     using folder = new TemporaryFolder();
-    const cli = new URL("src/cli.ts", PROJECT_ROOT).pathname;
     const options = args[0] === "demo" ? ["--out", folder.path] : [];
     const words = [Deno.execPath(), "run", "-A", "--quiet", "--no-check", cli, ...args, ...options];
     const command = `${words.map((word) => `'${word}'`).join(" ")} > /dev/full`;
@@ -420,7 +419,7 @@ for (
   });
 }
 
-Deno.test("cli.ts demo ends with a sentence when a file of its cannot be written", async () => {
+testOfAll("cli.ts demo ends with a sentence when a file of its cannot be written", async () => {
   using folder = new TemporaryFolder();
   Deno.mkdirSync(`${folder.path}/bandwidth.json`);
   const { code, stderr } = await runCli(["demo", "--largest", "4 KiB", "--out", folder.path]);
@@ -429,20 +428,16 @@ Deno.test("cli.ts demo ends with a sentence when a file of its cannot be written
   assertEquals(stderr.includes("    at "), false);
 });
 
-Deno.test("cli.ts machine writes a report and its page, and compares reports", async () => {
+testOfAll("cli.ts machine writes a report and its page", async () => {
   using folder = new TemporaryFolder();
   const flags = ["--driver", "simulated", "--device", "0", "--out", folder.path];
   const { code, stdout } = await runCli(["machine", ...flags]);
   assertEquals(code, 0, stdout);
   assertStringIncludes(stdout, "Simulated GPU");
-  const path = folder.pathOf("machine.json");
-  const json = Deno.readTextFileSync(path);
+  const json = Deno.readTextFileSync(folder.pathOf("machine.json"));
   assertEquals(JSON.parse(json).machine.gpus.length, 1);
   assert(parseNvbandwidth(json).size > 0);
   assertStringIncludes(Deno.readTextFileSync(folder.pathOf("machine.html")), "Simulated");
-  const compared = await runCli(["machine", "--out", folder.path, "--compare", path, path]);
-  assertEquals(compared.code, 0, compared.stderr);
-  assertStringIncludes(Deno.readTextFileSync(folder.pathOf("machines.html")), "side by side");
 });
 
 Deno.test("cli.ts machine says what is wrong with its reports", async () => {
@@ -462,27 +457,34 @@ Deno.test("cli.ts machine says what is wrong with its reports", async () => {
   }
 });
 
-testOnLinux("cli.ts machine leaves what it had when it is interrupted", async () => {
-  using folder = new TemporaryFolder();
-  const args = ["run", "-A", "--quiet", "--no-check", cli, "machine"];
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [...args, "--driver", "simulated", "--out", folder.path],
-    env: NO_GPU,
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const told = child.stderr.pipeThrough(new TextDecoderStream());
-  let isSent = false;
-  for await (const part of told) { // its progress bar begins once it listens
-    if (!isSent && part.includes("Measuring")) child.kill("SIGINT");
-    isSent ||= part.includes("Measuring");
-  }
-  const [{ code }, text] = await Promise.all([
-    child.status,
-    new Response(child.stdout).text(),
-  ]);
-  assertEquals(code, 130, text);
-  const { machine } = JSON.parse(Deno.readTextFileSync(folder.pathOf("machine.json")));
-  assertEquals(machine.unfinished, "interrupted: Ctrl+C");
-  assert(machine.rows.length > 10);
-});
+testOnLinux(
+  "cli.ts machine leaves what it had when it is interrupted, and compares it",
+  async () => {
+    using folder = new TemporaryFolder();
+    const args = ["run", "-A", "--quiet", "--no-check", cli, "machine"];
+    const child = new Deno.Command(Deno.execPath(), {
+      args: [...args, "--driver", "simulated", "--out", folder.path],
+      env: NO_GPU,
+      stdout: "piped",
+      stderr: "piped",
+    }).spawn();
+    const told = child.stderr.pipeThrough(new TextDecoderStream());
+    let isSent = false;
+    for await (const part of told) { // its progress bar begins once it listens
+      if (!isSent && part.includes("Measuring")) child.kill("SIGINT");
+      isSent ||= part.includes("Measuring");
+    }
+    const [{ code }, text] = await Promise.all([
+      child.status,
+      new Response(child.stdout).text(),
+    ]);
+    assertEquals(code, 130, text);
+    const path = folder.pathOf("machine.json");
+    const { machine } = JSON.parse(Deno.readTextFileSync(path));
+    assertEquals(machine.unfinished, "interrupted: Ctrl+C");
+    assert(machine.rows.length > 10);
+    const compared = await runCli(["machine", "--out", folder.path, "--compare", path, path]);
+    assertEquals(compared.code, 0, compared.stderr);
+    assertStringIncludes(Deno.readTextFileSync(folder.pathOf("machines.html")), "side by side");
+  },
+);

@@ -16,7 +16,7 @@ type Entry = keyof typeof config.exports;
 
 /** The files of a build. */
 export interface BuiltKit {
-  /** Its configuration, in which `"vramkit"` and all entries have these addresses. */
+  /** Its configuration, in which `"vramkit"` and all entries, by path as well, have these addresses. */
   readonly config: string;
   /** The address of an entry's file, such as `file:///.../vramkit.js` for `"."`. */
   addressOf(entry: Entry): string;
@@ -34,12 +34,28 @@ export async function withBuiltKit(program: string): Promise<string> {
   const paths = [...program.matchAll(SPECIFIER)].map(([, path]) => `./${path}`);
   const entries = new Map(Object.entries(config.exports).map(([entry, path]) => [path, entry]));
   if (paths.length === 0 || !paths.every((path) => entries.has(path))) return program;
-  const kit = await builtKit().catch((error) => {
-    console.log(`Programs start from the sources: ${error}`);
-  });
+  const kit = await kitIfBuilt();
   if (kit === undefined) return program;
   const { addressOf } = kit;
   return program.replaceAll(SPECIFIER, (_, path) => addressOf(entries.get(`./${path}`) as Entry));
+}
+
+/**
+ * Returns the flags of `deno run` by which a file that imports nothing of `src` and `ffi` but entries, as
+ * their types or in what it imports, has them in built files; no flags where nothing can be built.
+ */
+export async function flagsOfBuiltKit(): Promise<readonly string[]> {
+  const kit = await kitIfBuilt();
+  return kit === undefined ? [] : ["--no-lock", "--config", kit.config];
+}
+
+async function kitIfBuilt(): Promise<BuiltKit | undefined> {
+  try {
+    return await builtKit();
+  } catch (error) {
+    console.log(`Programs start from the sources: ${error}`);
+    return undefined;
+  }
 }
 
 let built: Promise<BuiltKit> | undefined;
@@ -62,6 +78,9 @@ async function build(): Promise<BuiltKit> {
     const imports: Record<string, string> = { ...config.imports, ...importsFrom(folder) };
     for (const [name, address] of Object.entries(imports)) {
       if (address.startsWith("./")) imports[name] = new URL(address, PROJECT_ROOT).href;
+    }
+    for (const [entry, path] of Object.entries(config.exports)) {
+      imports[new URL(path, PROJECT_ROOT).href] = imports[entry.replace(/^\./, "vramkit")] ?? "";
     }
     Deno.writeTextFileSync(`${unfinished}/deno.json`, JSON.stringify({ imports }));
     try {
@@ -89,7 +108,9 @@ function importsFrom(folder: string): Record<string, string> {
 /** Returns a name for the sources as they are now. */
 async function stateOfSources(): Promise<string> {
   const facts: string[] = [];
-  for (const path of ["mod.ts", "deno.json", "release", "ffi", "src"]) {
+  for (
+    const path of ["mod.ts", "deno.json", "release", "ffi", "src", "tests/support/built_kit.ts"]
+  ) {
     noteFacts(new URL(path, PROJECT_ROOT), facts);
   }
   const bytes = new TextEncoder().encode(facts.sort().join("\n"));

@@ -28,7 +28,10 @@ export function readBytes<D extends DType>(buffer: GpuBuffer<D>): Uint8Array<Arr
 /** Bytes that differ from place to place and from seed to seed. */
 export function patternBytes(byteLength: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLength);
-  for (let i = 0; i < byteLength; i++) bytes[i] = i * 7 + (i >> 8) + seed;
+  const period = 2 ** 16;
+  const end = Math.min(byteLength, period);
+  for (let i = 0; i < end; i++) bytes[i] = i * 7 + (i >> 8) + seed;
+  for (let made = period; made < byteLength; made *= 2) bytes.copyWithin(made, 0, made);
   return bytes;
 }
 

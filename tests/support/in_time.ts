@@ -1,5 +1,7 @@
 // Waits that end.
 
+import { setTimeout as delay } from "node:timers/promises";
+
 /** A promise that took too long. */
 export class LateError extends Error {}
 
@@ -12,4 +14,13 @@ export async function inTime<T>(seconds: number, promise: T | Promise<T>): Promi
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Waits until something holds. */
+export async function until(holds: () => unknown, what: string): Promise<void> {
+  for (const end = performance.now() + 20_000; performance.now() < end;) {
+    if (await holds()) return;
+    await delay(5);
+  }
+  throw new Error(`It does not come about that ${what}`);
 }

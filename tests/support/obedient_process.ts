@@ -62,6 +62,11 @@ export abstract class ObedientProcess<C extends { readonly do: string }>
     this.#input = this.#process.stdin.getWriter();
   }
 
+  /** Whether it was ended from here. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
   get pid(): number {
     return this.#process.pid;
   }

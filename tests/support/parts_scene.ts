@@ -1,5 +1,5 @@
 // Arrays in parts for tests: devices whose transfers cross all borders of the engine, and what each
-// part must hold, found element by element.
+// part must hold.
 
 import type { DriverApi } from "../../ffi/cuda.ts";
 import { CudaDevice } from "../../src/device/device.ts";
@@ -60,13 +60,17 @@ export function elementsOf(
     readonly end: number;
   },
 ): HostArray {
-  const inner = shape.slice(axis + 1).reduce((product, size) => product * size, 1);
-  const size = shape[axis] ?? 0;
-  const isIn = (_: unknown, at: number) => {
-    const index = Math.floor(at / inner) % size;
-    return index >= start && index < end;
-  };
-  return (array as Uint8Array).filter(isIn);
+  const product = (sizes: readonly number[]) => sizes.reduce((a, b) => a * b, 1);
+  const [outer, inner] = [product(shape.slice(0, axis)), product(shape.slice(axis + 1))];
+  const rowLength = (shape[axis] ?? 0) * inner;
+  const partLength = (end - start) * inner;
+  const whole = array as Uint8Array;
+  const part = whole.slice(0, outer * partLength);
+  for (let row = 0; row < outer; row++) {
+    const at = row * rowLength + start * inner;
+    part.set(whole.subarray(at, at + partLength), row * partLength);
+  }
+  return part;
 }
 
 /** Returns the bytes of an array. */

@@ -59,20 +59,20 @@ export async function runSeeds(
   }
 }
 
-/** Sweeps run whole, as `deno task test:all` has it: else each takes a tenth. */
+/** Sweeps run whole, as `deno task test:all` has it: else each takes a tenth, or a smaller part. */
 export const IS_WHOLE: boolean = Deno.env.get("VRAMKIT_TEST_WHOLE") === "1";
 
-/** Returns how much of a long sweep to run: all of it, or a tenth that the seed decides. */
-export function share(count: number): number {
-  return IS_WHOLE ? count : Math.ceil(count / 10);
+/** Returns how much of a long sweep to run: all of it, or one of so many parts. */
+export function share(count: number, { parts = 10 } = {}): number {
+  return IS_WHOLE ? count : Math.ceil(count / parts);
 }
 
-/** Takes a share of the elements, in their order, and no fewer than `least`. */
-export function shareOf<T>(elements: readonly T[], { least = 1 } = {}): T[] {
+/** Takes a share of the elements, which the seed decides, in their order, and no fewer than `least`. */
+export function shareOf<T>(elements: readonly T[], { least = 1, parts = 10 } = {}): T[] {
   const random = testRandom();
   const left = [...elements.keys()];
   const chosen = new Set<number>();
-  for (let count = Math.max(least, share(elements.length)); count > 0; count--) {
+  for (let count = Math.max(least, share(elements.length, { parts })); count > 0; count--) {
     chosen.add(left.splice(random.below(left.length), 1)[0] ?? 0);
   }
   return elements.filter((_, index) => chosen.has(index));

@@ -3,14 +3,15 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { openTestDevice } from "./driver.ts";
+import { share } from "./random.ts";
 
-const WORKER_COUNT = 4;
+const WORKER_COUNT = share(4, { parts: 2 });
 
 /** Longer than lanes sleep at a stretch. */
 const PATIENCE_MILLISECONDS = 20_000;
 
-/** A worker's transfers take a few tens of milliseconds: each is ended at another point of them. */
-const STEP_MILLISECONDS = 13;
+/** A worker's transfers take some milliseconds: each is ended at another point of them. */
+const STEP_MILLISECONDS = 3;
 
 for (let index = 0; index < WORKER_COUNT; index++) {
   const url = new URL("./transferring_worker.ts", import.meta.url);

@@ -1,8 +1,9 @@
 // A transfer engine with slots of a few KiB, so that small arrays cross all of its borders:
 // pieces, slots, slabs, more pieces than slots, more transfers than slots.
 
+import type { DriverApi } from "../../ffi/cuda.ts";
 import type { DeviceBuffer } from "../../src/buffers/device_buffer.ts";
-import type { CudaDevice } from "../../src/device/device.ts";
+import { CudaDevice } from "../../src/device/device.ts";
 import { type CudaStream, defaultStreamOf } from "../../src/order/stream.ts";
 import { adoptEngine } from "../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../src/transfer/engine.ts";
@@ -38,13 +39,8 @@ export class TinyEngine implements Disposable {
 
   /** Gives the context the engine. It has lanes, or as many threads are lent as many lanes would be. */
   constructor(gpu: CudaDevice, limits: EngineLimits = TINY_LIMITS, { hasLanes = true } = {}) {
-    const needed = hasLanes ? 3 : 7;
-    const laneCount = Math.max(limits.laneCount, needed);
-    const counts = { laneCount, sharedLaneCount: laneCount };
-    this.#engine = adoptEngine(
-      gpu.context,
-      new TransferEngine(gpu.context, { ...limits, ...counts }),
-    );
+    const counted = limitsWith(hasLanes ? 3 : 7, limits);
+    this.#engine = adoptEngine(gpu.context, new TransferEngine(gpu.context, counted));
     if (hasLanes) this.#engine.startLanes();
   }
 
@@ -108,6 +104,27 @@ export class TinyEngine implements Disposable {
     finishMover(new Mover(buffer.context, [step]));
   }
 }
+
+/** Returns limits with so many lanes or more. */
+function limitsWith(least: number, limits: EngineLimits): EngineLimits {
+  const laneCount = Math.max(limits.laneCount, least);
+  return { ...limits, laneCount, sharedLaneCount: laneCount };
+}
+
+/**
+ * Keeps lanes of a driver running, for the tiny engines with these limits: to start a worker takes longer
+ * than most tests. They are those of its second device; a driver with one has new ones for each engine.
+ */
+export function keepLanes(driver: DriverApi, ...limits: readonly EngineLimits[]): void {
+  if (CudaDevice.count({ driver }) < 2) return;
+  const gpu = CudaDevice.open(1, { driver });
+  const engines = limits.map((each) => new TransferEngine(gpu.context, limitsWith(3, each)));
+  for (const engine of engines) engine.startLanes();
+  kept.push(gpu, ...engines);
+}
+
+/** For as long as the process lives. */
+const kept: unknown[] = [];
 
 type MoveOptions = TinyOptions & { readonly bytes: Uint8Array<ArrayBuffer> };
 

@@ -8,10 +8,12 @@ import { testDriver } from "./driver.ts";
 /** More lanes than cores, so that some are always in the middle of a copy. */
 const LANE_COUNT = 7;
 
-const BYTES = 64 * 2 ** 20;
+/** So many that lanes are at work from the size on that is given below. */
+const BYTES = 16 * 2 ** 20;
 
 const worker = globalThis as unknown as { postMessage(message: string): void };
-const gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: LANE_COUNT } });
+const transfers = { laneCount: LANE_COUNT, ringFromSize: "4 MiB" };
+const gpu = CudaDevice.open(0, { driver: testDriver(), transfers });
 const array = new Uint8Array(BYTES).fill(7);
 const buffer = gpu.alloc("uint8", BYTES);
 const engine = engineOf(gpu.context);

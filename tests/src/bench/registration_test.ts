@@ -6,6 +6,7 @@ import { parseBenchRun } from "../../../src/bench/bench_results.ts";
 import { transferBench } from "../../../src/bench/registration.ts";
 import { runDeno } from "../../support/child_deno.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { shareOf } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 const REPORT = new URL("src/bench/report.ts", PROJECT_ROOT).pathname;
@@ -103,25 +104,24 @@ Deno.test("report.ts refuses a text that deno bench did not print, and unknown o
   const run = folder.write("good.json", RUN);
   const missing = `${folder.path}/missing.json`;
   const garbage = folder.write("garbage.json", "\u001b[31m");
-  for (
-    const [args, message] of [
-      [[path], `Cannot read ${path}: it is no output of deno bench --json: benches are missing`],
-      [[garbage], `Cannot read ${garbage}: it is no output of deno bench --json: Unexpected`],
-      [[], "Cannot read the standard input: it is empty, expected the output of deno bench --json"],
-      [["--nonsense"], "Cannot use --nonsense: there is no such option"],
-      [[path, "--htm", "x"], "Cannot use --htm: there is no such option (did you mean --html?)"],
-      [[path, "--html"], "Cannot use --html: it needs a value"],
-      [[path, "other.json"], "Cannot read other.json too: expected one file"],
-      [[missing], `Cannot read ${missing}: it does not exist`],
-      [[folder.path], `Cannot read ${folder.path}: it is a folder`],
-      [["/dev/zero"], "Cannot read /dev/zero: it is a device, expected a file"],
-      [[run, "--compare", missing], `Cannot read ${missing}: it does not exist`],
-      [[run, "--compare", "/dev/zero"], "Cannot read /dev/zero: it is a device, expected a file"],
-      [[run, "--compare", path], `Cannot read ${path}: it is no output of deno bench --json`],
-      [[run, "--compare", ""], 'Cannot use --compare "": expected a file'],
-      [[run, "--html", ""], 'Cannot use --html "": expected a file'],
-    ] as const
-  ) {
+  const wrong: [args: string[], message: string][] = [
+    [[path], `Cannot read ${path}: it is no output of deno bench --json: benches are missing`],
+    [[garbage], `Cannot read ${garbage}: it is no output of deno bench --json: Unexpected`],
+    [[], "Cannot read the standard input: it is empty, expected the output of deno bench --json"],
+    [["--nonsense"], "Cannot use --nonsense: there is no such option"],
+    [[path, "--htm", "x"], "Cannot use --htm: there is no such option (did you mean --html?)"],
+    [[path, "--html"], "Cannot use --html: it needs a value"],
+    [[path, "other.json"], "Cannot read other.json too: expected one file"],
+    [[missing], `Cannot read ${missing}: it does not exist`],
+    [[folder.path], `Cannot read ${folder.path}: it is a folder`],
+    [["/dev/zero"], "Cannot read /dev/zero: it is a device, expected a file"],
+    [[run, "--compare", missing], `Cannot read ${missing}: it does not exist`],
+    [[run, "--compare", "/dev/zero"], "Cannot read /dev/zero: it is a device, expected a file"],
+    [[run, "--compare", path], `Cannot read ${path}: it is no output of deno bench --json`],
+    [[run, "--compare", ""], 'Cannot use --compare "": expected a file'],
+    [[run, "--html", ""], 'Cannot use --html "": expected a file'],
+  ];
+  for (const [args, message] of shareOf(wrong, { least: 3 })) {
     const { code, stdout, stderr } = await runDeno(["run", "-A", "--no-check", REPORT, ...args]);
     assertEquals([code, stdout], [2, ""]);
     assertStringIncludes(stderr, message);

@@ -5,7 +5,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { type CudaDevice, DTYPE_NAMES, type GpuBuffer } from "../../../mod.ts";
 import { testOnTwoDevices } from "../../support/driver.ts";
 import { bitsOf, bytesOf, patterns, reference } from "../../support/exact_conversion.ts";
-import { Random } from "../../support/random.ts";
+import { Random, share } from "../../support/random.ts";
 import { elementsOf } from "../../support/strided_elements.ts";
 import { LATE_BYTES, requireUnderWay } from "../../support/under_way.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
@@ -25,7 +25,7 @@ for (const from of DTYPE_NAMES) {
   Deno.test(`GpuBuffer.astype() converts ${from} to every type as exact arithmetic does`, () =>
     withDevice(async (gpu) => {
       const random = new Random(11);
-      const bits = patterns(from, random, 400);
+      const bits = patterns(from, random, share(400, { parts: 4 }));
       using x = await gpu.upload(bytesOf(from, bits), { dtype: from });
       for (const to of DTYPE_NAMES) {
         using y = x.astype(to);

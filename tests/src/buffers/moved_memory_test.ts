@@ -6,7 +6,7 @@ import type { HostBuffer } from "../../../src/buffers/host_buffer.ts";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { CudaMemoryResource } from "../../../src/memory/cuda_memory_resource.ts";
 import { DisposedError } from "../../../src/words/errors.ts";
-import { runWithCollector } from "../../support/collector_program.ts";
+import { testWithCollector } from "../../support/collector_program.ts";
 import { openTestDevice, testDriver } from "../../support/driver.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
 
@@ -93,8 +93,9 @@ Deno.test("gpu.register() ends well when its array was moved away", () => {
 for (const kind of ["pinned", "mapped", "managed", "staged"]) {
   const array = kind === "staged" ? "contents" : "array";
 
-  Deno.test(`the collector leaves memory of gpu.${kind}() that was moved away`, async () => {
-    const { result, warnings } = await runWithCollector(`
+  testWithCollector(
+    `the collector leaves memory of gpu.${kind}() that was moved away`,
+    `
       const moved = (() => {
         const { ${array}: array } = gpu.${kind}("uint8", 2 ** 21, { label: "gone" });
         array.fill(7);
@@ -106,13 +107,16 @@ for (const kind of ["pinned", "mapped", "managed", "staged"]) {
       for (const { ${array}: array } of others) array.fill(1);
       for (const other of others) other.dispose();
       return [gpu.live().count, moved.every((byte) => byte === 7)];
-    `);
-    assertEquals(result, [0, true]);
-    assert(warnings.some((text) => text.includes("gone (2 MiB of") && text.includes("is lost")));
-  });
+    `,
+    ({ result, warnings }) => {
+      assertEquals(result, [0, true]);
+      assert(warnings.some((text) => text.includes("gone (2 MiB of") && text.includes("is lost")));
+    },
+  );
 
-  Deno.test(`a part of an array of gpu.${kind}() is empty once the array is collected`, async () => {
-    const { result } = await runWithCollector(`
+  testWithCollector(
+    `a part of an array of gpu.${kind}() is empty once the array is collected`,
+    `
       const part = (() => {
         const { ${array}: array } = gpu.${kind}("uint8", 2 ** 21);
         array.fill(7);
@@ -122,9 +126,11 @@ for (const kind of ["pinned", "mapped", "managed", "staged"]) {
       await collect();
       await collect();
       return [before, part.length, gpu.live().count];
-    `);
-    assertEquals(result, [10, 0, 0]);
-  });
+    `,
+    ({ result }) => {
+      assertEquals(result, [10, 0, 0]);
+    },
+  );
 }
 
 Deno.test("page-locked memory is refused from resources that the CPU cannot reach", () => {

@@ -16,11 +16,12 @@ import { CudaDevice } from "../../../src/device/device.ts";
 import { CachingResourceAdaptor, CudaMemoryResource } from "../../../src/entries/memory.ts";
 import { loadNpz, saveNpz } from "../../../src/entries/numpy.ts";
 import { CudaError, DisposedError } from "../../../src/words/errors.ts";
-import { assertHoldsOnly, assertSameBytes } from "../../support/contents.ts";
+import { assertHoldsOnly, assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { openTestDevice, testDriver, testOnTwoDevices } from "../../support/driver.ts";
 import { faultyDriver, watchedDriver } from "../../support/faulty_driver.ts";
 import { deviceAt } from "../../support/parts_scene.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
+import { LATE_BYTES } from "../../support/under_way.ts";
 import { freeBytes, liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 testOnDevice("CudaDevice.open() describes the device", (gpu) => {
@@ -201,8 +202,8 @@ testOnDevice("CudaDevice.trim() gives back what is kept, and nothing in use", as
 });
 
 testOnDevice("CudaDevice.trim() leaves transfers that are under way", async (gpu) => {
-  using x = gpu.alloc("uint8", 160 * 2 ** 20);
-  const sent = new Uint8Array(x.byteLength).map((_, index) => index >> 12);
+  using x = gpu.alloc("uint8", 2 * LATE_BYTES);
+  const sent = patternBytes(x.byteLength);
   const uploading = x.upload(sent);
   gpu.trim();
   await uploading;

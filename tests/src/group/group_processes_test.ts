@@ -5,29 +5,47 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { ON_GPU } from "../../support/driver.ts";
+import { namesIn } from "../../support/files.ts";
 import { freeAddress, RankProcess } from "../../support/group/rank_process.ts";
+import { until } from "../../support/in_time.ts";
 import { ToldError } from "../../support/obedient_process.ts";
+import { share } from "../../support/random.ts";
+import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
 /** Ranks of a group. */
 const SIZE = ON_GPU ? Math.min(CudaDevice.count(), 4) : 3;
 
 /** Elements of a long operation: it is under way for a while. */
-const LONG = ON_GPU ? 256 << 20 : 4 << 20;
+const LONG = ON_GPU ? 256 << 20 : 1 << 18;
+
+/** Groups that are made at one address, one after the other. */
+const GROUPS = share(20);
 
 const options = { ignore: Deno.build.os !== "linux" || SIZE < 2 };
 
-/** Runs a test with processes that joined a group. */
+/** The processes of the ranks, which go on from test to test; one that was killed has a successor. */
+const processes = Array.from({ length: options.ignore ? 0 : SIZE }, () => new RankProcess());
+Deno.test.afterAll(async () => {
+  for (const process of processes) await process[Symbol.asyncDispose]();
+});
+
+/** Runs a test with processes that joined a group, and which have nothing left behind it. */
 function testWithGroup(
   name: string,
   body: (ranks: RankProcess[], rendezvous: string) => Promise<void>,
   { fewest = 2 } = {},
 ): void {
-  Deno.test(name, { ignore: options.ignore || SIZE < fewest }, async () => {
-    await using stack = new AsyncDisposableStack();
-    const ranks = Array.from({ length: SIZE }, () => stack.use(new RankProcess()));
+  const ignore = options.ignore || SIZE < fewest;
+  Deno.test(name, { ignore, sanitizeOps: false, sanitizeResources: false }, async () => {
+    for (const [rank, { hasEnded }] of processes.entries()) {
+      if (hasEnded) processes[rank] = new RankProcess();
+    }
     const rendezvous = freeAddress();
-    await joinAll(ranks, rendezvous);
-    await body(ranks, rendezvous);
+    await joinAll(processes, rendezvous);
+    await body([...processes], rendezvous);
+    for (const process of processes) {
+      if (!process.hasEnded) assertEquals(await process.tell({ do: "disposeAll" }), []);
+    }
   });
 }
 
@@ -65,19 +83,22 @@ async function endAll(ranks: readonly RankProcess[]): Promise<void> {
   for (const process of ranks) assertEquals(await process.tell({ do: "left" }), []);
 }
 
-testWithGroup("joinGroup() joins processes whose calls meet, 20 times", async (ranks, at) => {
-  for (let round = 0; round < 20; round++) {
+testWithGroup(
+  "joinGroup() joins processes whose calls meet, one group after another",
+  async (ranks, at) => {
+    for (let round = 0; round < GROUPS; round++) {
+      await checkReduces(ranks);
+      await Promise.all(ranks.map((process) => process.tell({ do: "barrier" })));
+      await Promise.all(ranks.map((process) => process.tell({ do: "dispose" })));
+      await joinAll(ranks, at); // the same address each time
+    }
     await checkReduces(ranks);
-    await Promise.all(ranks.map((process) => process.tell({ do: "barrier" })));
-    await Promise.all(ranks.map((process) => process.tell({ do: "dispose" })));
-    await joinAll(ranks, at); // the same address each time
-  }
-  await checkReduces(ranks);
-  await endAll(ranks);
-});
+    await endAll(ranks);
+  },
+);
 
 testWithGroup("joinGroup() joins the next group while those before end", async (ranks, at) => {
-  for (let round = 0; round < 5; round++) {
+  for (let round = 0; round < 3; round++) {
     await checkReduces(ranks);
     await Promise.all(ranks.map((process) => process.tell({ do: "end" })));
     await joinAll(ranks, at);
@@ -91,11 +112,12 @@ testWithGroup("joinGroup() joins the next group while those before end", async (
 testWithGroup("joinGroup() names a rank that is killed in an all-reduce", async (ranks, at) => {
   const victim = ranks.at(-1);
   const others = ranks.slice(0, -1);
-  const works = others.map((process) =>
-    errorOf(process.tell({ do: "reduceOften", length: LONG, count: 1e6 }))
-  );
-  const last = victim?.tell({ do: "reduceOften", length: LONG, count: 1e6 }).catch(() => {});
-  await delay(1500);
+  using folder = new TemporaryFolder();
+  const mark = folder.pathOf("some are over");
+  const often = { do: "reduceOften", length: LONG, count: 1e6, mark } as const;
+  const works = others.map((process) => errorOf(process.tell(often)));
+  const last = victim?.tell(often).catch(() => {});
+  await until(() => namesIn(folder).length > 0, "ranks reduce");
   await victim?.kill();
   await last;
   const rank = SIZE - 1;
@@ -119,9 +141,10 @@ testWithGroup("joinGroup() names a rank that is killed in an all-reduce", async 
 testWithGroup("joinGroup() names rank 0 when it is killed, to idle ranks", async (ranks) => {
   const [first, ...others] = ranks;
   await first?.kill();
-  await delay(200);
   for (const process of others) {
-    assertStringIncludes(await process.tell<string>({ do: "failure" }), "rank 0 (process");
+    let failure: string | null = null;
+    await until(async () => failure = await process.tell({ do: "failure" }), "it is told");
+    assertStringIncludes(failure ?? "", "rank 0 (process");
     const error = await errorOf(process.tell({ do: "shrink", as: "left" }));
     assertEquals([error.reason, error.rank], ["lost", 0]);
   }
@@ -313,8 +336,9 @@ Deno.test(
     for (const victim of [0, 1]) {
       // Each waits for a rank that comes later, if it is not killed before.
       const process = new RankProcess();
+      await errorOf(process.tell({ do: "left" })); // it runs, and has no device yet
       const waiting = process.tell({ do: "join", rendezvous, rank: victim, size: 2 });
-      await delay(800);
+      await delay(200);
       await Promise.all([process.kill(), assertRejects(() => waiting, Error, "has ended")]);
     }
     await joinAll([first, second], rendezvous);

@@ -5,6 +5,7 @@ import type { CudaDevice } from "../../../mod.ts";
 import { NumpyError } from "../../../src/entries/numpy.ts";
 import { readSafetensorsHeader, SafetensorsError } from "../../../src/entries/safetensors.ts";
 import type { DriverFunction } from "../../../ffi/cuda.ts";
+import { assertHoldsOnly } from "../../support/contents.ts";
 import { faultyDriver } from "../../support/faulty_driver.ts";
 import { fuzzCount } from "../../support/fuzz_count.ts";
 import { Random } from "../../support/random.ts";
@@ -258,7 +259,7 @@ testOnDevice("gpu.loadSafetensors() comes after the call that writes its bytes",
   using model = await loaded;
   await Promise.all([written, overwritten]);
   assertEquals([...await model.tensor("b", "float32").download()], [0.5, -2]);
-  assertEquals(bytes.every((byte) => byte === 0), true);
+  assertHoldsOnly(bytes, 0);
 });
 
 testOnDevice("gpu.loadSafetensors() names an array that was moved away meanwhile", async (gpu) => {

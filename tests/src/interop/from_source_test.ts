@@ -8,7 +8,7 @@ import { PinnedPool } from "../../../src/memory/pinned_pool.ts";
 import { DisposedError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { streamOf } from "../../support/byte_streams.ts";
 import { assertSameBytes, patternBytes, readBytes } from "../../support/contents.ts";
-import { Random } from "../../support/random.ts";
+import { Random, share } from "../../support/random.ts";
 import { liveNames, testOnDevice, withDevice } from "../../support/with_device.ts";
 
 const MIB = 2 ** 20;
@@ -75,7 +75,7 @@ for (const chunkBytes of [1000, 65_537, 3 * MIB + 1, 4 * MIB - 1, 7 * MIB]) {
 
 testOnDevice("gpu.from() takes chunks of any sizes", async (gpu) => {
   const random = new Random(7);
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < share(20); round++) {
     const chunks = Array.from({ length: 12 }, () => patternBytes(random.below(3 * MIB)));
     using buffer = await gpu.from(ReadableStream.from(chunks));
     assertSameBytes(readBytes(buffer), new Uint8Array(await new Blob(chunks).arrayBuffer()));
@@ -120,7 +120,7 @@ Deno.test("gpu.from() loads what a server sends, packed or not", async () => {
 
 testOnDevice("gpu.from() keeps little page-locked memory after many streams", async (gpu) => {
   const random = new Random(7);
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < 20; round++) {
     const bytes = patternBytes(1 + random.below(6 * MIB));
     using buffer = await gpu.from(new Blob([bytes]));
     assertSameBytes(readBytes(buffer), bytes);

@@ -44,7 +44,7 @@ class TestLanes implements Disposable {
 Deno.test("ArrayMaker gives arrays of the size asked for, cleared, each with memory of its own", async () => {
   using lanes = new TestLanes();
   for (const byteLength of [MIB / 2, MIB + 1, 3 * MIB + 12, 32 * MIB]) {
-    for (const array of await lanes.take(byteLength, byteLength > 4 * MIB ? 4 : 12)) {
+    for (const array of await lanes.take(byteLength, byteLength > 4 * MIB ? 2 : 6)) {
       assertEquals(array.byteLength, byteLength);
       assert(!array.resizable);
       const words = new Uint8Array(array);
@@ -56,7 +56,7 @@ Deno.test("ArrayMaker gives arrays of the size asked for, cleared, each with mem
 
 Deno.test("ArrayMaker gives arrays of two sizes in turn", async () => {
   using lanes = new TestLanes();
-  for (let round = 0; round < 20; round++) {
+  for (let round = 0; round < 6; round++) {
     const [one] = await lanes.take(2 * MIB, 1);
     const [other] = await lanes.take(3 * MIB, 1);
     assertEquals([one?.byteLength, other?.byteLength], [2 * MIB, 3 * MIB]);
@@ -81,7 +81,7 @@ Deno.test("ArrayMaker has a bounded number of bytes ahead, and none once it drop
   using lanes = new TestLanes();
   const { maker } = lanes;
   await lanes.take(2 * MIB, 1);
-  for (let round = 0; round < 50; round++) {
+  for (let round = 0; round < 10; round++) {
     for (const byteLength of [32 * MIB, 32 * MIB, 7 * MIB, 7 * MIB]) maker.expect(byteLength);
     assertGreater(maker.byteLength, 0);
     assertLessOrEqual(maker.byteLength, MAX_AHEAD_BYTES);
@@ -193,7 +193,7 @@ Deno.test("downloads into new arrays of 0.5 to 32 MiB bring their bytes, whateve
       const values = patternBytes(byteLength, byteLength % 97);
       using x = gpu.uploadSync(new Float64Array(values.buffer));
       const kept: Float64Array<ArrayBuffer>[] = [];
-      const rounds = byteLength > 8 * MIB ? 9 : 60;
+      const rounds = byteLength > 8 * MIB ? 5 : 17;
       for (let round = 0; round < rounds; round++) {
         const array = round % 2 === 0 ? await x.download() : x.downloadSync();
         assertEquals([array.buffer.byteLength, array.byteOffset], [byteLength, 0]);

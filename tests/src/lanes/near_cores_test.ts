@@ -14,7 +14,7 @@ import { coresIn, setOf, type SimulatedNodes, systemIn } from "../../support/cor
 import { openTestDevice } from "../../support/driver.ts";
 import { driverFor, GROUP_SIZES } from "../../support/group_scene.ts";
 import { SMALL_SLOTS, withDevices } from "../../support/parts_scene.ts";
-import { Random } from "../../support/random.ts";
+import { Random, share, shareOf } from "../../support/random.ts";
 import { bytesAt } from "../../support/simulated_gpu.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 import { testOnDevice } from "../../support/with_device.ts";
@@ -72,7 +72,7 @@ Deno.test("findNearCores() asks no device on a machine whose nodes nobody can re
 Deno.test("findNearCores() keeps to the node and to what is allowed, on random machines", () => {
   using folder = new TemporaryFolder();
   const random = new Random(19);
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < share(200); round++) {
     const coreCount = 1 + random.below(200);
     const nodeCount = 1 + random.below(8);
     const nodeOf = Array.from({ length: coreCount }, () => random.below(nodeCount));
@@ -141,7 +141,7 @@ const ABSENT = Array.from({ length: 20 }, (_, at) => 900 + at);
 
 if (Deno.build.os === "linux") {
   const [one, other] = coresIn(OWN_SYSTEM.allowed() ?? new Uint8Array(0));
-  for (const size of GROUP_SIZES) {
+  for (const size of shareOf(GROUP_SIZES, { least: 2 })) {
     Deno.test(`lanes of ${size} devices at two nodes keep to these, and move what they should`, {
       ignore: other === undefined,
     }, async () => {

@@ -14,11 +14,22 @@ import type { MachineReport } from "../../../src/machine/machine_report.ts";
 import { parseNvbandwidth } from "../../../src/measure/nvbandwidth.ts";
 import { machineRows } from "../../support/machine_scene.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { IS_WHOLE } from "../../support/random.ts";
 import { TemporaryFolder } from "../../support/temporary_folder.ts";
 
+/** Little memory, so that copies are small: the simulated driver looks at every byte. */
+const littleMemory = (devices: number) => simulateDriver({ devices, memoryBytes: 11 * 2 ** 18 });
+
 /** One measurement serves the tests that only read it. */
-let measured: Promise<MachineCard> | undefined;
-const card = () => measured ??= machineCard({ driver: "simulated" });
+let measured: Promise<{ readonly card: MachineCard; readonly leftFiles: string[] }> | undefined;
+
+async function measure() {
+  using folder = new TemporaryFolder();
+  const card = await machineCard({ driver: littleMemory(2), folder: folder.path });
+  return { card, leftFiles: [...Deno.readDirSync(folder.path)].map(({ name }) => name) };
+}
+
+const card = async () => (await (measured ??= measure())).card;
 
 Deno.test("machineCard() marks every number of a simulated GPU, and rates none", async () => {
   const { report } = await card();
@@ -83,8 +94,7 @@ Deno.test("MachineCard.toPage() fetches nothing, and shows names as text", async
 Deno.test("machineCard() leaves what it had when its signal comes", async () => {
   const controller = new AbortController();
   const { report } = await machineCard({
-    driver: "simulated",
-    devices: [0],
+    driver: littleMemory(1),
     signal: controller.signal,
     onProgress: (_done, _total, step) => {
       if (step.startsWith("clocks")) controller.abort(new Error("enough"));
@@ -104,15 +114,24 @@ Deno.test("machineCard() with a signal that came before has the facts alone", as
 });
 
 Deno.test("machineCard() goes on after a step that failed, and says why", async () => {
-  const driver = { ...simulateDriver({ devices: 1 }), cuMemHostAlloc: () => 2 };
-  const { report } = await machineCard({ driver });
+  const driver = { ...littleMemory(1), cuMemHostAlloc: () => 2 };
+  const controller = new AbortController();
+  const { report } = await machineCard({
+    driver,
+    signal: controller.signal,
+    onProgress: (_done, _total, step) => {
+      if (step.startsWith("ordinary arrays")) controller.abort(new Error("enough"));
+    },
+  });
   const failed = report.rows.filter(({ group }) => group === "Failed");
   assert(failed.some(({ id, words }) => id === "failed.copies, GPU 0" && words !== ""));
   assert(report.rows.some(({ id }) => id === "gpu0.launch"));
 });
 
 Deno.test("machineCard() without a GPU is about the host", async () => {
-  const { report } = await machineCard({ driver: simulateDriver({ devices: 0 }) });
+  // The host's memory, which takes seconds, is measured beside the GPUs as well.
+  const signal = IS_WHOLE ? undefined : AbortSignal.abort();
+  const { report } = await machineCard({ driver: simulateDriver({ devices: 0 }), signal });
   assert(report.whyNoGpu !== null);
   assertEquals([report.gpus, report.driver, report.links], [[], null, null]);
   assert(report.rows.every(({ group }) => group === "Host"));
@@ -120,12 +139,10 @@ Deno.test("machineCard() without a GPU is about the host", async () => {
 });
 
 Deno.test("machineCard() takes little where little is free, and removes its file from the folder", async () => {
-  using folder = new TemporaryFolder();
-  const driver = simulateDriver({ devices: 1, memoryBytes: 64 * 2 ** 20 });
-  const { report } = await machineCard({ driver, folder: folder.path });
+  const { report } = await card();
   assertEquals(report.rows.filter(({ group }) => group === "Failed"), []);
   assert(report.rows.some(({ id }) => id === "gpu0.file_cached"));
-  assertEquals([...Deno.readDirSync(folder.path)], []);
+  assertEquals((await measured)?.leftFiles, []);
 });
 
 Deno.test("machineCard() of an integrated GPU has no row that failed", async () => {

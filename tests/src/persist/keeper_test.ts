@@ -12,17 +12,18 @@ import { LocalSocket } from "../../../src/sharing/local_socket.ts";
 import { runWith } from "../../support/child_deno.ts";
 import { assertHoldsOnly } from "../../support/contents.ts";
 import { ON_GPU, openTestDevice } from "../../support/driver.ts";
+import { until } from "../../support/in_time.ts";
 import {
   heldCount,
   isMemory,
   isThere,
   KeeperScene,
   openFilesOf,
-  until,
   untilOver,
 } from "../../support/persist/keeper_scene.ts";
 import { type PersistAnswer, PersistPeer } from "../../support/persist/peer.ts";
 import { PROJECT_ROOT } from "../../support/project_files.ts";
+import { share } from "../../support/random.ts";
 import { testOnLinux, testUnless } from "../../support/test_unless.ts";
 import { checkSteady, freeBytes } from "../../support/with_device.ts";
 
@@ -31,6 +32,9 @@ const MIB = 2 ** 20;
 
 /** Rounds of each kill in the suite; the endurance program makes a hundred. */
 const KILLS = 3;
+
+/** Names that are persisted and forgotten. */
+const ROUNDS = share(1000);
 
 function randomMilliseconds(most: number): number {
   return Math.random() * most;
@@ -343,7 +347,7 @@ testOnLinux("persist() says what to do where no keeper can be started", async ()
   );
 });
 
-testOnLinux("persist() and forget() leave all as it was, 1,000 times", async () => {
+testOnLinux("persist() and forget() leave all as it was, many times", async () => {
   await using scene = new KeeperScene();
   using gpu = openTestDevice();
   let [filesBefore, ownBefore, freeBefore] = [0, 0, 0];
@@ -352,7 +356,7 @@ testOnLinux("persist() and forget() leave all as it was, 1,000 times", async () 
     await delay(20); // until it has heard that the question is over
     return openFilesOf(pid).length;
   };
-  for (let round = 0; round < 1000; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const x = await gpu.persist("x", () => gpu.zeros("uint8", 100).fill(round % 251));
     assertEquals(await x.at(99), round % 251);
     x.dispose();
@@ -364,7 +368,7 @@ testOnLinux("persist() and forget() leave all as it was, 1,000 times", async () 
     }
   }
   await gpu.synchronize();
-  // The runtimes open a few files of their own; a leak would be of a thousand.
+  // The runtimes open a few files of their own; a leak would be of one for each round.
   await until(async () => await filesOfKeeper() <= filesBefore + 4, "the keeper is as before");
   assertLess(openFilesOf(Deno.pid).length, ownBefore + 5);
   checkSteady(gpu, freeBefore);

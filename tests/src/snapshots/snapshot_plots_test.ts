@@ -10,6 +10,7 @@ import {
 import { type Figure, type MemorySnapshot, readMemorySnapshot } from "../../../src/notebook/mod.ts";
 import { parseBytes } from "../../../src/words/format.ts";
 import { cardOf } from "../../support/display.ts";
+import { testOfAll } from "../../support/test_unless.ts";
 import { TORCH_FIGURES, type TorchSnapshot, torchSnapshot } from "../../support/torch_snapshots.ts";
 
 interface DrawnTrace {
@@ -156,7 +157,7 @@ Deno.test("MemorySnapshot has a card with its devices and largest stacks", async
   assertStringIncludes(text, "train make.py:72");
 });
 
-Deno.test("plots of a snapshot are drawn by plotly.js, of an empty one too", async () => {
+testOfAll("plots of a snapshot are drawn by plotly.js, of an empty one too", async () => {
   const empty = await readMemorySnapshot(jsonOf({ segments: [], device_traces: [[]] }));
   const streams = await open("streams");
   for (

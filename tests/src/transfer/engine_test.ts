@@ -5,11 +5,20 @@ import type { CudaDevice } from "../../../src/device/device.ts";
 import { engineOf, tuneEngine } from "../../../src/transfer/context_engine.ts";
 import { evaluate } from "../../support/child_deno.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
-import { TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
+import { testDriver } from "../../support/driver.ts";
+import { keepLanes, TINY_LIMITS, TinyEngine } from "../../support/tiny_engine.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
 /** A size that the ring is for. */
 const LARGE_BYTES = 20 * 2 ** 20 + 5;
+
+/** One driver, whose lanes run from test to test. */
+const driver = testDriver();
+keepLanes(driver, TINY_LIMITS);
+
+function testOnDriver(name: string, body: (gpu: CudaDevice) => unknown): void {
+  Deno.test(name, () => withDevice(body, { driver }));
+}
 
 /** Around one piece, one slab, all slots, and several times all slots. */
 const SIZES = [1, 4095, 4096, 4097, 8192, 8193, 16383, 16384, 16385, 50_000, 131_072];
@@ -18,7 +27,7 @@ for (const [slotBytes, slotCount] of [[1000, 4], [4096, 4], [1000, 64]] as const
   const limits = { ...TINY_LIMITS, slotBytes, slotCount };
   const pieces = `${slotCount} slots of ${slotBytes} bytes`;
 
-  testOnDevice(`TransferEngine moves every byte both ways in ${pieces}`, async (gpu) => {
+  testOnDriver(`TransferEngine moves every byte both ways in ${pieces}`, async (gpu) => {
     using engine = new TinyEngine(gpu, limits);
     for (const size of SIZES) {
       using buffer = gpu.alloc("uint8", size);
@@ -27,7 +36,7 @@ for (const [slotBytes, slotCount] of [[1000, 4], [4096, 4], [1000, 64]] as const
     }
   });
 
-  testOnDevice(`TransferEngine, blocking, moves every byte both ways in ${pieces}`, (gpu) => {
+  testOnDriver(`TransferEngine, blocking, moves every byte both ways in ${pieces}`, (gpu) => {
     using engine = new TinyEngine(gpu, limits);
     for (const size of SIZES) {
       using buffer = gpu.alloc("uint8", size);
@@ -37,7 +46,7 @@ for (const [slotBytes, slotCount] of [[1000, 4], [4096, 4], [1000, 64]] as const
   });
 }
 
-testOnDevice("TransferEngine serves many transfers both ways at once", async (gpu) => {
+testOnDriver("TransferEngine serves many transfers both ways at once", async (gpu) => {
   using engine = new TinyEngine(gpu);
   using buffers = new DisposableStack();
   const made = Array.from({ length: 24 }, () => buffers.use(gpu.alloc("uint8", 30_000)));
@@ -65,12 +74,12 @@ for (const hasLanes of [true, false]) {
       await uploading;
       assertSameBytes(first.downloadSync(), patternBytes(60_000, 1));
       assertSameBytes(second.downloadSync(), patternBytes(60_000, 2));
-    }));
+    }, { driver }));
 
-  testOnDevice(`TransferEngine moves every byte both ways by ${threads}`, async (gpu) => {
+  testOnDriver(`TransferEngine moves every byte both ways by ${threads}`, async (gpu) => {
     using engine = new TinyEngine(gpu, TINY_LIMITS, { hasLanes });
     using buffer = gpu.alloc("uint8", 131_072);
-    for (let seed = 0; seed < 20; seed++) {
+    for (let seed = 0; seed < 5; seed++) {
       await engine.upload(buffer, patternBytes(131_072, seed));
       assertSameBytes(await engine.download(buffer), patternBytes(131_072, seed));
     }
@@ -93,10 +102,10 @@ for (const direction of ["upload", "download"] as const) {
       assertGreater(seen.length, 3);
       assertEquals(seen, seen.toSorted((a, b) => a - b));
       assertEquals([new Set(seen).size, seen.at(-1)], [seen.length, 50_000]);
-    }));
+    }, { driver }));
 }
 
-testOnDevice("TransferEngine lets timers fire", async (gpu) => {
+testOnDriver("TransferEngine lets timers fire", async (gpu) => {
   using engine = new TinyEngine(gpu);
   using buffer = gpu.alloc("uint8", 4_000_000);
   let ticks = 0;
@@ -106,7 +115,7 @@ testOnDevice("TransferEngine lets timers fire", async (gpu) => {
   assertGreater(ticks, 0);
 });
 
-testOnDevice("TransferEngine.dispose() gives the ring's memory back", async (gpu) => {
+testOnDriver("TransferEngine.dispose() gives the ring's memory back", async (gpu) => {
   const engine = new TinyEngine(gpu);
   using buffer = gpu.alloc("uint8", 50_000);
   await engine.upload(buffer, patternBytes(50_000));
@@ -150,7 +159,7 @@ Deno.test("large transfers are right before lanes run, while they start, and by 
     assertEquals(isStarted, true);
   }));
 
-testOnDevice("TransferEngine finishes a transfer whose stream is disposed", async (gpu) => {
+testOnDriver("TransferEngine finishes a transfer whose stream is disposed", async (gpu) => {
   const stream = gpu.createStream({ label: "loader" });
   using engine = new TinyEngine(gpu);
   using buffer = gpu.alloc("uint8", 500_000);

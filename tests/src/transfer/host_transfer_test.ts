@@ -10,6 +10,7 @@ import { sleep } from "../../../src/words/timer.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { testDriver } from "../../support/driver.ts";
 import { HeldStream, testHolding } from "../../support/held_stream.ts";
+import { shareOf } from "../../support/random.ts";
 import { testOnLinux } from "../../support/test_unless.ts";
 import { testOnDevice, withDevice } from "../../support/with_device.ts";
 
@@ -107,7 +108,7 @@ Deno.test("a program's first transfers are driver calls, and make no page-locked
     assertSameBytes(await buffer.download(), patternBytes(2 ** 24));
   }));
 
-for (const isNew of [false, true]) {
+for (const isNew of shareOf([false, true])) {
   const what = isNew ? "new arrays" : "an array";
   testOnLinux(`lanes start once two GiB have moved in brief transfers into ${what}`, async () => {
     using gpu = CudaDevice.open(0, { driver: testDriver(), transfers: { laneCount: 7 } });

@@ -55,6 +55,16 @@ const TAKES: Readonly<Record<string, Take>> = {
   },
 };
 
+/** The values of an array, most of which follow others that are the same. */
+function valuesIn(array: ArrayLike<number>): Set<number> {
+  const values = new Set<number>();
+  for (let at = 0; at < array.length; at++) {
+    const value = array[at] as number;
+    if (at === 0 || value !== array[at - 1]) values.add(value);
+  }
+  return values;
+}
+
 for (const [name, take] of Object.entries(TAKES)) {
   testHolding(`${name} takes page-locked memory behind what the GPU writes there`, async (gpu) => {
     using stream = gpu.createStream();
@@ -68,7 +78,7 @@ for (const [name, take] of Object.entries(TAKES)) {
     }
     held.release();
     const taken = await taking;
-    assertEquals(new Set(Array.from(taken)), new Set([12]));
+    assertEquals(valuesIn(taken), new Set([12]));
   });
 }
 
@@ -102,13 +112,13 @@ for (const count of [16, COUNT]) {
     pinned.array.fill(7);
     pinned.fill(12, { stream });
     await buffer.upload(pinned.array);
-    assertEquals(new Set(await buffer.download()), new Set([12]));
+    assertEquals(valuesIn(await buffer.download()), new Set([12]));
     buffer.fill(13);
     const downloading = buffer.download(pinned.array);
     using copy = mine.alloc("float32", count);
     copy.copyFrom(pinned, { stream });
     await downloading;
-    assertEquals(new Set(await copy.download()), new Set([13]));
+    assertEquals(valuesIn(await copy.download()), new Set([13]));
   });
 }
 

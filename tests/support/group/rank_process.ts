@@ -1,5 +1,6 @@
 // The test's hand on the process of a rank.
 
+import { flagsOfBuiltKit } from "../built_kit.ts";
 import { ObedientProcess } from "../obedient_process.ts";
 import type { RankCommand } from "./rank_words.ts";
 
@@ -8,12 +9,14 @@ const PATIENCE_MILLISECONDS = 60_000;
 
 const PROGRAM = new URL("./rank_program.ts", import.meta.url).pathname;
 
+const ARGS = ["run", "-A", "--no-check", ...await flagsOfBuiltKit(), PROGRAM];
+
 /** The process of a rank; ends with `await using`. */
 export class RankProcess extends ObedientProcess<RankCommand> {
   constructor(env: Readonly<Record<string, string>> = {}) {
     super({
       command: Deno.execPath(),
-      args: ["run", "-A", "--no-check", PROGRAM],
+      args: ARGS,
       env: { NCCL_DEBUG_FILE: "/dev/null", ...env },
       patienceMilliseconds: PATIENCE_MILLISECONDS,
     });

@@ -34,7 +34,10 @@ async function obey(command: RankCommand): Promise<unknown> {
       return await perform(group(name), command);
     case "reduceOften": {
       using x = device().zeros("float32", command.length);
-      for (let round = 0; round < command.count; round++) await group(name).allReduce(x);
+      for (let round = 0; round < command.count; round++) {
+        await group(name).allReduce(x);
+        if (round === 2) Deno.writeTextFileSync(command.mark, "");
+      }
       return "done";
     }
     case "split": {
@@ -48,8 +51,7 @@ async function obey(command: RankCommand): Promise<unknown> {
       return [part.rank, part.size];
     }
     case "block": {
-      const until = performance.now() + command.milliseconds;
-      while (performance.now() < until);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, command.milliseconds);
       return "done";
     }
     case "barrier":
@@ -66,6 +68,12 @@ async function obey(command: RankCommand): Promise<unknown> {
       await group(name)[Symbol.asyncDispose]();
       groups.delete(name);
       return "disposed";
+    case "disposeAll":
+      for (const each of groups.values()) ends.push(each[Symbol.asyncDispose]());
+      groups.clear();
+      await Promise.allSettled(ends.splice(0));
+      await gpu?.synchronize();
+      return [...gpu?.live() ?? []].map(({ name }) => name);
     case "end":
       ends.push(group(name)[Symbol.asyncDispose]());
       groups.delete(name);

@@ -41,7 +41,13 @@ export type RankCommand =
       readonly abortAfter?: number;
     }
     | { readonly do: "case" } & CaseWords
-    | { readonly do: "reduceOften"; readonly length: number; readonly count: number }
+    /** It makes a file once some are over. */
+    | {
+      readonly do: "reduceOften";
+      readonly length: number;
+      readonly count: number;
+      readonly mark: string;
+    }
     | { readonly do: "split"; readonly color?: number; readonly key?: number; readonly as: string }
     | { readonly do: "shrink"; readonly exclude?: readonly number[]; readonly as: string }
     | { readonly do: "block"; readonly milliseconds: number }
@@ -49,6 +55,7 @@ export type RankCommand =
     | {
       readonly do:
         | "dispose"
+        | "disposeAll"
         | "end"
         | "awaitEnds"
         | "barrier"

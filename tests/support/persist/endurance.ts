@@ -5,7 +5,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { CudaDevice } from "../../../src/device/device.ts";
 import { ON_GPU } from "../driver.ts";
-import { heldCount, KeeperScene, openFilesOf, until, untilOver } from "./keeper_scene.ts";
+import { until } from "../in_time.ts";
+import { heldCount, KeeperScene, openFilesOf, untilOver } from "./keeper_scene.ts";
 import type { PersistCommand, PersistPeer } from "./peer.ts";
 
 const [rounds = "100", ...named] = Deno.args;

@@ -1,8 +1,8 @@
 // A keeper of a test's own: in a folder that ends with the test, and so does the keeper.
 
 import { assert } from "@std/assert";
-import { setTimeout as delay } from "node:timers/promises";
 import { KeeperConnection } from "../../../src/persist/keeper_connection.ts";
+import { until } from "../in_time.ts";
 import { TemporaryFolder } from "../temporary_folder.ts";
 import { PersistPeer } from "./peer.ts";
 
@@ -88,15 +88,6 @@ function textOf(pid: number, file: string): string {
 /** Waits until a process is over. */
 export async function untilOver(pid: number): Promise<void> {
   await until(() => !isThere(pid), `process ${pid} ends`);
-}
-
-/** Waits until something holds. */
-export async function until(holds: () => unknown, what: string): Promise<void> {
-  for (const end = performance.now() + 20_000; performance.now() < end;) {
-    if (await holds()) return;
-    await delay(5);
-  }
-  throw new Error(`It does not come about that ${what}`);
 }
 
 /** Returns whether there is a process of a number; one that has ended and was not asked for counts as over. */

@@ -1,5 +1,6 @@
 // The test's hand on another process that persists memory.
 
+import { flagsOfBuiltKit } from "../built_kit.ts";
 import { ObedientProcess } from "../obedient_process.ts";
 
 /** What the process is told. */
@@ -37,6 +38,8 @@ export interface PersistAnswer {
 
 const PROGRAM = new URL("./peer_program.ts", import.meta.url).pathname;
 
+const ARGS = ["run", "-A", "--no-check", ...await flagsOfBuiltKit(), PROGRAM];
+
 /** Another process that has the same device; ends with `await using`. */
 export class PersistPeer extends ObedientProcess<PersistCommand> {
   constructor(env: Readonly<Record<string, string>>, { command, args }: {
@@ -53,6 +56,6 @@ export class PersistPeer extends ObedientProcess<PersistCommand> {
 
   /** The arguments of the program. */
   static get args(): readonly string[] {
-    return ["run", "-A", "--no-check", PROGRAM];
+    return ARGS;
   }
 }

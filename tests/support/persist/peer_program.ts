@@ -1,7 +1,6 @@
 // The program of a process that persists memory as a test tells it.
 
-import type { DeviceBuffer } from "../../../src/buffers/device_buffer.ts";
-import { CudaDevice } from "../../../src/device/device.ts";
+import { CudaDevice, type DeviceBuffer } from "../../../mod.ts";
 import type { Persisted } from "../../../src/persist/open_persisted.ts";
 import { obeyCommands } from "../obedient_program.ts";
 import type { PersistAnswer, PersistCommand } from "./peer.ts";

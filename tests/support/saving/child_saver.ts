@@ -1,5 +1,6 @@
 // Starts saving_program.ts in a process of its own, and tells when it saves.
 
+import { flagsOfBuiltKit } from "../built_kit.ts";
 import { PROJECT_ROOT } from "../project_files.ts";
 
 /** The models a program saves, and their number. */
@@ -17,16 +18,19 @@ export interface SaverOptions {
   readonly inPlace?: boolean;
 }
 
+const PROGRAM = new URL("tests/support/saving/saving_program.ts", PROJECT_ROOT).pathname;
+
+const ARGS = ["run", "-A", "--quiet", ...await flagsOfBuiltKit(), PROGRAM];
+
 /** A process that saves. */
 export class ChildSaver {
   readonly #process: Deno.ChildProcess;
   readonly #output: ReadableStreamDefaultReader<Uint8Array>;
 
   constructor({ path, byteLength, first = 1, step = 1, rounds = 0, inPlace }: SaverOptions) {
-    const program = new URL("tests/support/saving/saving_program.ts", PROJECT_ROOT).pathname;
     const numbers = [byteLength, first, step, rounds].map(String);
     this.#process = new Deno.Command(Deno.execPath(), {
-      args: ["run", "-A", "--quiet", program, path, ...numbers, inPlace === true ? "inPlace" : ""],
+      args: [...ARGS, path, ...numbers, inPlace === true ? "inPlace" : ""],
       env: { NO_COLOR: "1", DENO_NO_UPDATE_CHECK: "1" },
       stdin: "null",
       stdout: "piped",

@@ -1,8 +1,7 @@
 // Writes a file in every way that there is, with the permissions that it was started with, and prints
 // what became of each: `deno run PERMISSIONS permitted_program.ts FOLDER`.
 
-import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
-import { openTestDevice } from "../driver.ts";
+import { openDevice } from "../program_device.ts";
 
 /** Ways to write; each has a folder of its own with a file "file" of 4 bytes. */
 export const WAYS = ["replace", "sync", "model", "inPlace", "offset", "new", "link"] as const;
@@ -19,12 +18,12 @@ export const WRITTEN = Uint8Array.of(9, 8);
 
 if (import.meta.main) {
   const [folder = ""] = Deno.args;
-  using gpu = openTestDevice();
+  using gpu = openDevice();
   using buffer = await gpu.upload(WRITTEN);
   const writes: Readonly<Record<typeof WAYS[number], (path: string) => Promise<void>>> = {
     replace: (path) => buffer.writeFile(`${path}/file`),
     sync: (path) => buffer.writeFile(`${path}/file`, { sync: true }),
-    model: (path) => saveSafetensors(`${path}/file`, { buffer }),
+    model: (path) => gpu.saveSafetensors(`${path}/file`, { buffer }),
     inPlace: (path) => buffer.writeFile(`${path}/file`, { inPlace: true }),
     offset: (path) => buffer.writeFile(`${path}/file`, { fileOffset: 2 }),
     new: (path) => buffer.writeFile(`${path}/new`),

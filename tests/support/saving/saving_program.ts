@@ -2,15 +2,14 @@
 // tell, so that half of one, or two mixed, would show. Prints "saving" before each; 0 ROUNDS have no end:
 // `deno run -A saving_program.ts PATH BYTES FIRST STEP ROUNDS [inPlace]`.
 
-import { saveSafetensors } from "../../../src/interop/safetensors/save.ts";
-import { openTestDevice } from "../driver.ts";
+import { openDevice } from "../program_device.ts";
 
 /** Tensors of one model: two large ones, and small ones that share slots. */
 const SHARES = [0.4, 0.4, ...Array.from({ length: 20 }, () => 0.01)];
 
 if (import.meta.main) {
   const [path = "", byteLength = "", first = "", step = "", rounds = "", how = ""] = Deno.args;
-  using gpu = openTestDevice();
+  using gpu = openDevice();
   using memory = new DisposableStack();
   const tensors = SHARES.map((share, i) => {
     const buffer = memory.use(gpu.alloc("uint8", Math.round(share * Number(byteLength))));
@@ -21,6 +20,6 @@ if (import.meta.main) {
     const value = (Number(first) + round * Number(step)) % 240; // of 2 or 3 writers each keeps its own
     for (const [, buffer] of tensors) buffer.fill(value);
     console.log("saving");
-    await saveSafetensors(path, tensors, { metadata: { value: String(value) }, inPlace });
+    await gpu.saveSafetensors(path, tensors, { metadata: { value: String(value) }, inPlace });
   }
 }

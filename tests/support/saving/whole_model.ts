@@ -18,8 +18,9 @@ function judgeModel(bytes: Uint8Array<ArrayBuffer>): Verdict {
   const data = bytes.subarray(8 + length);
   const wanted = Math.max(...ends);
   if (data.byteLength !== wanted) return { problem: `${data.byteLength} bytes of ${wanted}` };
-  const other = data.findIndex((byte) => byte !== Number(value));
-  if (other !== -1) return { problem: `byte ${other} is ${data[other]}, expected ${value}` };
+  let other = 0;
+  while (other < wanted && data[other] === Number(value)) other++;
+  if (other < wanted) return { problem: `byte ${other} is ${data[other]}, expected ${value}` };
   return { value: Number(value) };
 }
 

@@ -1,5 +1,6 @@
 // The test's hand on another process that has the same device.
 
+import { flagsOfBuiltKit } from "../built_kit.ts";
 import { ObedientProcess } from "../obedient_process.ts";
 import type { PeerCommand } from "./peer_words.ts";
 
@@ -7,6 +8,8 @@ import type { PeerCommand } from "./peer_words.ts";
 const PATIENCE_MILLISECONDS = 30_000;
 
 const PROGRAM = new URL("./peer_program.ts", import.meta.url).pathname;
+
+const ARGS = ["run", "-A", "--no-check", ...await flagsOfBuiltKit(), PROGRAM];
 
 /** Another process; ends with `await using`. */
 export class Peer extends ObedientProcess<PeerCommand> {
@@ -16,7 +19,7 @@ export class Peer extends ObedientProcess<PeerCommand> {
 
   /** Starts this kit in another process. */
   static deno(): Peer {
-    return new Peer(Deno.execPath(), ["run", "-A", "--no-check", PROGRAM]);
+    return new Peer(Deno.execPath(), ARGS);
   }
 
   /** Starts another program that knows the same words. */

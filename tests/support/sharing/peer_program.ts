@@ -3,7 +3,7 @@
 
 import { CudaDevice, type CudaEvent, type DeviceBuffer } from "../../../mod.ts";
 import { obeyCommands } from "../obedient_program.ts";
-import { allocateBy, type PeerCommand } from "./peer_words.ts";
+import { allocateBy, endPoolOf, type PeerCommand } from "./peer_words.ts";
 
 using gpu = CudaDevice.open(0, {
   driver: Deno.env.get("VRAMKIT_TEST_DRIVER") === "cuda" ? "cuda" : "simulated",
@@ -51,6 +51,13 @@ async function obey(command: PeerCommand): Promise<unknown> {
     case "wait":
       gpu.stream.wait(event(name));
       return event(name).isComplete;
+    case "disposeAll":
+      gpu.disposeAll();
+      endPoolOf(gpu);
+      buffers.clear();
+      events.clear();
+      await gpu.synchronize();
+      return gpu.live().count;
     case "disposeEvent":
       event(name).dispose();
       events.delete(name);

@@ -35,7 +35,8 @@ export type PeerCommand =
         | "createEvent"
         | "record"
         | "wait"
-        | "disposeEvent";
+        | "disposeEvent"
+        | "disposeAll";
     }
   );
 

@@ -103,7 +103,7 @@ for (const compress of [false, true]) {
     async (gpu) => {
       using folder = new TemporaryFolder();
       const path = folder.pathOf("x.npz");
-      using x = gpu.iota("uint32", 3 * 2 ** 20);
+      using x = gpu.iota("uint32", 2 ** 21);
       let turnCount = 0;
       const timer = setInterval(() => turnCount++, 1);
       try {
