@@ -7,21 +7,21 @@ import { CudaDevice } from "../../mod.ts";
 import { denoJson } from "../support/child_deno.ts";
 import { PROJECT_ROOT, projectFiles } from "../support/project_files.ts";
 
-const sources = ["src/", "ffi/"].flatMap((folder) => projectFiles([".ts"], folder))
+const sources = ["src/", "ffi/"].flatMap((folder) => projectFiles([".ts", ".cu"], folder))
   .filter(({ path }) => !path.includes("/generated/"));
 
 /** The counts, each with the most that it may be. */
 const COUNTS: Readonly<
   Record<string, { readonly most: number; count(): number | Promise<number> }>
 > = {
-  // 0.3.0 ended at 78,200; reports of machines, snapshots of PyTorch, small floats, GGUF, the hub's folders and
-  // models from streams are 6,900 lines in 40 files with 60 names, of which 2,300 lines were taken off elsewhere.
+  // Reports of machines, snapshots of PyTorch, small floats, GGUF, the hub's folders and models from streams
+  // are 6,900 lines in 40 files with 60 names, of which 3,400 lines were taken off elsewhere.
   "lines of src and ffi": {
-    most: 82_800,
+    most: 81_700,
     count: () => sources.reduce((sum, { text }) => sum + text.split("\n").length - 1, 0),
   },
-  "files of src and ffi": { most: 570, count: () => sources.length },
-  "modules that an import of mod.ts runs": { most: 410, count: () => modulesRun("mod.ts") },
+  "files of src and ffi": { most: 557, count: () => sources.length },
+  "modules that an import of mod.ts runs": { most: 401, count: () => modulesRun("mod.ts") },
   "members of CudaDevice": { most: 75, count: memberCount },
   "public names of all entries": { most: 420, count: publicNameCount },
   "words of ARCHITECTURE.md": {
