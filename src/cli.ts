@@ -37,6 +37,7 @@ const OPTIONS: Readonly<Record<string, readonly [usage: string, words: string]>>
     "--out FOLDER",
     "where demo writes bandwidth.json and .html, and machine its\nreport (default .)",
   ],
+  folder: ["--folder FOLDER", "measure the disk of this folder (calibrate, machine)"],
   json: ["--json", "JSON (bandwidth, calibrate, doctor, machine, persisted)"],
   cases: [
     "--cases",

@@ -13,6 +13,8 @@ export interface CliOptions {
   readonly driver: "auto" | "cuda" | "simulated";
   /** Folder for files. */
   readonly out: string;
+  /** Folder whose disk is measured. */
+  readonly folder: string | undefined;
   readonly json: boolean;
   /** Removes the kernel that the command installs. */
   readonly remove: boolean;
@@ -47,11 +49,11 @@ const SIZES = ["largest", "full"];
 export const COMMANDS: Readonly<Record<Exclude<Command, "version">, readonly string[]>> = {
   demo: [...PLACE, ...SIZES, "out"],
   bandwidth: [...PLACE, ...SIZES, "json", "cases", "compare"],
-  calibrate: [...PLACE, "json"],
+  calibrate: [...PLACE, "folder", "json"],
   doctor: [...PLACE, "json"],
   kernel: ["remove"],
   persisted: ["json"],
-  machine: [...PLACE, "out", "json", "compare"],
+  machine: [...PLACE, "out", "folder", "json", "compare"],
   help: [],
 };
 
@@ -141,6 +143,7 @@ function parse(args: readonly string[]) {
         device: { type: "string" },
         driver: { type: "string", default: "auto" },
         out: { type: "string", default: "." },
+        folder: { type: "string" },
         json: { type: "boolean", default: false },
         cases: { type: "boolean", default: false },
         remove: { type: "boolean", default: false },
@@ -156,7 +159,7 @@ function parse(args: readonly string[]) {
 }
 
 function readOptions(values: Values, command?: Command): CliOptions {
-  const { device = "0", driver, out, json, cases, compare, remove } = values;
+  const { device = "0", driver, out, folder, json, cases, compare, remove } = values;
   if (driver !== "auto" && driver !== "cuda" && driver !== "simulated") {
     throw new UsageError(`Cannot use --driver ${driver}: expected auto, cuda or simulated`);
   }
@@ -164,6 +167,7 @@ function readOptions(values: Values, command?: Command): CliOptions {
     throw new UsageError(`Cannot use --device ${device}: expected a number from 0`);
   }
   if (out === "") throw new UsageError('Cannot use --out "": expected a folder');
+  if (folder === "") throw new UsageError('Cannot use --folder "": expected a folder');
   if (compare === "") throw new UsageError('Cannot use --compare "": expected a file');
   if (values.full && values.largest !== undefined) {
     throw new UsageError("Cannot use --full with --largest: each names a size");
@@ -181,6 +185,7 @@ function readOptions(values: Values, command?: Command): CliOptions {
     ordinal: Number(device),
     driver,
     out,
+    folder,
     json,
     remove,
     cases: cases || compare !== undefined,

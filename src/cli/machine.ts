@@ -27,7 +27,9 @@ export async function runMachine(options: CliOptions): Promise<number> {
 }
 
 /** Measures with a progress bar; Ctrl+C ends it early, a second one at once. */
-async function measure({ json, driver, ordinal, isOfOne }: CliOptions): Promise<MachineCard> {
+async function measure(
+  { json, driver, ordinal, isOfOne, folder }: CliOptions,
+): Promise<MachineCard> {
   const bar = json
     ? undefined
     : new ProgressBar("Measuring", progressSurface({ keepsLine: false }));
@@ -41,6 +43,7 @@ async function measure({ json, driver, ordinal, isOfOne }: CliOptions): Promise<
     return await machineCard({
       driver: driver === "auto" ? "cuda" : driver,
       devices: isOfOne ? [ordinal] : undefined,
+      folder,
       signal: controller.signal,
       onProgress: (done, total, step) => bar?.update(done, total, step),
     });

@@ -313,10 +313,26 @@ Deno.test("cli.ts calibrate says in a sentence that there is no GPU, or no such 
   assertEquals(noDevice.stderr, "Cannot open device 7: this machine has 2 (0 to 1)\n");
 });
 
-testOfAll("cli.ts calibrate gives no advice from a simulated device", async () => {
-  const { code, stdout, stderr } = await runCli(["calibrate", "--driver", "simulated"]);
-  assertEquals(code, 0, stderr);
-  assertMatch(stdout, /\n128 MiB .+\nThe device is simulated: no number means a speed\n$/);
+testOfAll(
+  "cli.ts calibrate gives no advice from a simulated device, and the figures of a disk",
+  async () => {
+    using folder = new TemporaryFolder();
+    const args = ["calibrate", "--driver", "simulated", "--folder", folder.path];
+    const { code, stdout, stderr } = await runCli(args);
+    assertEquals(code, 0, stderr);
+    assertMatch(
+      stdout,
+      /\n128 MiB .+\n.+: a file of 1 MiB reaches the GPU with \S+ GB\/s from the page cache, and with \S+ from this disk \(\w+\)\nThe device is simulated: no number means a speed\n$/,
+    );
+    assertEquals([...Deno.readDirSync(folder.path)], []);
+  },
+);
+
+Deno.test("cli.ts calibrate says that a folder cannot be written", async () => {
+  using folder = new TemporaryFolder();
+  const inFile = `${folder.write("file", "")}/in`;
+  const { code, stderr } = await runCli(["calibrate", "--driver", "simulated", "--folder", inFile]);
+  assertEquals([code, stderr.startsWith(`Cannot write into ${inFile}: `)], [1, true], stderr);
 });
 
 Deno.test("cli.ts bandwidth --json prints JSON and nothing else", async () => {
