@@ -93,7 +93,7 @@ export interface MemoryCache {
   readonly byteLength: number;
   /** Bytes of the largest block that it keeps, where it knows them: the rest of the bytes lie apart. */
   readonly largestBytes?: number;
-  /** Whether `gpu.limit()` ignores it. */
+  /** `gpu.limit()` ignores it. */
   readonly isUnlimited?: boolean;
   /** Releases the memory that is not in use. */
   trim(): void;

@@ -359,7 +359,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     return this.info.name;
   }
 
-  /** Whether the device is simulated, with no GPU behind it. */
+  /** Tells whether the device is simulated, with no GPU behind it. */
   get isSimulated(): boolean {
     return this.#context.driver.isSimulated;
   }
@@ -395,7 +395,7 @@ export class CudaDevice implements DeviceAllocator, Disposable {
     listenToWarnings([context, context.driver], listener);
   }
 
-  /** Whether the device was disposed. */
+  /** Tells whether the device was disposed. */
   get disposed(): boolean {
     return this.#disposed;
   }

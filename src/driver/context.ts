@@ -72,7 +72,7 @@ export class Context {
   readonly totalBytes: number;
   /** @ignore Bytes of all copies queued so far. */
   copiedBytes = 0;
-  /** Whether streams that use the same buffer are ordered after each other. */
+  /** Streams that use the same buffer are ordered after each other. */
   readonly ordersStreams: boolean;
   /** @ignore Memory that was freed in the order of streams and is not back yet. */
   readonly freed: FreedMemory = new FreedMemory();
@@ -93,9 +93,9 @@ export class Context {
   readonly #deferred: DeferredQueue;
   readonly #mostLeftBytes: number;
   readonly #releaseHooks: Release[] = [];
-  /** Whether this context made itself current on the thread. */
+  /** This context made itself current on the thread. */
   #isAdopted = false;
-  /** Whether it will look after a pause for what it can give back. */
+  /** It will look after a pause for memory that it can give back. */
   #isWatching = false;
 
   /** @ignore Retains the primary context of a device. */
@@ -156,7 +156,7 @@ export class Context {
     return made;
   }
 
-  /** Whether the last user has released the context. */
+  /** Tells whether the last user has released the context. */
   get released(): boolean {
     return this.#references === 0;
   }
@@ -374,7 +374,7 @@ export class Context {
     });
   }
 
-  /** Whether it keeps something that it gives back when the GPU is done with it. */
+  /** Tells whether it keeps something that it gives back when the GPU is done with it. */
   get #isKeeping(): boolean {
     return this.#deferred.works.size > 0 || this.freed.byteLength > 0;
   }
@@ -449,7 +449,7 @@ export class Context {
     );
   }
 
-  /** Whether the context is current on this thread; false when the driver does not tell. */
+  /** Tells whether the context is current on this thread; false when the driver does not say. */
   get #isCurrent(): boolean {
     this.#current[0] = 0n;
     return this.driver.api.cuCtxGetCurrent(this.#current) === CUresult.CUDA_SUCCESS &&

@@ -134,7 +134,7 @@ export class Driver {
     }
   }
 
-  /** Why the simulated driver was taken in place of the real one, if `"auto"` has done that. */
+  /** The reason why `"auto"` took the simulated driver in place of the real one, if it did. */
   static get replaced(): CudaUnavailableError | undefined {
     return Driver.#replaced;
   }

@@ -134,7 +134,7 @@ function formatStatus(status: number): string {
 export class NvmlDevice {
   /** Its identity as `GPU-…` or `MIG-…`. */
   readonly uuid: string;
-  /** Whether the values come from a simulated device. */
+  /** The values come from a simulated device. */
   readonly isModelled: boolean;
   readonly #api: NvmlApi;
   /** Handle for memory and processes. */
@@ -247,7 +247,7 @@ export class NvmlDevice {
     return found ? cell[0] : undefined;
   }
 
-  /** Whether the GPU is divided into MIG devices; undefined where it cannot be. */
+  /** Tells whether the GPU is divided into MIG devices; undefined where it cannot be. */
   get isMigEnabled(): boolean | undefined {
     const pending = new Uint32Array(1);
     const mode = this.#number((cell) => this.#api.nvmlDeviceGetMigMode?.(this.#gpu, cell, pending));

@@ -146,7 +146,7 @@ export class CudaGraph extends Owned {
     return this.#record.name;
   }
 
-  /** Whether the graph was disposed. */
+  /** Tells whether the graph was disposed. */
   get disposed(): boolean {
     return this.#record.released;
   }

@@ -126,12 +126,12 @@ export class TransferEngine implements MemoryCache {
     return undefined;
   }
 
-  /** Whether threads are lent until lanes run, for transfers that are awaited. */
+  /** Tells whether threads are lent until lanes run, for transfers that are awaited. */
   get canLend(): boolean {
     return !CAN_BE_TERMINATED && this.limits.laneCount >= MANY_LANES && this.lanes.hasLibrary;
   }
 
-  /** Whether other devices have transfers under way. */
+  /** Tells whether other devices have transfers under way. */
   get isShared(): boolean {
     const { active } = this.#share;
     return active.size > (active.has(this) ? 1 : 0);

@@ -19,7 +19,7 @@ import {
   type RingTransfer,
 } from "./ring_transfer.ts";
 
-/** Whether the caller leaves turns to the event loop, in which lent threads report that they are done. */
+/** Tells a step whether its caller leaves turns to the event loop, in which lent threads report. */
 export interface Lending {
   readonly canLend: boolean;
 }
@@ -31,15 +31,15 @@ export interface ArrayMove {
   readonly span: MemorySpan;
   /** The host's side, of the same size. */
   readonly bytes: HostBytes;
-  /** Whether the GPU reaches the host's memory, so that it copies by itself. */
+  /** The GPU reaches the host's memory, so that it copies by itself. */
   readonly isPageLocked?: boolean | undefined;
-  /** Whether the program cannot reach the array yet, because the call makes it. */
+  /** The program cannot reach the array yet, because the call makes it. */
   readonly isOwn?: boolean | undefined;
 }
 
 /** One step of a transfer. */
 export interface MoveStep {
-  /** Whether the host reads or writes memory here that the GPU may still use: it waits for the GPU first. */
+  /** The host reads or writes memory here that the GPU may still use: it waits for the GPU first. */
   readonly isLate?: boolean;
   /** Returns what is to move, when all steps before are done. */
   begin(): ArrayMove | RingRequest;
@@ -66,7 +66,7 @@ export class Mover {
   #step: MoveStep | undefined;
   /** The array that it moves by calls. */
   #array: ArrayMove | undefined;
-  /** What it moves through the ring. */
+  /** The transfer through the ring that it makes. */
   #ring: RingTransfer | undefined;
   /** The copy of page-locked memory. */
   #copy: { readonly stream: TransferStream; readonly fence: Fence } | undefined;
@@ -88,7 +88,7 @@ export class Mover {
     return this.#doneBytes + this.#movedBytes + (this.#ring?.doneBytes ?? 0);
   }
 
-  /** Whether all was moved and nothing is in flight. */
+  /** Tells whether all was moved and nothing is in flight. */
   get isOver(): boolean {
     return this.#step === undefined;
   }
@@ -100,7 +100,7 @@ export class Mover {
     return this.#entry?.isPassed === false ? this.#entry : undefined;
   }
 
-  /** Whether only a turn of the event loop brings it on: it waits for the GPU, the ring or lent threads. */
+  /** Tells whether it waits for the GPU, the ring or lent threads, and so for a turn of the event loop. */
   get needsTurn(): boolean {
     if (this.#ring === undefined) return this.waitsFor !== undefined;
     return this.#engine.lentCount > 0 || !this.#engine.isRunning(this.#ring);

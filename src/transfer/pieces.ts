@@ -60,7 +60,7 @@ export interface CutOptions {
   readonly direction: Direction;
   /** Most bytes of a piece. */
   readonly pieceBytes: number;
-  /** Whether the host's memory is fresh: nothing has touched it yet. */
+  /** The host's memory is fresh: nothing has touched it yet. */
   readonly isFresh?: boolean | undefined;
   /** Copies may also move the padding between neighbours on the device, which holds no other data. */
   readonly takesPadding?: boolean | undefined;

@@ -21,7 +21,7 @@ export interface RingRequest {
   /** Copies may also move the padding between neighbours on the device, which holds no other data. */
   readonly takesPadding?: boolean | undefined;
   /**
-   * Whether threads may be lent for it: such a thread may begin after a later call has changed the bytes, so
+   * Threads may be lent for it: such a thread may begin after a later call has changed the bytes, so
    * it is never to write what the program can reach.
    */
   readonly canLend: boolean;
@@ -64,7 +64,7 @@ export class RingTransfer {
   /** Bytes that are where they belong. */
   doneBytes = 0;
   #inFlight = 0;
-  /** Whether the program may have transferred arrays away since they were checked. */
+  /** The program may have transferred arrays away since they were checked. */
   #hasProgramRun = true;
   #failure: { readonly error: unknown } | undefined;
 
@@ -132,12 +132,12 @@ export class RingTransfer {
     return this.arrays.length > 0 && this.keeper === undefined;
   }
 
-  /** Whether it has pieces left to hand out. */
+  /** Tells whether it has pieces left to hand out. */
   get isWaiting(): boolean {
     return this.#failure === undefined && this.#handedOutBytes < this.#byteLength;
   }
 
-  /** Whether nothing of it is in flight and nothing is left. */
+  /** Tells whether nothing of it is in flight and nothing is left. */
   get isOver(): boolean {
     return this.#inFlight === 0 && !this.isWaiting;
   }
@@ -149,7 +149,7 @@ export class RingTransfer {
     if (!this.hasArrays) throw movedAway(this.arrays);
   }
 
-  /** Whether the program still has the arrays; it is asked again after the program has run. */
+  /** Tells whether the program still has the arrays; it looks again after the program has run. */
   get hasArrays(): boolean {
     if (!this.#hasProgramRun) return true;
     this.#hasProgramRun = bytesIn(this.arrays) !== this.#arrayBytes;

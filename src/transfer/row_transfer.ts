@@ -28,7 +28,7 @@ export interface RowTransfer extends TransferOptions {
   readonly rows: Rows;
   /** Transfers of the same call, which move other rows of the same array. */
   readonly besides?: Set<PendingWork> | undefined;
-  /** Whether the device's memory is new and the array has its place in the order. */
+  /** The device's memory is new, and the array has its place in the order. */
   readonly isPlaced?: boolean | undefined;
 }
 

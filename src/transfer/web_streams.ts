@@ -15,7 +15,7 @@ import { CHUNK_BYTES, MAX_CANCEL_MILLISECONDS } from "./ways.ts";
 /** The hold of a web stream on the block that it reads: see {@link Allocation.addReader}. */
 class Reading implements Owner {
   readonly #end: () => void;
-  /** Whether it is over. */
+  /** It is over. */
   released = false;
 
   constructor(allocation: Allocation) {
