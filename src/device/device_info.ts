@@ -51,7 +51,8 @@ export class DeviceInfo {
 
   /**
    * The reason why `{ driver: "auto" }` took the simulated driver; undefined for a GPU, and where the
-   * program asked for the simulated one. There is a warning as well where a GPU seems to be there and cannot be used.
+   * program asked for the simulated one. There is a warning as well where a GPU seems to be there and
+   * cannot be used.
    */
   get whySimulated(): string | undefined {
     return this.#whySimulated;
