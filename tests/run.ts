@@ -11,6 +11,9 @@ const MAX_PROCESSES = 4;
 /** Folders whose tests take long whatever they hold, and why: `deno task test:all` runs them. */
 const LONG_FOLDERS: Readonly<Record<string, string>> = { "tests/site": "builds the whole site" };
 
+/** Random programs: each file is a part of its own, and these come first. */
+const PROGRAMS = "tests/properties/";
+
 /** The flags of every run. */
 const FLAGS = ["test", "-A", "--no-check"];
 
@@ -26,12 +29,15 @@ function partsOfSuite(): Part[] {
   const tests = projectFiles(["_test.ts"], "tests/");
   const folders = Map.groupBy(
     tests,
-    ({ path }) => path.split("/").slice(0, -1).slice(0, 3).join("/"),
+    ({ path }) =>
+      path.startsWith(PROGRAMS) ? path : path.split("/").slice(0, -1).slice(0, 3).join("/"),
   );
   const parts: Part[] = [...folders].map(([name, files]) => ({
     name,
     paths: files.map(({ path }) => path),
-    size: files.reduce((sum, { text }) => sum + text.length, 0),
+    size: name.startsWith(PROGRAMS)
+      ? Infinity
+      : files.reduce((sum, { text }) => sum + text.length, 0),
   }));
   return parts.filter(isWanted).sort((a, b) => b.size - a.size);
 }
