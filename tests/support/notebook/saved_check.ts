@@ -17,7 +17,8 @@ const EXECUTED = new URL("executed/", WORK_FOLDER);
 const PICTURES = new URL("pictures/", WORK_FOLDER);
 const PICTURE_WIDTHS = [1280, 800] as const;
 const THEMES = { light: "JupyterLab Light", dark: "JupyterLab Dark" } as const;
-const SCHEMES = ["light", "dark"] as const;
+/** Imitated pages: the width decides where texts are, the scheme whether they can be read. */
+const LOOKS = [["light", 1280], ["light", 800], ["dark", 1280]] as const;
 const VIEWPORT = { width: 1280, height: 900 } as const;
 
 /** JupyterLab: both themes and widths, in each of which the cards must be readable. */
@@ -85,28 +86,26 @@ async function checkStripped(browser: Browser, names: readonly string[]): Promis
   return checks;
 }
 
-/** Pages by the rules of viewers that cannot run here, in two widths, light and dark. */
+/** Pages by the rules of viewers that cannot run here. */
 async function checkImitated(browser: Browser, names: readonly string[]): Promise<Check[]> {
   const context = await browser.newContext({ offline: true });
   const checks: Check[] = [];
   for (const name of names) {
     const wanted = await wantedOf(name);
     for (const viewer of Object.keys(VIEWERS) as Viewer[]) {
-      for (const width of PICTURE_WIDTHS) {
-        for (const colorScheme of SCHEMES) {
-          const page = await context.newPage();
-          const { faults } = watch(page, (url) => url === "about:blank");
-          await page.setViewportSize({ ...VIEWPORT, width });
-          await page.emulateMedia({ colorScheme });
-          await imitate(page, new URL(`${name}.ipynb`, EXECUTED), viewer);
-          const at = `${viewer}_${name}_${colorScheme}_${width}`;
-          const path = fileURLToPath(new URL(`${at}.png`, PICTURES));
-          await takePicture(page, { path, fullPage: true });
-          const seen = await lookAt(page, IMITATED_VIEW);
-          const seenChecks = viewerChecksOf(viewer, seen, wanted);
-          checks.push(...named(at, [...seenChecks, faultless(faults)]));
-          await page.close();
-        }
+      for (const [colorScheme, width] of LOOKS) {
+        const page = await context.newPage();
+        const { faults } = watch(page, (url) => url === "about:blank");
+        await page.setViewportSize({ ...VIEWPORT, width });
+        await page.emulateMedia({ colorScheme });
+        await imitate(page, new URL(`${name}.ipynb`, EXECUTED), viewer);
+        const at = `${viewer}_${name}_${colorScheme}_${width}`;
+        const path = fileURLToPath(new URL(`${at}.png`, PICTURES));
+        await takePicture(page, { path, fullPage: true });
+        const seen = await lookAt(page, IMITATED_VIEW);
+        const seenChecks = viewerChecksOf(viewer, seen, wanted);
+        checks.push(...named(at, [...seenChecks, faultless(faults)]));
+        await page.close();
       }
     }
   }
