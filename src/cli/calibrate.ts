@@ -9,9 +9,6 @@ import { formatTable } from "../words/text_table.ts";
 import type { CliOptions } from "./arguments.ts";
 import { canWriteInto } from "./demo.ts";
 
-/** Bytes of the file by which a disk is measured. */
-const FILE_BYTES = 512 * 2 ** 20;
-
 /** Runs the command; it prints its result and stores nothing. */
 export async function runCalibrate(options: CliOptions): Promise<number> {
   const { folder } = options;
@@ -19,8 +16,7 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
   using buffer = gpu.zeros("uint8", CALIBRATION_BYTES, { label: "calibration" });
   if (folder !== undefined && !await canWriteInto(folder)) return 1;
   const { points, ringFromBytes } = await calibrate(buffer);
-  const byteLength = gpu.isSimulated ? FILE_BYTES / 512 : FILE_BYTES;
-  const file = folder && await measureFileSpeed(gpu, { dir: folder, byteLength });
+  const file = folder && await measureFileSpeed(gpu, { dir: folder });
   if (options.json) {
     const provenance = gpu.provenance();
     console.log(JSON.stringify({ provenance, points, ringFromBytes, file }, null, 2));

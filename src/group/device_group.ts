@@ -25,12 +25,12 @@ import { loadSharded, type LoadShardedOptions } from "../spread/load_sharded.ts"
 import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
-import { CALLBACK, type OptionSet, refusePromise, requireKind } from "../words/options.ts";
+import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
-import * as collectives from "./collectives.ts";
 import type { RankCall, Ranks } from "./collectives.ts";
+import * as plans from "./collectives.ts";
 import { Communicators, isFailure, type RankCommunicators } from "./communicators.ts";
 import {
   type BroadcastOptions,
@@ -79,9 +79,6 @@ export interface GroupFields {
   /** The processes; undefined when all ranks are in this one. */
   readonly relatives?: Relatives | undefined;
 }
-
-/** A call that all ranks make with a buffer each. */
-type Collective = keyof typeof collectives & keyof typeof CALL_OPTIONS;
 
 /** A batch that is being collected. */
 interface Batch {
@@ -195,12 +192,14 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    return this.#collect("allReduce", buffers, options);
+    options = CALL_OPTIONS.allReduce.read(options, "allReduce");
+    return this.#queue("allReduce", options, (ranks) => plans.allReduce(ranks, buffers, options));
   }
 
   /** Reduces the ranks' buffers element by element into the buffer of one rank (ncclReduce). */
   reduce<D extends DType>(buffers: RankBuffers<D>, options: ReduceOptions<D> = {}): GroupWork {
-    return this.#collect("reduce", buffers, options);
+    options = CALL_OPTIONS.reduce.read(options, "reduce");
+    return this.#queue("reduce", options, (ranks) => plans.reduce(ranks, buffers, options));
   }
 
   /** Copies one rank's elements into the buffers of all others (ncclBroadcast). */
@@ -211,7 +210,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: RankBuffers<D>,
     options: BroadcastOptions & Partial<IntoAllOptions<D>> = {},
   ): GroupWork {
-    return this.#collect("broadcast", source, options);
+    options = CALL_OPTIONS.broadcast.read(options, "broadcast");
+    return this.#queue("broadcast", options, (ranks) => plans.broadcast(ranks, source, options));
   }
 
   /**
@@ -222,7 +222,8 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: GatherAllOptions<D> = {},
   ): GroupWork {
-    return this.#collect("allGather", buffers, options);
+    options = CALL_OPTIONS.allGather.read(options, "allGather");
+    return this.#queue("allGather", options, (ranks) => plans.allGather(ranks, buffers, options));
   }
 
   /**
@@ -234,7 +235,12 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     buffers: RankBuffers<D>,
     options: ReduceAllOptions<D> = {},
   ): GroupWork {
-    return this.#collect("reduceScatter", buffers, options);
+    options = CALL_OPTIONS.reduceScatter.read(options, "reduceScatter");
+    return this.#queue(
+      "reduceScatter",
+      options,
+      (ranks) => plans.reduceScatter(ranks, buffers, options),
+    );
   }
 
   /**
@@ -242,12 +248,15 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
    * of the senders (ncclAlltoAll).
    */
   allToAll<D extends DType>(buffers: RankBuffers<D>, options: IntoAllOptions<D>): GroupWork {
-    return this.#collect("allToAll", buffers, options);
+    const { into, ...given } = CALL_OPTIONS.allToAll.read(options, "allToAll");
+    if (into === undefined) throw needsInto("allToAll");
+    return this.#queue("allToAll", given, (ranks) => plans.allToAll(ranks, buffers, { into }));
   }
 
   /** Concatenates the elements of all ranks in one buffer, of any rank (ncclGather). */
   gather<D extends DType>(buffers: RankBuffers<D>, options: GatherOptions<D> = {}): GroupWork {
-    return this.#collect("gather", buffers, options);
+    options = CALL_OPTIONS.gather.read(options, "gather");
+    return this.#queue("gather", options, (ranks) => plans.gather(ranks, buffers, options));
   }
 
   /**
@@ -258,7 +267,9 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     source: GpuBuffer<D> | undefined,
     options: ScatterOptions<D>,
   ): GroupWork {
-    return this.#collect("scatter", source, options);
+    const { into, root, ...given } = CALL_OPTIONS.scatter.read(options, "scatter");
+    if (into === undefined) throw needsInto("scatter");
+    return this.#queue("scatter", given, (ranks) => plans.scatter(ranks, source, { into, root }));
   }
 
   /**
@@ -330,7 +341,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
       );
     }
     this.#requireUsable("batch");
-    collectives.requireApart(batch.calls);
+    plans.requireApart(batch.calls);
     // The other side of a call with another process is made there.
     requirePaired(batch.calls.filter(({ peer }) => !this.#isElsewhere(peer)));
     this.#start(batch.calls, streams);
@@ -475,21 +486,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
     this.#communicators.arrive();
-    return this.#queue("barrier", options, (ranks) => collectives.allReduce(ranks, word, {}));
-  }
-
-  /** Reads the options of a call, and queues it for all ranks. */
-  #collect(call: Collective, given: RankBuffers | undefined, options: CollectiveOptions) {
-    const set = CALL_OPTIONS[call] as unknown as OptionSet<CollectiveOptions>;
-    const read: CollectiveOptions & { readonly into?: unknown } = set.read(options, call);
-    if ((call === "allToAll" || call === "scatter") && read.into === undefined) {
-      throw new TypeError(
-        `Cannot call ${call}(): pass { into }, a list with a buffer for each rank`,
-      );
-    }
-    // The set of the call's own name has read the options.
-    const plan: (ranks: Ranks, given: never, options: never) => RankCall[] = collectives[call];
-    return this.#queue(call, read, (ranks) => plan(ranks, given as never, read as never));
+    return this.#queue("barrier", options, (ranks) => plans.allReduce(ranks, word, {}));
   }
 
   /** Queues a send or a receive, which needs a batch with its other side, unless that is elsewhere. */
@@ -500,7 +497,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
           `group.send(...); group.recv(...) })`,
       );
     }
-    return this.#queue(call, {}, (ranks) => collectives.exchange(ranks, buffer, { call, peer }));
+    return this.#queue(call, {}, (ranks) => plans.exchange(ranks, buffer, { call, peer }));
   }
 
   /** Checks a call and queues it, or adds it to the batch that is being collected. */
@@ -732,4 +729,8 @@ export function checkTimeout(timeoutSeconds: number, call: string): void {
   throw new RangeError(
     `Cannot call ${call}() with a timeout of ${timeoutSeconds} seconds: expected more than 0`,
   );
+}
+
+function needsInto(call: string): TypeError {
+  return new TypeError(`Cannot call ${call}(): pass { into }, a list with a buffer for each rank`);
 }

@@ -8,6 +8,9 @@ import { fillPattern } from "../measure/pattern.ts";
 import { type Spread, spreadOf } from "../measure/samples.ts";
 import type { ReadText } from "./host_facts.ts";
 
+/** Bytes of the file; few on the simulated driver, where they are no result. */
+const FILE_BYTES = 512 * 2 ** 20;
+const SIMULATED_BYTES = 2 ** 20;
 const SAMPLE_COUNT = 3;
 const PART_BYTES = 16 * 2 ** 20;
 
@@ -21,15 +24,18 @@ export interface FileSpeed {
   readonly system: string | undefined;
 }
 
-/** Measures with a temporary file, which is gone afterwards. */
+/** Measures with a temporary file of at most `mostBytes`, which is gone afterwards. */
 export async function measureFileSpeed(
   gpu: CudaDevice,
-  { dir, byteLength, signal }: {
+  { dir, mostBytes = Infinity, signal }: {
     readonly dir: string | undefined;
-    readonly byteLength: number;
+    readonly mostBytes?: number | undefined;
     readonly signal?: AbortSignal | undefined;
   },
 ): Promise<FileSpeed> {
+  const byteLength = Math.floor(
+    Math.min(gpu.isSimulated ? SIMULATED_BYTES : FILE_BYTES, mostBytes),
+  );
   const path = await Deno.makeTempFile({
     prefix: "vramkit-",
     ...(dir === undefined ? {} : { dir }),

@@ -58,8 +58,7 @@ const MAX_BYTES = 2048 * MEBIBYTE;
 const CASE_BYTES = 512 * MEBIBYTE;
 const MANY_CASE_BYTES = 128 * MEBIBYTE;
 const ARRAY_SIZES = [2 ** 12, 2 ** 16, 2 ** 20, 2 ** 24, 2 ** 26, 2 ** 28] as const;
-const FILE_BYTES = 512 * MEBIBYTE;
-/** Arrays and files, and each copy of a case, on the simulated driver: the CPU moves them, and they are no result. */
+/** Arrays, and each copy of a case, on the simulated driver: the CPU moves them, and they are no result. */
 const SIMULATED_BYTES = MEBIBYTE;
 const SIMULATED_CASE_BYTES = MEBIBYTE / 16;
 /** Time under load in which clocks are read, and until a look after copies are queued. */
@@ -258,10 +257,9 @@ class Plan {
 
   async #files(gpu: CudaDevice, found: GpuFindings): Promise<void> {
     const { folder, signal } = this.#options;
-    const wanted = gpu.isSimulated ? SIMULATED_BYTES : FILE_BYTES;
-    const byteLength = Math.floor(Math.min(wanted, this.#hostBytes, 2 * this.#caseBytes));
     const dir = folder === undefined ? undefined : pathOf(folder);
-    found.file = await measureFileSpeed(gpu, { dir, byteLength, signal });
+    const mostBytes = Math.min(this.#hostBytes, 2 * this.#caseBytes);
+    found.file = await measureFileSpeed(gpu, { dir, mostBytes, signal });
   }
 }
 
