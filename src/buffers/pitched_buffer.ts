@@ -53,7 +53,8 @@ export class PitchedBuffer<D extends DType = DType> extends StridedView<D, Devic
 comesFrom(PitchedBuffer, "gpu.pitched()");
 
 /**
- * Allocates rows and columns, preceded by any axes that count as rows too (cuMemAllocPitch). The elements keep whatever was there before.
+ * Allocates rows and columns, preceded by any axes that count as rows too (cuMemAllocPitch). The elements
+ * keep whatever was there before.
  *
  * @throws RangeError when the shape has fewer than two axes, or no elements.
  */

@@ -131,7 +131,7 @@ export function saysWhatCame(said: string, ...values: unknown[]): void {
   assert(says(said, came), `said ${said}, came ${came}`);
 }
 
-/** Whether a comment says a value: it alone, or with words behind it. */
+/** Tells whether a comment says a value: it alone, or with words behind it. */
 function says(comment: string, value: string): boolean {
   const [said, came] = [plain(comment), plain(value)];
   return said === came ||

@@ -12,7 +12,7 @@ const DRIVER = ON_GPU
      const testDriver = () => simulateDriver({ cudaVersion });
      const openTestDevice = () => root.CudaDevice.open(0, { driver: testDriver() });`;
 
-/** What came of a body. */
+/** The result of a body. */
 export interface Collected {
   readonly result: unknown;
   /** The warnings, in their order. */

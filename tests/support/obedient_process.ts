@@ -62,7 +62,7 @@ export abstract class ObedientProcess<C extends { readonly do: string }>
     this.#input = this.#process.stdin.getWriter();
   }
 
-  /** Whether it was ended from here. */
+  /** It was ended from here. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
