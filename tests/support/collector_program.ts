@@ -23,7 +23,8 @@ export interface Collected {
 type Outcome = Collected & { readonly error?: string };
 
 /**
- * A program that runs bodies of functions, one after the other. Each has `kit`, a `gpu` of its own,
+ * A program that runs bodies of functions, one after the other; on a GPU a program each, because its ledger
+ * warns of a place or kind once in a process. Each has `kit`, a `gpu` of its own,
  * `resource` (plain device memory), `testDriver()`, `collect()`, `lost()`, the bytes that are missing on the
  * device since its start, and `growthOf(count, step)`, the bytes by which the heap grows with each of so many
  * steps: the least of several rounds, because what is left of a step is left in all of them.
@@ -45,21 +46,27 @@ class CollectorProgram {
   }
 
   async #run(): Promise<Outcome[]> {
-    const functions = this.#bodies.map((body) =>
-      `async ({ gpu, resource, collect, lost, growthOf }) => {
+    const groups = ON_GPU ? this.#bodies.map((body) => [body]) : [this.#bodies];
+    return (await Array.fromAsync(groups, (bodies) => outcomesOf(bodies))).flat();
+  }
+}
+
+/** Runs bodies in one process. */
+async function outcomesOf(bodies: readonly string[]): Promise<Outcome[]> {
+  const functions = bodies.map((body) =>
+    `async ({ gpu, resource, collect, lost, growthOf }) => {
       { ${body} }
     }`
-    );
-    const { code, stdout, stderr } = await evaluate(
-      `${START}
+  );
+  const { code, stdout, stderr } = await evaluate(
+    `${START}
        for (const body of [${
-        functions.join(",\n")
-      }]) console.log(JSON.stringify(await outcomeOf(body)));`,
-      { flags: ["--v8-flags=--expose-gc"] },
-    );
-    assertEquals([code, stderr], [0, ""]);
-    return stdout.trim().split("\n").map((line) => JSON.parse(line));
-  }
+      functions.join(",\n")
+    }]) console.log(JSON.stringify(await outcomeOf(body)));`,
+    { flags: ["--v8-flags=--expose-gc"] },
+  );
+  assertEquals([code, stderr], [0, ""]);
+  return stdout.trim().split("\n").map((line) => JSON.parse(line));
 }
 
 /** The beginning of a program. */

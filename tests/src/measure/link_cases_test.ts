@@ -129,8 +129,9 @@ Deno.test("gpus.bandwidth() refuses what it cannot measure, and ends early", () 
     await assertRejects(() => gpus.bandwidth({ ...SMALL, signal }), Error, "enough");
   }));
 
-Deno.test("gpus.bandwidth() tells both directions of a bidirectional case, whose sums are the matrix", () =>
-  withDevices(3, async (gpus) => {
+Deno.test("gpus.bandwidth() tells both directions of a bidirectional case, whose sums are the matrix", async () => {
+  const driver = simulateDriver({ devices: 3 });
+  await withDevices(3, async (gpus) => {
     const cases = ["device_to_device_bidirectional_memcpy_write_ce"] as const;
     const result = await gpus.bandwidth({ ...SMALL, cases });
     const [found] = result.cases;
@@ -152,4 +153,5 @@ Deno.test("gpus.bandwidth() tells both directions of a bidirectional case, whose
       (await cardOf(result)).text,
       "device_to_device_bidirectional_memcpy_write_ce_write2",
     );
-  }));
+  }, { driver });
+});

@@ -37,7 +37,7 @@ function testWithKeeper(
     await body(scene, gpu);
     assertEquals(gpu.live().count, 0);
     for (const { name } of await gpu.persisted()) await gpu.forget(name);
-    assertEquals(freeBytes(gpu), before);
+    await until(() => freeBytes(gpu) === before, "all device memory is back"); // a pool keeps some for a pause
   });
 }
 
