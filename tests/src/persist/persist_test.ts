@@ -23,7 +23,7 @@ import type { PersistAnswer } from "../../support/persist/peer.ts";
 import { shareOf } from "../../support/random.ts";
 import { testOnLinux } from "../../support/test_unless.ts";
 import { CaughtWarnings } from "../../support/warnings.ts";
-import { freeBytes } from "../../support/with_device.ts";
+import { checkNothingLeft, freeBytes } from "../../support/with_device.ts";
 
 /** Runs a test with a keeper of its own, and checks that nothing is left of this process's device. */
 function testWithKeeper(
@@ -33,11 +33,10 @@ function testWithKeeper(
   testOnLinux(name, async () => {
     await using scene = new KeeperScene();
     using gpu = openTestDevice();
-    const before = freeBytes(gpu);
-    await body(scene, gpu);
-    assertEquals(gpu.live().count, 0);
-    for (const { name } of await gpu.persisted()) await gpu.forget(name);
-    await until(() => freeBytes(gpu) === before, "all device memory is back"); // a pool keeps some for a pause
+    await checkNothingLeft(gpu, async () => {
+      await body(scene, gpu);
+      for (const { name } of await gpu.persisted()) await gpu.forget(name);
+    });
   });
 }
 
