@@ -61,7 +61,8 @@ export function median(samples: readonly number[]): number {
   return samples.toSorted((a, b) => a - b)[samples.length >> 1] ?? NaN;
 }
 
-function formatRows(rows: readonly BenchRow[]): string {
+/** Formats rows as a table. */
+export function formatRows(rows: readonly BenchRow[]): string {
   const header = ["what", "ours", "beside", "ratio", "promise"];
   const lines = rows.map(({ name, value, unit, reference, promise }) => [
     name,
