@@ -201,9 +201,7 @@ function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): bo
   const bytes = given ?? host.memory;
   const isFresh = direction === "download" && isUntouched(bytes);
   if (hasShared(task, () => bytes, { isFresh })) return true;
-  const isOfRing = byteLength >= engineLimits(context).minRingBytes;
-  const engine = isOfRing ? engineFor(context) : undefined;
-  if (engine?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
+  if (engineFor(context)?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
   if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
   finishMover(new Mover(context, [{ begin: () => ({ direction, span, bytes }) }]));

@@ -184,7 +184,6 @@ export class Mover {
     const { direction, span, bytes } = array;
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;
-    if (byteLength < engineLimits(this.#context).minRingBytes) return undefined;
     const isSafe = isSafeToLend(array);
     const engine = engineFor(this.#context);
     if (engine?.hasRingFor(byteLength, { canLend: canLend && isSafe }) !== true) return undefined;

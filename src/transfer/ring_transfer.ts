@@ -7,7 +7,6 @@ import type { MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
-import { CopyQueue } from "./copy_queue.ts";
 import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
 import type { Slot } from "./pinned_ring.ts";
 import { pieceBytesFor, type RingLimits } from "./ways.ts";
@@ -51,8 +50,8 @@ export class RingTransfer {
   readonly entry: Fence | undefined;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays: readonly HostBytes[];
-  /** Slots that the copy engine works on. */
-  readonly queue: CopyQueue<LoadedSlot> = new CopyQueue(() => this.stream);
+  /** Slots with copies in its stream, oldest first; the fence of each stands behind them. */
+  readonly copying: LoadedSlot[] = [];
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
   /** Keeps its arrays while lanes use them and the program runs. */

@@ -264,8 +264,8 @@ function slotCountFor(ringSize: ByteSize): number {
 export interface Hands {
   /** Lanes that run. */
   readonly laneCount: number;
-  /** Threads that the runtime lends until lanes run; 0 for a caller that gives the event loop no turn. */
-  readonly lentCount: number;
+  /** The runtime lends threads until lanes run; not to a caller that gives the event loop no turn. */
+  readonly canLend: boolean;
 }
 
 /**
@@ -275,12 +275,11 @@ export interface Hands {
  */
 export function goesThroughRing(
   byteLength: number,
-  { laneCount, lentCount }: Hands,
+  { laneCount, canLend }: Hands,
   { ringFromBytes, minRingBytes, maxCallBytes }: EngineLimits,
 ): boolean {
-  if (laneCount === 0) {
-    return lentCount >= MANY_LANES && byteLength > (ringFromBytes ?? maxCallBytes);
-  }
+  if (byteLength < minRingBytes) return false;
+  if (laneCount === 0) return canLend && byteLength > (ringFromBytes ?? maxCallBytes);
   const fromBytes = laneCount >= MANY_LANES ? minRingBytes : FEW_LANES_RING_BYTES;
   return laneCount >= MIN_LANES && byteLength >= (ringFromBytes ?? fromBytes);
 }
