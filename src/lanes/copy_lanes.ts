@@ -29,8 +29,8 @@ export class CopyLanes implements Executor {
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** The tasks of all slots. */
   readonly tasks: LaneTasks;
-  /** Slots beside those of rings, for parts of arrays that the caller copies as well. */
-  readonly partSlots: readonly number[];
+  /** The first slot of those beside rings', for parts of arrays that the caller copies as well. */
+  readonly firstPart: number;
   /** New arrays that lanes make. */
   readonly arrays: ArrayMaker;
   #isStarted = false;
@@ -40,7 +40,7 @@ export class CopyLanes implements Executor {
   constructor(ringSlotCount: number, { cores, firstTask = 0, ...counts }: LaneOptions) {
     // A power of two: then the queue goes on where 32 bits end, which lanes reach within hours.
     const slotCount = 2 ** Math.ceil(Math.log2(ringSlotCount + PART_SLOTS));
-    this.partSlots = Array.from({ length: PART_SLOTS }, (_, at) => ringSlotCount + at);
+    this.firstPart = ringSlotCount;
     this.#slotCount = slotCount;
     this.#counts = counts;
     this.#cores = cores;
@@ -57,13 +57,11 @@ export class CopyLanes implements Executor {
   start(): void {
     if (this.#isStarted || !this.hasLibrary) return;
     this.#isStarted = true;
-    const { fields, runs } = this.tasks;
     const { laneCount, sharedLaneCount } = this.#counts;
     const job = {
       words: this.#words,
       address: this.#wordAddress(0),
-      fields,
-      runs,
+      fields: this.tasks.fields,
       slotCount: this.#slotCount,
       codes: LANE_CODES,
       library: hostLibrary(),
@@ -112,11 +110,10 @@ export class CopyLanes implements Executor {
     this.#wake(EVERYONE);
   }
 
-  /** Lets the extra lanes work, until the returned object is disposed. */
-  callExtra(): Disposable {
-    Atomics.add(this.#words, CONTROL.extra, 1);
-    this.#futexWake(CONTROL.extra, EVERYONE);
-    return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.extra, 1) };
+  /** Lets the extra lanes work, or sleep again. */
+  callExtra(isNeeded: boolean): void {
+    Atomics.store(this.#words, CONTROL.extra, isNeeded ? 1 : 0);
+    if (isNeeded) this.#futexWake(CONTROL.extra, EVERYONE);
   }
 
   /** Queues a task for a free slot. */
@@ -144,7 +141,7 @@ export class CopyLanes implements Executor {
 
   /** Does the oldest waiting task on the calling thread, if it is that of a part. */
   helpWithPart(): void {
-    this.#doNext({ firstSlot: this.partSlots[0] ?? 0 });
+    this.#doNext(this.firstPart);
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
@@ -157,7 +154,7 @@ export class CopyLanes implements Executor {
   dispose(): void {
     this.arrays.dispose();
     Atomics.store(this.#words, CONTROL.stop, 1);
-    this.callExtra();
+    this.callExtra(true);
     this.#wake(EVERYONE);
   }
 
@@ -185,7 +182,7 @@ export class CopyLanes implements Executor {
   }
 
   /** Does the oldest waiting task on the calling thread, if it is that of a slot from the first one on. */
-  #doNext({ firstSlot = 0 } = {}): void {
+  #doNext(firstSlot = 0): void {
     const words = this.#words;
     const tail = Atomics.load(words, CONTROL.tail);
     if (tail === Atomics.load(words, CONTROL.head)) return;

@@ -19,10 +19,8 @@ interface LaneSet<U> {
   readonly lanes: CopyLanes;
   /** The users, by the place of their slots. */
   readonly places: (U | undefined)[];
-  /** Number of those that have transfers under way. */
+  /** Number of those that have transfers under way: the extra lanes work while there are several. */
   activeCount: number;
-  /** Lets the extra lanes work, while several devices have transfers under way. */
-  extra: Disposable | undefined;
 }
 
 /** The lanes of one driver. */
@@ -77,18 +75,13 @@ export class LaneShare<U extends object> {
     const { active } = this.#all;
     if (active.has(this.#user)) return;
     active.add(this.#user);
-    this.#set.activeCount++;
-    if (this.#set.activeCount > 1) this.#set.extra ??= this.#set.lanes.callExtra();
+    if (++this.#set.activeCount === 2) this.lanes.callExtra(true);
   }
 
   /** Notes that it has none. */
   end(): void {
     if (!this.#all.active.delete(this.#user)) return;
-    this.#set.activeCount--;
-    if (this.#set.activeCount > 1) return;
-    const { extra } = this.#set;
-    this.#set.extra = undefined;
-    extra?.[Symbol.dispose]();
+    if (--this.#set.activeCount === 1) this.lanes.callExtra(false);
   }
 
   /** Gives the slots back; the lanes end with the last engine that used them. */
@@ -119,7 +112,6 @@ function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
     }),
     places: Array.from({ length: placeCount }, () => undefined),
     activeCount: 0,
-    extra: undefined,
   };
 }
 

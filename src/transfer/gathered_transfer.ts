@@ -41,10 +41,9 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const byteLength = bytesOfSections(parts);
   signal?.throwIfAborted();
   if (byteLength === 0) return;
-  const plan = planOf(parts, { stream, signal });
   for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
   if (byteLength < MIN_FILE_RING_BYTES && parts.length <= FEW_PARTS) {
-    yield* gatherFew(plan, { file, parts });
+    yield* gatherFew({ parts, stream, file, signal });
     reportProgress(onProgress, byteLength, byteLength);
     return;
   }
@@ -52,7 +51,8 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
     return { span, host: { file }, rows: oneRow(span.byteLength, fileOffset) };
   });
   const ring = { direction: "download", sections, canLend: true } as const;
-  yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] }).asStep();
+  const plan = planOf(parts, { stream, signal });
+  yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] });
 }
 
 /** Returns the plan of a transfer that reads parts of device memory, without its steps. */
@@ -72,20 +72,11 @@ function planOf(
 }
 
 /** Too little for the ring to pay: one array takes it all. */
-function* gatherFew(
-  plan: Omit<TransferPlan, "steps">,
-  { file, parts }: Pick<GatherRequest, "file" | "parts">,
-): Generator<Step, void> {
-  const bytes = new Uint8Array(plan.byteLength);
-  let end = 0;
-  const moves = parts.map(({ span }) => {
-    const part = bytes.subarray(end, end += span.byteLength);
-    return { direction: "download", span, bytes: part } as const;
-  });
-  const steps = () => moves.map((move) => ({ begin: () => move }));
-  yield new PendingTransfer({ ...plan, steps }).asStep();
+function* gatherFew({ parts, file, ...order }: GatherRequest): Generator<Step, void> {
+  const bytes = new Uint8Array(bytesOfSections(parts));
+  yield* readInto(bytes, { parts, ...order });
   let from = 0;
-  end = 0;
+  let end = 0;
   for (const [index, { span, fileOffset }] of parts.entries()) {
     end += span.byteLength;
     if (parts[index + 1]?.fileOffset === fileOffset + span.byteLength) continue;
@@ -95,14 +86,20 @@ function* gatherFew(
   }
 }
 
-/** Copies one part into an array, as a step of work that has its place in the order and is noted. */
+/** Copies parts into an array, as a step of work that has its place in the order and is noted. */
 export function* readInto(
   bytes: Uint8Array<ArrayBuffer>,
-  { span, stream, signal }: Pick<FilePart, "span"> & Pick<GatherRequest, "stream" | "signal">,
+  { parts, stream, signal }: Pick<GatherRequest, "stream" | "signal"> & {
+    readonly parts: readonly Pick<FilePart, "span">[];
+  },
 ): Generator<Step, void> {
-  const plan = planOf([{ span }], { stream: usableStream(stream), signal });
-  const move = { direction: "download", span, bytes } as const;
-  yield new PendingTransfer({ ...plan, steps: () => [{ begin: () => move }] }).asStep();
+  const plan = planOf(parts, { stream: usableStream(stream), signal });
+  let end = 0;
+  const moves = parts.map(({ span }) => {
+    const part = bytes.subarray(end, end += span.byteLength);
+    return { direction: "download", span, bytes: part } as const;
+  });
+  yield new PendingTransfer({ ...plan, steps: () => moves.map((move) => ({ begin: () => move })) });
 }
 
 /**
@@ -120,7 +117,7 @@ export function* writeInto(
     promise: file.write(bytes, fileOffset).finally(letGo),
     finishNow() {
       file.writeSync(bytes, fileOffset);
-      return "over";
+      return true;
     },
   };
 }
