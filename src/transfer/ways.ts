@@ -174,9 +174,7 @@ export interface RingLimits {
 export interface EngineLimits extends RingLimits, LaneCounts {
   /** Size below which no transfer goes through the ring. */
   readonly minRingBytes: number;
-  /** Most bytes that an awaited transfer moves in the call, without a turn of the event loop. */
-  readonly atOnceBytes: number;
-  /** Most bytes that the driver moves in a turn of the event loop. */
+  /** Most bytes that the driver moves in a turn of the event loop, or in the call. */
   readonly maxCallBytes: number;
   /** The same into memory without pages. */
   readonly maxFreshCallBytes: number;
@@ -193,7 +191,6 @@ export const DEFAULT_LIMITS: EngineLimits = {
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),
   minRingBytes: MIN_RING_BYTES,
-  atOnceBytes: MAX_CALL_BYTES,
   maxCallBytes: MAX_CALL_BYTES,
   maxFreshCallBytes: MAX_FRESH_CALL_BYTES,
   firstTurnMilliseconds: MAX_TURN_MILLISECONDS,
