@@ -7,7 +7,7 @@ import { type CudaStream, usableStream } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
 import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
-import { oneRow } from "./pieces.ts";
+import { type Direction, oneRow } from "./pieces.ts";
 import { bytesOfSections } from "./ring_transfer.ts";
 import type { Step } from "./stepped_work.ts";
 import { FEW_PARTS, MIN_FILE_RING_BYTES } from "./ways.ts";
@@ -51,23 +51,27 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
     return { span, host: { file }, rows: oneRow(span.byteLength, fileOffset) };
   });
   const ring = { direction: "download", sections, canLend: true } as const;
-  const plan = planOf(parts, { stream, signal });
-  yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] });
+  const plan = placedPlan("download", sections, { stream, onProgress, signal });
+  yield new PendingTransfer({ ...plan, steps: () => [{ begin: () => ring }] });
 }
 
-/** Returns the plan of a transfer that reads parts of device memory, without its steps. */
-function planOf(
+/**
+ * Returns the plan of a transfer between device memory and files, without its steps: it is a part of work
+ * that has its place in the order and keeps the memory.
+ */
+export function placedPlan(
+  direction: Direction,
   parts: readonly Pick<FilePart, "span">[],
-  { stream, signal }: Pick<GatherRequest, "stream" | "signal">,
+  options: TransferOptions & Pick<TransferPlan, "stream">,
 ): Omit<TransferPlan, "steps"> {
+  const isUpload = direction === "upload";
   return {
-    stream,
-    uses: parts.map(({ span }) => ({ ...span, access: "read" })),
+    ...options,
+    uses: parts.map(({ span }) => ({ ...span, access: isUpload ? "write" : "read" })),
     arrays: [],
     byteLength: bytesOfSections(parts),
-    action: "write a file",
+    action: isUpload ? "read a file" : "write a file",
     isPlaced: true,
-    signal,
   };
 }
 
@@ -93,7 +97,7 @@ export function* readInto(
     readonly parts: readonly Pick<FilePart, "span">[];
   },
 ): Generator<Step, void> {
-  const plan = planOf(parts, { stream: usableStream(stream), signal });
+  const plan = placedPlan("download", parts, { stream: usableStream(stream), signal });
   let end = 0;
   const moves = parts.map(({ span }) => {
     const part = bytes.subarray(end, end += span.byteLength);

@@ -15,7 +15,7 @@ import { FileTurn } from "../disk/file_turns.ts";
 import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
-import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
 import { LOCK_MILLISECONDS } from "./ways.ts";
 import { visibleText } from "../words/format.ts";
 
@@ -67,9 +67,12 @@ export async function produceFile(
   fill: Fill,
 ): Promise<void> {
   const { uses, signal } = target;
+  using undo = new DisposableStack(); // a turn that is not taken holds up later writes for ever
   const ordered = orderWrite(target);
-  const steps = stepsOf(ordered, { fill, signal });
-  await workOf(ordered, { uses, signal, steps }).promise;
+  undo.use(ordered.turn);
+  const work = new SteppedWork({ uses, signal, steps: stepsOf(ordered, { fill, signal }) });
+  undo.move();
+  await work.promise;
 }
 
 /** Writes one more file, in steps of work that keeps the memory already. */
@@ -78,16 +81,6 @@ export function* writeBeside(
   fill: Fill,
 ): Generator<Step, void> {
   yield* stepsOf(orderWrite(target), { fill, signal: target.signal });
-}
-
-/** Orders the work; when that fails, the turn does not hold up later writes for ever. */
-function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
-  try {
-    return new SteppedWork(plan);
-  } catch (error) {
-    turn[Symbol.dispose]();
-    throw error;
-  }
 }
 
 /** A write that has its place in the order of calls, and its turn. */
@@ -120,8 +113,9 @@ function* stepsOf(
 ): Generator<Step, void> {
   let file: DiskFile | undefined;
   try {
-    yield untilCallReturns();
-    if (!turn.isDue) yield untilDue(turn, signal);
+    // Opening and making room takes the system a while, which the call itself should not.
+    yield { promise: Promise.resolve(), finishNow: () => true };
+    if (!turn.isDue) yield { promise: turn.due(signal), finishNow: () => turn.isDue };
     signal?.throwIfAborted();
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
@@ -141,15 +135,6 @@ function* stepsOf(
 function whenUnused(file: DiskFile | undefined, action: () => void): void {
   if (file === undefined) action();
   else file.whenUnused(action);
-}
-
-/** Opening and making room takes the system a while, which the call itself should not. */
-function untilCallReturns(): Step {
-  return { promise: Promise.resolve(), finishNow: () => true };
-}
-
-function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
-  return { promise: turn.due(signal), finishNow: () => turn.isDue };
 }
 
 function untilUnlocked(signal: AbortSignal | undefined): Step {

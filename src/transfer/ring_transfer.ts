@@ -89,10 +89,8 @@ export class RingTransfer {
 
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
-    if (!this.isWaiting) return undefined;
-    if (!this.hasArrays) this.fail(movedAway(this.arrays));
-    if (!this.isWaiting) return undefined;
     try {
+      if (!this.hasArrays) throw movedAway(this.arrays);
       const piece: Piece | undefined = this.#pieces.next().value;
       if (piece === undefined) return undefined;
       this.#handedOutBytes += piece.byteLength;
