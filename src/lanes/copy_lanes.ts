@@ -3,13 +3,13 @@
 
 import { findHost, FUTEX, hostLibrary, openHost, pageBytes, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { type LaneCounts, PART_SLOTS } from "../transfer/ways.ts";
+import { type EngineLimits, PART_SLOTS } from "../transfer/ways.ts";
 import { ArrayMaker } from "./array_maker.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type Executor, type LaneTask, LaneTasks, type TaskStatus } from "./lane_tasks.ts";
 
 /** Lanes to prepare. */
-export interface LaneOptions extends LaneCounts {
+export interface LaneOptions extends Pick<EngineLimits, "laneCount" | "sharedLaneCount"> {
   /** Processors that they keep to; all that the program may use when left out. */
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
   /** Count of the first task, 32 bits; 0 when left out: others after hours of work, and in tests. */
@@ -24,8 +24,7 @@ export class CopyLanes implements Executor {
   /** There is a C library to copy with; without one no lane can run either. */
   readonly hasLibrary: boolean = findHost() !== undefined;
   readonly #slotCount: number;
-  readonly #counts: LaneCounts;
-  readonly #cores: Uint8Array<ArrayBuffer> | undefined;
+  readonly #options: LaneOptions;
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** The tasks of all slots. */
   readonly tasks: LaneTasks;
@@ -37,15 +36,14 @@ export class CopyLanes implements Executor {
   #address: bigint | undefined;
 
   /** Prepares for `ringSlotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(ringSlotCount: number, { cores, firstTask = 0, ...counts }: LaneOptions) {
+  constructor(ringSlotCount: number, options: LaneOptions) {
     // A power of two: then the queue goes on where 32 bits end, which lanes reach within hours.
     const slotCount = 2 ** Math.ceil(Math.log2(ringSlotCount + PART_SLOTS));
     this.firstPart = ringSlotCount;
     this.#slotCount = slotCount;
-    this.#counts = counts;
-    this.#cores = cores;
+    this.#options = options;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
-    this.#words[CONTROL.head] = this.#words[CONTROL.tail] = firstTask;
+    this.#words[CONTROL.head] = this.#words[CONTROL.tail] = options.firstTask ?? 0;
     this.tasks = new LaneTasks(slotCount);
     this.arrays = new ArrayMaker(this.#words);
   }
@@ -57,7 +55,7 @@ export class CopyLanes implements Executor {
   start(): void {
     if (this.#isStarted || !this.hasLibrary) return;
     this.#isStarted = true;
-    const { laneCount, sharedLaneCount } = this.#counts;
+    const { laneCount, sharedLaneCount, cores } = this.#options;
     const job = {
       words: this.#words,
       address: this.#wordAddress(0),
@@ -67,7 +65,7 @@ export class CopyLanes implements Executor {
       library: hostLibrary(),
       symbols: LANE_SYMBOLS,
       pageBytes: pageBytes(),
-      cores: this.#cores,
+      cores,
       lane: 0,
       laneCount,
       totalCount: Math.max(laneCount, sharedLaneCount),
@@ -81,7 +79,7 @@ export class CopyLanes implements Executor {
 
   /** Number of lanes that run and take ordinary work. */
   get runningCount(): number {
-    return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#counts.laneCount);
+    return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#options.laneCount);
   }
 
   /** Tells whether most lanes sleep, so that a transfer would wait for them. */

@@ -3,12 +3,13 @@
 // Where the host has several NUMA nodes each of them counts as a host: its lanes serve its devices.
 
 import type { Driver } from "../driver/driver.ts";
-import type { EngineLimits, LaneCounts } from "../transfer/ways.ts";
+import type { EngineLimits } from "../transfer/ways.ts";
 import { CopyLanes } from "./copy_lanes.ts";
 import type { NearCores } from "./near_cores.ts";
 
 /** The needs of an engine for its lanes. */
-export interface LaneNeeds extends LaneCounts, Pick<EngineLimits, "slotCount"> {
+export interface LaneNeeds
+  extends Pick<EngineLimits, "slotCount" | "laneCount" | "sharedLaneCount"> {
   /** The cores near the device; undefined where it makes no difference, or nobody knows. */
   readonly nearCores?: NearCores | undefined;
 }

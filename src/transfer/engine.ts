@@ -66,8 +66,6 @@ export class TransferEngine implements MemoryCache {
   #hasMoved = false;
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
-  /** Threads that kept an array and are on their way back. */
-  readonly #returning = new Set<Promise<void>>();
   /** Time at which lanes were last looked for that were asleep. */
   #lastLook = -Infinity;
   readonly #restAll = () => this.#rest(this.#running);
@@ -250,12 +248,8 @@ export class TransferEngine implements MemoryCache {
 
   /** Notes that nothing uses the arrays of a transfer any more, and when there are no transfers any more. */
   #letGo(transfer: RingTransfer): void {
-    const returned = transfer.keeper?.letGo();
+    this.#context.noteReturning(transfer.keeper?.letGo());
     transfer.keeper = undefined;
-    if (returned !== undefined) {
-      this.#returning.add(returned);
-      returned.then(() => this.#returning.delete(returned));
-    }
     if (this.#running.length + this.#waiting.size > 0) return;
     this.#share.end();
     for (const event of LAST_EVENTS) globalThis.removeEventListener(event, this.#restAll);
@@ -266,7 +260,7 @@ export class TransferEngine implements MemoryCache {
    * test may check that nothing is under way.
    */
   async atRest(): Promise<void> {
-    if (this.#returning.size > 0) await Promise.all(this.#returning);
+    await this.#context.returning;
     while (this.lentCount > 0 && this.#running.length === 0) await nextTurn();
   }
 

@@ -4,7 +4,7 @@
 import type { Context } from "../driver/context.ts";
 import type { Fence } from "../order/fence.ts";
 import { PinnedSlab } from "./pinned_slab.ts";
-import { FIRST_SLOTS, GROWTH, MAX_SLOTS, type RingLimits } from "./ways.ts";
+import { type EngineLimits, FIRST_SLOTS, GROWTH, MAX_SLOTS } from "./ways.ts";
 
 /** One page-locked slot. */
 export interface Slot {
@@ -26,8 +26,7 @@ export interface RingPlace {
 
 /** The slots of one engine. */
 export class PinnedRing {
-  /** Limits of its size. */
-  readonly limits: RingLimits;
+  readonly #limits: EngineLimits;
   readonly #context: Context;
   readonly #place: RingPlace;
   readonly #slabs: PinnedSlab[] = [];
@@ -36,9 +35,9 @@ export class PinnedRing {
   #isFull = false;
 
   /** Starts with no memory. */
-  constructor(context: Context, limits: RingLimits, place: RingPlace = {}) {
+  constructor(context: Context, limits: EngineLimits, place: RingPlace = {}) {
     this.#context = context;
-    this.limits = limits;
+    this.#limits = limits;
     this.#place = place;
   }
 
@@ -73,7 +72,7 @@ export class PinnedRing {
 
   /** Bytes of page-locked memory it holds. */
   get byteLength(): number {
-    return this.#slots.length * this.limits.slotBytes;
+    return this.#slots.length * this.#limits.slotBytes;
   }
 
   /** Frees all slots when none is busy; the next transfer allocates them again. */
@@ -87,7 +86,7 @@ export class PinnedRing {
 
   /** Makes few slots for a few small arrays, then more: each slab takes a millisecond. */
   #grow(): void {
-    const { slotBytes, slotCount } = this.limits;
+    const { slotBytes, slotCount } = this.#limits;
     const held = this.#slots.length;
     const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
     const count = Math.min(wanted, MAX_SLOTS, slotCount - held); // more would keep the thread too long
@@ -105,12 +104,12 @@ export class PinnedRing {
   }
 
   get #hasAll(): boolean {
-    return this.#slots.length === this.limits.slotCount;
+    return this.#slots.length === this.#limits.slotCount;
   }
 
   /** Makes a slab; returns undefined when that fails and the ring has other slots. */
   #makeSlab(fenceCount: number): PinnedSlab | undefined {
-    const byteLength = fenceCount * this.limits.slotBytes;
+    const byteLength = fenceCount * this.#limits.slotBytes;
     const { node } = this.#place;
     const name = "memory of the transfer ring";
     try {

@@ -9,7 +9,7 @@ import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
 import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
 import type { Slot } from "./pinned_ring.ts";
-import { pieceBytesFor, type RingLimits } from "./ways.ts";
+import { type EngineLimits, pieceBytesFor } from "./ways.ts";
 
 /** A request to move bytes between a device and the host. */
 export interface RingRequest {
@@ -70,7 +70,7 @@ export class RingTransfer {
   /** Starts with nothing handed out, for a ring. */
   constructor(
     { direction, sections, canLend, takesPadding }: RingRequest,
-    { slotBytes, entry }: Pick<RingLimits, "slotBytes"> & { readonly entry?: Fence | undefined },
+    { slotBytes, entry }: Pick<EngineLimits, "slotBytes"> & { readonly entry?: Fence | undefined },
   ) {
     this.direction = direction;
     this.canLend = canLend;

@@ -154,24 +154,16 @@ export const MAX_RETRIES = 3;
 /** Between two looks whether another process has let a file go. */
 export const LOCK_MILLISECONDS = 10;
 
-/** Numbers of lanes. */
-export interface LaneCounts {
+/** Limits of an engine's size and thresholds of its ways. */
+export interface EngineLimits {
+  /** Bytes of one slot of its ring. */
+  readonly slotBytes: number;
+  /** Most slots. */
+  readonly slotCount: number;
   /** Lanes for one device; each is a thread. */
   readonly laneCount: number;
   /** Lanes that there are where a driver has several devices: the others work while several move bytes. */
   readonly sharedLaneCount: number;
-}
-
-/** Limits of a ring's size. */
-export interface RingLimits {
-  /** Bytes of one slot. */
-  readonly slotBytes: number;
-  /** Most slots. */
-  readonly slotCount: number;
-}
-
-/** Limits of an engine's size and thresholds of its ways. */
-export interface EngineLimits extends RingLimits, LaneCounts {
   /** Size below which no transfer goes through the ring. */
   readonly minRingBytes: number;
   /** Most bytes that the driver moves in a turn of the event loop, or in the call. */
