@@ -82,7 +82,6 @@ export function isPostponed(work: () => void): boolean {
  * @throws TypeError with the remedy when it would.
  */
 export function requireUnrecorded(block: CapturedBlock, stream: CudaStream, action: string): void {
-  if (activeCapture === undefined) return;
   if (capturedMemory()?.records(block, stream)) throw cannotRecord(stream, action);
 }
 

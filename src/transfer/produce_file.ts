@@ -67,7 +67,7 @@ export async function produceFile(
   fill: Fill,
 ): Promise<void> {
   const { uses, signal } = target;
-  using undo = new DisposableStack(); // a turn that is not taken holds up later writes for ever
+  using undo = new DisposableStack(); // a turn without an end holds up later writes for ever
   const ordered = orderWrite(target);
   undo.use(ordered.turn);
   const work = new SteppedWork({ uses, signal, steps: stepsOf(ordered, { fill, signal }) });

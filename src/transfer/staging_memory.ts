@@ -47,15 +47,20 @@ export class StagingMemory implements MemoryCache {
   /** The smallest size that could not be had; from there on no size is asked for. */
   #refusedBytes = Infinity;
 
-  /** Starts with no memory. */
-  constructor(context: Context) {
+  /** Starts with no memory; it ends with the context. */
+  private constructor(context: Context) {
     this.#context = context;
+    known.set(context, this);
     context.ledger.caches.add(this);
+    context.atRelease(() => {
+      this.trim();
+      context.ledger.caches.delete(this);
+    });
   }
 
-  /** Returns the staging memory of a context; it ends with the context. */
+  /** Returns the staging memory of a context. */
   static of(context: Context): StagingMemory {
-    return known.getOrInsertComputed(context, makeMemory);
+    return known.get(context) ?? new StagingMemory(context);
   }
 
   /** Bytes of page-locked memory it holds. */
@@ -136,13 +141,4 @@ export class StagingMemory implements MemoryCache {
       this.#refusedBytes = byteLength;
     }
   }
-}
-
-function makeMemory(context: Context): StagingMemory {
-  const memory = new StagingMemory(context);
-  context.atRelease(() => {
-    memory.trim();
-    context.ledger.caches.delete(memory);
-  });
-  return memory;
 }
