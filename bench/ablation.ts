@@ -46,8 +46,8 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
     instead: "if (1 as number) return undefined;",
   },
   slots: {
-    file: "src/transfer/huge_pinned_memory.ts",
-    start: "#map(byteLength: number): bigint | undefined {\n",
+    file: "src/transfer/pinned_slab.ts",
+    start: "}: SlabRequest): Mapping | undefined {\n",
     instead: "if (1 as number) return undefined;",
   },
   pages: {

@@ -63,12 +63,9 @@ export class ArrayMaker implements MemoryCache {
       return false;
     }
     if (this.#stocks[0] !== known) this.#stocks.reverse();
-    if (known.ready.length > 0) return true;
-    this.#receive();
-    this.#ask(known);
-    if (known.ready.length > 0) return true;
-    return byteLength >= MIN_AWAITED_BYTES && this.#isOnTime &&
-      this.#comingCount(byteLength) > 0;
+    if (known.ready.length === 0) this.#renew(known);
+    return known.ready.length > 0 ||
+      byteLength >= MIN_AWAITED_BYTES && this.#isOnTime && this.#comingCount(byteLength) > 0;
   }
 
   /**
@@ -80,8 +77,7 @@ export class ArrayMaker implements MemoryCache {
     if (stock === undefined) return undefined;
     if (stock.ready.length === 0) this.#waitFor(stock);
     const array = stock.ready.shift();
-    this.#receive();
-    this.#ask(stock);
+    this.#renew(stock);
     return array;
   }
 
@@ -140,7 +136,9 @@ export class ArrayMaker implements MemoryCache {
     this.#isOnTime = stock.ready.length > 0;
   }
 
-  #ask(stock: Stock): void {
+  /** Takes over what has come, and asks for as many arrays of a size as are missing. */
+  #renew(stock: Stock): void {
+    this.#receive();
     if (this.#ports.length === 0) return;
     const { byteLength, ready } = stock;
     const most = Math.min(MAX_ARRAYS_AHEAD, MAX_AHEAD_BYTES / MAX_ARRAY_SIZES / byteLength);

@@ -3,13 +3,13 @@
 
 import { findHost, FUTEX, hostLibrary, openHost, pageBytes, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf } from "../memory/host_memory.ts";
-import { type LaneCounts, PART_SLOTS } from "../transfer/ways.ts";
+import { type EngineLimits, PART_SLOTS } from "../transfer/ways.ts";
 import { ArrayMaker } from "./array_maker.ts";
 import { CONTROL, LANE_CODES, LANE_SYMBOLS, startFirstLane, STATUS } from "./lane_program.ts";
 import { type Executor, type LaneTask, LaneTasks, type TaskStatus } from "./lane_tasks.ts";
 
 /** Lanes to prepare. */
-export interface LaneOptions extends LaneCounts {
+export interface LaneOptions extends Pick<EngineLimits, "laneCount" | "sharedLaneCount"> {
   /** Processors that they keep to; all that the program may use when left out. */
   readonly cores?: Uint8Array<ArrayBuffer> | undefined;
   /** Count of the first task, 32 bits; 0 when left out: others after hours of work, and in tests. */
@@ -24,28 +24,26 @@ export class CopyLanes implements Executor {
   /** There is a C library to copy with; without one no lane can run either. */
   readonly hasLibrary: boolean = findHost() !== undefined;
   readonly #slotCount: number;
-  readonly #counts: LaneCounts;
-  readonly #cores: Uint8Array<ArrayBuffer> | undefined;
+  readonly #options: LaneOptions;
   readonly #words: Int32Array<SharedArrayBuffer>;
   /** The tasks of all slots. */
   readonly tasks: LaneTasks;
-  /** Slots beside those of rings, for parts of arrays that the caller copies as well. */
-  readonly partSlots: readonly number[];
+  /** The first slot of those beside rings', for parts of arrays that the caller copies as well. */
+  readonly firstPart: number;
   /** New arrays that lanes make. */
   readonly arrays: ArrayMaker;
   #isStarted = false;
   #address: bigint | undefined;
 
   /** Prepares for `ringSlotCount` slots; no lane runs until {@link CopyLanes.start}. */
-  constructor(ringSlotCount: number, { cores, firstTask = 0, ...counts }: LaneOptions) {
+  constructor(ringSlotCount: number, options: LaneOptions) {
     // A power of two: then the queue goes on where 32 bits end, which lanes reach within hours.
     const slotCount = 2 ** Math.ceil(Math.log2(ringSlotCount + PART_SLOTS));
-    this.partSlots = Array.from({ length: PART_SLOTS }, (_, at) => ringSlotCount + at);
+    this.firstPart = ringSlotCount;
     this.#slotCount = slotCount;
-    this.#counts = counts;
-    this.#cores = cores;
+    this.#options = options;
     this.#words = new Int32Array(new SharedArrayBuffer(4 * (CONTROL.queue + 2 * slotCount)));
-    this.#words[CONTROL.head] = this.#words[CONTROL.tail] = firstTask;
+    this.#words[CONTROL.head] = this.#words[CONTROL.tail] = options.firstTask ?? 0;
     this.tasks = new LaneTasks(slotCount);
     this.arrays = new ArrayMaker(this.#words);
   }
@@ -57,19 +55,17 @@ export class CopyLanes implements Executor {
   start(): void {
     if (this.#isStarted || !this.hasLibrary) return;
     this.#isStarted = true;
-    const { fields, runs } = this.tasks;
-    const { laneCount, sharedLaneCount } = this.#counts;
+    const { laneCount, sharedLaneCount, cores } = this.#options;
     const job = {
       words: this.#words,
       address: this.#wordAddress(0),
-      fields,
-      runs,
+      fields: this.tasks.fields,
       slotCount: this.#slotCount,
       codes: LANE_CODES,
       library: hostLibrary(),
       symbols: LANE_SYMBOLS,
       pageBytes: pageBytes(),
-      cores: this.#cores,
+      cores,
       lane: 0,
       laneCount,
       totalCount: Math.max(laneCount, sharedLaneCount),
@@ -83,7 +79,7 @@ export class CopyLanes implements Executor {
 
   /** Number of lanes that run and take ordinary work. */
   get runningCount(): number {
-    return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#counts.laneCount);
+    return Math.min(Atomics.load(this.#words, CONTROL.alive), this.#options.laneCount);
   }
 
   /** Tells whether most lanes sleep, so that a transfer would wait for them. */
@@ -112,11 +108,10 @@ export class CopyLanes implements Executor {
     this.#wake(EVERYONE);
   }
 
-  /** Lets the extra lanes work, until the returned object is disposed. */
-  callExtra(): Disposable {
-    Atomics.add(this.#words, CONTROL.extra, 1);
-    this.#futexWake(CONTROL.extra, EVERYONE);
-    return { [Symbol.dispose]: () => void Atomics.sub(this.#words, CONTROL.extra, 1) };
+  /** Lets the extra lanes work, or sleep again. */
+  callExtra(isNeeded: boolean): void {
+    Atomics.store(this.#words, CONTROL.extra, isNeeded ? 1 : 0);
+    if (isNeeded) this.#futexWake(CONTROL.extra, EVERYONE);
   }
 
   /** Queues a task for a free slot. */
@@ -144,7 +139,7 @@ export class CopyLanes implements Executor {
 
   /** Does the oldest waiting task on the calling thread, if it is that of a part. */
   helpWithPart(): void {
-    this.#doNext({ firstSlot: this.partSlots[0] ?? 0 });
+    this.#doNext(this.firstPart);
   }
 
   /** Blocks until a lane finishes something, for at most `milliseconds`. */
@@ -157,7 +152,7 @@ export class CopyLanes implements Executor {
   dispose(): void {
     this.arrays.dispose();
     Atomics.store(this.#words, CONTROL.stop, 1);
-    this.callExtra();
+    this.callExtra(true);
     this.#wake(EVERYONE);
   }
 
@@ -185,7 +180,7 @@ export class CopyLanes implements Executor {
   }
 
   /** Does the oldest waiting task on the calling thread, if it is that of a slot from the first one on. */
-  #doNext({ firstSlot = 0 } = {}): void {
+  #doNext(firstSlot = 0): void {
     const words = this.#words;
     const tail = Atomics.load(words, CONTROL.tail);
     if (tail === Atomics.load(words, CONTROL.head)) return;

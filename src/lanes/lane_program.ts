@@ -60,10 +60,10 @@ export const OPERATION = {
 export const STATUS = { pending: 0, done: 1, failed: 2 } as const;
 
 /**
- * The 64-bit fields of a task: operation, descriptor of a file, number of runs; and of a run: its address
- * or offset in the file, its place in the slot, bytes of a row, number of rows, and the distance of rows.
+ * The 64-bit fields of a slot's task: operation, descriptor of a file, number of runs; and for each run its
+ * address or offset in the file, its place in the slot, bytes of a row, number of rows, distance of rows.
  */
-export const LAYOUT = { taskFields: 3, runFields: 5, maxRuns: MAX_RUNS } as const;
+export const LAYOUT = { runFields: 5, slotFields: 3 + 5 * MAX_RUNS } as const;
 
 /** The constants that the functions below have as a parameter. */
 export const LANE_CODES = {
@@ -83,14 +83,6 @@ export const LANE_CODES = {
   POPULATE_WRITE: MADV.POPULATE_WRITE,
 } as const;
 
-/** Tasks of all slots, in memory that all threads share. */
-export interface TaskMemory {
-  /** The fields of each slot's task. */
-  readonly fields: BigInt64Array<SharedArrayBuffer>;
-  /** The runs of each slot's task. */
-  readonly runs: BigInt64Array<SharedArrayBuffer>;
-}
-
 /** The tools with which a task is done. */
 export interface TaskTools {
   /** The constants. */
@@ -100,7 +92,9 @@ export interface TaskTools {
 }
 
 /** The job of one lane. */
-export interface LaneJob extends TaskMemory {
+export interface LaneJob {
+  /** The fields of each slot's task. */
+  readonly fields: BigInt64Array<SharedArrayBuffer>;
   /** The control block, and its address for the system's calls. */
   readonly words: Int32Array<SharedArrayBuffer>;
   readonly address: bigint;
@@ -140,12 +134,13 @@ export interface LaneSystem extends TaskTools {
 export const LANE_SYMBOLS = { ...HOST_GROUPS[1], addressOf: HOST_GROUPS[0].addressOf };
 
 /** Does the task of a slot; false when it failed, as only files do. */
-export function doTask(slot: number, { fields, runs }: TaskMemory, tools: TaskTools): boolean {
+export function doTask(slot: number, fields: LaneJob["fields"], tools: TaskTools): boolean {
   const { codes, host } = tools;
   const { OPERATION, LAYOUT } = codes;
-  const task = slot * LAYOUT.taskFields;
-  const operation = fields[task];
-  const file = Number(fields[task + 1]);
+  let at = slot * LAYOUT.slotFields;
+  const operation = fields[at++];
+  const file = Number(fields[at++]);
+  const runCount = Number(fields[at++]);
 
   /**
    * Moves bytes between the slot and the file; one call may move fewer than it was asked for, and threads
@@ -166,13 +161,12 @@ export function doTask(slot: number, { fields, runs }: TaskMemory, tools: TaskTo
     return true;
   }
 
-  let at = slot * LAYOUT.maxRuns * LAYOUT.runFields;
-  for (const end = at + Number(fields[task + 2]) * LAYOUT.runFields; at < end;) {
-    let outside = runs[at] ?? 0n;
-    let inside = runs[at + 1] ?? 0n;
-    const rowBytes = runs[at + 2] ?? 0n;
-    const rowCount = Number(runs[at + 3]);
-    const pitch = runs[at + 4] ?? 0n;
+  for (const end = at + runCount * LAYOUT.runFields; at < end; at += LAYOUT.runFields) {
+    let outside = fields[at] ?? 0n;
+    let inside = fields[at + 1] ?? 0n;
+    const rowBytes = fields[at + 2] ?? 0n;
+    const rowCount = Number(fields[at + 3]);
+    const pitch = fields[at + 4] ?? 0n;
     for (let row = 0; row < rowCount; row++) {
       if (operation === OPERATION.load) host.memcpy(inside, outside, rowBytes);
       else if (operation === OPERATION.store) host.memcpy(outside, inside, rowBytes);
@@ -180,7 +174,6 @@ export function doTask(slot: number, { fields, runs }: TaskMemory, tools: TaskTo
       outside += pitch;
       inside += rowBytes;
     }
-    at += LAYOUT.runFields;
   }
   return true;
 }
@@ -206,7 +199,7 @@ export async function runLane(job: LaneJob, system: LaneSystem): Promise<void> {
 
   function isDone(slot: number): boolean {
     try {
-      return doTask(slot, job, system);
+      return doTask(slot, job.fields, system);
     } catch {
       return false; // the transfer fails, the lane goes on
     }

@@ -3,12 +3,13 @@
 // Where the host has several NUMA nodes each of them counts as a host: its lanes serve its devices.
 
 import type { Driver } from "../driver/driver.ts";
-import type { EngineLimits, LaneCounts } from "../transfer/ways.ts";
+import type { EngineLimits } from "../transfer/ways.ts";
 import { CopyLanes } from "./copy_lanes.ts";
 import type { NearCores } from "./near_cores.ts";
 
 /** The needs of an engine for its lanes. */
-export interface LaneNeeds extends LaneCounts, Pick<EngineLimits, "slotCount"> {
+export interface LaneNeeds
+  extends Pick<EngineLimits, "slotCount" | "laneCount" | "sharedLaneCount"> {
   /** The cores near the device; undefined where it makes no difference, or nobody knows. */
   readonly nearCores?: NearCores | undefined;
 }
@@ -19,10 +20,8 @@ interface LaneSet<U> {
   readonly lanes: CopyLanes;
   /** The users, by the place of their slots. */
   readonly places: (U | undefined)[];
-  /** Number of those that have transfers under way. */
+  /** Number of those that have transfers under way: the extra lanes work while there are several. */
   activeCount: number;
-  /** Lets the extra lanes work, while several devices have transfers under way. */
-  extra: Disposable | undefined;
 }
 
 /** The lanes of one driver. */
@@ -77,18 +76,13 @@ export class LaneShare<U extends object> {
     const { active } = this.#all;
     if (active.has(this.#user)) return;
     active.add(this.#user);
-    this.#set.activeCount++;
-    if (this.#set.activeCount > 1) this.#set.extra ??= this.#set.lanes.callExtra();
+    if (++this.#set.activeCount === 2) this.lanes.callExtra(true);
   }
 
   /** Notes that it has none. */
   end(): void {
     if (!this.#all.active.delete(this.#user)) return;
-    this.#set.activeCount--;
-    if (this.#set.activeCount > 1) return;
-    const { extra } = this.#set;
-    this.#set.extra = undefined;
-    extra?.[Symbol.dispose]();
+    if (--this.#set.activeCount === 1) this.lanes.callExtra(false);
   }
 
   /** Gives the slots back; the lanes end with the last engine that used them. */
@@ -119,7 +113,6 @@ function makeSet<U>(needs: LaneNeeds, placeCount: number): LaneSet<U> {
     }),
     places: Array.from({ length: placeCount }, () => undefined),
     activeCount: 0,
-    extra: undefined,
   };
 }
 

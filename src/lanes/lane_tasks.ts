@@ -3,7 +3,7 @@
 
 import { openHost } from "../../ffi/host.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
-import { doTask, LANE_CODES, LAYOUT, OPERATION, type TaskMemory } from "./lane_program.ts";
+import { doTask, LANE_CODES, LAYOUT, OPERATION } from "./lane_program.ts";
 
 /** Bytes, or rows of bytes, that lie side by side in a slot. */
 export interface LaneRun {
@@ -47,50 +47,32 @@ export interface Executor {
 }
 
 /** The tasks of all slots. */
-export class LaneTasks implements TaskMemory {
+export class LaneTasks {
+  /** The fields of each slot's task and its runs. */
   readonly fields: BigInt64Array<SharedArrayBuffer>;
-  readonly runs: BigInt64Array<SharedArrayBuffer>;
 
   /** Makes room for a task of each slot. */
   constructor(slotCount: number) {
-    this.fields = sharedFields(LAYOUT.taskFields * slotCount);
-    this.runs = sharedFields(LAYOUT.runFields * LAYOUT.maxRuns * slotCount);
+    this.fields = new BigInt64Array(new SharedArrayBuffer(8 * LAYOUT.slotFields * slotCount));
   }
 
   /** Sets the task of a slot. */
   write(slot: number, { operation, file = 0, runs }: LaneTask): void {
-    let at = slot * LAYOUT.taskFields;
+    let at = slot * LAYOUT.slotFields;
     this.fields[at++] = OPERATION[operation];
     this.fields[at++] = BigInt(file);
-    this.fields[at] = BigInt(runs.length);
-    at = slot * LAYOUT.maxRuns * LAYOUT.runFields;
+    this.fields[at++] = BigInt(runs.length);
     for (const { outside, inside, rowBytes, rowCount, pitch } of runs) {
-      this.runs[at++] = outside;
-      this.runs[at++] = inside;
-      this.runs[at++] = BigInt(rowBytes);
-      this.runs[at++] = BigInt(rowCount);
-      this.runs[at++] = BigInt(pitch);
+      this.fields[at++] = outside;
+      this.fields[at++] = inside;
+      this.fields[at++] = BigInt(rowBytes);
+      this.fields[at++] = BigInt(rowCount);
+      this.fields[at++] = BigInt(pitch);
     }
   }
 
   /** Does a task on the calling thread; false when it failed. */
   run(slot: number): boolean {
-    return doTask(slot, this, { codes: LANE_CODES, host: openHost() });
+    return doTask(slot, this.fields, { codes: LANE_CODES, host: openHost() });
   }
-}
-
-/** Makes a task of one run of bytes. */
-export function singleTask(
-  operation: LaneTask["operation"],
-  { outside, inside, byteLength, ...rest }:
-    & { readonly byteLength: number }
-    & Pick<LaneRun, "outside" | "inside">
-    & Pick<LaneTask, "file" | "bytes">,
-): LaneTask {
-  const run = { outside, inside, rowBytes: byteLength, rowCount: 1, pitch: byteLength };
-  return { operation, runs: [run], ...rest };
-}
-
-function sharedFields(count: number): BigInt64Array<SharedArrayBuffer> {
-  return new BigInt64Array(new SharedArrayBuffer(8 * count));
 }

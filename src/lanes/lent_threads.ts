@@ -11,10 +11,10 @@ import type { Executor, LaneTask, LaneTasks, TaskStatus } from "./lane_tasks.ts"
 
 let takenCount = 0;
 
-/** Takes a thread; false when enough are taken: the others stay for the program. */
-export function takeThread(): boolean {
-  if (takenCount >= MAX_LENT_THREADS) return false;
-  takenCount++;
+/** Takes threads, all or none; false when that would be too many: the others stay for the program. */
+export function takeThreads(count: number): boolean {
+  if (takenCount + count > MAX_LENT_THREADS) return false;
+  takenCount += count;
   return true;
 }
 
@@ -63,7 +63,7 @@ export class LentThreads implements Executor {
     const loan: Loan = { status: "pending", isBack: false };
     this.#loans.set(slot, loan);
     this.awayCount++;
-    takeThread();
+    takeThreads(1);
     const ended = (isDone: boolean) => {
       giveThreadBack();
       this.awayCount--;

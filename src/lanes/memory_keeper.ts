@@ -4,7 +4,7 @@
 import { findHost, FUTEX, KEPT_ARRAYS, openHost, SYS_FUTEX } from "../../ffi/host.ts";
 import { addressOf, type HostBytes, isShared } from "../memory/host_memory.ts";
 import { MAX_KEEPER_THREADS } from "../transfer/ways.ts";
-import { giveThreadBack, takeThread } from "./lent_threads.ts";
+import { giveThreadBack, takeThreads } from "./lent_threads.ts";
 
 /** Most arrays that one keeper keeps. */
 export const MAX_KEPT_ARRAYS: number = MAX_KEEPER_THREADS * KEPT_ARRAYS;
@@ -45,15 +45,6 @@ export function keepMemory(
       return Promise.all(returned).then(() => {});
     },
   };
-}
-
-function takeThreads(count: number): boolean {
-  for (let taken = 0; taken < count; taken++) {
-    if (takeThread()) continue;
-    for (; taken > 0; taken--) giveThreadBack();
-    return false;
-  }
-  return true;
 }
 
 /** Sleeps on another thread while the word is 0, with the memory as arguments. */

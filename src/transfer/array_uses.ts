@@ -71,9 +71,9 @@ export function noteArrayUses(work: PendingWork, arrays: readonly ArrayUse[]): v
  * memory of the GPU's. Until it is disposed, later calls that use the same bytes come after it.
  */
 export class ArrayPlace extends PendingWork implements Disposable {
+  readonly #first = Promise.withResolvers<void>();
   /** Resolves when all that it comes after is over. */
-  readonly isFirst: Promise<void>;
-  readonly #resolve: () => void;
+  readonly isFirst: Promise<void> = this.#first.promise;
   #isGivenUp = false;
 
   /** Takes the place, which is the stream's, behind all that was called before. */
@@ -81,9 +81,6 @@ export class ArrayPlace extends PendingWork implements Disposable {
     super();
     const all = given.map((use) => usesOfArray(use, ownedSpan(use.memory)));
     const [arrays, uses] = [all.flatMap(({ arrays }) => arrays), all.flatMap(({ uses }) => uses)];
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.isFirst = promise;
-    this.#resolve = resolve;
     const earlier = [...arraysBefore(arrays), ...pendingBeforeHost(stream, uses)];
     noteArrayUses(this, arrays);
     keepFor(this, stream, uses);
@@ -91,7 +88,7 @@ export class ArrayPlace extends PendingWork implements Disposable {
   }
 
   protected override begin(): void {
-    this.#resolve();
+    this.#first.resolve();
     if (this.#isGivenUp) this.finish();
   }
 

@@ -24,8 +24,6 @@ interface Usage {
   lostBytes: number;
 }
 
-const NO_ENGINE = { limits: DEFAULT_LIMITS };
-
 const usages = new WeakMap<Context, Usage>();
 
 /** Returns the engine of a context, and makes it; it ends with the context. */
@@ -68,8 +66,8 @@ export function engineLimits(context: Context): EngineLimits {
 
 /** Returns whether a transfer is always one driver call, whatever threads there are. */
 export function isSmall(context: Context, byteLength: number): boolean {
-  const { limits } = usages.get(context)?.engine ?? NO_ENGINE;
-  return byteLength < Math.min(MIN_PIECE_BYTES, limits.minRingBytes);
+  const { minRingBytes } = usages.get(context)?.engine?.limits ?? DEFAULT_LIMITS;
+  return byteLength < Math.min(MIN_PIECE_BYTES, minRingBytes);
 }
 
 /**
@@ -90,11 +88,6 @@ export function noteDemand(
   const isLent = canLend && engine !== undefined && engine.canLend && !engine.isShared;
   if (usage.lostBytes >= LANE_DEMAND_BYTES) engineOf(context).startLanes();
   usage.lostBytes += isLent ? LENT_DEMAND_BYTES : byteLength;
-}
-
-/** Resolves when no thread works for the transfers of a context that are over. */
-export async function engineAtRest(context: Context): Promise<void> {
-  await engineFor(context)?.atRest();
 }
 
 function usageOf(context: Context): Usage {

@@ -2,7 +2,8 @@
 // the copy engine works on others. All driver calls stay on the JavaScript thread.
 
 import type { MemoryCache } from "../accounting/ledger.ts";
-import { TransferStreams } from "../copies/transfer_streams.ts";
+import { queueCopies } from "../copies/copy_many.ts";
+import { type TransferStream, TransferStreams } from "../copies/transfer_streams.ts";
 import type { Context } from "../driver/context.ts";
 import { releaseAll } from "../driver/release.ts";
 import type { ArrayMaker } from "../lanes/array_maker.ts";
@@ -15,7 +16,6 @@ import { busIdOf, type CoreSystem, findNearCores, OWN_SYSTEM } from "../lanes/ne
 import type { Fence } from "../order/fence.ts";
 import { CAN_BE_TERMINATED, nextTurn } from "../order/waiting.ts";
 import { sleep } from "../words/timer.ts";
-import type { FinishedCopies } from "./copy_queue.ts";
 import { PinnedRing, type Slot } from "./pinned_ring.ts";
 import { type LoadedSlot, movedAway, type RingRequest, RingTransfer } from "./ring_transfer.ts";
 import {
@@ -55,19 +55,17 @@ export class TransferEngine implements MemoryCache {
   readonly #due: LoadedSlot[] = [];
   /** Slots that a thread works on. */
   #held: HeldSlot[] = [];
-  /** Transfers whose turn it is. */
-  readonly #running = new Set<RingTransfer>();
   /**
-   * The same as a list: looks that find nothing follow each other within a microsecond, and what each of
-   * them leaves to the garbage collector took a third of the time of a transfer.
+   * Transfers whose turn it is. Looks that find nothing follow each other within a microsecond, and what
+   * each of them leaves to the garbage collector took a third of the time of a transfer.
    */
-  #turns: readonly RingTransfer[] = [];
+  #running: readonly RingTransfer[] = [];
   /** Slots of downloads, from their copies to the end of their threads' work. */
   #arrivingCount = 0;
+  /** Something could move in the last look. */
+  #hasMoved = false;
   /** Transfers that wait for their turn. */
   readonly #waiting = new Set<RingTransfer>();
-  /** Threads that kept an array and are on their way back. */
-  readonly #returning = new Set<Promise<void>>();
   /** Time at which lanes were last looked for that were asleep. */
   #lastLook = -Infinity;
   readonly #restAll = () => this.#rest(this.#running);
@@ -143,8 +141,8 @@ export class TransferEngine implements MemoryCache {
    */
   hasRingFor(byteLength: number, { canLend }: { readonly canLend: boolean }): boolean {
     const laneCount = this.lanes.runningCount;
-    const lentCount = canLend && this.canLend ? this.limits.laneCount : 0;
-    if (!goesThroughRing(byteLength, { laneCount, lentCount }, this.limits)) return false;
+    const hands = { laneCount, canLend: canLend && this.canLend };
+    if (!goesThroughRing(byteLength, hands, this.limits)) return false;
     if (laneCount > 0 && this.lanes.areAsleep) {
       this.lanes.rouse();
       if (byteLength < MIN_WAKING_BYTES) return false;
@@ -171,7 +169,7 @@ export class TransferEngine implements MemoryCache {
   /** Starts a transfer behind the GPU's work; {@link TransferEngine.advance} moves it until it is over. */
   start(request: RingRequest, entry?: Fence): RingTransfer {
     const transfer = new RingTransfer(request, { ...this.limits, entry });
-    if (this.#running.size + this.#waiting.size === 0) {
+    if (this.#running.length + this.#waiting.size === 0) {
       for (const event of LAST_EVENTS) globalThis.addEventListener(event, this.#restAll);
       this.#share.begin();
     }
@@ -214,7 +212,7 @@ export class TransferEngine implements MemoryCache {
     const all = [...this.#running, ...this.#waiting].filter((transfer) => transfer.isUnkept);
     if (all.length === 0 || this.lanes.runningCount === 0 || this.#keep(all)) return;
     // There may be too few threads for all; lanes use only the arrays of transfers that have their turn.
-    const running = all.filter((transfer) => this.#running.has(transfer));
+    const running = all.filter((transfer) => this.isRunning(transfer));
     if (running.length > 0 && !this.#keep(running)) this.#rest(running);
   }
 
@@ -229,20 +227,20 @@ export class TransferEngine implements MemoryCache {
 
   /** Returns whether a transfer has its turn; the others wait. */
   isRunning(transfer: RingTransfer): boolean {
-    return this.#running.has(transfer);
+    return this.#running.includes(transfer);
   }
 
   /** Ends a transfer early; pieces in flight are still completed. */
   fail(transfer: RingTransfer, error: unknown): void {
     transfer.fail(error);
     if (this.#waiting.delete(transfer)) this.#letGo(transfer);
-    if (this.#running.has(transfer) && transfer.isOver) this.#end(transfer);
+    if (this.isRunning(transfer) && transfer.isOver) this.#end(transfer);
   }
 
   /** Ends a transfer that is over, and lets one that waits have its turn. */
   #end(transfer: RingTransfer): void {
-    this.#running.delete(transfer);
-    this.#turns = [...this.#running];
+    this.#hasMoved = true;
+    this.#running = this.#running.filter((other) => other !== transfer);
     if (transfer.stream !== undefined) TransferStreams.of(this.#context).put(transfer.stream);
     this.#admit();
     this.#letGo(transfer);
@@ -250,13 +248,9 @@ export class TransferEngine implements MemoryCache {
 
   /** Notes that nothing uses the arrays of a transfer any more, and when there are no transfers any more. */
   #letGo(transfer: RingTransfer): void {
-    const returned = transfer.keeper?.letGo();
+    this.#context.noteReturning(transfer.keeper?.letGo());
     transfer.keeper = undefined;
-    if (returned !== undefined) {
-      this.#returning.add(returned);
-      returned.then(() => this.#returning.delete(returned));
-    }
-    if (this.#running.size + this.#waiting.size > 0) return;
+    if (this.#running.length + this.#waiting.size > 0) return;
     this.#share.end();
     for (const event of LAST_EVENTS) globalThis.removeEventListener(event, this.#restAll);
   }
@@ -266,8 +260,8 @@ export class TransferEngine implements MemoryCache {
    * test may check that nothing is under way.
    */
   async atRest(): Promise<void> {
-    if (this.#returning.size > 0) await Promise.all(this.#returning);
-    while (this.lentCount > 0 && this.#running.size === 0) await nextTurn();
+    await this.#context.returning;
+    while (this.lentCount > 0 && this.#running.length === 0) await nextTurn();
   }
 
   /** Ends the lanes and frees the ring. */
@@ -283,12 +277,11 @@ export class TransferEngine implements MemoryCache {
   /** Gives waiting transfers their turn, as many as may run at a time. */
   #admit(): void {
     for (const transfer of this.#waiting) {
-      if (this.#running.size >= MAX_AT_ONCE) return;
+      if (this.#running.length >= MAX_AT_ONCE) return;
       this.#waiting.delete(transfer);
       try {
         transfer.stream = TransferStreams.of(this.#context).take();
-        this.#running.add(transfer);
-        this.#turns = [...this.#running];
+        this.#running = [...this.#running, transfer];
         transfer.entry?.hold(transfer.stream.handle);
       } catch (error) {
         transfer.fail(error);
@@ -298,38 +291,33 @@ export class TransferEngine implements MemoryCache {
   }
 
   /** Waits until no lane uses the arrays of some transfers; lent threads keep theirs. */
-  #rest(transfers: Iterable<RingTransfer>): void {
-    const resting = new Set(transfers);
+  #rest(transfers: readonly RingTransfer[]): void {
     for (const { slot, transfer, executor } of this.#held) {
-      if (resting.has(transfer) && executor !== this.#lent) executor.rest(slot.index);
+      if (transfers.includes(transfer) && executor !== this.#lent) executor.rest(slot.index);
     }
   }
 
   /** Advances every slot that can move; returns false when none could. */
   #pump(canLend: boolean): boolean {
-    let moved = this.#afterThreads();
-    moved = this.#load() || moved;
-    const turns = this.#turns;
-    for (let turn = 0; turn < turns.length; turn++) {
-      moved = this.#afterCopies((turns[turn] as RingTransfer).queue.poll()) || moved;
-    }
+    this.#hasMoved = false;
+    this.#afterThreads();
+    this.#load();
+    const turns = this.#running;
+    for (let turn = 0; turn < turns.length; turn++) this.#afterCopies(turns[turn] as RingTransfer);
     for (let turn = 0; turn < turns.length; turn++) {
       const transfer = turns[turn] as RingTransfer;
-      if (!transfer.isOver) continue;
-      this.#end(transfer);
-      moved = true;
+      if (transfer.isOver) this.#end(transfer);
     }
-    moved = this.#handOut(canLend) || moved;
-    if (!canLend) moved = this.#takeBack() || moved;
-    return moved;
+    if (this.#due.length > 0) this.#handOut(canLend);
+    if (!canLend) this.#takeBack();
+    return this.#hasMoved;
   }
 
   /**
    * Gives slots that are due to threads: to lanes, to lent threads until these run, and where neither may
-   * be had, this one does the work. Returns false when none could be given.
+   * be had, this one does the work.
    */
-  #handOut(canLend: boolean): boolean {
-    if (this.#due.length === 0) return false;
+  #handOut(canLend: boolean): void {
     const { lanes } = this;
     const mayLend = canLend && this.canLend;
     let keptCount = 0;
@@ -353,48 +341,44 @@ export class TransferEngine implements MemoryCache {
         this.#afterThread(loaded, lanes.tasks.run(slot.index));
       } else this.#due[keptCount++] = loaded;
     }
-    const moved = keptCount < this.#due.length;
+    this.#hasMoved ||= keptCount < this.#due.length;
     this.#due.length = keptCount;
-    return moved;
   }
 
   /** Does the work of lent threads once more, which report only in a turn that a blocking caller never gives. */
-  #takeBack(): boolean {
-    let moved = false;
+  #takeBack(): void {
     for (const { slot, executor } of this.#held) {
       if (executor !== this.#lent || executor.poll(slot.index) !== "pending") continue;
       executor.rest(slot.index);
-      moved = true;
+      this.#hasMoved = true;
     }
-    return moved;
   }
 
   /** Hands free slots to the transfers that wait, in turn. */
-  #load(): boolean {
-    let moved = false;
+  #load(): void {
     for (let waiting = true; waiting;) {
       waiting = false;
-      for (let turn = 0; turn < this.#turns.length; turn++) {
-        const transfer = this.#turns[turn] as RingTransfer;
+      for (let turn = 0; turn < this.#running.length; turn++) {
+        const transfer = this.#running[turn] as RingTransfer;
         if (!transfer.isWaiting) continue;
         const isUpload = transfer.direction === "upload";
         if (isUpload ? this.#hasEnoughForThreads : this.#hasEnoughOnTheWay) continue;
         const slot = this.#takeSlot(transfer);
-        if (slot === undefined) return moved;
+        if (slot === undefined) return;
         const piece = transfer.next();
         if (piece === undefined) {
           this.#ring.put(slot);
           continue;
         }
         const loaded = { slot, transfer, piece };
-        if (!isUpload) this.#arrivingCount++;
+        waiting = this.#hasMoved = true;
         if (isUpload) this.#due.push(loaded);
-        else this.#afterCopies(transfer.queue.push(loaded));
-        waiting = true;
-        moved = true;
+        else {
+          this.#arrivingCount++;
+          this.#copy(loaded);
+        }
       }
     }
-    return moved;
   }
 
   /** Number of tasks of this engine that threads can work on at a time. */
@@ -426,8 +410,8 @@ export class TransferEngine implements MemoryCache {
     }
   }
 
-  /** Passes on the slots that threads are done with; returns false when there are none. */
-  #afterThreads(): boolean {
+  /** Passes on the slots that threads are done with. */
+  #afterThreads(): void {
     const slots = this.#held;
     let keptCount = 0;
     for (let at = 0; at < slots.length; at++) {
@@ -436,36 +420,54 @@ export class TransferEngine implements MemoryCache {
       if (status === "pending") slots[keptCount++] = held;
       else this.#afterThread(held, status === "done");
     }
-    const moved = keptCount < slots.length;
+    this.#hasMoved ||= keptCount < slots.length;
     slots.length = keptCount;
-    return moved;
   }
 
   #afterThread(loaded: LoadedSlot, isDone: boolean): void {
-    const { transfer } = loaded;
-    const isUpload = transfer.direction === "upload";
-    if (!isDone) {
-      this.#retire(loaded, { error: loaded.piece.laneError() });
-    } else if (isUpload) {
-      this.#afterCopies(transfer.queue.push(loaded));
-    } else {
-      this.#retire(loaded);
+    if (!isDone) this.#retire(loaded, { error: loaded.piece.laneError() });
+    else if (loaded.transfer.direction === "upload") this.#copy(loaded);
+    else this.#retire(loaded);
+  }
+
+  /** Queues the copies of a slot. */
+  #copy(loaded: LoadedSlot): void {
+    const { slot, transfer, piece } = loaded;
+    const stream = transfer.stream as TransferStream;
+    try {
+      queueCopies(piece.copies(slot.address), stream);
+      slot.fence.set(stream.handle);
+      transfer.copying.push(loaded);
+    } catch (error) {
+      this.#dropCopies([loaded], error);
+    }
+  }
+
+  /** Passes on the slots of a transfer that the copy engine is done with. */
+  #afterCopies({ copying, direction }: RingTransfer): void {
+    let count = 0;
+    try {
+      while (copying[count]?.slot.fence.poll() === true) count++;
+    } catch (error) {
+      return this.#dropCopies(copying.splice(0), error);
+    }
+    if (count === 0) return;
+    this.#hasMoved = true;
+    for (const loaded of copying.splice(0, count)) {
+      if (direction === "upload") this.#retire(loaded);
+      else this.#due.push(loaded);
     }
   }
 
   /**
-   * Passes on the slots that the copy engine is done with, or never got; returns false for
-   * undefined.
+   * Retires slots of a transfer whose copies failed. Blocks first, because a slot without a fence must not
+   * be reused before its copy is done.
    */
-  #afterCopies(finished: FinishedCopies<LoadedSlot> | undefined): boolean {
-    if (finished === undefined) return false;
-    const { done, error } = finished;
-    for (const loaded of done) {
-      if (error !== undefined) this.#retire(loaded, { error });
-      else if (loaded.transfer.direction === "upload") this.#retire(loaded);
-      else this.#due.push(loaded);
-    }
-    return true;
+  #dropCopies(slots: readonly LoadedSlot[], error: unknown): void {
+    const stream = slots[0]?.transfer.stream;
+    if (stream !== undefined) stream.context.driver.status("cuStreamSynchronize", stream.handle);
+    this.#hasMoved = true;
+    for (const loaded of slots) this.#retire(loaded, { error });
   }
 
   /** Frees a slot when its thread is back, and tells its transfer how the piece ended. */

@@ -8,12 +8,11 @@ import type { FilePath } from "../disk/file_path.ts";
 import { requireUnrecorded } from "../memory/captured_memory.ts";
 import type { CudaStream } from "../order/stream.ts";
 import { checkSize, visibleText } from "../words/format.ts";
-import { gatherInto } from "./gathered_transfer.ts";
+import { gatherInto, placedPlan } from "./gathered_transfer.ts";
 import { noteTransfer, transfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions } from "./pending_transfer.ts";
 import { isOneRun, oneRow, type Rows } from "./pieces.ts";
 import { produceFile, type WritingOptions } from "./produce_file.ts";
-import { bytesOfSections } from "./ring_transfer.ts";
 import { MIN_FILE_RING_BYTES } from "./ways.ts";
 
 /** Device memory, and the bytes of an open file that fill it. */
@@ -146,14 +145,7 @@ async function uploadThroughRing(
     canLend,
   } as const;
   await new PendingTransfer({
-    stream,
-    uses: sections.map(({ span }) => ({ ...span, access: "write" })),
-    arrays: [],
-    byteLength: bytesOfSections(sections),
-    action: "read a file",
-    isPlaced: true,
-    onProgress,
-    signal,
+    ...placedPlan(direction, sections, { stream, onProgress, signal }),
     steps: () => {
       for (const { span } of sections) noteTransfer({ direction, span, stream });
       return [{ begin: () => ring }];

@@ -7,7 +7,7 @@ import { type CudaStream, usableStream } from "../order/stream.ts";
 import { reportProgress } from "../words/progress.ts";
 import { noteTransfer } from "./host_transfer.ts";
 import { PendingTransfer, type TransferOptions, type TransferPlan } from "./pending_transfer.ts";
-import { oneRow } from "./pieces.ts";
+import { type Direction, oneRow } from "./pieces.ts";
 import { bytesOfSections } from "./ring_transfer.ts";
 import type { Step } from "./stepped_work.ts";
 import { FEW_PARTS, MIN_FILE_RING_BYTES } from "./ways.ts";
@@ -41,10 +41,9 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
   const byteLength = bytesOfSections(parts);
   signal?.throwIfAborted();
   if (byteLength === 0) return;
-  const plan = planOf(parts, { stream, signal });
   for (const { span } of parts) noteTransfer({ direction: "download", span, stream });
   if (byteLength < MIN_FILE_RING_BYTES && parts.length <= FEW_PARTS) {
-    yield* gatherFew(plan, { file, parts });
+    yield* gatherFew({ parts, stream, file, signal });
     reportProgress(onProgress, byteLength, byteLength);
     return;
   }
@@ -52,40 +51,36 @@ export function* gatherInto(request: GatherRequest): Generator<Step, void> {
     return { span, host: { file }, rows: oneRow(span.byteLength, fileOffset) };
   });
   const ring = { direction: "download", sections, canLend: true } as const;
-  yield new PendingTransfer({ ...plan, onProgress, steps: () => [{ begin: () => ring }] }).asStep();
+  const plan = placedPlan("download", sections, { stream, onProgress, signal });
+  yield new PendingTransfer({ ...plan, steps: () => [{ begin: () => ring }] });
 }
 
-/** Returns the plan of a transfer that reads parts of device memory, without its steps. */
-function planOf(
+/**
+ * Returns the plan of a transfer between device memory and files, without its steps: it is a part of work
+ * that has its place in the order and keeps the memory.
+ */
+export function placedPlan(
+  direction: Direction,
   parts: readonly Pick<FilePart, "span">[],
-  { stream, signal }: Pick<GatherRequest, "stream" | "signal">,
+  options: TransferOptions & Pick<TransferPlan, "stream">,
 ): Omit<TransferPlan, "steps"> {
+  const isUpload = direction === "upload";
   return {
-    stream,
-    uses: parts.map(({ span }) => ({ ...span, access: "read" })),
+    ...options,
+    uses: parts.map(({ span }) => ({ ...span, access: isUpload ? "write" : "read" })),
     arrays: [],
     byteLength: bytesOfSections(parts),
-    action: "write a file",
+    action: isUpload ? "read a file" : "write a file",
     isPlaced: true,
-    signal,
   };
 }
 
 /** Too little for the ring to pay: one array takes it all. */
-function* gatherFew(
-  plan: Omit<TransferPlan, "steps">,
-  { file, parts }: Pick<GatherRequest, "file" | "parts">,
-): Generator<Step, void> {
-  const bytes = new Uint8Array(plan.byteLength);
-  let end = 0;
-  const moves = parts.map(({ span }) => {
-    const part = bytes.subarray(end, end += span.byteLength);
-    return { direction: "download", span, bytes: part } as const;
-  });
-  const steps = () => moves.map((move) => ({ begin: () => move }));
-  yield new PendingTransfer({ ...plan, steps }).asStep();
+function* gatherFew({ parts, file, ...order }: GatherRequest): Generator<Step, void> {
+  const bytes = new Uint8Array(bytesOfSections(parts));
+  yield* readInto(bytes, { parts, ...order });
   let from = 0;
-  end = 0;
+  let end = 0;
   for (const [index, { span, fileOffset }] of parts.entries()) {
     end += span.byteLength;
     if (parts[index + 1]?.fileOffset === fileOffset + span.byteLength) continue;
@@ -95,14 +90,20 @@ function* gatherFew(
   }
 }
 
-/** Copies one part into an array, as a step of work that has its place in the order and is noted. */
+/** Copies parts into an array, as a step of work that has its place in the order and is noted. */
 export function* readInto(
   bytes: Uint8Array<ArrayBuffer>,
-  { span, stream, signal }: Pick<FilePart, "span"> & Pick<GatherRequest, "stream" | "signal">,
+  { parts, stream, signal }: Pick<GatherRequest, "stream" | "signal"> & {
+    readonly parts: readonly Pick<FilePart, "span">[];
+  },
 ): Generator<Step, void> {
-  const plan = planOf([{ span }], { stream: usableStream(stream), signal });
-  const move = { direction: "download", span, bytes } as const;
-  yield new PendingTransfer({ ...plan, steps: () => [{ begin: () => move }] }).asStep();
+  const plan = placedPlan("download", parts, { stream: usableStream(stream), signal });
+  let end = 0;
+  const moves = parts.map(({ span }) => {
+    const part = bytes.subarray(end, end += span.byteLength);
+    return { direction: "download", span, bytes: part } as const;
+  });
+  yield new PendingTransfer({ ...plan, steps: () => moves.map((move) => ({ begin: () => move })) });
 }
 
 /**
@@ -120,7 +121,7 @@ export function* writeInto(
     promise: file.write(bytes, fileOffset).finally(letGo),
     finishNow() {
       file.writeSync(bytes, fileOffset);
-      return "over";
+      return true;
     },
   };
 }

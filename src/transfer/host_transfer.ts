@@ -28,7 +28,6 @@ import { StagingMemory } from "./staging_memory.ts";
 import {
   CALL_BYTES,
   DEFAULT_LIMITS,
-  isMade,
   isShared,
   MAX_IDLE_LOOKS,
   MIN_COPY_BYTES,
@@ -187,7 +186,7 @@ function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): bo
   const { context } = stream;
   noteDemand(context, byteLength, { canLend: false });
   if (given === undefined) {
-    const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+    const arrays = engineFor(context)?.arrays;
     const isComing = arrays?.expect(byteLength) === true;
     if (!isComing && byteLength <= STAGING_BYTES) return false; // it becomes a copy of that memory
     const place = () => {
@@ -201,9 +200,7 @@ function hasMovedByThreads(task: HostTransfer, given: HostBytes | undefined): bo
   const bytes = given ?? host.memory;
   const isFresh = direction === "download" && isUntouched(bytes);
   if (hasShared(task, () => bytes, { isFresh })) return true;
-  const isOfRing = byteLength >= engineLimits(context).minRingBytes;
-  const engine = isOfRing ? engineFor(context) : undefined;
-  if (engine?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
+  if (engineFor(context)?.hasRingFor(byteLength, { canLend: false }) !== true) return false;
   if (!queueOf(stream).isKnownIdle) queueOf(stream).synchronizeSync();
   noteTransfer(task);
   finishMover(new Mover(context, [{ begin: () => ({ direction, span, bytes }) }]));
@@ -274,8 +271,8 @@ function isBriefFor(
   { direction, host, span: { byteLength }, stream: { context }, onProgress, signal }: HostTransfer,
   owned: OwnedHostSpan | undefined,
 ): boolean {
-  const { minRingBytes, atOnceBytes, maxFreshCallBytes } = engineLimits(context);
-  if (byteLength > atOnceBytes && byteLength >= minRingBytes || budget.turn !== undefined) {
+  const { minRingBytes, maxCallBytes, maxFreshCallBytes } = engineLimits(context);
+  if (byteLength > maxCallBytes && byteLength >= minRingBytes || budget.turn !== undefined) {
     return false;
   }
   if (byteLength < minRingBytes) return true;
@@ -380,7 +377,7 @@ function placeNew(
 ): void {
   if (unmade === undefined) return;
   if (byteLength >= MIN_KEPT_BYTES) keepFreedMemory();
-  const arrays = isMade(byteLength) ? engineFor(context)?.arrays : undefined;
+  const arrays = engineFor(context)?.arrays;
   if (arrays?.expect(byteLength) !== true) return;
   const buffer = arrays.take(byteLength);
   if (buffer !== undefined) unmade.place(buffer);

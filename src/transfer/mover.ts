@@ -184,7 +184,6 @@ export class Mover {
     const { direction, span, bytes } = array;
     const offset = this.#movedBytes;
     const byteLength = span.byteLength - offset;
-    if (byteLength < engineLimits(this.#context).minRingBytes) return undefined;
     const isSafe = isSafeToLend(array);
     const engine = engineFor(this.#context);
     if (engine?.hasRingFor(byteLength, { canLend: canLend && isSafe }) !== true) return undefined;
@@ -216,18 +215,20 @@ export class Mover {
   /** Queues one copy behind the GPU's earlier work, and looks whether it is done. */
   #copyInPlace({ direction, span, bytes }: ArrayMove): boolean {
     const streams = TransferStreams.of(this.#context);
-    if (this.#copy === undefined) {
-      const stream = streams.take();
-      orPut(stream, () => {
+    const stream = this.#copy?.stream ?? streams.take();
+    try {
+      if (this.#copy === undefined) {
         this.#entry?.hold(stream.handle);
         queueByDriver(stream, { direction, device: span.address, bytes });
         this.#copy = { stream, fence: Fence.behind(stream.context, stream.handle) };
-      });
-      return true;
+        return true;
+      }
+      if (!this.#copy.fence.poll()) return false;
+    } catch (error) {
+      this.#forgetCopy();
+      streams.putAfterFailure(stream);
+      throw error;
     }
-    const { stream, fence } = this.#copy;
-    const isDone = orPut(stream, () => fence.poll(), () => this.#forgetCopy());
-    if (!isDone) return false;
     this.#forgetCopy();
     streams.put(stream);
     this.#movedBytes = span.byteLength;
@@ -254,10 +255,13 @@ export class Mover {
     const device = span.address + BigInt(offset);
     const streams = TransferStreams.of(this.#context);
     const stream = streams.take();
-    orPut(stream, () => {
+    try {
       queueByDriver(stream, { direction, device, bytes: part });
       stream.synchronizeSync();
-    });
+    } catch (error) {
+      streams.putAfterFailure(stream);
+      throw error;
+    }
     streams.put(stream);
     this.#movedBytes += part.byteLength;
   }
@@ -298,17 +302,6 @@ export class Mover {
 /** Returns whether a thread that may begin late can move an array: it never writes what the program can reach. */
 function isSafeToLend({ direction, isOwn }: ArrayMove): boolean {
   return direction === "upload" || isOwn === true;
-}
-
-/** Works on a stream, which goes back when that fails. */
-function orPut<T>(stream: TransferStream, work: () => T, onFailure?: () => void): T {
-  try {
-    return work();
-  } catch (error) {
-    onFailure?.();
-    TransferStreams.of(stream.context).putAfterFailure(stream);
-    throw error;
-  }
 }
 
 /** Queues one driver call, which stages pageable memory itself. */

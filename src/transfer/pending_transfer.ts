@@ -12,7 +12,7 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 import { CAN_BE_TERMINATED, nextTurn, waitForGpu } from "../order/waiting.ts";
 import { reportProgress } from "../words/progress.ts";
 import { arraysBefore, type ArrayUse, noteArrayUses } from "./array_uses.ts";
-import { engineAtRest, engineLimits } from "./context_engine.ts";
+import { engineFor, engineLimits } from "./context_engine.ts";
 import { type Lending, Mover, type MoveStep } from "./mover.ts";
 import type { Step } from "./stepped_work.ts";
 import { TURN_MILLISECONDS, WORKER_TURN_MILLISECONDS } from "./ways.ts";
@@ -81,11 +81,11 @@ export async function transfersSettled(context: Context): Promise<void> {
 }
 
 /** A transfer under way. */
-export class PendingTransfer extends PendingWork {
+export class PendingTransfer extends PendingWork implements Step {
+  readonly #arrival = Promise.withResolvers<void>();
   /** Resolves when the bytes have arrived; rejects with the transfer's error. */
-  readonly promise: Promise<void>;
+  readonly promise: Promise<void> = this.#arrival.promise;
   readonly #plan: TransferPlan;
-  readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
   /** Checks of a driver on the arrays that are read. */
   #checks: HostCheck[] = [];
   #entry: Fence | undefined;
@@ -110,9 +110,6 @@ export class PendingTransfer extends PendingWork {
       allocation.checkUse(access);
     }
     this.#plan = plan;
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.promise = promise;
-    this.#settle = { resolve, reject };
     this.#watchSignal(signal);
     const before = isPlaced ? [] : [...pendingBefore(stream, uses), ...arraysBefore(arrays)];
     const earlier = besides === undefined ? before : before.filter((work) => !besides.has(work));
@@ -133,16 +130,10 @@ export class PendingTransfer extends PendingWork {
     return this.#plan.stream.context === context;
   }
 
-  /** The transfer as a step of other work. */
-  asStep(): Step {
-    return {
-      promise: this.promise,
-      finishNow: () => {
-        if (!this.isOver) return "needs a turn";
-        if (this.#failure !== undefined) throw this.#failure.error;
-        return "over";
-      },
-    };
+  /** Ends it as a step of other work; {@link PendingTransfer.advance} moves its bytes. */
+  finishNow(): boolean {
+    if (this.isOver && this.#failure !== undefined) throw this.#failure.error;
+    return this.isOver;
   }
 
   /** Advances without the event loop. */
@@ -171,7 +162,7 @@ export class PendingTransfer extends PendingWork {
       this.#mover = new Mover(stream.context, this.#plan.steps(), this.#entry);
     } catch (error) {
       this.#entry?.dispose();
-      this.#settle.reject(error);
+      this.#arrival.reject(error);
       unsettled.delete(this);
       return this.finish();
     }
@@ -212,12 +203,12 @@ export class PendingTransfer extends PendingWork {
     mover.beforeProgram();
     await turn.over; // who awaits in a loop leaves others theirs
     this.#entry?.dispose();
-    await engineAtRest(context);
+    await engineFor(context)?.atRest();
     context.endWait();
     await context.returning;
     context.release();
-    if (this.#failure === undefined) this.#settle.resolve();
-    else this.#settle.reject(this.#failure.error);
+    if (this.#failure === undefined) this.#arrival.resolve();
+    else this.#arrival.reject(this.#failure.error);
     unsettled.delete(this);
   }
 
@@ -312,7 +303,7 @@ export class PendingTransfer extends PendingWork {
       if (this.hasBegun) this.#step(BETWEEN_TURNS);
       this.beforeProgram();
       const waits = !this.hasBegun || (this.#isBehindWork && this.#failure !== undefined);
-      if (waits) this.#settle.reject(signal.reason);
+      if (waits) this.#arrival.reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort);
     this.whenOver(() => signal.removeEventListener("abort", onAbort));

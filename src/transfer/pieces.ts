@@ -6,7 +6,7 @@ import { roundUp } from "../../ffi/alignment.ts";
 import type { MemorySpan } from "../copies/copy.ts";
 import type { ByteCopy } from "../copies/copy_many.ts";
 import type { DiskFile } from "../disk/disk_file.ts";
-import type { LaneTask } from "../lanes/lane_tasks.ts";
+import type { LaneRun, LaneTask } from "../lanes/lane_tasks.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import { visibleText } from "../words/format.ts";
 import { MAX_COPIES, MAX_RUNS, PACK_ALIGNMENT_BYTES } from "./ways.ts";
@@ -41,20 +41,6 @@ export interface Section {
   readonly rows: Rows;
 }
 
-/** The load of one slot. */
-export interface Piece {
-  /** Number of the program's bytes that it moves. */
-  readonly byteLength: number;
-  /** Returns the task of a thread between the host's side and the slot. */
-  laneTask(slotAddress: bigint): LaneTask;
-  /** The copies between the slot and the device; they depend on no other copy. */
-  copies(slotAddress: bigint): readonly ByteCopy[];
-  /** Returns the error of a failed thread; only files fail. */
-  laneError(): Error;
-  /** Keeps its file open for a thread that is at it after the end; the result lets it go. */
-  hold(): (() => void) | undefined;
-}
-
 /** Options for cutting. */
 export interface CutOptions {
   readonly direction: Direction;
@@ -67,7 +53,7 @@ export interface CutOptions {
 }
 
 /** Returns the number of bytes of rows. */
-export function bytesOfRows({ rowBytes, rowCount }: Rows): number {
+export function bytesOfRows({ rowBytes, rowCount }: Omit<Rows, "offset">): number {
   return rowBytes * rowCount;
 }
 
@@ -112,29 +98,25 @@ export function* cutSections(
   sections: readonly Section[],
   options: CutOptions,
 ): Generator<Piece, void> {
-  let load: Load | undefined;
+  let piece: Piece | undefined;
   for (const section of sections) {
     for (let taken = 0; taken < section.span.byteLength;) {
-      if (load !== undefined && !load.takes(section, taken)) {
-        yield load;
-        load = undefined;
+      if (piece !== undefined && !piece.takes(section, taken)) {
+        yield piece;
+        piece = undefined;
       }
-      load ??= new Load(options, taken === 0 ? firstBytes(section, options) : options.pieceBytes);
-      taken += load.add(section, taken);
+      const mostBytes = taken === 0 ? firstBytes(section, options) : options.pieceBytes;
+      piece ??= new Piece(section.host, { ...options, pieceBytes: mostBytes });
+      taken += piece.add(section, taken);
     }
   }
-  if (load !== undefined) yield load;
+  if (piece !== undefined) yield piece;
 }
 
 /** Fresh memory is cut where large pages begin, so that no two lanes clear the same one. */
 function firstBytes({ host, rows }: Section, { isFresh, pieceBytes }: CutOptions): number {
   if (isFresh !== true || !("address" in host) || !isOneRun(rows)) return pieceBytes;
   return pieceBytes - Number(host.address % BigInt(pieceBytes));
-}
-
-/** A run between the host's side and a slot. */
-interface HostRun extends Rows {
-  readonly slotOffset: number;
 }
 
 /** A run between a slot and the device. */
@@ -145,75 +127,72 @@ interface DeviceRun {
 }
 
 /** The load of one slot, which sections are added to. */
-class Load implements Piece {
+export class Piece {
+  /** The host's side, that of the first section. */
+  readonly #host: SectionHost;
   readonly #options: CutOptions;
-  readonly #mostBytes: number;
-  readonly #hostRuns: HostRun[] = [];
+  /** Runs between the host's side and a slot at address 0. */
+  readonly #hostRuns: LaneRun[] = [];
   readonly #deviceRuns: DeviceRun[] = [];
-  #host: SectionHost | undefined;
-  /** Addresses of memory, and offsets in files, count from here. */
-  #base = 0n;
   /** The device's side of what was added last. */
   #last: MemorySpan | undefined;
   /** Offset in the slot at which the last run ends. */
   #end = 0;
+  /** Number of the program's bytes that it moves. */
   byteLength = 0;
 
-  constructor(options: CutOptions, mostBytes: number) {
+  /** Starts with nothing. */
+  constructor(host: SectionHost, options: CutOptions) {
+    this.#host = host;
     this.#options = options;
-    this.#mostBytes = mostBytes;
   }
 
   /** Returns whether a section can go on here from its byte `taken`. */
   takes(section: Section, taken: number): boolean {
     const { host, rows, span } = section;
     const known = this.#host;
-    if (known === undefined) return true;
+    const { pieceBytes } = this.#options;
     if (this.#hostRuns.length === MAX_RUNS || this.#deviceRuns.length === MAX_COPIES) return false;
     if ("address" in host) {
       if (!("address" in known) || taken > 0) return false;
-      return this.#placeOf(span) + span.byteLength <= this.#mostBytes;
+      return this.#placeOf(span) + span.byteLength <= pieceBytes;
     }
     if (!("file" in known) || known.file.descriptor !== host.file.descriptor) return false;
     const last = this.#hostRuns.at(-1);
-    return this.#end < this.#mostBytes && isOneRun(rows) && last?.rowCount === 1 &&
-      last.offset + last.rowBytes === rows.offset + taken;
+    return this.#end < pieceBytes && isOneRun(rows) && last?.rowCount === 1 &&
+      last.outside + BigInt(last.rowBytes) === BigInt(rows.offset + taken);
   }
 
   /** Adds as much of a section from its byte `from` on as there is room for, and returns the number of bytes. */
   add(section: Section, from: number): number {
     const { host, rows, span } = section;
-    this.#host ??= host;
     const slotOffset = "address" in host ? this.#placeOf(span) : this.#end;
-    const run = part(rows, from, Math.max(1, this.#mostBytes - slotOffset));
+    const { offset, ...run } = part(rows, from, Math.max(1, this.#options.pieceBytes - slotOffset));
     const byteLength = bytesOfRows(run);
-    const base = "address" in host ? host.address : 0n;
-    if (this.#hostRuns.length === 0) this.#base = base;
-    this.#addHostRun({ ...run, offset: run.offset + Number(base - this.#base), slotOffset });
+    const outside = ("address" in host ? host.address : 0n) + BigInt(offset);
+    this.#addHostRun({ ...run, outside, inside: BigInt(slotOffset) });
     this.#addDeviceRun({ ...span, address: span.address + BigInt(from), byteLength }, slotOffset);
     this.#end = slotOffset + byteLength;
     this.byteLength += byteLength;
     return byteLength;
   }
 
+  /** Returns the task of a thread between the host's side and the slot. */
   laneTask(slot: bigint): LaneTask {
-    const { direction } = this.#options;
-    const host = this.#host as SectionHost;
-    const isUpload = direction === "upload";
-    const runs = this.#hostRuns.map(({ offset, slotOffset, ...rows }) => ({
-      ...rows,
-      outside: this.#base + BigInt(offset),
-      inside: slot + BigInt(slotOffset),
-    }));
+    const host = this.#host;
+    const isUpload = this.#options.direction === "upload";
+    const runs = this.#hostRuns.map((run) => ({ ...run, inside: slot + run.inside }));
     if ("file" in host) {
       return { operation: isUpload ? "read" : "write", file: host.file.descriptor, runs };
     }
-    const [run] = this.#hostRuns;
-    const isSingle = this.#hostRuns.length === 1 && run !== undefined && run.rowCount === 1;
-    const bytes = isSingle ? host.bytes.subarray(run.offset, run.offset + run.rowBytes) : undefined;
+    const [run] = runs;
+    const start = Number((run?.outside ?? 0n) - host.address);
+    const isSingle = runs.length === 1 && run?.rowCount === 1;
+    const bytes = isSingle ? host.bytes.subarray(start, start + run.rowBytes) : undefined;
     return { operation: isUpload ? "load" : "store", runs, bytes };
   }
 
+  /** Returns the copies between the slot and the device; they depend on no other copy. */
   copies(slot: bigint): readonly ByteCopy[] {
     const isUpload = this.#options.direction === "upload";
     return this.#deviceRuns.map(({ address, slotOffset, byteLength }) => {
@@ -224,8 +203,9 @@ class Load implements Piece {
     });
   }
 
+  /** Returns the error of a failed thread; only files fail. */
   laneError(): Error {
-    const host = this.#host as SectionHost;
+    const host = this.#host;
     const [run] = this.#hostRuns;
     if (!("file" in host) || run === undefined) {
       return new Error(`Cannot copy ${this.byteLength} bytes: the lane failed`);
@@ -233,20 +213,20 @@ class Load implements Piece {
     const path = visibleText(host.file.path);
     if (this.#options.direction === "download") {
       return new Error(
-        `Cannot write ${this.byteLength} bytes at ${run.offset} of ${path}: the disk is full or failed`,
+        `Cannot write ${this.byteLength} bytes at ${run.outside} of ${path}: the disk is full or failed`,
       );
     }
     return new Error(
       run.rowCount === 1
-        ? `Cannot read ${this.byteLength} bytes at ${run.offset} of ${path}: it ended early or failed`
-        : `Cannot read ${run.rowCount} rows of ${run.rowBytes} bytes from ${run.offset} of ${path} ` +
+        ? `Cannot read ${this.byteLength} bytes at ${run.outside} of ${path}: it ended early or failed`
+        : `Cannot read ${run.rowCount} rows of ${run.rowBytes} bytes from ${run.outside} of ${path} ` +
           `on: it ended early or failed`,
     );
   }
 
+  /** Keeps its file open for a thread that is at it after the end; the result lets it go. */
   hold(): (() => void) | undefined {
-    const host = this.#host as SectionHost;
-    return "file" in host ? host.file.hold() : undefined;
+    return "file" in this.#host ? this.#host.file.hold() : undefined;
   }
 
   /** Offset in the slot for an array: neighbours on the device keep their distance. */
@@ -256,12 +236,11 @@ class Load implements Piece {
   }
 
   /** Bytes of a file that follow each other are one run. */
-  #addHostRun(run: HostRun): void {
+  #addHostRun(run: LaneRun): void {
     const last = this.#hostRuns.at(-1);
-    const host = this.#host as SectionHost;
     if (
-      last === undefined || "address" in host || last.rowCount > 1 || run.rowCount > 1 ||
-      last.offset + last.rowBytes !== run.offset
+      last === undefined || "address" in this.#host || last.rowCount > 1 || run.rowCount > 1 ||
+      last.outside + BigInt(last.rowBytes) !== run.outside
     ) {
       this.#hostRuns.push(run);
       return;

@@ -2,10 +2,9 @@
 // A slot is free, with a lane, or with the copy engine; it is reused when both are done with it.
 
 import type { Context } from "../driver/context.ts";
-import { tryRelease } from "../driver/release.ts";
-import { Fence } from "../order/fence.ts";
-import { HugePinnedMemory } from "./huge_pinned_memory.ts";
-import { FIRST_SLOTS, GROWTH, MAX_SLOTS, type RingLimits } from "./ways.ts";
+import type { Fence } from "../order/fence.ts";
+import { PinnedSlab } from "./pinned_slab.ts";
+import { type EngineLimits, FIRST_SLOTS, GROWTH, MAX_SLOTS } from "./ways.ts";
 
 /** One page-locked slot. */
 export interface Slot {
@@ -27,22 +26,19 @@ export interface RingPlace {
 
 /** The slots of one engine. */
 export class PinnedRing {
-  /** Limits of its size. */
-  readonly limits: RingLimits;
+  readonly #limits: EngineLimits;
   readonly #context: Context;
-  readonly #firstIndex: number;
-  readonly #resource: HugePinnedMemory;
-  readonly #slabs: bigint[] = [];
+  readonly #place: RingPlace;
+  readonly #slabs: PinnedSlab[] = [];
   readonly #slots: Slot[] = [];
   readonly #free: Slot[] = [];
   #isFull = false;
 
   /** Starts with no memory. */
-  constructor(context: Context, limits: RingLimits, { firstIndex = 0, node }: RingPlace = {}) {
+  constructor(context: Context, limits: EngineLimits, place: RingPlace = {}) {
     this.#context = context;
-    this.#firstIndex = firstIndex;
-    this.#resource = new HugePinnedMemory({ context }, { node });
-    this.limits = limits;
+    this.#limits = limits;
+    this.#place = place;
   }
 
   /**
@@ -76,41 +72,31 @@ export class PinnedRing {
 
   /** Bytes of page-locked memory it holds. */
   get byteLength(): number {
-    return this.#slots.length * this.limits.slotBytes;
+    return this.#slots.length * this.#limits.slotBytes;
   }
 
   /** Frees all slots when none is busy; the next transfer allocates them again. */
   trim(): void {
     if (this.#free.length < this.#slots.length) return;
     // Emptied first: a slab that cannot be freed is reported, and never used or freed again.
-    this.#free.length = 0;
+    this.#free.length = this.#slots.length = 0;
     this.#isFull = false;
-    for (const { fence } of this.#slots.splice(0)) fence.dispose();
-    for (const slab of this.#slabs.splice(0)) this.#freeSlab(slab);
-  }
-
-  #freeSlab(slab: bigint): void {
-    const free = () => this.#resource.deallocate(slab);
-    tryRelease(this.#context.driver, "memory of the transfer ring", free);
+    for (const slab of this.#slabs.splice(0)) slab.dispose();
   }
 
   /** Makes few slots for a few small arrays, then more: each slab takes a millisecond. */
   #grow(): void {
-    const { slotBytes, slotCount } = this.limits;
+    const { slotBytes, slotCount } = this.#limits;
     const held = this.#slots.length;
     const wanted = held === 0 ? FIRST_SLOTS : Math.max(GROWTH * FIRST_SLOTS, held);
     const count = Math.min(wanted, MAX_SLOTS, slotCount - held); // more would keep the thread too long
-    const slab = this.#allocate(count * slotBytes);
+    const slab = this.#makeSlab(count);
     this.#isFull = slab === undefined;
     if (slab === undefined) return;
-    const fences = this.#makeFences(count, slab);
     this.#slabs.push(slab);
-    for (const [i, fence] of fences.entries()) {
-      const slot = {
-        index: this.#firstIndex + held + i,
-        address: slab + BigInt(i * slotBytes),
-        fence,
-      };
+    const first = held + (this.#place.firstIndex ?? 0);
+    for (const [i, fence] of slab.fences.entries()) {
+      const slot = { index: first + i, address: slab.address + BigInt(i * slotBytes), fence };
       this.#slots.push(slot);
       this.#free.push(slot);
     }
@@ -118,26 +104,16 @@ export class PinnedRing {
   }
 
   get #hasAll(): boolean {
-    return this.#slots.length === this.limits.slotCount;
+    return this.#slots.length === this.#limits.slotCount;
   }
 
-  /** Makes the fences for a slab's slots, or gives the slab back. */
-  #makeFences(count: number, slab: bigint): Fence[] {
-    const fences: Fence[] = [];
+  /** Makes a slab; returns undefined when that fails and the ring has other slots. */
+  #makeSlab(fenceCount: number): PinnedSlab | undefined {
+    const byteLength = fenceCount * this.#limits.slotBytes;
+    const { node } = this.#place;
+    const name = "memory of the transfer ring";
     try {
-      while (fences.length < count) fences.push(new Fence(this.#context));
-      return fences;
-    } catch (error) {
-      for (const fence of fences) fence.dispose();
-      this.#freeSlab(slab);
-      throw error;
-    }
-  }
-
-  /** Allocates a slab; returns undefined when that fails and the ring has other slots. */
-  #allocate(byteLength: number): bigint | undefined {
-    try {
-      return this.#resource.allocate(byteLength);
+      return new PinnedSlab(this.#context, { byteLength, fenceCount, name, node });
     } catch (error) {
       if (this.#slots.length === 0) throw error;
       return undefined;

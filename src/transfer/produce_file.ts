@@ -15,7 +15,7 @@ import { FileTurn } from "../disk/file_turns.ts";
 import type { FileWrite } from "../disk/file_write.ts";
 import { FLAG } from "../words/options.ts";
 import { sleep } from "../words/timer.ts";
-import { type Step, type SteppedPlan, SteppedWork, type StreamUse } from "./stepped_work.ts";
+import { type Step, SteppedWork, type StreamUse } from "./stepped_work.ts";
 import { LOCK_MILLISECONDS } from "./ways.ts";
 import { visibleText } from "../words/format.ts";
 
@@ -51,6 +51,9 @@ export interface FileTarget extends WritingOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Fills an open file. */
+type Fill = (file: DiskFile) => Iterable<Step>;
+
 /**
  * Writes a file that `fill` fills. Without an offset the new file replaces the old one once all of
  * it is written; after a failure the old file is as it was. Its place in the order, of memory and
@@ -61,43 +64,34 @@ export interface FileTarget extends WritingOptions {
  */
 export async function produceFile(
   target: FileTarget,
-  fill: (file: DiskFile) => Iterable<Step>,
+  fill: Fill,
 ): Promise<void> {
-  const { uses, signal, byteLength } = target;
+  const { uses, signal } = target;
+  using undo = new DisposableStack(); // a turn without an end holds up later writes for ever
   const ordered = orderWrite(target);
-  const steps = stepsOf(ordered, { byteLength, fill, signal });
-  await workOf(ordered, { uses, signal, steps }).promise;
+  undo.use(ordered.turn);
+  const work = new SteppedWork({ uses, signal, steps: stepsOf(ordered, { fill, signal }) });
+  undo.move();
+  await work.promise;
 }
 
 /** Writes one more file, in steps of work that keeps the memory already. */
 export function* writeBeside(
   target: Omit<FileTarget, "uses">,
-  fill: (file: DiskFile) => Iterable<Step>,
+  fill: Fill,
 ): Generator<Step, void> {
-  const { byteLength, signal } = target;
-  yield* stepsOf(orderWrite(target), { byteLength, fill, signal });
-}
-
-/** Orders the work; when that fails, the turn does not hold up later writes for ever. */
-function workOf({ turn }: OrderedWrite, plan: SteppedPlan): SteppedWork {
-  try {
-    return new SteppedWork(plan);
-  } catch (error) {
-    turn[Symbol.dispose]();
-    throw error;
-  }
+  yield* stepsOf(orderWrite(target), { fill, signal: target.signal });
 }
 
 /** A write that has its place in the order of calls, and its turn. */
 interface OrderedWrite {
-  /** Prepares the write of a number of bytes; nothing is opened yet. */
-  readonly prepare: (byteLength: number) => FileWrite;
+  readonly write: FileWrite;
   readonly turn: FileTurn;
 }
 
-/** Finds the file, and takes its turn there. */
+/** Finds the file, and takes its turn there; nothing is opened yet. */
 function orderWrite(target: Omit<FileTarget, "uses">): OrderedWrite {
-  const { fileOffset, inPlace = false, sync = false } = target;
+  const { fileOffset, byteLength, inPlace = false, sync = false } = target;
   const path = pathOf(target.path);
   if (namesFolder(target.path)) {
     throw new TypeError(`Cannot write ${visibleText(path)}/: it names a folder, expected a file`);
@@ -106,37 +100,30 @@ function orderWrite(target: Omit<FileTarget, "uses">): OrderedWrite {
   const realPath = realPathOf(path);
   const place = { path, realPath };
   if (fileOffset === undefined && !inPlace) {
-    const prepare = (byteLength: number) => new FileReplacement(place, { byteLength, sync });
-    return { prepare, turn: new FileTurn(realPath, "replace") };
+    const write = new FileReplacement(place, { byteLength, sync });
+    return { write, turn: new FileTurn(realPath, "replace") };
   }
-  const options = { fileOffset, inPlace, sync };
-  const prepare = (byteLength: number) => new FileChange(place, { ...options, byteLength });
-  return { prepare, turn: new FileTurn(realPath, "change") };
-}
-
-/** The state of a write. */
-interface Writing extends Pick<FileTarget, "byteLength" | "signal"> {
-  readonly fill: (file: DiskFile) => Iterable<Step>;
+  const write = new FileChange(place, { fileOffset, byteLength, inPlace, sync });
+  return { write, turn: new FileTurn(realPath, "change") };
 }
 
 function* stepsOf(
-  { prepare, turn }: OrderedWrite,
-  { byteLength, fill, signal }: Writing,
+  { write, turn }: OrderedWrite,
+  { fill, signal }: Pick<FileTarget, "signal"> & { readonly fill: Fill },
 ): Generator<Step, void> {
-  let write: FileWrite | undefined;
   let file: DiskFile | undefined;
   try {
-    yield untilCallReturns();
-    if (!turn.isDue) yield untilDue(turn, signal);
+    // Opening and making room takes the system a while, which the call itself should not.
+    yield { promise: Promise.resolve(), finishNow: () => true };
+    if (!turn.isDue) yield { promise: turn.due(signal), finishNow: () => turn.isDue };
     signal?.throwIfAborted();
-    write = prepare(byteLength);
     while (!write.tryBegin()) yield untilUnlocked(signal);
     file = write.file;
     yield* fill(file);
     signal?.throwIfAborted();
     yield untilCommitted(write);
   } catch (error) {
-    whenUnused(file, () => write?.abandon());
+    whenUnused(file, () => write.abandon());
     throw error;
   } finally {
     turn.linger();
@@ -150,21 +137,12 @@ function whenUnused(file: DiskFile | undefined, action: () => void): void {
   else file.whenUnused(action);
 }
 
-/** Opening and making room takes the system a while, which the call itself should not. */
-function untilCallReturns(): Step {
-  return { promise: Promise.resolve(), finishNow: () => "over" };
-}
-
-function untilDue(turn: FileTurn, signal: AbortSignal | undefined): Step {
-  return { promise: turn.due(signal), finishNow: () => turn.isDue ? "over" : "needs a turn" };
-}
-
 function untilUnlocked(signal: AbortSignal | undefined): Step {
   return {
     promise: sleep(LOCK_MILLISECONDS).then(() => signal?.throwIfAborted()),
     finishNow() {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_MILLISECONDS);
-      return "over";
+      return true;
     },
   };
 }
@@ -174,7 +152,7 @@ function untilCommitted(write: FileWrite): Step {
     promise: write.commit(),
     finishNow() {
       write.commitSync();
-      return "over";
+      return true;
     },
   };
 }

@@ -7,10 +7,9 @@ import type { MemoryKeeper } from "../lanes/memory_keeper.ts";
 import { ownerOf } from "../memory/host_bytes.ts";
 import { type HostBytes, MOVED_AWAY } from "../memory/host_memory.ts";
 import type { Fence } from "../order/fence.ts";
-import { CopyQueue } from "./copy_queue.ts";
 import { cutSections, type Direction, type Piece, type Section } from "./pieces.ts";
 import type { Slot } from "./pinned_ring.ts";
-import { pieceBytesFor, type RingLimits } from "./ways.ts";
+import { type EngineLimits, pieceBytesFor } from "./ways.ts";
 
 /** A request to move bytes between a device and the host. */
 export interface RingRequest {
@@ -51,8 +50,8 @@ export class RingTransfer {
   readonly entry: Fence | undefined;
   /** The program's arrays, which pieces know by their addresses only. */
   readonly arrays: readonly HostBytes[];
-  /** Slots that the copy engine works on. */
-  readonly queue: CopyQueue<LoadedSlot> = new CopyQueue(() => this.stream);
+  /** Slots with copies in its stream, oldest first; the fence of each stands behind them. */
+  readonly copying: LoadedSlot[] = [];
   /** On which its copies are queued, once it has its turn. */
   stream: TransferStream | undefined;
   /** Keeps its arrays while lanes use them and the program runs. */
@@ -71,7 +70,7 @@ export class RingTransfer {
   /** Starts with nothing handed out, for a ring. */
   constructor(
     { direction, sections, canLend, takesPadding }: RingRequest,
-    { slotBytes, entry }: Pick<RingLimits, "slotBytes"> & { readonly entry?: Fence | undefined },
+    { slotBytes, entry }: Pick<EngineLimits, "slotBytes"> & { readonly entry?: Fence | undefined },
   ) {
     this.direction = direction;
     this.canLend = canLend;
@@ -90,10 +89,8 @@ export class RingTransfer {
 
   /** Takes the next piece; undefined when all are handed out, or the transfer failed. */
   next(): Piece | undefined {
-    if (!this.isWaiting) return undefined;
-    if (!this.hasArrays) this.fail(movedAway(this.arrays));
-    if (!this.isWaiting) return undefined;
     try {
+      if (!this.hasArrays) throw movedAway(this.arrays);
       const piece: Piece | undefined = this.#pieces.next().value;
       if (piece === undefined) return undefined;
       this.#handedOutBytes += piece.byteLength;

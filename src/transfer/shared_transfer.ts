@@ -4,12 +4,17 @@
 import { roundUp } from "../../ffi/alignment.ts";
 import { queueCopies } from "../copies/copy_many.ts";
 import type { CopyLanes } from "../lanes/copy_lanes.ts";
-import { singleTask } from "../lanes/lane_tasks.ts";
 import { addressOf, type HostBytes } from "../memory/host_memory.ts";
 import type { StreamQueue } from "../order/stream_queue.ts";
 import type { Direction } from "./pieces.ts";
 import type { StagingBlock } from "./staging_memory.ts";
-import { MAX_PART_BYTES, MAX_SHARED_COPIES, MIN_COPY_BYTES, MIN_PART_BYTES } from "./ways.ts";
+import {
+  MAX_PART_BYTES,
+  MAX_SHARED_COPIES,
+  MIN_COPY_BYTES,
+  MIN_PART_BYTES,
+  PART_SLOTS,
+} from "./ways.ts";
 
 /** Parts begin at lines of the cache, as their array does. */
 const LINE = 64;
@@ -63,7 +68,7 @@ function upload(
 
 function download(
   parts: SharedParts,
-  { stream, device, staged: { address, fences }, bytes }: SharedMove,
+  { stream, device, staged: { address, fences }, bytes, lanes }: SharedMove,
 ): void {
   const copies = parts.copies();
   for (const [index, { offset, byteLength }] of copies.entries()) {
@@ -74,7 +79,7 @@ function download(
   parts.array = addressOf(bytes());
   for (const [index, { partCount }] of copies.entries()) {
     if (index + 1 === copies.length) stream.synchronizeSync();
-    else while (fences[index]?.poll() === false) parts.help();
+    else while (fences[index]?.poll() === false) lanes.helpWithPart();
     parts.submit(partCount);
   }
 }
@@ -107,7 +112,7 @@ class SharedParts {
     this.#staged = address;
     this.#byteLength = byteLength;
     const wanted = Math.max(MIN_PART_BYTES, byteLength / MAX_SHARED_COPIES);
-    const fewest = byteLength / lanes.partSlots.length; // a slot carries one part
+    const fewest = byteLength / PART_SLOTS; // a slot carries one part
     this.#partBytes = roundUp(Math.max(Math.min(MAX_PART_BYTES, wanted), fewest), LINE);
   }
 
@@ -136,10 +141,11 @@ class SharedParts {
   submit(partCount: number): void {
     for (; this.#submittedCount < partCount; this.#submittedCount++) {
       const offset = this.#submittedCount * this.#partBytes;
-      const byteLength = Math.min(this.#partBytes, this.#byteLength - offset);
+      const rowBytes = Math.min(this.#partBytes, this.#byteLength - offset);
       const [outside, inside] = [this.array + BigInt(offset), this.#staged + BigInt(offset)];
-      const task = singleTask(this.#operation, { outside, inside, byteLength });
-      this.#lanes.submit(this.#slotOf(this.#submittedCount), task);
+      const run = { outside, inside, rowBytes, rowCount: 1, pitch: rowBytes };
+      const slot = this.#lanes.firstPart + this.#submittedCount;
+      this.#lanes.submit(slot, { operation: this.#operation, runs: [run] });
     }
   }
 
@@ -147,18 +153,9 @@ class SharedParts {
   finish(partCount: number): void {
     const end = Math.min(partCount, this.#submittedCount);
     for (; this.#finishedCount < end; this.#finishedCount++) {
-      const slot = this.#slotOf(this.#finishedCount);
-      while (this.#lanes.poll(slot) === "pending") this.help();
+      const slot = this.#lanes.firstPart + this.#finishedCount;
+      while (this.#lanes.poll(slot) === "pending") this.#lanes.helpWithPart();
       if (this.#lanes.poll(slot) === "failed") this.#lanes.tasks.run(slot);
     }
-  }
-
-  /** Does the oldest part that waits for a thread. */
-  help(): void {
-    this.#lanes.helpWithPart();
-  }
-
-  #slotOf(part: number): number {
-    return this.#lanes.partSlots[part] ?? 0;
   }
 }

@@ -6,12 +6,12 @@ import { roundUp } from "../../ffi/alignment.ts";
 import { pageBytes } from "../../ffi/host.ts";
 import type { MemoryCache } from "../accounting/ledger.ts";
 import type { Context } from "../driver/context.ts";
-import { tryRelease } from "../driver/release.ts";
 import { memoryAt } from "../memory/host_bytes.ts";
 import type { HostBytes } from "../memory/host_memory.ts";
-import { Fence } from "../order/fence.ts";
-import { HugePinnedMemory } from "./huge_pinned_memory.ts";
+import type { Fence } from "../order/fence.ts";
+import { finished } from "../words/finished.ts";
 import type { Direction } from "./pieces.ts";
+import { PinnedSlab } from "./pinned_slab.ts";
 import {
   LANDING_DEMAND_COUNT,
   LARGER_LANDING_COUNT,
@@ -38,29 +38,34 @@ export class StagingMemory implements MemoryCache {
   readonly name = "staging memory";
   readonly kind = "pinned";
   readonly #context: Context;
-  readonly #resource: HugePinnedMemory;
-  #memory: StagingBlock | undefined;
+  #slab: PinnedSlab | undefined;
+  /** The same memory for the host. */
+  #bytes: HostBytes = new Uint8Array(0);
   /** Place of the next download. */
   #nextOffset = 0;
   #demandCount = 0;
   /** The smallest size that could not be had; from there on no size is asked for. */
   #refusedBytes = Infinity;
 
-  /** Starts with no memory. */
-  constructor(context: Context) {
+  /** Starts with no memory; it ends with the context. */
+  private constructor(context: Context) {
     this.#context = context;
-    this.#resource = new HugePinnedMemory({ context });
+    known.set(context, this);
     context.ledger.caches.add(this);
+    context.atRelease(() => {
+      this.trim();
+      context.ledger.caches.delete(this);
+    });
   }
 
-  /** Returns the staging memory of a context; it ends with the context. */
+  /** Returns the staging memory of a context. */
   static of(context: Context): StagingMemory {
-    return known.getOrInsertComputed(context, makeMemory);
+    return known.get(context) ?? new StagingMemory(context);
   }
 
   /** Bytes of page-locked memory it holds. */
   get byteLength(): number {
-    return this.#memory?.bytes.byteLength ?? 0;
+    return this.#bytes.byteLength;
   }
 
   /**
@@ -92,17 +97,17 @@ export class StagingMemory implements MemoryCache {
    */
   #take(direction: Direction, byteLength: number): StagingBlock | undefined {
     this.#grow(Math.max(STAGING_BYTES, 2 ** Math.ceil(Math.log2(byteLength))));
-    const memory = this.#memory;
-    if (memory === undefined || this.byteLength < byteLength) return undefined;
+    const slab = this.#slab;
+    if (slab === undefined || this.byteLength < byteLength) return undefined;
     let start = 0;
     if (direction === "download") {
       if (this.#nextOffset + byteLength <= this.byteLength) start = this.#nextOffset;
       this.#nextOffset = start + roundUp(byteLength, pageBytes());
     }
     return {
-      address: memory.address + BigInt(start),
-      bytes: memory.bytes.subarray(start, start + byteLength),
-      fences: memory.fences,
+      address: slab.address + BigInt(start),
+      bytes: this.#bytes.subarray(start, start + byteLength),
+      fences: slab.fences,
     };
   }
 
@@ -110,46 +115,30 @@ export class StagingMemory implements MemoryCache {
   trim(): void {
     // The host may have memory for the next transfer that it lacked before.
     this.#refusedBytes = Infinity;
-    const memory = this.#memory;
-    if (memory === undefined) return;
-    // Emptied first: memory that cannot be freed is reported, and never used or freed again.
-    this.#memory = undefined;
-    for (const fence of memory.fences) fence.dispose();
-    this.#free(memory.address);
+    this.#replaceBy(undefined, new Uint8Array(0));
   }
 
-  #free(address: bigint): void {
-    const free = () => this.#resource.deallocate(address);
-    tryRelease(this.#context.driver, `the ${this.name}`, free);
+  #replaceBy(slab: PinnedSlab | undefined, bytes: HostBytes): void {
+    const former = this.#slab;
+    // First: memory that cannot be freed is reported, and never used or freed again.
+    this.#slab = slab;
+    this.#bytes = bytes;
+    former?.dispose();
   }
 
   /** Makes the memory as large as this, where the host has so much. */
   #grow(byteLength: number): void {
     if (this.byteLength >= byteLength || byteLength >= this.#refusedBytes) return;
-    let address: bigint | undefined;
-    const fences: Fence[] = [];
+    const request = { byteLength, fenceCount: MAX_SHARED_COPIES - 1, name: `the ${this.name}` };
+    let bytes = this.#bytes;
     try {
-      address = this.#resource.allocate(byteLength);
-      while (fences.length < MAX_SHARED_COPIES - 1) fences.push(new Fence(this.#context));
-      const bytes = new Uint8Array(memoryAt(address, byteLength));
-      const refusedBytes = this.#refusedBytes;
-      this.trim();
-      this.#refusedBytes = refusedBytes;
-      this.#memory = { address, bytes, fences };
+      const slab = finished(new PinnedSlab(this.#context, request), ({ address }) => {
+        bytes = new Uint8Array(memoryAt(address, byteLength));
+      });
+      this.#replaceBy(slab, bytes);
     } catch {
       // Less memory serves as well, and without any the driver moves the bytes.
       this.#refusedBytes = byteLength;
-      for (const fence of fences) fence.dispose();
-      if (address !== undefined) this.#free(address);
     }
   }
-}
-
-function makeMemory(context: Context): StagingMemory {
-  const memory = new StagingMemory(context);
-  context.atRelease(() => {
-    memory.trim();
-    context.ledger.caches.delete(memory);
-  });
-  return memory;
 }

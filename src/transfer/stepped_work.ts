@@ -9,8 +9,8 @@ import { type CudaStream, queueOf } from "../order/stream.ts";
 export interface Step {
   /** Resolves when it is over; rejects with what went wrong. */
   readonly promise: Promise<unknown>;
-  /** Does without the event loop what can be done so; throws what went wrong. */
-  finishNow(): Progress | "over";
+  /** Does the rest without the event loop, and throws what went wrong; returns false where it needs a turn. */
+  finishNow(): boolean;
 }
 
 /** A use of memory in the order of a stream. */
@@ -31,9 +31,9 @@ export interface SteppedPlan {
 
 /** Steps with their place in the order of calls. */
 export class SteppedWork extends PendingWork {
+  readonly #end = Promise.withResolvers<void>();
   /** Resolves and rejects as the steps do. */
-  readonly promise: Promise<void>;
-  readonly #settle: Pick<PromiseWithResolvers<void>, "resolve" | "reject">;
+  readonly promise: Promise<void> = this.#end.promise;
   readonly #steps: SteppedPlan["steps"];
   /** The step that it waits for; undefined before it begins, and while a step is taken. */
   #step: Step | undefined;
@@ -41,12 +41,9 @@ export class SteppedWork extends PendingWork {
   /** Orders the work after earlier calls, and begins it when its turn has come. */
   constructor({ uses, steps, signal }: SteppedPlan) {
     super();
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.promise = promise;
-    this.#settle = { resolve, reject };
     this.#steps = steps;
     const onAbort = () => {
-      if (!this.hasBegun) reject(signal?.reason);
+      if (!this.hasBegun) this.#end.reject(signal?.reason);
     };
     signal?.addEventListener("abort", onAbort);
     this.whenOver(() => signal?.removeEventListener("abort", onAbort));
@@ -63,10 +60,9 @@ export class SteppedWork extends PendingWork {
     if (step === undefined) return "needs a turn";
     this.#step = undefined;
     try {
-      const progress = step.finishNow();
-      if (progress !== "over") {
+      if (!step.finishNow()) {
         this.#step = step;
-        return progress;
+        return "needs a turn";
       }
     } catch (error) {
       this.#goOn({ error });
@@ -86,10 +82,10 @@ export class SteppedWork extends PendingWork {
       const { value, done } = failure === undefined
         ? this.#steps.next()
         : this.#steps.throw?.(failure.error) ?? { value: undefined, done: true };
-      if (done === true) this.#settle.resolve();
+      if (done === true) this.#end.resolve();
       else return this.#await(value);
     } catch (error) {
-      this.#settle.reject(error);
+      this.#end.reject(error);
     }
     this.finish();
   }

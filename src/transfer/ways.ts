@@ -154,29 +154,19 @@ export const MAX_RETRIES = 3;
 /** Between two looks whether another process has let a file go. */
 export const LOCK_MILLISECONDS = 10;
 
-/** Numbers of lanes. */
-export interface LaneCounts {
+/** Limits of an engine's size and thresholds of its ways. */
+export interface EngineLimits {
+  /** Bytes of one slot of its ring. */
+  readonly slotBytes: number;
+  /** Most slots. */
+  readonly slotCount: number;
   /** Lanes for one device; each is a thread. */
   readonly laneCount: number;
   /** Lanes that there are where a driver has several devices: the others work while several move bytes. */
   readonly sharedLaneCount: number;
-}
-
-/** Limits of a ring's size. */
-export interface RingLimits {
-  /** Bytes of one slot. */
-  readonly slotBytes: number;
-  /** Most slots. */
-  readonly slotCount: number;
-}
-
-/** Limits of an engine's size and thresholds of its ways. */
-export interface EngineLimits extends RingLimits, LaneCounts {
   /** Size below which no transfer goes through the ring. */
   readonly minRingBytes: number;
-  /** Most bytes that an awaited transfer moves in the call, without a turn of the event loop. */
-  readonly atOnceBytes: number;
-  /** Most bytes that the driver moves in a turn of the event loop. */
+  /** Most bytes that the driver moves in a turn of the event loop, or in the call. */
   readonly maxCallBytes: number;
   /** The same into memory without pages. */
   readonly maxFreshCallBytes: number;
@@ -193,7 +183,6 @@ export const DEFAULT_LIMITS: EngineLimits = {
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),
   minRingBytes: MIN_RING_BYTES,
-  atOnceBytes: MAX_CALL_BYTES,
   maxCallBytes: MAX_CALL_BYTES,
   maxFreshCallBytes: MAX_FRESH_CALL_BYTES,
   firstTurnMilliseconds: MAX_TURN_MILLISECONDS,
@@ -264,8 +253,8 @@ function slotCountFor(ringSize: ByteSize): number {
 export interface Hands {
   /** Lanes that run. */
   readonly laneCount: number;
-  /** Threads that the runtime lends until lanes run; 0 for a caller that gives the event loop no turn. */
-  readonly lentCount: number;
+  /** The runtime lends threads until lanes run; not to a caller that gives the event loop no turn. */
+  readonly canLend: boolean;
 }
 
 /**
@@ -275,12 +264,11 @@ export interface Hands {
  */
 export function goesThroughRing(
   byteLength: number,
-  { laneCount, lentCount }: Hands,
+  { laneCount, canLend }: Hands,
   { ringFromBytes, minRingBytes, maxCallBytes }: EngineLimits,
 ): boolean {
-  if (laneCount === 0) {
-    return lentCount >= MANY_LANES && byteLength > (ringFromBytes ?? maxCallBytes);
-  }
+  if (byteLength < minRingBytes) return false;
+  if (laneCount === 0) return canLend && byteLength > (ringFromBytes ?? maxCallBytes);
   const fromBytes = laneCount >= MANY_LANES ? minRingBytes : FEW_LANES_RING_BYTES;
   return laneCount >= MIN_LANES && byteLength >= (ringFromBytes ?? fromBytes);
 }

@@ -25,7 +25,7 @@ const LIMITS = {
   sharedLaneCount: 3,
   ringFromBytes: 256,
   minRingBytes: 256,
-  maxCallBytes: 400,
+  maxCallBytes: 256,
 };
 
 for (const isTiny of [false, true]) {

@@ -20,7 +20,6 @@ export const TINY_LIMITS: EngineLimits = {
   laneCount: 2,
   sharedLaneCount: 2,
   minRingBytes: 4096,
-  atOnceBytes: 0,
   maxCallBytes: 4096,
   maxFreshCallBytes: 4096,
   firstTurnMilliseconds: 0,

@@ -177,7 +177,7 @@ class ArchiveWriting {
     if (byteLength === 0) return 0;
     const offset = Math.max(0, at - header.byteLength);
     const part = partOf(span, { offset, byteLength });
-    yield* readInto(elements, { span: part, stream, signal: this.#signal });
+    yield* readInto(elements, { parts: [{ span: part }], stream, signal: this.#signal });
     return byteLength;
   }
 
@@ -190,7 +190,7 @@ class ArchiveWriting {
       promise: nextTurn().then(over),
       finishNow() {
         over();
-        return "over";
+        return true;
       },
     };
   }

@@ -11,17 +11,17 @@ import {
   LANE_SYMBOLS,
   type LaneJob,
   type LaneSystem,
-  LAYOUT,
   runLane,
   STATUS,
 } from "../../../src/lanes/lane_program.ts";
 import {
   type Executor,
+  type LaneRun,
   type LaneTask,
   LaneTasks,
-  singleTask,
 } from "../../../src/lanes/lane_tasks.ts";
 import { LentThreads } from "../../../src/lanes/lent_threads.ts";
+import { MAX_RUNS } from "../../../src/transfer/ways.ts";
 import { addressOf } from "../../../src/memory/host_memory.ts";
 import { BusyThreads } from "../../support/busy_threads.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
@@ -29,6 +29,18 @@ import { testOnLinux } from "../../support/test_unless.ts";
 
 const SLOT_COUNT = 3;
 const COUNTS = { laneCount: 1, sharedLaneCount: 1 };
+
+/** Returns a task of one run of bytes. */
+function singleTask(
+  operation: LaneTask["operation"],
+  { outside, inside, byteLength, ...rest }:
+    & { readonly byteLength: number }
+    & Pick<LaneRun, "outside" | "inside">
+    & Pick<LaneTask, "file" | "bytes">,
+): LaneTask {
+  const run = { outside, inside, rowBytes: byteLength, rowCount: 1, pitch: byteLength };
+  return { operation, runs: [run], ...rest };
+}
 
 const WORKERS = ["lane", "calling thread", "lent thread"] as const;
 
@@ -112,7 +124,7 @@ for (const worker of WORKERS) {
     using threads = new TestThreads(worker);
     const sources = Array.from(
       { length: SLOT_COUNT },
-      (_, slot) => patternBytes(LAYOUT.maxRuns * 64, slot),
+      (_, slot) => patternBytes(MAX_RUNS * 64, slot),
     );
     const all = sources.map((source) => reversed(source, new Uint8Array(source.byteLength)));
     await threads.work(all.map((copies): LaneTask => ({
@@ -168,7 +180,7 @@ Deno.test("CopyLanes.rouse() leaves lanes that go back to sleep", {
 
 /** Runs a lane on this thread until it would sleep, with a C library of the test's. */
 async function runHere(
-  job: Partial<LaneJob> & Pick<LaneJob, "fields" | "runs">,
+  job: Partial<LaneJob> & Pick<LaneJob, "fields">,
   host: Partial<LaneSystem["host"]>,
   port?: LaneSystem["port"],
 ): Promise<{ words: Int32Array; started: number[] }> {

@@ -8,7 +8,7 @@ import { LaneShare } from "../../../src/lanes/lane_share.ts";
 import { busIdOf, findNearCores, OWN_SYSTEM } from "../../../src/lanes/near_cores.ts";
 import { adoptEngine } from "../../../src/transfer/context_engine.ts";
 import { TransferEngine } from "../../../src/transfer/engine.ts";
-import { HugePinnedMemory } from "../../../src/transfer/huge_pinned_memory.ts";
+import { PinnedSlab } from "../../../src/transfer/pinned_slab.ts";
 import { assertSameBytes, patternBytes } from "../../support/contents.ts";
 import { coresIn, setOf, type SimulatedNodes, systemIn } from "../../support/core_system.ts";
 import { openTestDevice } from "../../support/driver.ts";
@@ -126,13 +126,13 @@ Deno.test("LaneShare gives devices of one node the same lanes, and counts transf
   assertEquals(far.active.size, 0);
 });
 
-testOnDevice("HugePinnedMemory gives memory whatever node is asked for", (gpu) => {
+testOnDevice("PinnedSlab gives memory whatever node is asked for", (gpu) => {
+  const request = { byteLength: 2 ** 22, fenceCount: 1, name: "memory" };
   for (const node of [undefined, 0, 1, 63, 64, 1000]) {
-    const memory = new HugePinnedMemory({ context: gpu.context }, { node });
-    const address = memory.allocate(2 ** 22);
-    const bytes = bytesAt(address, 2 ** 22).fill(7);
+    const slab = new PinnedSlab(gpu.context, { ...request, node });
+    const bytes = bytesAt(slab.address, 2 ** 22).fill(7);
     assertEquals([bytes[0], bytes.at(-1)], [7, 7]);
-    memory.deallocate(address);
+    slab.dispose();
   }
 });
 

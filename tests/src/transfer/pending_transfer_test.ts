@@ -20,7 +20,7 @@ import { HeldStream, testHolding } from "../../support/held_stream.ts";
 import { TINY_LIMITS } from "../../support/tiny_engine.ts";
 import { withDevice } from "../../support/with_device.ts";
 
-/** Transfers from 4 KiB on take a turn of the event loop for each 16 KiB. */
+/** Transfers of more than 16 KiB take a turn of the event loop for each 16 KiB. */
 const LIMITS = { ...TINY_LIMITS, maxCallBytes: 16_384, maxFreshCallBytes: 16_384 };
 const LENGTH = 100_000;
 

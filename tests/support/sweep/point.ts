@@ -7,7 +7,7 @@ import { Machine } from "../../../ffi/simulated/model/machine.ts";
 import { settingsOf } from "../../../ffi/simulated/options.ts";
 import { nextTurn } from "../../../src/order/waiting.ts";
 import { TicketError } from "../../../src/ticket.ts";
-import { engineAtRest } from "../../../src/transfer/context_engine.ts";
+import { engineFor } from "../../../src/transfer/context_engine.ts";
 import { CudaError, CudaUnavailableError, OutOfMemoryError } from "../../../src/words/errors.ts";
 import { inTime } from "../in_time.ts";
 import { CaughtWarnings } from "../warnings.ts";
@@ -77,7 +77,7 @@ export async function runPoint(
     }
   } else if (error !== undefined) defects.push(`failed before: ${describe(error)}`);
   for (const gpu of scene.devices) {
-    await engineAtRest(gpu.context);
+    await engineFor(gpu.context)?.atRest();
     const shown = await attempt("show", () => show(gpu));
     if (shown !== undefined) defects.push(describe(shown));
     const live = gpu.live();
@@ -89,7 +89,7 @@ export async function runPoint(
     const after = await attempt(next.name, () => next.run(scene));
     if (after !== undefined) defects.push(`the next step (${next.name}) threw ${describe(after)}`);
   }
-  for (const gpu of scene.devices) await engineAtRest(gpu.context);
+  for (const gpu of scene.devices) await engineFor(gpu.context)?.atRest();
   if (phase === "close") driver.arm(fault);
   const closing = await attempt("close", () => scene.close());
   if (closing !== undefined) defects.push(`dispose threw ${describe(closing)}`);
