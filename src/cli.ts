@@ -22,7 +22,7 @@ const RUNS = {
   demo: [runDemo, "move arrays both ways, verify them, measure and draw the bandwidth"],
   bandwidth: [runBandwidth, "only measure; print a table, or JSON with --json"],
   machine: [runMachine, "find out in a minute whether this machine is all right"],
-  calibrate: [runCalibrate, "find the size from which large transfers should use threads"],
+  calibrate: [runCalibrate, "find the options of transfers that fit this machine"],
   kernel: [runKernel, "install a Jupyter kernel whose memory survives Stop"],
   persisted: [runPersisted, "list what outlives programs; also forget NAME, start, stop"],
 } as const;

@@ -1,9 +1,15 @@
-// `calibrate`: finds the size from which transfers should go through the ring on this machine, and how fast
-// the disk of a folder is.
+// `calibrate`: finds the options of transfers that fit this machine, and how fast the disk of a folder is.
 
+import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { CudaDevice } from "../device/device.ts";
 import { type FileSpeed, measureFileSpeed } from "../machine/file_speed.ts";
-import { calibrate, CALIBRATION_BYTES, type CalibrationPoint } from "../measure/calibrate.ts";
+import {
+  calibrate,
+  type Calibration,
+  CALIBRATION_BYTES,
+  type CalibrationPoint,
+  medianSeconds,
+} from "../measure/calibrate.ts";
 import { formatBytes } from "../words/format.ts";
 import { formatTable } from "../words/text_table.ts";
 import type { CliOptions } from "./arguments.ts";
@@ -15,28 +21,87 @@ export async function runCalibrate(options: CliOptions): Promise<number> {
   using gpu = CudaDevice.open(options.ordinal, { driver: options.driver });
   using buffer = gpu.zeros("uint8", CALIBRATION_BYTES, { label: "calibration" });
   if (folder !== undefined && !await canWriteInto(folder)) return 1;
-  const { points, ringFromBytes } = await calibrate(buffer);
+  const calibration = await calibrate(buffer);
+  const { points, coreSpeed, pageSpeed } = calibration;
+  const inPlace = measureInPlace(gpu, buffer);
   const file = folder && await measureFileSpeed(gpu, { dir: folder });
   if (options.json) {
     const provenance = gpu.provenance();
-    console.log(JSON.stringify({ provenance, points, ringFromBytes, file }, null, 2));
+    console.log(JSON.stringify({ provenance, ...calibration, inPlace, file }, null, 2));
     return 0;
   }
   console.log(`${gpu.name}: there and back, GB/s (1 GB = 10^9 bytes)`);
   const rows = [["size", "driver", "ring"], ...points.map(speeds)];
   console.log(formatTable(rows, ["right", "right", "right"]));
+  const [copies, makes] = [coreSpeed, pageSpeed].map((speed) => speed.toFixed(1));
+  console.log(
+    `one core copies ${copies} GB/s for the driver, and makes pages of new arrays at ${makes}`,
+  );
+  console.log(inPlaceWords(inPlace));
   if (file) console.log(`${folder}: ${wordsOf(file)}`);
-  console.log(advice(gpu, ringFromBytes));
+  console.log(advice(gpu, calibration));
   return 0;
 }
 
-function advice(gpu: CudaDevice, ringFromBytes: number | null): string {
+/** Seconds of two ways for the GPU to read an array: from a copy of its own, and where it is. */
+interface InPlace {
+  readonly byteLength: number;
+  readonly uploadSeconds: number;
+  readonly readSeconds: number;
+  readonly registerSeconds: number;
+  readonly readInPlaceSeconds: number;
+}
+
+/** Times both ways; a read is a copy on the device, into the buffer. */
+function measureInPlace(gpu: CudaDevice, target: DeviceBuffer<"uint8">): InPlace {
+  const host = new Uint8Array(target.byteLength).fill(1);
+  using copy = gpu.zeros("uint8", target.byteLength);
+  const registerSeconds = medianSeconds(() => gpu.register(host).dispose());
+  using array = gpu.register(host);
+  const read = (source: typeof copy | typeof array) =>
+    medianSeconds(() => {
+      target.copyFrom(source);
+      gpu.synchronizeSync();
+    });
+  return {
+    byteLength: target.byteLength,
+    uploadSeconds: medianSeconds(() => copy.uploadSync(host)),
+    readSeconds: read(copy),
+    registerSeconds,
+    readInPlaceSeconds: read(array),
+  };
+}
+
+/** Says how often the GPU may read an array before a copy of it is faster. */
+function inPlaceWords(times: InPlace): string {
+  const { byteLength, uploadSeconds, readSeconds, registerSeconds, readInPlaceSeconds } = times;
+  const [up, read, register, readThere] = [
+    uploadSeconds,
+    readSeconds,
+    registerSeconds,
+    readInPlaceSeconds,
+  ].map((seconds) => `${(seconds * 1000).toFixed(2)} ms`);
+  const reads = (uploadSeconds - registerSeconds) / Math.max(0, readInPlaceSeconds - readSeconds);
+  const choice = reads < 1
+    ? "copy arrays"
+    : `leave arrays in place that the GPU reads ${
+      reads < 1000 ? `at most ${Math.floor(reads)} times` : "any number of times"
+    }`;
+  return `${
+    formatBytes(byteLength)
+  }: upload() takes ${up} and a read ${read}, register() ${register} ` +
+    `and a read in place ${readThere}: ${choice}`;
+}
+
+function advice(gpu: CudaDevice, calibration: Calibration): string {
   if (gpu.isSimulated) return "The device is simulated: no number means a speed";
-  if (ringFromBytes === null) {
-    return "The driver won at the largest size: leave transfers as they are";
-  }
-  return `CudaDevice.open(${gpu.ordinal}, { transfers: { ringFromSize: ` +
-    `"${formatBytes(ringFromBytes)}" } })`;
+  const { ringFromBytes, coreSpeed, pageSpeed } = calibration;
+  const options = [`coreSpeed: ${coreSpeed.toFixed(1)}`, `pageSpeed: ${pageSpeed.toFixed(1)}`];
+  if (ringFromBytes !== null) options.unshift(`ringFromSize: "${formatBytes(ringFromBytes)}"`);
+  const opened = `CudaDevice.open(${gpu.ordinal}, { transfers: { ${options.join(", ")} } })`;
+  return ringFromBytes !== null
+    ? opened
+    : `The driver won at the largest size: leave ringFromSize out\n${opened}`;
 }
 
 /** A disk's figures decide nothing: they say how fast a model can come from there. */

@@ -1,6 +1,7 @@
-// Finds the size from which the transfer ring beats the driver's own staging on this machine.
+// Measures the figures of this machine on which transfers of ordinary memory depend: what one core does, and
+// the size from which the transfer ring beats the driver's own staging.
 
-import { findHost } from "../../ffi/host.ts";
+import { findHost, pageBytes } from "../../ffi/host.ts";
 import type { DeviceBuffer } from "../buffers/device_buffer.ts";
 import { engineOf } from "../transfer/context_engine.ts";
 import { finishMover, Mover } from "../transfer/mover.ts";
@@ -24,10 +25,16 @@ export interface Calibration {
   readonly points: readonly CalibrationPoint[];
   /** Size in bytes from which the ring is faster; null when it never is. */
   readonly ringFromBytes: number | null;
+  /** Speed at which one core copies an array for the driver, in GB/s. */
+  readonly coreSpeed: number;
+  /** Speed at which one core makes the pages of a new array, in GB/s. */
+  readonly pageSpeed: number;
 }
 
 const SIZES = [4, 8, 16, 32, 64, 128].map((mebibytes) => mebibytes * 2 ** 20);
 const SAMPLE_COUNT = 9;
+/** The array by which one core is measured; of this size, new memory always comes from the system. */
+const CORE_BYTES = 64 * 2 ** 20;
 
 /** Size of the buffer that {@link calibrate} needs, in bytes. */
 export const CALIBRATION_BYTES = Math.max(...SIZES);
@@ -58,7 +65,20 @@ export async function calibrate(buffer: DeviceBuffer<"uint8">): Promise<Calibrat
     };
   });
   const lastLoss = points.findLastIndex((point) => point.ringSeconds > point.driverSeconds);
-  return { points, ringFromBytes: points[lastLoss + 1]?.byteLength ?? null };
+  const ofCore = points.find(({ byteLength }) => byteLength === CORE_BYTES);
+  return {
+    points,
+    ringFromBytes: points[lastLoss + 1]?.byteLength ?? null,
+    coreSpeed: 2 * CORE_BYTES / (ofCore?.driverSeconds ?? NaN) / 1e9,
+    pageSpeed: CORE_BYTES / medianSeconds(makeArray) / 1e9,
+  };
+}
+
+/** Makes a new array with all its pages. */
+function makeArray(): void {
+  const bytes = new Uint8Array(CORE_BYTES);
+  const step = pageBytes();
+  for (let at = 0; at < CORE_BYTES; at += step) bytes[at] = 1;
 }
 
 function moveByDriver(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer>): void {
@@ -79,7 +99,8 @@ function moveByRing(buffer: DeviceBuffer<"uint8">, bytes: Uint8Array<ArrayBuffer
   }
 }
 
-function medianSeconds(run: () => void): number {
+/** Returns the median time of some runs, in seconds. */
+export function medianSeconds(run: () => void): number {
   const samples = Array.from({ length: SAMPLE_COUNT }, () => {
     const start = performance.now();
     run();

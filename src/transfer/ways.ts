@@ -1,6 +1,6 @@
 // The one table of the engine: every number that decides how bytes move, each with the bench that chose it,
 // and the choice of a way. All were measured on one H200 host with 16 cores; `deno task calibrate` measures
-// the first of them on any other.
+// those that differ most on any other, and names the options that set them.
 
 import { type ByteSize, parseBytes } from "../words/format.ts";
 import { NUMBER, OptionSet, SIZE } from "../words/options.ts";
@@ -31,12 +31,6 @@ export const TURN_MILLISECONDS = 0.5;
 export const WORKER_TURN_MILLISECONDS = 10;
 /** Cost of a call as bytes that would move meanwhile. */
 export const CALL_BYTES: number = CALL_MILLISECONDS * CORE_BYTES;
-/** Bytes that the driver moves in the time of a turn: in the call, or as a piece of a larger array. */
-const MAX_CALL_BYTES = powerNear(MAX_TURN_MILLISECONDS * CORE_BYTES);
-/** The same into memory without pages, which are made first. */
-const MAX_FRESH_CALL_BYTES = powerNear(
-  0.75 * MAX_TURN_MILLISECONDS / (1 / CORE_BYTES + 1 / PAGE_MAKING_BYTES),
-);
 /** Looks at a stream that is busy, 15 us, and of a lane for work, before either looks at the time (bench:calls). */
 export const MAX_IDLE_LOOKS = 32;
 
@@ -168,7 +162,7 @@ export interface EngineLimits {
   readonly minRingBytes: number;
   /** Most bytes that the driver moves in a turn of the event loop, or in the call. */
   readonly maxCallBytes: number;
-  /** The same into memory without pages. */
+  /** The same into memory without pages, which are made first. */
   readonly maxFreshCallBytes: number;
   /** Time for which a transfer keeps the thread before the event loop has its first turn. */
   readonly firstTurnMilliseconds: number;
@@ -183,8 +177,7 @@ export const DEFAULT_LIMITS: EngineLimits = {
   laneCount: Math.min(MAX_LANES, SPARE_CORES),
   sharedLaneCount: Math.min(MAX_SHARED_LANES, SPARE_CORES),
   minRingBytes: MIN_RING_BYTES,
-  maxCallBytes: MAX_CALL_BYTES,
-  maxFreshCallBytes: MAX_FRESH_CALL_BYTES,
+  ...callLimits(CORE_BYTES, PAGE_MAKING_BYTES),
   firstTurnMilliseconds: MAX_TURN_MILLISECONDS,
 };
 
@@ -200,6 +193,10 @@ export interface TransferTuning {
   readonly laneCount?: number | undefined;
   /** From which size a transfer goes through it; `deno task calibrate` finds it for a machine. */
   readonly ringFromSize?: ByteSize | undefined;
+  /** Speed at which one core copies, in GB/s; 10.5 by default. It decides how much a call moves at once. */
+  readonly coreSpeed?: number | undefined;
+  /** Speed at which one core makes the pages of a new array, in GB/s; 5.2 by default. */
+  readonly pageSpeed?: number | undefined;
 }
 
 /** Checks the options above. */
@@ -207,15 +204,20 @@ export const TRANSFER_TUNING: OptionSet<TransferTuning> = new OptionSet({
   ringSize: SIZE,
   laneCount: NUMBER,
   ringFromSize: SIZE,
+  coreSpeed: NUMBER,
+  pageSpeed: NUMBER,
 });
 
 /**
  * Returns the limits for a program's options.
  *
- * @throws RangeError when the ring would hold fewer than four pieces, or no lane would run.
+ * @throws RangeError when the ring would hold fewer than four pieces, no lane would run, or a speed is not
+ *   from 0.1 to 1000 GB/s.
  */
 export function limitsOf(tuning: TransferTuning): EngineLimits {
   const { ringSize, laneCount = DEFAULT_LIMITS.laneCount, ringFromSize } = tuning;
+  const coreBytes = bytesAt(tuning, "coreSpeed") ?? CORE_BYTES;
+  const pageBytes = bytesAt(tuning, "pageSpeed") ?? PAGE_MAKING_BYTES;
   if (!Number.isInteger(laneCount) || laneCount < 1) {
     throw new RangeError(
       `Cannot use ${laneCount} lanes for transfers: expected a whole number from 1 on`,
@@ -223,6 +225,7 @@ export function limitsOf(tuning: TransferTuning): EngineLimits {
   }
   return {
     ...DEFAULT_LIMITS,
+    ...callLimits(coreBytes, pageBytes),
     slotCount: ringSize === undefined ? DEFAULT_LIMITS.slotCount : slotCountFor(ringSize),
     laneCount,
     sharedLaneCount: tuning.laneCount ?? DEFAULT_LIMITS.sharedLaneCount,
@@ -239,6 +242,28 @@ export function limitsOnCores(limits: EngineLimits, coreCount: number): EngineLi
     laneCount: Math.min(limits.laneCount, coreCount),
     sharedLaneCount: Math.min(limits.sharedLaneCount, coreCount),
   };
+}
+
+/** The sizes that the driver moves in the time of a turn, by the bytes of one core in a millisecond. */
+function callLimits(
+  coreBytes: number,
+  pageBytes: number,
+): Pick<EngineLimits, "maxCallBytes" | "maxFreshCallBytes"> {
+  const freshMilliseconds = 0.75 * MAX_TURN_MILLISECONDS; // new pages take longer at times
+  return {
+    maxCallBytes: powerNear(MAX_TURN_MILLISECONDS * coreBytes),
+    maxFreshCallBytes: powerNear(freshMilliseconds / (1 / coreBytes + 1 / pageBytes)),
+  };
+}
+
+/** Returns the bytes of a millisecond at a speed that the program gives. */
+function bytesAt(tuning: TransferTuning, name: "coreSpeed" | "pageSpeed"): number | undefined {
+  const speed = tuning[name];
+  if (speed === undefined) return undefined;
+  if (speed >= 0.1 && speed <= 1000) return speed * 1e6;
+  throw new RangeError(
+    `Cannot use the ${name} ${speed} for transfers: expected GB/s from 0.1 to 1000`,
+  );
 }
 
 function slotCountFor(ringSize: ByteSize): number {

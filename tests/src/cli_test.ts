@@ -322,7 +322,7 @@ testOfAll(
     assertEquals(code, 0, stderr);
     assertMatch(
       stdout,
-      /\n128 MiB .+\n.+: a file of 1 MiB reaches the GPU with \S+ GB\/s from the page cache, and with \S+ from this disk \(\w+\)\nThe device is simulated: no number means a speed\n$/,
+      /\n128 MiB .+\none core copies .+\n128 MiB: upload\(\) takes .+\n.+: a file of 1 MiB reaches the GPU with \S+ GB\/s from the page cache, and with \S+ from this disk \(\w+\)\nThe device is simulated: no number means a speed\n$/,
     );
     assertEquals([...Deno.readDirSync(folder.path)], []);
   },
