@@ -34,7 +34,7 @@ interface SharedList {
 
 /**
  * One reading of a pickle, which can pause. Dictionaries are objects, lists and tuples are arrays,
- * and integers beyond 2^53 BigInts. Lists of frames that repeat another are the same frozen array.
+ * and integers beyond 2^53 BigInts. Lists of frames that repeat another are the same array.
  */
 export class PickleReader {
   /** The opcodes of plain data. */
@@ -82,6 +82,8 @@ export class PickleReader {
   readonly #marks: number[] = [];
   readonly #memo: unknown[] = [];
   readonly #lists = new Map<number, SharedList[]>();
+  /** Lists that may be in several places; frozen ones would be read at half the speed. */
+  readonly #shared = new Set<unknown>();
   readonly #texts = new Map<string, string>();
   readonly #roomBytes: number;
   #usedBytes = 0;
@@ -220,7 +222,7 @@ export class PickleReader {
 
   #append(items: unknown[]): void {
     const list = this.#top();
-    if (!Array.isArray(list) || Object.isFrozen(list)) {
+    if (!Array.isArray(list) || this.#shared.has(list)) {
       this.#fail("an item goes to what is no list");
     }
     this.#spend(ITEM_BYTES * items.length);
@@ -281,7 +283,8 @@ export class PickleReader {
       while (this.#offset < end) {
         found.push(this.#recall(this.#uint(this.#uint(1) === BINGET ? 1 : 4)));
       }
-      items = Object.freeze(this.#made(found));
+      items = this.#made(found);
+      this.#shared.add(items);
       if (alike.length < MAX_ALIKE) alike.push({ start, end, items });
     }
     this.#stack[this.#stack.length - 1] = items;
@@ -292,8 +295,12 @@ export class PickleReader {
 
   #isSame(other: SharedList, start: number, end: number): boolean {
     if (other.end - other.start !== end - start) return false;
-    const [bytes, apart] = [this.#bytes, other.start - start];
-    for (let at = start; at < end; at++) if (bytes[at] !== bytes[at + apart]) return false;
+    const [view, apart] = [this.#view, other.start - start];
+    let at = start;
+    for (; at <= end - 4; at += 4) {
+      if (view.getUint32(at) !== view.getUint32(at + apart)) return false;
+    }
+    for (; at < end; at++) if (view.getUint8(at) !== view.getUint8(at + apart)) return false;
     return true;
   }
 }

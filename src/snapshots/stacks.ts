@@ -37,36 +37,50 @@ const SHOWN_FRAMES = 14;
 /** Two names of this length fit beside each other below a narrow plot. */
 const MAX_LEGEND_LENGTH = 34;
 
+/** A frame that is kept, and two letters that stand for it. */
+interface KeptFrame {
+  readonly frame: SnapshotFrame;
+  readonly letters: string;
+}
+
+/** A frame of the file bears its equal that is kept: a field is found sooner than in a map. */
+const KEPT = Symbol("kept");
+
 /** Keeps each stack once, whether or not the file repeats it. */
 export class StackIndex {
-  readonly #frames: SnapshotFrame[] = [];
-  readonly #numbers = new Map<unknown, number>();
+  readonly #frames = new Map<string, KeptFrame>();
   readonly #stacks = new Map<unknown, SnapshotStack>();
 
   /** Returns the stack of a list of frames. */
   of(list: unknown): SnapshotStack {
     if (!Array.isArray(list) || list.length === 0) return NO_STACK;
     return this.#stacks.getOrInsertComputed(list, () => {
-      const numbers = list.map((frame) => this.#numbers.get(frame) ?? this.#add(frame));
-      return this.#stacks.getOrInsertComputed(numbers.join(), () => {
-        const frames = numbers.map((number) => this.#frames[number] as SnapshotFrame);
-        return { name: nameOf(frames), frames };
-      });
+      const frames: SnapshotFrame[] = [];
+      let text = "";
+      for (const raw of list) {
+        const { frame, letters }: KeptFrame = raw?.[KEPT] ?? this.#add(raw);
+        frames.push(frame);
+        text += letters;
+      }
+      return this.#stacks.getOrInsertComputed(text, () => ({ name: nameOf(frames), frames }));
     });
   }
 
-  /** Returns the number of a frame that was not seen before: that of an equal one, or the next. */
-  #add(raw: unknown): number {
+  /** Returns the equal of a frame that was not seen before, or keeps it. */
+  #add(raw: unknown): KeptFrame {
     const { filename = "", line = 0, name = "" } = isRecord(raw) ? raw : {};
     const frame = {
       filename: textOf("filename", filename),
       line: Number.isSafeInteger(line) ? line as number : 0,
       name: textOf("name", name),
     };
-    const text = `${frame.line} ${frame.name}\n${frame.filename}`;
-    const number = this.#numbers.getOrInsertComputed(text, () => this.#frames.push(frame) - 1);
-    this.#numbers.set(raw, number);
-    return number;
+    const count = this.#frames.size;
+    const kept = this.#frames.getOrInsertComputed(
+      `${frame.line} ${frame.name}\n${frame.filename}`,
+      () => ({ frame, letters: String.fromCharCode(count, count >>> 16) }),
+    );
+    if (isRecord(raw)) Object.assign(raw, { [KEPT]: kept });
+    return kept;
   }
 }
 
