@@ -43,9 +43,17 @@ function jsonOf(snapshot: unknown): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(JSON.stringify(snapshot));
 }
 
-for (const [name, figures] of TORCH_FIGURES) {
-  Deno.test(`plotTimeline() ends with PyTorch's bytes and has its peak for ${name}`, async () => {
-    const figure = (await open(name)).plotTimeline();
+/** The figures of each device of each snapshot. */
+const OF_DEVICES = TORCH_FIGURES.flatMap(([name, { devices }]) =>
+  devices.map((figures, device) => {
+    const title = devices.length === 1 ? name : `${name}, device ${device}`;
+    return { name, title, device, figures } as const;
+  })
+);
+
+for (const { name, title, device, figures } of OF_DEVICES) {
+  Deno.test(`plotTimeline() ends with PyTorch's bytes and has its peak for ${title}`, async () => {
+    const figure = (await open(name)).plotTimeline({ device });
     const unit = unitOf(figure, "yaxis");
     const traces = tracesOf(figure);
     const areas = traces.slice(0, -1).map(({ y }) => y);
@@ -57,8 +65,8 @@ for (const [name, figures] of TORCH_FIGURES) {
     assertAlmostEquals(unit * Math.max(...traces.at(-1)?.y ?? []), figures.reserved_bytes_peak, 1);
   });
 
-  Deno.test(`plotMap() draws every byte of ${name}, and no two bars on each other`, async () => {
-    const figure = (await open(name)).plotMap();
+  Deno.test(`plotMap() draws every byte of ${title}, and no two bars on each other`, async () => {
+    const figure = (await open(name)).plotMap({ device });
     const unit = unitOf(figure, "xaxis");
     const bars = tracesOf(figure).flatMap(({ x, y, base = [] }) =>
       x.map((width, at) => ({ row: y[at] ?? 0, from: base[at] ?? 0, to: (base[at] ?? 0) + width }))
@@ -70,7 +78,9 @@ for (const [name, figures] of TORCH_FIGURES) {
       assert(before === undefined || before.row < row || before.to <= from + 1e-6);
     }
   });
+}
 
+for (const [name, { devices }] of TORCH_FIGURES) {
   Deno.test(`plotFragmentation() finds PyTorch's split bytes in ${name}`, async () => {
     const figure = (await open(name)).plotFragmentation();
     const unit = unitOf(figure, "xaxis");
@@ -78,9 +88,10 @@ for (const [name, figures] of TORCH_FIGURES) {
       unit * sum(tracesOf(figure).find((trace) => trace.name === kind)?.x ?? []);
     const split = bytesOf("free between blocks");
     // An expandable segment is one, of which PyTorch counts nothing as split.
-    if (name !== "expandable") assertAlmostEquals(split, figures.inactive_split_bytes, 1);
-    const whole = bytesOf("free segments");
-    assertAlmostEquals(split + whole, figures.memory_reserved - figures.active_bytes, 1);
+    const splitBytes = sum(devices.map((figures) => figures.inactive_split_bytes));
+    if (name !== "expandable") assertAlmostEquals(split, splitBytes, 1);
+    const free = sum(devices.map((figures) => figures.memory_reserved - figures.active_bytes));
+    assertAlmostEquals(split + bytesOf("free segments"), free, 1);
   });
 }
 

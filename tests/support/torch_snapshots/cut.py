@@ -1,43 +1,70 @@
-"""Cuts the frames of snapshots that make.py made, and packs them. Usage: cut.py FOLDER."""
+"""Cuts the frames of snapshots that make.py made, and packs them. Usage: cut.py FOLDER.
+
+Snapshots that the folder lacks stay as they are: those of two devices need a machine of their own.
+"""
 
 import gzip, json, os, pickle, re, sys
 
 source, out = sys.argv[1], os.path.dirname(os.path.abspath(__file__))
-names=['mlp_before','mlp_after','fragment','streams','expandable','annotations','cpp','oom','state']
-figures={}
-for n in names:
-    d=pickle.load(open(f'{source}/{n}.pickle','rb'))
-    frames={}; lists={}
-    def cutframes(fs):
-        keep=[]
-        py=[f for f in fs if f['filename'].endswith('.py')]
-        cpp=[f for f in fs if not f['filename'].endswith('.py')]
-        chosen=(fs if n=='cpp' else cpp[3:6]+py)
-        for f in chosen:
-            fn=f['filename']
-            fn=re.sub(r'^.*/(?=make\.py$)','',fn); fn=re.sub(r'^.*/((site|dist)-packages/)',r'\1',fn)
-            k=(fn,f['line'],f['name'][:80])
-            keep.append(frames.setdefault(k,{'name':k[2],'filename':fn,'line':f['line']}))
-        k=tuple(map(id,keep))
-        return lists.setdefault(k,keep)
-    for s in d['segments']:
-        if 'frames' in s: s['frames']=cutframes(s['frames'])
-        for b in s['blocks']:
-            if 'frames' in b: b['frames']=cutframes(b['frames'])
-    for t in d['device_traces']:
+NAMES = ["mlp_before", "mlp_after", "fragment", "streams", "expandable", "annotations", "cpp", "oom", "state",
+         "devices"]
+STATS = {"active_bytes": "active_bytes.all.current", "requested_bytes": "requested_bytes.all.current",
+         "requested_bytes_peak": "requested_bytes.all.peak", "reserved_bytes_peak": "reserved_bytes.all.peak",
+         "inactive_split_bytes": "inactive_split_bytes.all.current"}
+
+def pack(file, data):
+    with open(f"{out}/{file}.gz", "wb") as f:
+        f.write(gzip.compress(data, 9, mtime=0))
+
+def cut(name):
+    """Returns a snapshot with short frames, of which equal ones are one object."""
+    with open(f"{source}/{name}.pickle", "rb") as f:
+        data = pickle.load(f)
+    frames, lists = {}, {}
+
+    def short(all):
+        python = [f for f in all if f["filename"].endswith(".py")]
+        others = [f for f in all if not f["filename"].endswith(".py")]
+        kept = []
+        for f in all if name == "cpp" else others[3:6] + python:
+            file = re.sub(r"^.*/(?=make\.py$)", "", f["filename"])
+            file = re.sub(r"^.*/((site|dist)-packages/)", r"\1", file)
+            key = (file, f["line"], f["name"][:80])
+            kept.append(frames.setdefault(key, {"name": key[2], "filename": file, "line": f["line"]}))
+        return lists.setdefault(tuple(map(id, kept)), kept)
+
+    for s in data["segments"]:
+        for part in [s, *s["blocks"]]:
+            if "frames" in part:
+                part["frames"] = short(part["frames"])
+    for t in data["device_traces"]:
         for e in t:
-            if 'frames' in e: e['frames']=list(cutframes(e['frames']))
-    raw=pickle.dumps(d,4)
-    with open(f'{out}/{n}.pickle.gz','wb') as f: f.write(gzip.compress(raw,9,mtime=0))
-    f=json.load(open(f'{source}/{n}.figures.json')); dev=f['devices'][0]; st=dev['memory_stats']
-    figures[n]={k:dev[k] for k in('memory_allocated','memory_reserved')}
-    figures[n]['active_bytes']=st['active_bytes.all.current']; figures[n]['requested_bytes']=st['requested_bytes.all.current']; figures[n]['requested_bytes_peak']=st['requested_bytes.all.peak']; figures[n]['reserved_bytes_peak']=st['reserved_bytes.all.peak']
-    figures[n]['inactive_split_bytes']=st['inactive_split_bytes.all.current']
-    figures[n]['segments']=f['segments'];figures[n]['blocks']=f['blocks'];figures[n]['events']=f['events'][0]
-    print(n,len(raw),os.path.getsize(f'{out}/{n}.pickle.gz'))
-d=pickle.loads(gzip.decompress(open(f'{out}/mlp_before.pickle.gz','rb').read()))
-for p in(2,3,5):
-    open(f'{out}/mlp_before_p{p}.pickle.gz','wb').write(gzip.compress(pickle.dumps(d,p),9,mtime=0))
-open(f'{out}/mlp_before.json.gz','wb').write(gzip.compress(json.dumps(d).encode(),9,mtime=0))
-f=json.load(open(f'{source}/mlp_before.figures.json'))
-json.dump({'torch':f['torch'],'gpu':f['gpu'],'python':f['python'],'snapshots':figures},open(f'{out}/figures.json','w'),indent=1)
+            if "frames" in e:
+                e["frames"] = list(short(e["frames"]))
+    return data
+
+def figures_of(name):
+    with open(f"{source}/{name}.figures.json") as f:
+        own = json.load(f)
+    devices = []
+    for number, d in enumerate(own["devices"]):
+        stats = {key: d["memory_stats"][path] for key, path in STATS.items()}
+        devices.append({**{key: d[key] for key in ("memory_allocated", "memory_reserved")}, **stats,
+                        "events": own["events"][number]})
+    return {"torch": own["torch"], "gpu": own["gpu"], "python": own["python"], "segments": own["segments"],
+            "blocks": own["blocks"], "devices": devices}
+
+with open(f"{out}/figures.json") as f:
+    figures = json.load(f)
+for name in NAMES:
+    if not os.path.exists(f"{source}/{name}.pickle"):
+        continue
+    data = cut(name)
+    pack(f"{name}.pickle", pickle.dumps(data, 4))
+    figures[name] = figures_of(name)
+    if name == "mlp_before":
+        for protocol in (2, 3, 5):
+            pack(f"{name}_p{protocol}.pickle", pickle.dumps(data, protocol))
+        pack(f"{name}.json", json.dumps(data).encode())
+with open(f"{out}/figures.json", "w") as f:
+    json.dump(figures, f, indent=1)
