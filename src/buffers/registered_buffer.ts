@@ -1,6 +1,6 @@
 // An array of the program, page-locked while it is registered, so that the GPU copies it in place.
 
-import type { MemorySpan } from "../copies/copy.ts";
+import { MEMORY, type MemorySpan } from "../copies/copy.ts";
 import { alignmentOf, allocateBits, DTYPE, type DType, dtypeOf, elementBytes } from "../dtype.ts";
 import { Allocation } from "../memory/allocation.ts";
 import { noteOwner } from "../memory/host_bytes.ts";
@@ -68,8 +68,8 @@ export class RegisteredBuffer<D extends DType = DType> extends HostBuffer<D> {
    *
    * @throws DisposedError when it was disposed or the array was transferred to another thread.
    */
-  override get span(): MemorySpan {
-    const span = super.span;
+  override [MEMORY](): MemorySpan {
+    const span = super[MEMORY]();
     if (span.byteLength > 0 && hostBytesOf(this).byteLength === 0) {
       throw new DisposedError(`${this}, whose array ${MOVED_AWAY}`);
     }

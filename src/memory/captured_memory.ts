@@ -29,8 +29,8 @@ export interface GraphBlock extends CapturedBlock {
   readonly isFreedInGraph: boolean;
   /** Its memory is allocated. */
   readonly isThere: boolean;
-  /** It was given back and streams that read it keep its memory. */
-  readonly isKeptByReaders: boolean;
+  /** It lives, or was given back and streams that read it keep its memory. */
+  readonly canBeKept: boolean;
   /** Notes that a launch has allocated its memory. */
   arrive(): void;
   /** Notes that its memory will not be allocated any more, unless it already is. */
@@ -173,7 +173,7 @@ export class CapturedMemory extends Capture implements Disposable {
     const outputs = made.filter(({ isFreedInGraph }) => !isFreedInGraph);
     for (const { isFreedInGraph, usage } of made) if (isFreedInGraph) this.#usages.delete(usage);
     for (const output of outputs) {
-      if (!output.released || output.isKeptByReaders) this.#holds.use(output.hold());
+      if (output.canBeKept) this.#holds.use(output.hold());
     }
     const uses = [...this.#usages].map(([usage, { isWritten }]) => {
       return { usage, access: isWritten ? "write" : "read" } as const;
