@@ -127,17 +127,14 @@ async function sourceOf(source: Arriving, signal: AbortSignal | undefined): Prom
       return await fetch(source, signal === undefined ? {} : { signal });
     } catch (error) {
       signal?.throwIfAborted();
-      const [whole, reason] = [error, (error as Error).cause ?? error].map(withoutQueries);
-      const cause = new TypeError(whole);
-      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${reason}`, { cause });
+      const reason = messageOf((error as Error).cause ?? error).replace(/https?:\S+/g, addressOf);
+      const cause = new TypeError(visibleText(reason)); // its own can hold a signed address
+      throw new TypeError(`Cannot fetch ${visibleText(nameOf(source))}: ${cause.message}`, {
+        cause,
+      });
     }
   }
   return isHostMemory(source) ? ReadableStream.from([source]) : source;
-}
-
-/** Returns an error's message, with addresses that may be signed cut before their query. */
-function withoutQueries(error: unknown): string {
-  return visibleText(messageOf(error).replace(/https?:\S+/g, addressOf));
 }
 
 /** Names a source, for messages. */
