@@ -125,7 +125,7 @@ export async function loadSharded(
     const memory = blocks.flatMap((list) => list[file] ?? []);
     for (const tensor of planned) {
       const parts = partsIn(memory, tensor, own.firstPart);
-      tensors.set(tensor.entry.name, { parts, format: tensor.entry.format });
+      tensors.set(tensor.entry.name, { tensor: parts, format: tensor.entry.format });
       addReads(reads, { shard, tensor, buffers: parts.buffers, firstPart: own.firstPart });
     }
   }
