@@ -359,7 +359,6 @@ class NcclProcess {
   }
 }
 
-/** Makes the functions for a machine. */
 export function simulateNccl(machine: Machine): NcclApi {
   return new NcclProcess(machine).functions();
 }

@@ -88,7 +88,6 @@ function checkBuffer(value: unknown, side: string, index: number): asserts value
   );
 }
 
-/** One copy of a batch. */
 interface SpanCopy {
   readonly destination: MemorySpan;
   readonly source: MemorySpan;

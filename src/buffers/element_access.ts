@@ -17,7 +17,6 @@ interface ElementPlace<D extends DType> {
   readonly stream: CudaStream;
 }
 
-/** Reads one element. */
 export async function readElement<D extends DType>(place: ElementPlace<D>): Promise<ScalarOf<D>> {
   const { dtype, stream, index } = place;
   const span = spanOf(place);

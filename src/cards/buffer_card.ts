@@ -78,7 +78,6 @@ export function bufferCard(buffer: GpuBuffer): Card {
   return { ...card, parts: [...(isView ? [placeBar(place)] : []), ...facts, shown] };
 }
 
-/** Makes the card of a strided view. */
 export function stridedCard(view: StridedView): Card {
   const { buffer, dtype, shape, strides, length, disposed } = view;
   const isOwner = view instanceof PitchedBuffer;

@@ -16,7 +16,6 @@ export interface GpuProcess {
   readonly memoryBytes: number | undefined;
 }
 
-/** A call that lists processes. */
 type ListCall = NvmlApi["nvmlDeviceGetComputeRunningProcesses"];
 
 /** A process in the list of a call. */

@@ -5,7 +5,6 @@ import { type BitsOf, DTYPE, type DType, elementBytes, type ScalarOf, viewBits }
 import { requireKind } from "../words/options.ts";
 import { comesFrom, type Parts, partsOf } from "../words/parts.ts";
 
-/** Bytes of an address. */
 const ADDRESS_BYTES = 8;
 
 /** A size in three dimensions. */

@@ -17,7 +17,6 @@ export interface FrameLimits {
   readonly bytes: number;
 }
 
-/** Limits for a stranger. */
 export const STRANGER: FrameLimits = { headBytes: 16 << 10, bytes: 0 };
 
 /** Limits for a rank of the group. */

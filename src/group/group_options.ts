@@ -167,7 +167,6 @@ export interface ReceiveOptions {
   readonly from: number;
 }
 
-/** A buffer. */
 export const BUFFER: OptionKind = {
   expected: "a buffer",
   accepts: (value) => value instanceof GpuBuffer,

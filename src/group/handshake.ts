@@ -80,7 +80,6 @@ export class Secret {
   }
 }
 
-/** Returns a nonce. */
 export function nonce(): string {
   return crypto.getRandomValues(new Uint8Array(16)).toHex();
 }

@@ -13,9 +13,7 @@ const SOME_NAMES = 3;
 
 /** The words of messages about something loaded. */
 interface LoadedWords {
-  /** For all of it. */
   readonly whole: "archive" | "model";
-  /** For one of its contents. */
   readonly noun: "array" | "tensor";
 }
 

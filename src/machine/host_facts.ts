@@ -10,7 +10,6 @@ export type ReadText = (path: string) => string | undefined;
 /** The facts about the host. */
 export type HostFacts = Readonly<ReturnType<typeof factsOf>>;
 
-/** Reads the facts. */
 export function readHostFacts(read: ReadText = readSystemText): HostFacts {
   return factsOf(read);
 }

@@ -66,7 +66,6 @@ const LOAD_SECONDS = 1.5;
 const LOOK_MILLISECONDS = 25;
 const LOAD_BYTES = 64 * MEBIBYTE;
 
-/** Measures a machine and returns its report. */
 export async function measureMachine(options: MachineOptions): Promise<MachineReport> {
   const { signal, onProgress } = options;
   const date = new Date().toISOString();

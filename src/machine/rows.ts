@@ -70,7 +70,6 @@ const FACTS: Readonly<Record<string, readonly [name: string, check: string]>> = 
   shared_memory: ["/dev/shm", "df -h /dev/shm"],
 };
 
-/** Makes all rows. */
 export function rowsOf(found: Findings): MachineRow[] {
   const ofGpus = found.gpus.flatMap((gpu) => {
     const { ordinal } = gpu.facts;

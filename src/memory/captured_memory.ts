@@ -48,7 +48,6 @@ export interface NamedMemory extends AddressRange {
   readonly block: CapturedBlock;
 }
 
-/** The memory of a graph. */
 export interface GraphMemoryUse {
   /** Uses of blocks that the program can reach, which each launch comes after. */
   readonly uses: readonly { readonly usage: StreamUsage; readonly access: Access }[];
@@ -56,7 +55,6 @@ export interface GraphMemoryUse {
   readonly made: readonly GraphBlock[];
   /** Those of them that it does not free. */
   readonly outputs: readonly GraphBlock[];
-  /** Copies that it makes. */
   readonly copies: readonly GraphCopy[];
   readonly copiedBytes: number;
   readonly holds: DisposableStack;

@@ -31,7 +31,6 @@ const DASHES: readonly Dash[] = ["solid", "dash", "dot", "dashdot", "longdash", 
 /** A spread below this share of the median would hide behind the marker. */
 const VISIBLE_SPREAD = 0.05;
 
-/** The place of a trace. */
 export interface TracePlace {
   readonly yaxis: SpeedAxis;
   /** Index of the compared result that it comes from; 0 for a single one. */

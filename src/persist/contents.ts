@@ -29,7 +29,6 @@ export interface PersistableBuffers {
 
 /** A block, as JSON. */
 interface BlockFacts {
-  /** Number of its chunk. */
   readonly chunk: number;
   readonly offset: number;
   readonly byteLength: number;
@@ -39,7 +38,6 @@ interface BlockFacts {
 /** A buffer in a block, as JSON. */
 export interface ContentFacts {
   readonly name: string;
-  /** Number of its block. */
   readonly block: number;
   readonly offset: number;
   readonly dtype: DType;

@@ -120,7 +120,6 @@ export class KeeperSystem {
     this.#calls.pwrite(this.#lock, bytes, BigInt(bytes.byteLength), 0n);
   }
 
-  /** Listens; returns whether it does. */
   listen(): boolean {
     const { folder, numbers: { AF_UNIX, SOCKET_KIND } } = this.#task;
     const path = `${folder}/keeper.sock`;

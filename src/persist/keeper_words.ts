@@ -73,7 +73,6 @@ export interface KeptFacts extends KeptWords {
   readonly asleep: AsleepFacts | null;
 }
 
-/** A request to the keeper. */
 export type KeeperRequest =
   | { readonly op: "hello"; readonly vramkit: number; readonly kit: string }
   | { readonly op: "list" }
@@ -89,7 +88,6 @@ export type KeeperRequest =
   | { readonly op: "away"; readonly file: LoadedFile | null }
   | { readonly op: "wake"; readonly descriptorCount: number };
 
-/** An answer of the keeper. */
 export interface KeeperAnswer {
   readonly vramkit?: number;
   readonly kit?: string;

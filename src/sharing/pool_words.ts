@@ -8,10 +8,8 @@ import { struct, u32 } from "../../ffi/struct.ts";
 const ANSWER = struct({ state: u32, pool: u32 });
 const STATE = { there: 1, freed: 2 } as const;
 
-/** Bytes of a key. */
 const KEY_BYTES = 16;
 
-/** Bytes of a request. */
 const REQUEST_BYTES = KEY_BYTES + CU_IPC_HANDLE_SIZE;
 
 /** A request: a ticket's statements about memory, in hexadecimal digits. */

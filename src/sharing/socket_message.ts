@@ -29,7 +29,6 @@ export class SocketMessage {
   /** Kept here, because the head has only its address: a `struct iovec`, and the bytes. */
   readonly #kept: readonly [BigUint64Array<ArrayBuffer>, Uint8Array<ArrayBuffer>];
 
-  /** Makes a message. */
   constructor(
     system: MessageSystem,
     { bytes, descriptors = [], room = descriptors.length }: MessageFields,

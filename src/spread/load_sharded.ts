@@ -66,7 +66,6 @@ const ALIGNMENT = 256;
 
 /** The parts that this process loads, when other processes load the rest. */
 export interface OwnParts {
-  /** Number of its first part. */
   readonly firstPart: number;
   readonly count: number;
 }

@@ -207,7 +207,6 @@ export const DISTURBING: ReadonlySet<string> = new Set(
   ] satisfies DriverFunction[],
 );
 
-/** Thread of a call: the one that captures, or another. */
 export type CallingThread = "capturing" | "other";
 
 /** The captures that have not ended, and what their modes forbid meanwhile; relaxed ones forbid nothing. */

@@ -117,7 +117,6 @@ export function pciBusIdOf(ordinal: number): string {
   return `0000:${(ordinal + 1).toString(16).toUpperCase().padStart(2, "0")}:00.0`;
 }
 
-/** Returns the attributes of a device by number. */
 export function attributesOf(ordinal: number, settings: SimulationSettings): Map<number, number> {
   const { blockThreads, block, grid, sharedBytes, mostSharedBytes } = LAUNCH_LIMITS;
   return new Map<number, number>([

@@ -207,7 +207,6 @@ export function read(handle: Uint8Array): SharedHandle | undefined {
   return { kind, pid, ordinal, ...names, byteLength: Number(byteLength) };
 }
 
-/** Returns whether there is a process of a number. */
 export function isProcess(pid: number): boolean {
   const host = findHost() ?? refuse("CUDA_ERROR_NOT_SUPPORTED");
   return host.readlink(cString(`/proc/${pid}/exe`), new Uint8Array(1), 1n) >= 0n;
