@@ -7,7 +7,6 @@ import type { CudaStream } from "../order/stream.ts";
 import { transfer } from "../transfer/host_transfer.ts";
 import { scalarsIn } from "./element.ts";
 
-/** One element of a buffer. */
 interface ElementPlace<D extends DType> {
   /** The memory of the whole buffer. */
   readonly span: MemorySpan;

@@ -35,7 +35,6 @@ export const REGISTER_OPTIONS: OptionSet<RegisterOptions<DType>> = new OptionSet
   readOnly: FLAG,
 });
 
-/** Request for registering memory. */
 type RegisterRequest<D extends DType> = RegisterOptions<D> & {
   readonly source: HostMemory;
   readonly stream: CudaStream;

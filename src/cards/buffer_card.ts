@@ -48,7 +48,6 @@ interface ViewPlace {
   readonly byteOffset: number;
   /** From the first element to the end of the last. */
   readonly extentBytes: number;
-  /** The whole block. */
   readonly blockBytes: number;
 }
 

@@ -33,7 +33,6 @@ export function partOf(
   return { allocation, address: address + BigInt(offset), byteLength };
 }
 
-/** Memory of a size. */
 type SizedMemory = Pick<MemorySpan, "byteLength">;
 
 /** The two ends of a copy, and its stream. */

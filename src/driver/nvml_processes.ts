@@ -18,7 +18,6 @@ export interface GpuProcess {
 
 type ListCall = NvmlApi["nvmlDeviceGetComputeRunningProcesses"];
 
-/** A process in the list of a call. */
 interface ListedProcess {
   readonly pid: number;
   readonly usedGpuMemory: bigint;

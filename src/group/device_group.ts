@@ -68,7 +68,6 @@ export interface Relatives {
 /** Options with a time, that of the call or else of the group. */
 export type Timed<O extends GroupOptions> = O & { readonly timeoutSeconds: number };
 
-/** The parts of a group. */
 export interface GroupFields {
   readonly communicators: RankCommunicators;
   readonly options: GroupOptions;
@@ -83,7 +82,6 @@ export interface GroupFields {
 /** A batch that is being collected. */
 interface Batch {
   readonly calls: RankCall[];
-  /** The work that its calls return. */
   readonly work: GroupWork;
   /** Keeps the memory of its calls until they are made, even when `body` disposes it. */
   readonly kept: DisposableStack;

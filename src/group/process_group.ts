@@ -31,7 +31,6 @@ export interface ProcessGroupFields {
   readonly device: DeviceAllocator;
 }
 
-/** The parts of a start. */
 export interface StartFields {
   readonly options: Timed<GroupOptions> & { readonly signal?: AbortSignal | undefined };
   /** Time that is left for the start. */

@@ -166,7 +166,6 @@ class Plan {
     this.#caseBytes = Math.min(wanted, 2 ** Math.floor(Math.log2(Math.max(4096, fitting))));
   }
 
-  /** Returns the steps by their names. */
   steps(gpus: DeviceList<CudaDevice> | undefined): Step[] {
     const each = (name: string, run: (gpu: CudaDevice, found: GpuFindings) => unknown) =>
       this.#found.gpus.flatMap((found, place): Step[] => {

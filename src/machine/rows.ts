@@ -22,7 +22,6 @@ export interface GpuFindings {
   file?: FileSpeed;
 }
 
-/** All that was found. */
 export interface Findings {
   readonly isModelled: boolean;
   readonly host: HostFacts;
@@ -275,7 +274,6 @@ function caseSpread(found: Omit<CaseSpeed, "name">): Spread {
 const LARGE_BYTES = 64 * 2 ** 20;
 const ARRAY_SHARE = 0.6;
 
-/** Returns all that was measured on one GPU. */
 function measuredRows(
   { facts, bandwidth, calls, file }: GpuFindings,
   evidence: Evidence,

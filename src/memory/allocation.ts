@@ -47,7 +47,6 @@ export interface Lender {
   requireThere(lent: { readonly address: bigint; readonly byteLength: number }): void;
 }
 
-/** A request for memory. */
 export interface AllocationRequest {
   readonly kind: LiveKind;
   /** The size in bytes; 0 makes no driver call. */

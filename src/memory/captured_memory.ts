@@ -25,9 +25,7 @@ export interface GraphBlock extends CapturedBlock {
   readonly context: Context;
   /** Its size once it is there. */
   readonly requestedBytes: number;
-  /** The graph frees it itself. */
   readonly isFreedInGraph: boolean;
-  /** Its memory is allocated. */
   readonly isThere: boolean;
   /** It lives, or was given back and streams that read it keep its memory. */
   readonly canBeKept: boolean;
@@ -51,7 +49,6 @@ export interface NamedMemory extends AddressRange {
 export interface GraphMemoryUse {
   /** Uses of blocks that the program can reach, which each launch comes after. */
   readonly uses: readonly { readonly usage: StreamUsage; readonly access: Access }[];
-  /** Blocks that it allocates. */
   readonly made: readonly GraphBlock[];
   /** Those of them that it does not free. */
   readonly outputs: readonly GraphBlock[];

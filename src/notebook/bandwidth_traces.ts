@@ -9,7 +9,6 @@ import { formatBytes, formatSeconds } from "../words/format.ts";
 import { type BandwidthLine, hasHalfSpeedPoint, type SpeedAxis } from "./bandwidth_lines.ts";
 import { speedDigits } from "./bandwidth_words.ts";
 
-/** The look of a direction. */
 interface Look {
   readonly color: string;
   readonly symbol: string;

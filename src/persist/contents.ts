@@ -27,7 +27,6 @@ export interface PersistableBuffers {
   readonly [name: string]: DeviceBuffer<any>;
 }
 
-/** A block, as JSON. */
 interface BlockFacts {
   readonly chunk: number;
   readonly offset: number;
@@ -149,7 +148,6 @@ export function describeContents(
 export function makeContents(
   { kind, blocks: facts, contents, metadata }: Description,
   { addresses, resource, stream }: {
-    /** The address of each block. */
     readonly addresses: readonly bigint[];
     readonly resource: VirtualMemoryResource;
     readonly stream: CudaStream;

@@ -52,11 +52,9 @@ interface Want extends Pick<Entry, "key"> {
   readonly anew: boolean;
   /** The reason to wait that it was told. */
   toldOf?: KeeperAnswer["state"];
-  /** The client makes it. */
   isMaking?: boolean;
 }
 
-/** A connection. */
 interface Client {
   readonly socket: number;
   readonly pid: number;

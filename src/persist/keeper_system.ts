@@ -88,7 +88,6 @@ export class KeeperSystem {
   readonly #task: KeeperTask;
   readonly #calls: Calls;
   #lock = -1;
-  /** The listening socket. */
   listener = -1;
   #inode = 0n;
   readonly #Message: typeof SocketMessage;
@@ -210,7 +209,6 @@ export class KeeperSystem {
     return Number(cell[0]);
   }
 
-  /** Closes descriptors. */
   close(...descriptors: readonly number[]): void {
     for (const descriptor of descriptors) this.#calls.close(descriptor);
   }

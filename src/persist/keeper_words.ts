@@ -25,7 +25,6 @@ export type Wholeness = "clean" | "dirty" | "unknown";
 /** A process that ended, or let go, while writes were not known to be finished. */
 export interface Taint {
   readonly state: Exclude<Wholeness, "clean">;
-  /** The process. */
   readonly pid: number;
   /** When it was noticed, in milliseconds since 1970. */
   readonly at: number;
@@ -64,9 +63,7 @@ export interface KeptFacts extends KeptWords {
   readonly device: string;
   /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number;
-  /** The process that made it. */
   readonly madeBy: number;
-  /** Number of descriptors that keep its memory. */
   readonly descriptorCount: number;
   readonly openers: readonly Opener[];
   readonly taint: Taint | null;
@@ -92,7 +89,6 @@ export interface KeeperAnswer {
   readonly vramkit?: number;
   readonly kit?: string;
   readonly pid?: number;
-  /** The reason of a refusal. */
   readonly refused?: "words" | "descriptors" | "openers" | "open" | "asleep";
   /**
    * For a want: it is there, to be made by whoever asks, or asleep in another process; first that another

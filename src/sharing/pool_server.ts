@@ -23,7 +23,6 @@ const MAX_ASKED = 64;
 
 /** A block that tickets name. */
 export interface Offer {
-  /** The name of the socket. */
   readonly socket: string;
   /** The secret that opens it. */
   readonly key: string;
@@ -31,7 +30,6 @@ export interface Offer {
   readonly handle: string;
 }
 
-/** A block to offer. */
 interface Block {
   readonly allocation: Allocation;
   /** Start of the driver's allocation, of which the block may be a part. */

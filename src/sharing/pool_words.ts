@@ -20,7 +20,6 @@ export interface PoolRequest {
   readonly handle: string;
 }
 
-/** Writes a request. */
 export function encodeRequest({ key, handle }: PoolRequest): Uint8Array<ArrayBuffer> {
   return Uint8Array.fromHex(key + handle);
 }
@@ -32,7 +31,6 @@ export function decodeRequest(bytes: Uint8Array<ArrayBuffer>): PoolRequest | und
   return { key: key.toHex(), handle: handle.toHex() };
 }
 
-/** An answer to a key. */
 export interface PoolAnswer {
   /** The memory is still there. */
   readonly isThere: boolean;
@@ -40,7 +38,6 @@ export interface PoolAnswer {
   readonly pool: number;
 }
 
-/** Writes an answer. */
 export function encodeAnswer({ isThere, pool }: PoolAnswer): Uint8Array<ArrayBuffer> {
   return ANSWER.encode({ state: isThere ? STATE.there : STATE.freed, pool });
 }

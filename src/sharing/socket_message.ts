@@ -9,7 +9,6 @@ export interface MessageSystem {
   readonly SCM_RIGHTS: number;
 }
 
-/** The contents of a message. */
 interface MessageFields {
   /** Its bytes, or room for them. */
   readonly bytes: Uint8Array<ArrayBuffer>;

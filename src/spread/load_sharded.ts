@@ -74,7 +74,6 @@ export interface OwnParts {
 interface PlannedShard {
   readonly shard: OpenShard;
   readonly tensors: readonly (DistributedTensor & { readonly offsets: readonly number[] })[];
-  /** Bytes of the block of each device. */
   readonly blockBytes: readonly number[];
 }
 

@@ -80,7 +80,6 @@ export class StreamEvent {
 
 /** Records the work of the streams that take part. */
 export class Capture {
-  /** Stream on which the capture began. */
   readonly origin: Stream;
   /** Restrictions on other calls meanwhile, by the driver's number. */
   readonly mode: number;

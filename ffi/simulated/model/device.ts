@@ -42,7 +42,6 @@ const BYTES_PER_SECOND = {
   fill: 1600e9,
 };
 
-/** Route that bytes take. */
 export type Route = keyof typeof BYTES_PER_SECOND;
 
 /** Returns the cost of moving bytes on a route. */

@@ -230,7 +230,6 @@ function readAt(host: HostApi, descriptor: number, into: Uint8Array<ArrayBuffer>
   return Number(count) === into.byteLength;
 }
 
-/** Memory that a descriptor holds. */
 export interface DescribedMemory {
   /** Number that no other memory has. */
   readonly id: string;
