@@ -1,6 +1,5 @@
 // A loaded model: tensors by name, in one block of device memory for each file, freed together.
 
-import type { DeviceBuffer } from "../../buffers/device_buffer.ts";
 import { comesFrom, Parts } from "../../words/parts.ts";
 import type { StoredTensor } from "../block_layout.ts";
 import type { LoadedBlocks } from "../load_tensors.ts";
