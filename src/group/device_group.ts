@@ -26,6 +26,7 @@ import type { ShardedModel } from "../spread/sharded_model.ts";
 import { DisposedError } from "../words/errors.ts";
 import { formatCount, messageOf, visibleText } from "../words/format.ts";
 import { CALLBACK, refusePromise, requireKind } from "../words/options.ts";
+import { Owned } from "../words/owned.ts";
 import { comesFrom, Parts, partsOf } from "../words/parts.ts";
 import { refuseCloning } from "../words/uncloneable.ts";
 import { warn } from "../words/warning.ts";
@@ -109,7 +110,7 @@ interface Batch {
  * for (const gradient of gradients) gradient.dispose();
  * ```
  */
-export class DeviceGroup implements Disposable, AsyncDisposable {
+export class DeviceGroup extends Owned {
   readonly #communicators: RankCommunicators;
   readonly #gpus: readonly DeviceAllocator[];
   readonly #relatives: Relatives | undefined;
@@ -122,6 +123,7 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
 
   /** @ignore Adopts communicators. */
   constructor(parts: Parts<GroupFields>) {
+    super();
     const { gpus = [], startBytes = [], ...fields } = partsOf(parts, new.target);
     refuseCloning(this);
     const { communicators, options, relatives } = fields;
@@ -420,16 +422,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
     this.#record.release();
   }
 
-  /** Same as {@link DeviceGroup.dispose}, for `using`. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-
   /**
    * Waits until the work queued on the group is done and ends it, for `await using`. Work that fails, or
    * takes longer than the group's time, is reported on the console.
    */
-  async [Symbol.asyncDispose](): Promise<void> {
+  override async [Symbol.asyncDispose](): Promise<void> {
     if (this.disposed) return await this.#communicators.over();
     const streams = this.#communicators.streams.filter(({ disposed }) => !disposed);
     if (this.failure === undefined) {
@@ -441,16 +438,11 @@ export class DeviceGroup implements Disposable, AsyncDisposable {
   }
 
   /** Returns the group's name for messages: `DeviceGroup(#7, 2 devices)`. */
-  toString(): string {
+  override toString(): string {
     if (this.#communicators.isSpread) {
       return `DeviceGroup(${this.name}, rank ${this.rank} of ${this.size})`;
     }
     return `DeviceGroup(${this.name}, ${formatCount(this.size, "device")})`;
-  }
-
-  /** Returns the name for JSON. */
-  toJSON(): string {
-    return this.toString();
   }
 
   /** Returns the text that the console shows. */
