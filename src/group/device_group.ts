@@ -427,14 +427,14 @@ export class DeviceGroup extends Owned {
    * takes longer than the group's time, is reported on the console.
    */
   override async [Symbol.asyncDispose](): Promise<void> {
-    if (this.disposed) return await this.#communicators.over();
+    if (this.disposed) return await this.#communicators.over?.();
     const streams = this.#communicators.streams.filter(({ disposed }) => !disposed);
     if (this.failure === undefined) {
       const work = this.#workOn(streams, "dispose", {});
       await work.catch((error) => warn(messageOf(error)));
     }
     this.dispose();
-    await this.#communicators.over();
+    await this.#communicators.over?.();
   }
 
   /** Returns the group's name for messages: `DeviceGroup(#7, 2 devices)`. */
@@ -475,7 +475,7 @@ export class DeviceGroup extends Owned {
     const label = "barrier";
     using word = allocateDeviceBuffer({ dtype: "uint8", shape: 1, resource, stream, label });
     word.clear({ stream });
-    this.#communicators.arrive();
+    this.#communicators.arrive?.();
     return this.#queue("barrier", options, (ranks) => plans.allReduce(ranks, word, {}));
   }
 

@@ -196,12 +196,8 @@ export class ProcessGroup implements LinkedGroup, Peers, Relatives {
     this.#wake();
   }
 
-  get isDoubtful(): boolean {
-    return this.#fields.link.isDoubtful;
-  }
-
-  confirm(): Promise<void> {
-    return this.#fields.link.confirm();
+  get link(): GroupLink {
+    return this.#fields.link;
   }
 
   tellEnd(): void {
